@@ -9,14 +9,15 @@ const layer = (name, from, to, comment) => ({ name, severity: 'error', comment, 
 const developmentRooms = {
   check: '',
   cluster: '',
+  'command-line': '',
   github: '',
-  postgres: '',
+  postgres: 'cluster',
   images: 'cluster',
   kpack: 'cluster|images',
-  up: 'cluster',
+  up: 'cluster|postgres|images',
   demo: 'cluster|up',
   attack: 'cluster|up|demo',
-  generate: 'github|attack',
+  generate: 'github|attack|up',
   test: 'cluster|up',
 }
 /** The rooms of the GitHub emulator, from the state up to the server, and what each may import of the others. */
@@ -61,7 +62,9 @@ module.exports = {
           '\\.config\\.ts$',
           'worker\\.ts$',
           'standalone\\.ts$',
-          '^src/network-probe/main\\.ts$',
+          '^src/(network-probe|broker|controllers|admission)/main\\.ts$',
+          '^src/store/migrate-main\\.ts$',
+          '^src/builds/source-store/main\\.ts$',
           '/charts/',
           '/modules/',
           '-worker\\.ts$',
@@ -119,6 +122,30 @@ module.exports = {
       'The clients of GitHub know no process, no store and no Kubernetes.',
     ),
     layer('store-on-lib', '^src/store', '^src/(?!store|api|lib)', 'The store knows no process.'),
+    layer(
+      'process-on-foundations',
+      '^src/process',
+      '^src/(?!process|api|lib|kube|web)',
+      'What all processes begin with knows none of them, and opens nothing that not all of them need.',
+    ),
+    layer(
+      'process-from-main-only',
+      '^src/(?!process/|standalone\\.ts$|(broker|controllers|admission)/main\\.ts$)',
+      '^src/process/',
+      'Only the entry points open a process; everything else gets its parts from them.',
+    ),
+    ...Object.entries({
+      admission:
+        'store|kube|github|identity/(?!sealed-values/(seal|place)\\.ts)|policy|token-desk|builds|charts|redelivery|registry|broker|controllers',
+      broker: 'token-desk|builds|charts|redelivery|registry|controllers|admission',
+      controllers: 'broker|admission|identity/oidc',
+    }).map(([name, never]) => ({
+      name: `${name}-never-loads`,
+      severity: 'error',
+      comment: 'What a process must never hold it does not even load: ARCHITECTURE.md, the column “never holds”.',
+      from: { path: `^src/${name}/main\\.ts$` },
+      to: { path: `^src/(${never})`, reachable: true },
+    })),
     layer('web-on-lib', '^src/web', '^src/(?!web|api|lib)', 'Plumbing shared by processes knows none of them.'),
     ...services
       .split('|')
@@ -130,6 +157,17 @@ module.exports = {
           'A service offers a port to controllers and knows no kind controller and no process.',
         ),
       ),
+    {
+      name: 'admission-reaches-nothing',
+      severity: 'error',
+      comment:
+        'The webhook calls nobody and keeps nothing: not even by way of another module does it load a client or a store. Of identity it loads what encrypts to a public key, and nothing that opens or signs.',
+      from: { path: '^src/admission/main\\.ts$' },
+      to: {
+        path: '^src/((kube|github|store|token-desk|builds|registry)/|identity/(?!sealed-values/(seal|place)\\.ts))',
+        reachable: true,
+      },
+    },
     layer(
       'services-in-controllers-only',
       '^src/(broker|admission|cli)/',
@@ -156,6 +194,12 @@ module.exports = {
       ),
     ),
     layer(
+      'cli-on-lib-api-kube',
+      '^src/cli/(?!.*\\.test\\.ts$)',
+      '^src/(?!cli|lib/|api/|identity/|kube/(client|kubeconfig|object)/)',
+      'The CLI acts with the rights of a person: of the runtime it uses the client, the reader of kubeconfigs and the pure functions on objects, and no cache, queue or controller.',
+    ),
+    layer(
       'src-not-from-outside',
       '^src(?!.*[.]test[.]ts$)',
       '^(dev|test)/',
@@ -170,7 +214,7 @@ module.exports = {
     },
     layer(
       'pg-in-database-audit-inbox',
-      '^src/store/(?!(database|audit|inbox)/|.*[.]test[.]ts$)',
+      '^src/store/(?!(database|audit|inbox|access)/|.*[.]test[.]ts$)',
       'node_modules/(@types/)?pg/',
       'Use Prisma: only the audit log and the inbox are SQL over the driver, wholly (docs/adr/0013).',
     ),

@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up down demo attack test check dev env bench soak doctor clean generate node_modules
+.PHONY: command-line help up down demo attack test check dev env bench soak doctor clean generate node_modules
 
 # Node.js as the project pins it: from PATH when it fits, else fetched once into the cache.
 node = export PATH="$$(dev/bootstrap/node.sh):$$PATH";
@@ -10,8 +10,8 @@ node = export PATH="$$(dev/bootstrap/node.sh):$$PATH";
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-up: node_modules ## start Kubernetes, the GitHub emulator and the platform, run the demo, print the URLs
-	@$(node) node dev/up/main.ts up
+up: node_modules dist/cli/node ## start Kubernetes, the GitHub emulator and the platform, run the demo, print the URLs (MODE=production; KUBECONFIG: DRY_RUN=1)
+	@$(node) MODE=$(MODE) node dev/up/main.ts up $(if $(DRY_RUN),--dry-run)
 
 down: node_modules ## stop everything that `up` started and undo its changes to this host
 	@$(node) node dev/up/main.ts down
@@ -47,7 +47,11 @@ generate: node_modules ## write the generated files again: CRDs, policies, datab
 	@$(node) npm run --silent generate
 
 clean: down ## run `down`, then remove the state and the packages of this checkout (the cache stays)
-	rm -rf .state node_modules src/store/generated
+	rm -rf .state dist node_modules src/store/generated
+
+command-line: dist/cli/node ## bundle `sekisho`, so that it starts at once (bin/sekisho uses the bundle while it is newer than the sources)
+dist/cli/node: node_modules/.installed $(shell find src/cli src/kube src/api src/lib -name '*.ts')
+	@$(node) node dev/command-line/main.ts
 
 # Packages follow the lock file: a marker keeps repeated runs instant.
 node_modules: node_modules/.installed node_modules/.database-client

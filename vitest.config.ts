@@ -1,5 +1,14 @@
-// Five projects: unit (no network but loopback), integration, faults and sweep (a real API server, started once), e2e (the running dev cluster).
+// Six projects: unit (no network but loopback), integration, faults and sweep (a real API server, started once), e2e and replicas (the running dev
+// cluster).
 import { defineConfig } from 'vitest/config'
+
+const replicas = 'test/e2e/replicas.test.ts'
+
+/**
+ * What runs against processes, clusters and clocks is repeated once when it fails. A test that passes only then is reported by name at the end of
+ * `make test` (dev/test/outcome-reporter.ts): a defect to find, but not a reason to stop everybody. Unit tests are never repeated.
+ */
+const retry = 1
 
 export default defineConfig({
   test: {
@@ -7,7 +16,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'dev/**/*.test.ts', 'test/{bench,soak}/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'dev/**/*.test.ts', 'test/{bench,rights,soak}/**/*.test.ts'],
           // Vitest's default leaves a processor idle: half of a small machine.
           maxWorkers: '100%',
           testTimeout: 20_000,
@@ -21,6 +30,7 @@ export default defineConfig({
           globalSetup: ['test/fixtures/global-setup.ts'],
           // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only.
           maxWorkers: 2,
+          retry,
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },
@@ -30,6 +40,7 @@ export default defineConfig({
           name: 'faults',
           include: ['test/faults/**/*.test.ts'],
           globalSetup: ['test/fixtures/global-setup.ts'],
+          retry,
           testTimeout: 180_000,
           hookTimeout: 120_000,
           // Most of their time they wait, so two at a time, each with processes of its own. The long form makes the figures of
@@ -42,6 +53,7 @@ export default defineConfig({
           name: 'sweep',
           include: ['test/sweep/**/*.test.ts'],
           globalSetup: ['test/fixtures/global-setup.ts'],
+          retry,
           testTimeout: 2_400_000,
           hookTimeout: 120_000,
         },
@@ -50,11 +62,15 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          exclude: [replicas],
+          retry,
           testTimeout: 180_000,
           hookTimeout: 300_000,
           fileParallelism: false,
         },
       },
+      // Its time limits are those of leases and rollouts on a machine that does nothing else.
+      { test: { name: 'replicas', include: [replicas], retry, testTimeout: 180_000, hookTimeout: 300_000 } },
     ],
   },
 })

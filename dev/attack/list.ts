@@ -1,6 +1,8 @@
 // All attacks, in the order in which they are reported.
 import type { Attack } from './attack.ts'
+import { appSecretAttacks } from './cluster/app-secrets.ts'
 import { domainAttacks } from './cluster/domains.ts'
+import { execAttacks } from './cluster/exec.ts'
 import { kindAttacks } from './cluster/kinds.ts'
 import { kubectlAttacks } from './cluster/kubectl.ts'
 import { mountAttacks } from './cluster/mounts.ts'
@@ -21,6 +23,7 @@ import { foreignImageAttacks } from './inside/foreign-images.ts'
 import { networkAttacks } from './inside/network.ts'
 import { registryAttacks } from './inside/registry.ts'
 import { registryTokenAttacks } from './inside/registry-tokens.ts'
+import { approvalAttacks } from './outside/approvals.ts'
 import { brokerAttacks } from './outside/broker.ts'
 import { issuerAttacks } from './outside/issuer.ts'
 import { onboardingAttacks } from './outside/onboarding.ts'
@@ -28,9 +31,11 @@ import { onboardingAttacks } from './outside/onboarding.ts'
 export const attacks: readonly Attack[] = [
   ...serviceAttacks,
   ...secretReadAttacks,
+  ...appSecretAttacks,
   ...mountAttacks,
   ...readAttacks,
   ...kubectlAttacks,
+  ...execAttacks,
   ...rightsAttacks,
   ...kindAttacks,
   ...domainAttacks,
@@ -41,6 +46,7 @@ export const attacks: readonly Attack[] = [
   ...foreignImageAttacks,
   ...deskAttacks,
   ...brokerAttacks,
+  ...approvalAttacks,
   ...onboardingAttacks,
   ...issuerAttacks,
   ...deputyAttacks,

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 const root = join(import.meta.dirname, '../..')
 const limits = { source: 300, test: 600, filesInFolder: 12 }
 /** Most lines of a whole folder, comments and blank lines included, tests and `testing/` excluded. */
-const budgets = [{ folder: 'src/kube/', lines: 2500, contract: 'src/kube/README.md' }]
+const budgets = [{ folder: 'src/kube/', lines: 2650, contract: 'src/kube/README.md' }]
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'], {
   cwd: root,

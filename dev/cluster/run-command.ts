@@ -4,11 +4,16 @@ import { spawn } from 'node:child_process'
 import { AppError } from '../../src/lib/errors.ts'
 import { toolEnvironment } from './settings.ts'
 
+/** An account of this machine. Only root can run programs as another one. */
+export type Account = { readonly uid: number; readonly gid: number }
+
 export type CommandOptions = {
   readonly folder?: string
   readonly environment?: Readonly<Record<string, string>>
   readonly input?: string
   readonly timeoutMilliseconds?: number
+  /** The account to run as; ours when absent. */
+  readonly account?: Account
 }
 
 export type CommandResult = { readonly code: number; readonly output: string; readonly errorOutput: string }
@@ -25,6 +30,7 @@ export async function tryCommand(program: string, args: readonly string[], optio
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: options.folder,
+      ...options.account,
       env: toolEnvironment(options.environment),
       stdio: ['pipe', 'pipe', 'pipe'],
       timeout,

@@ -39,6 +39,8 @@ export type ClusterSettings = {
   /** The registry on loopback with the images that run before tokens can be issued: the platform itself and kpack. */
   readonly nodeRegistryPort: number
   readonly ingressPort: number
+  /** PostgreSQL of the production form, on the node address. */
+  readonly postgresPort: number
   readonly podCidr: string
   readonly podGateway: string
   readonly serviceCidr: string
@@ -111,6 +113,7 @@ export function readClusterSettings(
     registryPort: port('SEKISHO_REGISTRY_PORT', 5000),
     nodeRegistryPort: port('SEKISHO_NODE_REGISTRY_PORT', 5001),
     ingressPort: port('SEKISHO_INGRESS_PORT', 8080),
+    postgresPort: port('SEKISHO_POSTGRES_PORT', 5432),
     podCidr: '10.244.0.0/24',
     podGateway: '10.244.0.1',
     serviceCidr: '10.96.0.0/12',
@@ -136,6 +139,12 @@ export function defaultStateFolder(checkout: string, hostRecordFolder: string): 
 /** The folder of the development cluster's state; the test cluster has another. */
 export function devClusterFolder(settings: ClusterSettings): string {
   return join(settings.stateFolder, 'cluster')
+}
+
+/** The settings under which `make up` keeps what it makes here for a cluster of the user's: apart from the local cluster's. */
+export function givenState(settings: ClusterSettings): ClusterSettings {
+  const inside = (folder: string): string => join(folder, 'given')
+  return { ...settings, stateFolder: inside(settings.stateFolder), hostRecordFolder: inside(settings.hostRecordFolder) }
 }
 
 export function testClusterFolder(settings: ClusterSettings): string {

@@ -93,6 +93,8 @@ async function bootControlPlane(options: UpOptions, hasNode: boolean): Promise<C
         podCidr: settings.podCidr,
         clusterDomain: settings.clusterDomain,
         issuerUrl: settings.issuerUrl,
+        webhookHosts: ['sekisho-admission.sekisho-system.svc'],
+        audited: 'everybody',
       },
       { settings, progress },
     ),
@@ -110,7 +112,10 @@ async function bootNode(options: UpOptions, controlPlane: ControlPlane, programs
   await controlPlane.admin.close()
 }
 
-/** Issues the serving certificates of the issuer and of the registry's token server, signed by the authority in the API server's authentication file. */
+/**
+ * Issues the serving certificates of the issuer, of the admission webhook and of the registry's token server, signed by the authority in the API
+ * server's authentication file.
+ */
 export async function issueBrokerCertificate(settings: ClusterSettings): Promise<void> {
   const authority = await openAuthority(join(devClusterFolder(settings), 'pki'), 'ca', 'sekisho-dev-ca')
   const service = 'sekisho-broker.sekisho-system'
@@ -119,6 +124,12 @@ export async function issueBrokerCertificate(settings: ClusterSettings): Promise
     usage: 'server',
     names: ['localhost', `${service}.svc`, `${service}.svc.${settings.clusterDomain}`, 'sekisho.sekisho-system.svc'],
     addresses: [...new Set([settings.nodeAddress, '127.0.0.1'])],
+  })
+  const webhook = 'sekisho-admission.sekisho-system'
+  await authority.leaf('admission', {
+    commonName: 'sekisho-admission',
+    usage: 'server',
+    names: [`${webhook}.svc`, `${webhook}.svc.${settings.clusterDomain}`],
   })
   await authority.leaf('registry-tokens', {
     commonName: 'sekisho-registry-tokens',

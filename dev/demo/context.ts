@@ -4,6 +4,9 @@ import type { Person, ToolPaths } from './tools.ts'
 export type DemoContext = {
   readonly tools: ToolPaths
   readonly githubWeb: string
+  readonly githubApi: string
+  /** An image with Node.js from which Dockerfiles can begin. */
+  readonly baseImage: string
   readonly ingressPort: number
   readonly repository: string
   readonly certificateAuthority: string

@@ -5,21 +5,37 @@ import { join } from 'node:path'
 import { catalog } from '../cluster/binaries/catalog.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import { standardErrorProgress } from '../cluster/progress.ts'
-import { type ClusterSettings, devClusterFolder, readClusterSettings, toolEnvironment } from '../cluster/settings.ts'
+import {
+  type ClusterSettings,
+  devClusterFolder,
+  readClusterSettings,
+  registryHost,
+  toolEnvironment,
+} from '../cluster/settings.ts'
 import { readLocalGitHub } from '../up/github.ts'
 import type { DemoContext } from './context.ts'
+import { demoPlace } from './place.ts'
 import { accessSteps } from './scenario/access.ts'
 import { attackSteps } from './scenario/attacks.ts'
 import { deploySteps } from './scenario/deploy.ts'
+import { firstDaySteps } from './scenario/first-day.ts'
 import { onboardSteps } from './scenario/onboard.ts'
+import { previewSteps } from './scenario/previews.ts'
 import { runSteps } from './steps.ts'
 import { person, type ToolPaths } from './tools.ts'
 
 /** Runs all steps and prints each; throws the error of the first step that fails. */
 export async function runDemo(): Promise<void> {
   const started = performance.now()
-  const demo = await prepareDemo(readClusterSettings())
-  const passed = await runSteps([...onboardSteps(demo), ...deploySteps(demo), ...accessSteps(demo), ...attackSteps(demo)])
+  const demo = await prepareDemo(await demoPlace(readClusterSettings()))
+  const passed = await runSteps([
+    ...onboardSteps(demo),
+    ...deploySteps(demo),
+    ...firstDaySteps(demo),
+    ...previewSteps(demo),
+    ...accessSteps(demo),
+    ...attackSteps(demo),
+  ])
   console.log(`demo: ${passed} steps passed in ${((performance.now() - started) / 1000).toFixed(0)} s`)
 }
 
@@ -40,6 +56,8 @@ export async function prepareDemo(settings: ClusterSettings, homes = 'demo'): Pr
   return {
     tools,
     githubWeb: github.web,
+    githubApi: github.api,
+    baseImage: `${registryHost(settings)}/cnb/run:1`,
     ingressPort: settings.ingressPort,
     repository: settings.repository,
     certificateAuthority: await readFile(authorityFile, 'utf8'),

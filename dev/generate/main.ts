@@ -4,12 +4,14 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
-import { platformIdentities } from '../../src/admission/identities.ts'
-import { policyFiles } from '../../src/admission/policies.ts'
+import { modes, type PlatformIdentities, platformIdentities } from '../../src/admission/identities.ts'
+import { type Manifest, policyFiles } from '../../src/admission/policies.ts'
 import { admissionService, registrations } from '../../src/admission/registrations.ts'
 import { kinds } from '../../src/api/registry.ts'
 import { customResourceDefinition } from '../../src/api/schema/crd.ts'
+import { rolesFile } from '../../src/store/access/grants.ts'
 import { githubEmulatorPage } from './github-routes.ts'
+import { platformRoleFiles } from './platform-roles.ts'
 import { undocumentedVariables } from './reference/environment.ts'
 import { referencePages } from './reference/pages.ts'
 import { tenantRolesYaml } from './tenant-roles.ts'
@@ -28,21 +30,31 @@ function generatedFiles(): Map<string, string> {
   const names = kinds.map(kind => `${kind.plural}.${kind.group}.yaml`)
   const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources: names }
   files.set('deploy/crds/kustomization.yaml', banner + stringify(kustomization))
-  for (const [name, manifests] of policyFiles(platformIdentities())) files.set(`deploy/policies/${name}`, yaml(manifests))
-  files.set('deploy/policies/webhooks.yaml', yaml(registrations({ kind: 'service' }, platformIdentities())))
-  files.set('deploy/policies/service.yaml', yaml([admissionService({ 'app.kubernetes.io/name': 'sekisho' })]))
-  const policies = [...files.keys()]
-    .filter(path => path.startsWith('deploy/policies/'))
-    .map(path => path.slice('deploy/policies/'.length))
-  files.set('deploy/policies/kustomization.yaml', banner + stringify({ ...kustomization, resources: policies }))
+  for (const mode of modes) {
+    const admission = admissionFiles(platformIdentities(mode))
+    for (const [name, manifests] of admission) files.set(`deploy/policies/${mode}/${name}`, yaml(manifests))
+    const resources = [...admission.keys()]
+    files.set(`deploy/policies/${mode}/kustomization.yaml`, banner + stringify({ ...kustomization, resources }))
+  }
   files.set('deploy/rbac/tenant-roles.yaml', banner + tenantRolesYaml())
+  files.set('deploy/postgres/roles.sql', rolesFile())
+  for (const [name, text] of platformRoleFiles()) files.set(`deploy/rbac/${name}`, banner + text)
   files.set('docs/reference/github-emulator.md', githubEmulatorPage())
   for (const [path, text] of referencePages(path => readFileSync(join(root, path), 'utf8'))) files.set(path, text)
   return files
 }
 
+/** Policies, registrations and the Service in front of the webhook, by their file names. */
+function admissionFiles(identities: PlatformIdentities): ReadonlyMap<string, readonly Manifest[]> {
+  return new Map([
+    ...policyFiles(identities),
+    ['webhooks.yaml', registrations({ kind: 'service' }, identities)],
+    ['service.yaml', [admissionService({ 'sekisho.dev/admission': 'true' })]],
+  ])
+}
+
 /** Where variables are read or set for the processes of the platform. */
-const variableFiles = ['src/**/*.ts', 'dev/up/**/*.ts', 'deploy/standalone/*.yaml']
+const variableFiles = ['src/**/*.ts', 'dev/up/**/*.ts', 'deploy/{base,standalone,production}/*.yaml']
 
 function undocumented(): readonly string[] {
   return globSync(variableFiles, { cwd: root, exclude: ['**/*.test.ts', '**/generated/**'] }).flatMap(path =>

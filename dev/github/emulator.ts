@@ -3,7 +3,7 @@ import { createPrivateKey, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createFaults } from './faults/faults.ts'
 import { createGitStore } from './git/store.ts'
 import type { RestSettings } from './rest/context.ts'
@@ -159,6 +159,7 @@ async function freePort(address: string): Promise<number> {
 /** Starts an emulator; resolves when it answers. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<RunningEmulator> {
   const folder = options.stateFolder ?? (await mkdtemp(join(tmpdir(), 'github-emulator-')))
+  await mkdir(dirname(folder), { recursive: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const address = options.address ?? '127.0.0.1'
   const port = options.port || (await freePort(address))

@@ -1,6 +1,8 @@
 // Creates the image builder's dependencies from the settings of the local cluster, for the command line here and for dev/kpack.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { processEnvironment, readSettings } from '../../src/lib/config.ts'
+import { AppError } from '../../src/lib/errors.ts'
 import { catalog } from '../cluster/binaries/catalog.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import { isAccessible } from '../cluster/file-access.ts'
@@ -8,14 +10,15 @@ import { registryTokens } from '../cluster/node/services/registry.ts'
 import { registryAuthorityFiles } from '../cluster/pki/registry-authority.ts'
 import type { Progress } from '../cluster/progress.ts'
 import { runCommand } from '../cluster/run-command.ts'
-import { type ClusterSettings, devClusterFolder, nodeRegistryHost, registryHost } from '../cluster/settings.ts'
+import { type ClusterSettings, devClusterFolder, givenState, nodeRegistryHost, registryHost } from '../cluster/settings.ts'
 import { createBlobStore } from './blobs/blob-store.ts'
-import type { BuildImagesDeps } from './build-images.ts'
+import type { BuildImagesDeps, TargetRegistry } from './build-images.ts'
 import { createPackageSource } from './debian/package-source.ts'
 import { createNodeSource } from './node-source.ts'
 import type { ImageName } from './recipes/catalog.ts'
-import { createPushTokens } from './registry/push-token.ts'
-import { createRegistryClient, type RegistryClient } from './registry/registry-client.ts'
+import { authorizeAt, basicOf, givenRegistrySettings, parseGivenRegistry } from './registry/given-registry.ts'
+import { createPushTokens, type PushTokens } from './registry/push-token.ts'
+import { createRegistryClient } from './registry/registry-client.ts'
 
 /** They run before the platform, which issues the tokens of the other registry. */
 const startedFirst: readonly ImageName[] = ['sekisho', 'kpack']
@@ -28,16 +31,16 @@ export async function createImageDeps(
   const cacheFolder = settings.cacheFolder
   const step = progress.note
   const nodeVersion = (await readFile(join(settings.repository, '.node-version'), 'utf8')).trim()
-  const pki = join(devClusterFolder(settings), 'pki')
-  const authority = join(pki, 'ca.crt')
-  const tokens = createPushTokens(registryAuthorityFiles(pki), registryTokens)
-  const target = (address: string, client: () => RegistryClient) => ({ address, client: options.push ? client() : undefined })
-  const nodes = target(nodeRegistryHost(settings), () => createRegistryClient(nodeRegistryHost(settings)))
-  const shared = target(registryHost(settings), () => createRegistryClient(registryHost(settings), tokens))
+  const own = settings.givenKubeconfig === undefined ? settings : givenState(settings)
+  const authority = join(devClusterFolder(own), 'pki', 'ca.crt')
+  const registryOf = settings.givenKubeconfig === undefined ? localRegistries(settings) : givenRegistry(settings)
   return {
     store: createBlobStore(join(cacheFolder, 'images', 'blobs')),
     recordFolder: join(cacheFolder, 'images', 'layers'),
-    registryOf: name => (startedFirst.includes(name) ? nodes : shared),
+    registryOf: name => {
+      const target = registryOf(name)
+      return options.push ? target : { ...target, client: undefined }
+    },
     progress,
     now: () => performance.now(),
     recipes: {
@@ -51,4 +54,40 @@ export async function createImageDeps(
       binary: async (entry, program) => (await ensureBinary(catalog[entry], { settings, progress })).path(program),
     },
   }
+}
+
+type Registries = (name: ImageName) => TargetRegistry
+
+function localRegistries(settings: ClusterSettings): Registries {
+  const tokens = createPushTokens(registryAuthorityFiles(join(devClusterFolder(settings), 'pki')), registryTokens)
+  const nodes = nodeRegistryHost(settings)
+  const shared = registryHost(settings)
+  const authorize = async (access: Parameters<typeof tokens>[0]): Promise<string> => `Bearer ${await tokens(access)}`
+  return name =>
+    startedFirst.includes(name)
+      ? { address: nodes, client: createRegistryClient(nodes) }
+      : { address: shared, client: createRegistryClient(shared, { authorize }) }
+}
+
+/** The image of the platform may have another registry than the images of builds. */
+function givenRegistry(settings: ClusterSettings): Registries {
+  const values = readSettings(givenRegistrySettings, processEnvironment())
+  if (values.registry === undefined)
+    throw new AppError(
+      'invalid_configuration',
+      'KUBECONFIG is set, and SEKISHO_UP_REGISTRY is not: make up says what else is needed',
+    )
+  const files = registryAuthorityFiles(join(devClusterFolder(givenState(settings)), 'pki'))
+  const target = (reference: string, tokens: PushTokens | undefined): TargetRegistry => {
+    const registry = parseGivenRegistry(reference)
+    const { host, prefix, scheme } = registry
+    const authorize = authorizeAt(registry, { basic: basicOf(values.registryCredentials?.reveal(), host), tokens })
+    return { address: reference, client: createRegistryClient(host, { authorize, scheme, prefix }) }
+  }
+  const shared = target(
+    values.registry,
+    values.registryAuthentication === 'token-server' ? createPushTokens(files, registryTokens) : undefined,
+  )
+  const own = values.platformRegistry === undefined ? shared : target(values.platformRegistry, undefined)
+  return name => (name === 'sekisho' ? own : shared)
 }

@@ -10,6 +10,8 @@ export type BuilderImages = {
   readonly run: string
   readonly prepare: string
   readonly node: string
+  readonly python: string
+  readonly static: string
 }
 
 export type BuilderObjects = {
@@ -25,10 +27,14 @@ export const credentialName = 'sekisho-registry-platform'
 const serviceAccountName = 'kpack-builder'
 const serviceAccountRef = { name: serviceAccountName, namespace: platformNamespace }
 const apiVersion = 'kpack.io/v1alpha2'
-const buildpackNames = { prepare: 'sekisho-prepare', node: 'sekisho-node' } as const satisfies Record<
-  keyof typeof buildpacks,
-  string
->
+const buildpackNames = {
+  prepare: 'sekisho-prepare',
+  node: 'sekisho-node',
+  python: 'sekisho-python',
+  static: 'sekisho-static',
+} as const satisfies Record<keyof typeof buildpacks, string>
+/** The first one whose rules fit the app builds it; docs/guide/buildpacks.md has the rules. */
+const languages = ['node', 'python', 'static'] as const
 
 /** `inputs` is a digest of everything here; kpack copies it to a label, which changes the builder's generation. */
 export function builderObjects(images: BuilderImages, registry: string, inputs: string): BuilderObjects {
@@ -51,8 +57,9 @@ export function builderObjects(images: BuilderImages, registry: string, inputs: 
       runImage: { image: images.run },
       serviceAccountRef,
     }),
-    cluster('ClusterBuildpack', buildpackNames.prepare, { image: images.prepare, serviceAccountRef }),
-    cluster('ClusterBuildpack', buildpackNames.node, { image: images.node, serviceAccountRef }),
+    ...(['prepare', ...languages] as const).map(name =>
+      cluster('ClusterBuildpack', buildpackNames[name], { image: images[name], serviceAccountRef }),
+    ),
   ]
   const builder = cluster('ClusterBuilder', builderName, {
     tag: `${registry}/cnb/builder`,
@@ -60,14 +67,13 @@ export function builderObjects(images: BuilderImages, registry: string, inputs: 
     lifecycle: { kind: 'ClusterLifecycle', name: builderName },
     stack: { kind: 'ClusterStack', name: builderName },
     additionalLabels: { 'dev.sekisho.inputs': inputs },
-    order: [
-      {
-        group: [
-          { kind: 'ClusterBuildpack', name: buildpackNames.prepare, id: buildpacks.prepare.id },
-          { kind: 'ClusterBuildpack', name: buildpackNames.node, id: buildpacks.node.id },
-        ],
-      },
-    ],
+    order: languages.map(language => ({
+      group: (['prepare', language] as const).map(name => ({
+        kind: 'ClusterBuildpack',
+        name: buildpackNames[name],
+        id: buildpacks[name].id,
+      })),
+    })),
   })
   return { foundation, builder }
 }

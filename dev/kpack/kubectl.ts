@@ -20,7 +20,9 @@ const longestCallMilliseconds = 300_000
 
 export function createKubectl({ run, program, kubeconfig }: KubectlDeps): Kubectl {
   const call = (parameters: readonly string[], input?: string): Promise<string> =>
-    run(program, ['--kubeconfig', kubeconfig, ...parameters], {
+    run(program, parameters, {
+      // Not as an argument: KUBECONFIG may be a list.
+      environment: { KUBECONFIG: kubeconfig },
       timeoutMilliseconds: longestCallMilliseconds,
       ...(input === undefined ? {} : { input }),
     })

@@ -7,7 +7,7 @@ import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import { print, printUsage, runCommandLine } from '../cluster/command-line.ts'
 import { type Progress, standardErrorProgress } from '../cluster/progress.ts'
 import { runCommand } from '../cluster/run-command.ts'
-import { adminKubeconfig, type ClusterSettings, readClusterSettings, registryHost } from '../cluster/settings.ts'
+import { adminKubeconfig, type ClusterSettings, readClusterSettings } from '../cluster/settings.ts'
 import { buildImages, type ImageResult } from '../images/build-images.ts'
 import { createImageDeps } from '../images/image-deps.ts'
 import type { ImageName } from '../images/recipes/catalog.ts'
@@ -21,7 +21,7 @@ const usage = `Usage: node dev/kpack/main.ts install|builder [-o json]
   builder   builds and pushes the images of the builder, makes the builder and waits until builds can run; the platform must be running
 `
 
-const builderImages = ['lifecycle', 'build', 'run', 'prepare', 'node'] as const satisfies readonly ImageName[]
+const builderImages = ['lifecycle', 'build', 'run', 'prepare', 'node', 'python', 'static'] as const satisfies readonly ImageName[]
 
 type Context = { readonly settings: ClusterSettings; readonly progress: Progress; readonly kubectl: Kubectl }
 
@@ -33,14 +33,17 @@ async function openContext(): Promise<Context> {
   return { settings, progress, kubectl }
 }
 
-async function built({ settings, progress }: Context, names: readonly ImageName[]): Promise<(name: ImageName) => string> {
-  const results = await buildImages(names, await createImageDeps(settings, progress, { push: true }))
-  return name => find(results, name).pinned
+type Built = { readonly pinned: (name: ImageName) => string; readonly registry: string }
+
+async function built({ settings, progress }: Context, names: readonly ImageName[]): Promise<Built> {
+  const deps = await createImageDeps(settings, progress, { push: true })
+  const results = await buildImages(names, deps)
+  return { pinned: name => find(results, name).pinned, registry: deps.registryOf('build').address }
 }
 
 async function install(context: Context): Promise<object> {
   const { settings, progress, kubectl } = context
-  const pinned = await built(context, ['kpack'])
+  const { pinned } = await built(context, ['kpack'])
   const moduleFolder = join(settings.repository, 'dev', 'cluster', 'modules', 'kpack')
   const { cacheFolder } = settings
   const releaseFolder = await findReleaseFolder({ run: runCommand, moduleFolder, cacheFolder, version: kpackVersion })
@@ -49,15 +52,17 @@ async function install(context: Context): Promise<object> {
 }
 
 async function builder(context: Context): Promise<object> {
-  const pinned = await built(context, builderImages)
+  const { pinned, registry } = await built(context, builderImages)
   const images = {
     lifecycle: pinned('lifecycle'),
     build: pinned('build'),
     run: pinned('run'),
     prepare: pinned('prepare'),
     node: pinned('node'),
+    python: pinned('python'),
+    static: pinned('static'),
   }
-  return installBuilder({ images, registry: registryHost(context.settings) }, context.kubectl, context.progress)
+  return installBuilder({ images, registry }, context.kubectl, context.progress)
 }
 
 function nodeEndpoints(settings: ClusterSettings): NodeEndpoints {

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { SecretString } from '../../src/lib/secret-string.ts'
+import { accountToRunAs } from './account.ts'
 import { cure, findPostgres } from './find-postgres.ts'
 
 const run = promisify(execFile)
@@ -15,10 +16,12 @@ const run = promisify(execFile)
 export type TestPostgres = {
   /** A URL for the named database, as the server's owner or as another role with its password. */
   readonly url: (database: string, role?: { readonly name: string; readonly password: string }) => SecretString
+  /** Ends at once, as a crash does: sessions break off, and the next start recovers from the log. */
+  readonly crash: () => Promise<void>
+  /** After `crash`: resolves when the server answers again at the same address. */
+  readonly restart: () => Promise<void>
   readonly stop: () => Promise<void>
 }
-
-type Account = { readonly uid: number; readonly gid: number } | undefined
 
 /** `durable` waits for the disk at every commit, as in production; without it commits survive the process and not the machine. */
 export type PostgresOptions = { readonly durable?: boolean }
@@ -44,29 +47,36 @@ export async function startPostgres({ durable = false }: PostgresOptions = {}): 
     { ...as, cwd: folder },
   )
   const port = await freePort()
-  const server = spawn(
-    join(programs, 'postgres'),
-    ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder, ...(durable ? [] : ['-F']), '-c', 'max_connections=60'],
-    { ...as, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-  )
-  await untilReady(server)
+  const settings = ['-h', '127.0.0.1', '-k', folder, ...(durable ? [] : ['-F']), '-c', 'max_connections=60']
+  const start = async (): Promise<ChildProcess> => {
+    const stdio = ['ignore' as const, 'ignore' as const, 'pipe' as const]
+    const started = spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
+      ...as,
+      cwd: folder,
+      stdio,
+    })
+    await untilReady(started)
+    return started
+  }
+  let server = await start()
+  const end = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
+    const ended = new Promise(resolve => server.once('exit', resolve))
+    if (server.exitCode === null && server.kill(signal)) await ended
+  }
   return {
     url(database, role = { name: 'owner', password }) {
       return new SecretString(`postgresql://${role.name}:${role.password}@127.0.0.1:${port}/${database}`)
     },
+    // SIGQUIT is PostgreSQL's immediate shutdown, SIGINT its fast one: sessions end, data is consistent.
+    crash: () => end('SIGQUIT'),
+    async restart() {
+      server = await start()
+    },
     async stop() {
-      const ended = new Promise(resolve => server.once('exit', resolve))
-      // SIGINT is PostgreSQL's fast shutdown: sessions end, data is consistent.
-      if (server.exitCode === null && server.kill('SIGINT')) await ended
+      await end('SIGINT')
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-async function accountToRunAs(): Promise<Account> {
-  if (process.getuid?.() !== 0) return undefined
-  const [uid, gid] = await Promise.all([run('id', ['-u', 'postgres']), run('id', ['-g', 'postgres'])])
-  return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
 }
 
 function freePort(): Promise<number> {

@@ -1,4 +1,4 @@
-// `make dev`: the platform as a process of this host in watch mode, against the running cluster, under the same addresses and the same
+// `make dev`: the standalone form as a process of this host in watch mode, against the running cluster, under the same addresses and the same
 // identity. While it runs, the Deployment has no pod and the Services point at this host; when it ends (Ctrl-C), both are restored.
 import { spawn } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -10,19 +10,29 @@ import type { Progress } from '../cluster/progress.ts'
 import { runCommand } from '../cluster/run-command.ts'
 import { adminKubeconfig, type ClusterSettings, devClusterFolder, tenantRegistry, toolEnvironment } from '../cluster/settings.ts'
 import { createKubectl, type Kubectl } from './kubectl.ts'
-import { podUser } from './overlay.ts'
+import { dataFolder, podUser } from './overlay/standalone.ts'
+import { platformSelector } from './platform-pods.ts'
+import { secretData } from './secrets/secret.ts'
 import { apiServerUrl, platformSettings, registryAliases } from './settings-map.ts'
+import { pushedImages } from './steps.ts'
 
 const namespace = 'sekisho-system'
 
-/** Service, its port name and port, the port of the process on this host, and the setting that chooses it. */
+/** Service, the component behind it, its port name, the port of the process on this host, and the setting that chooses it. */
 const services = [
-  { service: 'sekisho-broker', name: 'https', port: 18_443, setting: 'SEKISHO_BROKER_PORT' },
-  { service: 'sekisho-token-desk', name: 'https', port: 18_444, setting: 'SEKISHO_TOKEN_DESK_PORT' },
-  { service: 'sekisho-registry-tokens', name: 'https', port: 18_445, setting: 'SEKISHO_REGISTRY_TOKEN_PORT' },
-  { service: 'sekisho-admission', name: 'https', port: 19_443, setting: 'SEKISHO_ADMISSION_PORT' },
-  { service: 'sekisho-source', name: 'git', port: 18_081, setting: 'SEKISHO_SOURCE_PORT' },
+  { service: 'sekisho-broker', part: 'broker', name: 'https', port: 18_443, setting: 'SEKISHO_BROKER_PORT' },
+  { service: 'sekisho-token-desk', part: 'controllers', name: 'https', port: 18_444, setting: 'SEKISHO_TOKEN_DESK_PORT' },
+  {
+    service: 'sekisho-registry-tokens',
+    part: 'controllers',
+    name: 'https',
+    port: 18_445,
+    setting: 'SEKISHO_REGISTRY_TOKEN_PORT',
+  },
+  { service: 'sekisho-admission', part: 'admission', name: 'https', port: 19_443, setting: 'SEKISHO_ADMISSION_PORT' },
 ] as const
+/** The process writes the endpoint of this Service by itself. */
+const sourcePort = 18_081
 
 /** Where pods of tenants find the process on this host. */
 function portOf(setting: (typeof services)[number]['setting']): number {
@@ -35,16 +45,13 @@ export async function runDevelopment(settings: ClusterSettings, progress: Progre
   const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress })
   const kubectl = createKubectl(kubernetes.path('kubectl'), adminKubeconfig(settings))
   if ((await kubectl.read(['deployment', 'sekisho', '-n', namespace])) === undefined)
-    throw new Error('the platform is not installed yet: run make up first')
+    throw new Error('the standalone form is not installed: run make up MODE=standalone first')
   const folder = join(settings.stateFolder, 'development')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const environment = await processEnvironment(kubectl, settings, folder)
   await progress.step('stop the platform pod and point its Services at this host', async () => {
     await kubectl.run(['scale', 'deployment/sekisho', '-n', namespace, '--replicas=0'])
-    await kubectl.run(
-      ['wait', '--for=delete', 'pod', '-l', 'app.kubernetes.io/name=sekisho', '-n', namespace, '--timeout=60s'],
-      70_000,
-    )
+    await kubectl.run(['wait', '--for=delete', 'pod', '-l', platformSelector(), '-n', namespace, '--timeout=60s'], 70_000)
     for (const item of services) await pointHere(kubectl, settings, item)
   })
   progress.note(`serving at ${settings.issuerUrl}; a change under src restarts it; Ctrl-C stops it and restores the pod`)
@@ -53,17 +60,15 @@ export async function runDevelopment(settings: ClusterSettings, progress: Progre
   } finally {
     await progress.step('restore the platform pod', async () => {
       // The files of this process belong to the user who ran it; the pod runs as its own user and must be able to write them.
-      await runCommand('chown', ['-R', `${podUser}:${podUser}`, join(devClusterFolder(settings), 'platform-data')])
+      await runCommand('chown', ['-R', `${podUser}:${podUser}`, dataFolder(settings)])
       await restorePod(kubectl)
     })
   }
 }
 
 async function processEnvironment(kubectl: Kubectl, settings: ClusterSettings, folder: string): Promise<Record<string, string>> {
-  const secret = (await kubectl.read(['secret', 'sekisho-secrets', '-n', namespace])) as { data: Record<string, string> }
-  const files = Object.entries(secret.data).map(([name, value]) =>
-    writeFile(join(folder, name), Buffer.from(value, 'base64'), { mode: 0o600 }),
-  )
+  const secrets = await secretData(kubectl, 'sekisho-secrets')
+  const files = Object.entries(secrets).map(([name, value]) => writeFile(join(folder, name), value, { mode: 0o600 }))
   await Promise.all(files)
   const pki = join(devClusterFolder(settings), 'pki')
   const kubeconfig = join(folder, 'kubeconfig')
@@ -76,18 +81,29 @@ async function processEnvironment(kubectl: Kubectl, settings: ClusterSettings, f
     registryAliases: registryAliases(settings),
     ingressPort: settings.ingressPort,
     sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',
+    buildkitImage: (await pushedImages(settings, ['buildkit'])).buildkit,
     node: { address: settings.nodeAddress, podGateway: settings.podGateway },
-    nodePorts: { applications: [portOf('SEKISHO_TOKEN_DESK_PORT')], builds: [portOf('SEKISHO_SOURCE_PORT')] },
+    nodePorts: { applications: [portOf('SEKISHO_TOKEN_DESK_PORT')], builds: [sourcePort] },
   }
   return {
     ...toolEnvironment(),
-    ...platformSettings(addresses, { secrets: folder, tls: folder }),
+    ...platformSettings(addresses, join(folder, 'registry-authority')),
+    SEKISHO_GITHUB_CLIENT_SECRET_FILE: join(folder, 'github-client-secret'),
+    SEKISHO_GITHUB_WEBHOOK_SECRET_FILE: join(folder, 'github-webhook-secret'),
+    SEKISHO_SEALING_KEYS_FILE: join(folder, 'sealing-keys'),
+    SEKISHO_REGISTRY_TOKEN_CERTIFICATE_PATH: join(pki, 'registry-tokens.crt'),
+    SEKISHO_REGISTRY_TOKEN_KEY_PATH: join(pki, 'registry-tokens.key'),
     SEKISHO_TLS_CERTIFICATE_PATH: join(pki, 'broker.crt'),
     SEKISHO_TLS_KEY_PATH: join(pki, 'broker.key'),
-    SEKISHO_DATA_FOLDER: join(devClusterFolder(settings), 'platform-data'),
+    SEKISHO_ADMISSION_CERTIFICATE_PATH: join(pki, 'admission.crt'),
+    SEKISHO_ADMISSION_KEY_PATH: join(pki, 'admission.key'),
+    SEKISHO_ADMISSION_CLIENT_CA_PATH: join(pki, 'admission-client-ca.crt'),
+    SEKISHO_DATA_FOLDER: dataFolder(settings),
     SEKISHO_HEALTH_PORT: '18090',
     SEKISHO_LOG_LEVEL: 'debug',
     KUBECONFIG: kubeconfig,
+    SEKISHO_POD_ADDRESS: settings.nodeAddress,
+    SEKISHO_SOURCE_PORT: String(sourcePort),
     ...Object.fromEntries(services.map(({ setting, port }) => [setting, String(port)])),
   }
 }
@@ -124,18 +140,11 @@ async function pointHere(kubectl: Kubectl, settings: ClusterSettings, item: (typ
 }
 
 async function restorePod(kubectl: Kubectl): Promise<void> {
-  for (const { service } of services) {
+  for (const { service, part } of services) {
     await kubectl.run(['delete', 'endpointslice', `${service}-development`, '-n', namespace, '--ignore-not-found'])
-    await kubectl.run([
-      'patch',
-      'service',
-      service,
-      '-n',
-      namespace,
-      '--type=merge',
-      '-p',
-      '{"spec":{"selector":{"app.kubernetes.io/name":"sekisho"}}}',
-    ])
+    const [label = '', value] = platformSelector(part).split('=')
+    const patch = JSON.stringify({ spec: { selector: { [label]: value } } })
+    await kubectl.run(['patch', 'service', service, '-n', namespace, '--type=merge', '-p', patch])
   }
   await kubectl.run(['scale', 'deployment/sekisho', '-n', namespace, '--replicas=1'])
 }

@@ -1,29 +1,35 @@
-// The kubectl calls of `make up`: apply, wait, read; always with the administrator's kubeconfig of the development cluster.
+// The kubectl calls of `make up`: apply, wait, read; always with the administrator's kubeconfig of the development cluster, or with the user's.
 import { runCommand, tryCommand } from '../cluster/run-command.ts'
 
 export type Kubectl = {
   /** Server-side apply of a folder with a kustomization. */
   readonly applyFolder: (folder: string) => Promise<void>
   readonly applyText: (yaml: string) => Promise<void>
+  /** Deletes the objects that exist, and waits until they are gone. */
+  readonly deleteText: (yaml: string) => Promise<void>
   readonly run: (args: readonly string[], timeoutMilliseconds?: number) => Promise<string>
+  /** Creates what the API server answers and does not keep, such as reviews; resolves to its answers as JSON. */
+  readonly ask: (yaml: string) => Promise<string>
   /** The parsed object, or undefined when it is absent. */
   readonly read: (args: readonly string[]) => Promise<unknown>
 }
 
 const apply = ['apply', '--server-side', '--force-conflicts', '--field-manager=sekisho-up']
 
-export function createKubectl(program: string, kubeconfig: string): Kubectl {
-  const base = ['--kubeconfig', kubeconfig]
+/** `kubeconfig` may be a list, as in KUBECONFIG. `extra` is for programs that a kubeconfig names to sign in. */
+export function createKubectl(program: string, kubeconfig: string, extra: Readonly<Record<string, string>> = {}): Kubectl {
+  const environment = { ...extra, KUBECONFIG: kubeconfig }
+  const call = (args: readonly string[], timeoutMilliseconds: number, input = ''): Promise<string> =>
+    runCommand(program, args, { environment, input, timeoutMilliseconds })
   return {
-    applyFolder: async folder => {
-      await runCommand(program, [...base, ...apply, '-k', folder], { timeoutMilliseconds: 120_000 })
-    },
-    applyText: async yaml => {
-      await runCommand(program, [...base, ...apply, '-f', '-'], { input: yaml, timeoutMilliseconds: 60_000 })
-    },
-    run: (args, timeoutMilliseconds = 60_000) => runCommand(program, [...base, ...args], { timeoutMilliseconds }),
+    applyFolder: async folder => void (await call([...apply, '-k', folder], 120_000)),
+    applyText: async yaml => void (await call([...apply, '-f', '-'], 60_000, yaml)),
+    deleteText: async yaml => void (await call(['delete', '--ignore-not-found', '-f', '-'], 120_000, yaml)),
+    run: (args, timeoutMilliseconds = 60_000) => call(args, timeoutMilliseconds),
+    // Validation in kubectl lists CustomResourceDefinitions, which not everybody may; the API server validates anyway.
+    ask: yaml => call(['create', '--validate=false', '-f', '-', '-o', 'json'], 60_000, yaml),
     read: async args => {
-      const result = await tryCommand(program, [...base, 'get', ...args, '-o', 'json', '--ignore-not-found'])
+      const result = await tryCommand(program, ['get', ...args, '-o', 'json', '--ignore-not-found'], { environment })
       if (result.code !== 0) throw new Error(result.errorOutput.trim())
       return result.output.trim() === '' ? undefined : JSON.parse(result.output)
     },

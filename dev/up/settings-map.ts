@@ -1,4 +1,5 @@
-// The settings of the development platform: the environment of the pod (ConfigMap sekisho-settings) or of the process that `make dev` runs.
+// The settings of the development platform: those of its pods (ConfigMap sekisho-settings), which are those of the process that `make dev` runs, too.
+// Where a pod finds its Secrets its manifest says.
 import type { ClusterSettings } from '../cluster/settings.ts'
 import { githubHost, githubPort } from './github.ts'
 
@@ -11,29 +12,27 @@ export type PlatformAddresses = {
   readonly registryAliases: readonly string[]
   readonly ingressPort: number
   readonly sourceUrl: string
+  /** The image with which Dockerfiles are built, by digest. */
+  readonly buildkitImage: string
   /** Where Traefik's connections to pods come from, and where what is not a pod listens. */
   readonly node: { readonly address: string; readonly podGateway: string }
   /** Ports of the node that pods of tenants may reach besides those of GitHub and the registry. */
   readonly nodePorts?: { readonly applications: readonly number[]; readonly builds: readonly number[] }
 }
 
+/** Where the manifests of both forms mount the Secret of the controllers. */
+export const mountedRegistryAuthority = '/etc/sekisho/secrets/registry-authority'
+
 /** The user who administers the platform in development, by a ClusterRoleBinding. */
 export const platformAdmin = { login: 'ada', subject: `github|${githubHost}|1006` }
 
-/** Where secrets are mounted in the pod, or kept on the host for `make dev`. */
-export type SecretFolders = { readonly secrets: string; readonly tls: string }
-
-export function platformSettings(addresses: PlatformAddresses, folders: SecretFolders): Record<string, string> {
+/** `registryAuthority` is the path of the authority's files without their endings `.crt` and `.key`. */
+export function platformSettings(addresses: PlatformAddresses, registryAuthority: string): Record<string, string> {
   const { node, nodePorts = { applications: [], builds: [] } } = addresses
   const atNode = (ports: readonly number[]): string => ports.map(port => `${node.address}/32:${port}`).join(',')
   return {
     SEKISHO_PUBLIC_URL: addresses.issuerUrl,
     SEKISHO_GITHUB_APP: 'github',
-    SEKISHO_GITHUB_CLIENT_SECRET_FILE: `${folders.secrets}/github-client-secret`,
-    SEKISHO_GITHUB_WEBHOOK_SECRET_FILE: `${folders.secrets}/github-webhook-secret`,
-    SEKISHO_SEALING_KEYS_FILE: `${folders.secrets}/sealing-keys`,
-    SEKISHO_TLS_CERTIFICATE_PATH: `${folders.tls}/tls.crt`,
-    SEKISHO_TLS_KEY_PATH: `${folders.tls}/tls.key`,
     // The users of the emulator are the only ones.
     SEKISHO_ACCOUNTS: 'any',
     SEKISHO_API_SERVER_URL: addresses.apiServer.url,
@@ -41,16 +40,19 @@ export function platformSettings(addresses: PlatformAddresses, folders: SecretFo
     SEKISHO_REGISTRY: addresses.registry,
     SEKISHO_REGISTRY_AUTHENTICATION: 'token-server',
     SEKISHO_REGISTRY_ALIASES: addresses.registryAliases.join(','),
-    SEKISHO_REGISTRY_AUTHORITY_CERTIFICATE_FILE: `${folders.secrets}/registry-authority.crt`,
-    SEKISHO_REGISTRY_AUTHORITY_KEY_FILE: `${folders.secrets}/registry-authority.key`,
-    SEKISHO_REGISTRY_TOKEN_CERTIFICATE_PATH: `${folders.secrets}/registry-tokens.crt`,
-    SEKISHO_REGISTRY_TOKEN_KEY_PATH: `${folders.secrets}/registry-tokens.key`,
+    SEKISHO_REGISTRY_AUTHORITY_CERTIFICATE_FILE: `${registryAuthority}.crt`,
+    SEKISHO_REGISTRY_AUTHORITY_KEY_FILE: `${registryAuthority}.key`,
+    SEKISHO_REGISTRY_TOKEN_CERTIFICATE_PATH: '/etc/sekisho/registry-tokens/tls.crt',
+    SEKISHO_REGISTRY_TOKEN_KEY_PATH: '/etc/sekisho/registry-tokens/tls.key',
+    SEKISHO_BUILDKIT_IMAGE: addresses.buildkitImage,
     SEKISHO_INGRESS_CLASS: 'traefik',
     SEKISHO_INGRESS_FROM: `${node.address}/32,${node.podGateway}/32`,
     SEKISHO_APPLICATION_EGRESS: atNode([githubPort, ...nodePorts.applications]),
     SEKISHO_BUILD_EGRESS: atNode(nodePorts.builds),
     SEKISHO_APPLICATION_URL: `http://localhost:${addresses.ingressPort}`,
     SEKISHO_SOURCE_URL: addresses.sourceUrl,
+    // The emulator has no hourly limit: a webhook that was lost while the platform restarted arrives a minute later.
+    SEKISHO_REDELIVERY_SECONDS: '15',
     SEKISHO_LOG_LEVEL: 'info',
   }
 }

@@ -2,13 +2,21 @@
 import { join } from 'node:path'
 import { type ClusterSettings, devClusterFolder } from '../cluster/settings.ts'
 import { readLocalGitHub } from './github.ts'
+import { type Mode, modes } from './mode.ts'
 import { platformAdmin } from './settings-map.ts'
 
-export async function printWelcome(settings: ClusterSettings): Promise<void> {
+/** What the form consists of, in a line. */
+const forms: { readonly [M in Mode]: string } = {
+  standalone: 'one process with an embedded database',
+  production: 'broker, controllers and admission with two replicas each, on PostgreSQL',
+}
+
+export async function printWelcome(settings: ClusterSettings, mode: Mode): Promise<void> {
   const github = await readLocalGitHub(settings)
   const authority = join(devClusterFolder(settings), 'pki/ca.crt')
+  const other = modes.find(name => name !== mode) ?? mode
   console.log(`
-Sekisho is running.
+Sekisho is running in the ${mode} form: ${forms[mode]}.
 
   Platform        ${settings.issuerUrl}   (certificate authority: ${authority})
   GitHub          ${github.web}
@@ -21,11 +29,12 @@ Sekisho is running.
 
   Try next
     eval "$(make -s env)"                         # kubectl as the administrator
-    kubectl get sekisho -A                       # all objects of the platform
+    kubectl get sekisho-platform -A              # all objects of the platform
     export SEKISHO_ISSUER=${settings.issuerUrl} SEKISHO_CA_FILE=${authority}
     bin/sekisho login                            # sign in as one of the users
     bin/sekisho kubeconfig                       # add a kubectl context for that user
     bin/sekisho audit list                       # as ${platformAdmin.login}: the audit log of issued and refused tokens
     make demo                                    # run the demo again; make down stops everything
+    make up MODE=${other.padEnd(30)} # replace this form by the other one
 `)
 }

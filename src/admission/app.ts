@@ -1,95 +1,101 @@
-// The admission webhook: the server that answers AdmissionReviews, and the loop that keeps its certificate current and trusted. It does not
-// use the database and writes only its own Secret and its registrations.
-import type { KubeClient } from '../kube/client/client.ts'
-import type { Clock } from '../lib/clock.ts'
+// The admission webhook: one HTTPS server that answers AdmissionReviews, and how it leaves when it is replaced.
+//
+// Rights in the cluster: none. The process does not call the Kubernetes API, so its ServiceAccount has no role and its pod no token
+// (`automountServiceAccountToken: false`). It reads two files, `tls.crt` and `tls.key`, from the Secret `sekisho-admission-tls`, where API servers
+// have client certificates the authority of those, and the public key for values of AppSecrets. Whoever installs the platform writes that Secret and the `caBundle` of both
+// registrations: a right to patch a MutatingWebhookConfiguration is a right to read and change every object of the cluster, and no policy can
+// narrow it, because admission does not see writes of registrations. See docs/adr/0029-who-calls-the-webhook.md.
+import { type Clock, elapsed } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { type Periodic, periodic } from '../lib/periodic.ts'
 import { listen, type WebServer } from '../web/server.ts'
-import { createCertificate, type KeyPair } from '../web/tls.ts'
-import { keepCertificates } from './certificate/certificate-keeper.ts'
-import type { StoredCertificates } from './certificate/serving-certificate.ts'
+import type { Certificate } from '../web/tls.ts'
+import type { FindSealer } from './app-secrets/public-key.ts'
 import type { PlatformIdentities } from './identities.ts'
 import { createReviewServer } from './review-server.ts'
 
+/** How a replica leaves, in milliseconds. */
+export type DrainTimes = {
+  /** It serves at least this long after `stop`: until no API server chooses it for a new connection. */
+  readonly atLeast: number
+  /** Then it waits until no review came for this long. */
+  readonly quiet: number
+  /** It never serves longer than this. */
+  readonly atMost: number
+}
+
+/**
+ * For one of several replicas. Endpoints of a pod that ends are withdrawn within a second or two; the sum of this and of a review must stay
+ * below the pod's `terminationGracePeriodSeconds` and below the time limit of runUntilStopped.
+ */
+export const replicaDrain: DrainTimes = { atLeast: 5000, quiet: 1000, atMost: 20_000 }
+
 /** What the webhook needs. */
 export type AdmissionDeps = {
-  readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'apply'>
   readonly clock: Clock
   readonly log: Log
   readonly identities: PlatformIdentities
   readonly address: { readonly host: string; readonly port: number }
-  /** IP addresses by which the webhook is called besides its Service. */
-  readonly extraAddresses?: readonly string[]
-  /** Pause between two checks of certificate and trust; a certificate that another replica renewed is served after it. Default 5 s. */
-  readonly keepMilliseconds?: number
+  readonly certificate: Certificate
+  /** The common names of the client certificates that are accepted, when the certificate demands them. */
+  readonly clientNames?: readonly string[]
+  /** The public key for values of AppSecrets; without it they are refused. */
+  readonly findSealer?: FindSealer
+  /** Without it the server ends at once: nobody else could serve instead. */
+  readonly drain?: DrainTimes
 }
 
 /** The webhook’s lifecycle; it starts once. */
 export type AdmissionApp = {
-  /** Resolves to the port when the webhook answers and the API server trusts its certificate. */
+  /** Resolves to the port when the webhook answers. */
   readonly start: () => Promise<number>
+  /** Not ready from now on; resolves when the last review is answered. */
   readonly stop: () => Promise<void>
   readonly ready: () => boolean
 }
 
-const drainMilliseconds = 1000
-const defaultKeepMilliseconds = 5000
-const trustSpreadsMilliseconds = 3000
+const closeMilliseconds = 1000
+const checkMilliseconds = 100
 
-/** The webhook; `start` renews the stored certificate if that is due. */
+/** The webhook, which neither listens nor holds anything before `start`. */
 export function createAdmissionApp(deps: AdmissionDeps): AdmissionApp {
+  const { clock, drain } = deps
   let server: WebServer | undefined
-  let keeping: Periodic | undefined
+  let draining = false
+  let lastReview = 0
+
+  const isOver = (since: number, { atLeast, quiet, atMost }: DrainTimes): boolean => {
+    const now = elapsed(clock)
+    return now - since >= atMost || (now - since >= atLeast && now - lastReview >= quiet)
+  }
 
   return {
     async start() {
-      const first = await keepCertificates(deps)
-      const certificate = createCertificate(keyPair(first))
-      server = await createReviewServer({ log: deps.log, certificate, identities: deps.identities })
-      const port = await listen(server, deps.address)
-      keeping = certificateLoop(deps, first, certificate.replace)
-      keeping.start()
-      return port
+      server = await createReviewServer(deps)
+      server.addHook('onRequest', (_request, reply, next) => {
+        lastReview = elapsed(clock)
+        // The API server then opens its next connection by the Service, which leads to another replica.
+        if (draining) reply.header('connection', 'close')
+        next()
+      })
+      return await listen(server, deps.address)
     },
     async stop() {
       const closing = server
+      if (closing === undefined || draining) return
+      draining = true
+      const since = elapsed(clock)
+      if (drain !== undefined) while (!isOver(since, drain)) await clock.sleep(checkMilliseconds)
+      await close(closing, clock)
       server = undefined
-      await keeping?.stop()
-      if (closing) await close(closing, deps.clock)
     },
-    ready: () => server !== undefined,
+    ready: () => server !== undefined && !draining,
   }
-}
-
-function keyPair(stored: StoredCertificates): KeyPair {
-  return { certificate: stored.leaf.certificatePem, privateKey: stored.leaf.privateKeyPem }
-}
-
-/** Serves each new certificate, that of a new authority only when the API servers have had time to trust the authority. */
-function certificateLoop(deps: AdmissionDeps, first: StoredCertificates, serve: (pair: KeyPair) => void): Periodic {
-  const { clock, log } = deps
-  let served = first
-  return periodic({
-    name: 'check of the admission certificate',
-    everyMilliseconds: deps.keepMilliseconds ?? defaultKeepMilliseconds,
-    waitsFirst: true,
-    clock,
-    log,
-    async work(signal) {
-      const next = await keepCertificates(deps)
-      if (next.leaf.certificatePem === served.leaf.certificatePem) return
-      // Each API server learns of a new authority by its own watch; until then it would refuse a certificate of that authority.
-      if (next.authority.certificatePem !== served.authority.certificatePem) await clock.sleep(trustSpreadsMilliseconds, signal)
-      serve(keyPair(next))
-      served = next
-    },
-  })
 }
 
 /** Reviews in progress take milliseconds; idle connections that an API server keeps open would never end by themselves. */
 async function close(server: WebServer, clock: Clock): Promise<void> {
   const closing = server.close()
-  await Promise.race([closing, clock.sleep(drainMilliseconds)])
+  await Promise.race([closing, clock.sleep(closeMilliseconds)])
   server.server.closeAllConnections()
   await closing
 }

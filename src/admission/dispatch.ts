@@ -1,7 +1,9 @@
 // Answers a review by the list of rules. Fails closed: it refuses when a rule throws, when no rule matches the resource (registration and
-// rules have drifted apart), and when the request can no longer be evaluated in time.
-import { messageOf } from '../lib/errors.ts'
+// rules have drifted apart).
+import { AppError, messageOf } from '../lib/errors.ts'
 import { type Log, redactTokens } from '../lib/log.ts'
+import type { FindSealer } from './app-secrets/public-key.ts'
+import { sealValues } from './app-secrets/seal-values.ts'
 import { fillRequestedBy } from './fill-requested-by.ts'
 import type { PlatformIdentities } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
@@ -25,16 +27,19 @@ export type DispatchDeps = {
   readonly elapsedMilliseconds: () => number
 }
 
-/** Below the timeout of the registration, so that the refusal and its reason still reach the person. */
-const deadlineMilliseconds = 3000
+/** Below the shortest timeout of the registrations. */
+const deadlineMilliseconds = 1500
 
-/** The validating answer: the first refusal of a rule that matches the request. Never throws. */
+/**
+ * The validating answer: the first refusal of a rule that matches the request. Throws only `unavailable`, when it is too late to evaluate it: for
+ * the API server that is a webhook which is down, so that the policies judge alone, or the request is refused where there are none.
+ */
 export function evaluate(deps: DispatchDeps, request: AdmissionRequest): AdmissionResponse {
   const matching = deps.rules.filter(rule => rule.matches.some(match => covers(match, request)))
   if (matching.length === 0) return refused(request, 500, 'InternalError', `no admission rule matches ${nameOf(request)}`)
   for (const rule of matching) {
     if (deps.elapsedMilliseconds() > deadlineMilliseconds)
-      return refused(request, 504, 'Timeout', 'the request could not be evaluated in time: try again')
+      throw new AppError('unavailable', 'the request could not be evaluated in time: try again')
     const refusal = refusalBy(rule, deps, request)
     if (refusal !== undefined) return refusal
   }
@@ -56,9 +61,18 @@ function refusalBy(rule: Rule, deps: DispatchDeps, request: AdmissionRequest): A
   }
 }
 
-/** The mutating answer: always allowed, since only rules refuse. */
+/** The mutating answer in which the name of the requester is filled in: always allowed, since only rules refuse. */
 export function fill(request: AdmissionRequest): AdmissionResponse {
-  const operations = fillRequestedBy(request)
+  return patched(request, fillRequestedBy(request))
+}
+
+/** The mutating answer about an AppSecret: its values are sealed, or refused. Nothing about them is logged. */
+export async function seal(request: AdmissionRequest, findSealer: FindSealer): Promise<AdmissionResponse> {
+  const sealing = await sealValues(request, findSealer)
+  return sealing.kind === 'refused' ? refused(request, 403, 'Forbidden', sealing.message) : patched(request, sealing.operations)
+}
+
+function patched(request: AdmissionRequest, operations: readonly object[]): AdmissionResponse {
   if (operations.length === 0) return { uid: request.uid, allowed: true }
   const patch = Buffer.from(JSON.stringify(operations)).toString('base64')
   return { uid: request.uid, allowed: true, patchType: 'JSONPatch', patch }

@@ -24,6 +24,7 @@ const filledBy = (overrides: Partial<AdmissionRequest>) =>
     ...overrides,
   }).map(operation => operation.value)
 
+const metadata = { ownerReferences: [{ apiVersion: 'apps.sekisho.dev/v1alpha1', kind: 'AppPipeline', controller: true }] }
 const daves = { branch: 'main', requestedBy: 'dave' }
 
 describe('requestedBy', () => {
@@ -36,6 +37,11 @@ describe('requestedBy', () => {
     ['stays the former person when nothing changes', update(daves, daves), []],
     ['is restored when a file that omits the field changes nothing', update({ branch: 'main' }, daves), ['dave']],
     ['stays what was written on update', update({ branch: 'next', requestedBy: 'noah' }, daves), []],
+    [
+      'stays the person of the owner when the platform changes what it made',
+      { ...update({}, daves), object: { metadata, spec: { ...daves, branch: 'next' } }, oldObject: { metadata, spec: daves } },
+      [],
+    ],
     ['is not touched on a status', { ...update({ branch: 'next' }, daves), subResource: 'status' }, []],
     ['is not touched on other kinds', { resource: 'applications' }, []],
     ['is not touched without a spec', { object: {} }, []],

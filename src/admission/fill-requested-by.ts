@@ -5,7 +5,7 @@ import { type JsonObject, objectAt, textAt } from '../lib/json/json-value.ts'
 import { sameJson } from '../lib/json/same-json.ts'
 import type { AdmissionRequest } from './review.ts'
 import { covers } from './rule.ts'
-import { requestedBy } from './rules/kinds/requested-by.ts'
+import { isOfFollower, isOfFollowerExpression, requestedBy } from './rules/kinds/requested-by.ts'
 
 /** One operation of a JSON Patch (RFC 6902). */
 export type JsonPatchOperation = { readonly op: 'add'; readonly path: string; readonly value: string }
@@ -21,8 +21,24 @@ function requesterFor(request: AdmissionRequest, spec: JsonObject): string | und
   if (before === undefined) return named === undefined ? request.username : undefined
   const former = textAt(before, 'requestedBy')
   if (named !== undefined && named !== former) return undefined
+  // It names the person of its owner, whoever changes it: the controllers do, and the rule refuses it to others.
+  if (named === former && isOfFollower(request.object)) return undefined
   const wanted = sameJson(withoutRequester(spec), withoutRequester(before)) ? former : request.username
   return wanted === named ? undefined : wanted
+}
+
+/**
+ * The requests whose name `fillRequestedBy` sets, in CEL: only these are sent, so that a write which says whose it is does not depend on the
+ * webhook.
+ */
+export const needsRequester = {
+  name: 'name-must-be-filled-in',
+  expression: [
+    '!object.?spec.?requestedBy.hasValue()',
+    " || (request.operation == 'UPDATE' && object.spec.requestedBy != request.userInfo.username",
+    ' && object.?spec.?requestedBy == oldObject.?spec.?requestedBy && object.spec != oldObject.spec',
+    ` && !${isOfFollowerExpression('object')})`,
+  ].join(''),
 }
 
 /** The patch that sets the name; empty when there is nothing to set. `add` replaces an existing member (RFC 6902 §4.1). */

@@ -1,6 +1,9 @@
 // The platform's identities as the API server sees them: the one place from which the webhook's rules and the generated policies take their
 // names. Rules authorise by identity only; field managers are free text and prove nothing.
-import { platformNamespace } from '../api/names.ts'
+import { type Mode, platformNamespace, platformServiceAccount } from '../api/names.ts'
+import { platformAccounts, type Right } from '../api/rights/index.ts'
+
+export { type Mode, modes } from '../api/names.ts'
 
 /** User names that rules name. Platform admins are not among them: a rule says `administratorsMay`. */
 export type PlatformIdentities = {
@@ -8,20 +11,25 @@ export type PlatformIdentities = {
   readonly brokers: readonly string[]
   /** May write status, finalizers, reserved Secrets and owned grants. */
   readonly controllers: readonly string[]
+  /** Every user name of the platform, with what it may do. */
+  readonly accounts: readonly { readonly username: string; readonly rights: readonly Right[] }[]
   /** Kubernetes' own controllers that delete objects when their namespace or owner is deleted. */
   readonly reapers: readonly string[]
   /** Kubernetes' own controllers that write Endpoints and EndpointSlices; the last without `--use-service-account-credentials`. */
   readonly endpointControllers: readonly string[]
+  /** cert-manager where its installation puts it: it fills Secrets with certificates, and marks them as its own. */
+  readonly certificateManagers: readonly string[]
   /** What the user names of Kubernetes' own components begin with: controllers, schedulers, kubelets. No other user may have such names. */
   readonly kubernetesPrefixes: readonly string[]
 }
 
-/** Broker and controllers run in one process, under one ServiceAccount (src/standalone.ts, deploy/rbac/platform.yaml). */
-export function platformIdentities(): PlatformIdentities {
-  const platform = [`system:serviceaccount:${platformNamespace}:sekisho`]
+/** Who the platform is in a mode. The names are those of deploy/rbac. */
+export function platformIdentities(mode: Mode): PlatformIdentities {
+  const user = (name: string): string => `system:serviceaccount:${platformNamespace}:${name}`
   return {
-    brokers: platform,
-    controllers: platform,
+    brokers: [user(platformServiceAccount(mode, 'broker'))],
+    controllers: [user(platformServiceAccount(mode, 'controllers'))],
+    accounts: platformAccounts(mode).map(({ name, rights }) => ({ username: user(name), rights })),
     reapers: [
       'system:serviceaccount:kube-system:namespace-controller',
       'system:serviceaccount:kube-system:generic-garbage-collector',
@@ -32,6 +40,7 @@ export function platformIdentities(): PlatformIdentities {
       'system:serviceaccount:kube-system:endpointslicemirroring-controller',
       'system:kube-controller-manager',
     ],
+    certificateManagers: ['system:serviceaccount:cert-manager:cert-manager'],
     kubernetesPrefixes: [
       'system:serviceaccount:kube-system:',
       'system:node:',

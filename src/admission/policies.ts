@@ -1,10 +1,10 @@
 // The rules as ValidatingAdmissionPolicies with their bindings: they hold while the platform is down, and on clusters that do not allow
-// webhooks. Pure; the result is committed under deploy/policies.
+// webhooks. Pure; the result is committed under deploy/policies, once for each mode.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 import type { PlatformIdentities } from './identities.ts'
-import { administers, type Rule, type Validation } from './rule.ts'
+import { administers, celList, type PolicyRule, type Rule, type Validation } from './rule.ts'
 import { namespaceSelectors } from './rule-sets.ts'
-import { rules } from './rules/index.ts'
+import { ownRules, policyRules, rules } from './rules/index.ts'
 
 /** A Kubernetes object as it is written to a file. */
 export type Manifest = {
@@ -21,9 +21,15 @@ export type Manifest = {
 const apiVersion = 'admissionregistration.k8s.io/v1'
 const partOf = { 'app.kubernetes.io/part-of': 'sekisho' }
 
-/** File names below deploy/policies and the objects in each file. */
+/** File names below the folder of a mode and the objects in each file. */
 export function policyFiles(identities: PlatformIdentities): ReadonlyMap<string, readonly Manifest[]> {
-  return new Map(rules.map(rule => [`${rule.name}.yaml`, [policy(rule, identities), binding(rule)]]))
+  const all: readonly (Rule | PolicyRule)[] = [...rules, ...policyRules, ...ownRules]
+  return new Map(
+    all.flatMap(rule => {
+      const twin = rule.policy?.(identities)
+      return twin === undefined ? [] : [[`${rule.name}.yaml`, [policy(rule, identities, twin), binding(rule)]] as const]
+    }),
+  )
 }
 
 /** The matches of a rule in the form that policies and webhook registrations share. */
@@ -37,20 +43,24 @@ export function resourceRules(rule: Pick<Rule, 'matches'>): readonly Readonly<Re
   }))
 }
 
-function policy(rule: Rule, identities: PlatformIdentities): Manifest {
-  const { variables, validation } = rule.policy(identities)
+type Twin = ReturnType<NonNullable<Rule['policy']>>
+
+function policy(rule: Rule | PolicyRule, identities: PlatformIdentities, { variables, validation }: Twin): Manifest {
   const selector = namespaceSelectors[rule.scope]
+  const users = 'users' in rule ? rule.users : undefined
   return {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
     metadata: { name: policyName(rule), labels: partOf, annotations: { 'sekisho.dev/stops': rule.stops } },
     spec: {
       failurePolicy: 'Fail',
+      ...(paramOf(rule) === undefined ? {} : { paramKind: paramOf(rule) }),
       matchConstraints: {
         matchPolicy: 'Equivalent',
         ...(selector === undefined ? {} : { namespaceSelector: selector }),
         resourceRules: resourceRules(rule),
       },
+      ...(users === undefined ? {} : { matchConditions: [ourOwn(users(identities))] }),
       ...(variables.length === 0 ? {} : { variables }),
       // Without this reason the API server answers 422 instead of 403.
       validations: [{ ...unlessAdministrator(rule, validation), reason: 'Forbidden' }],
@@ -58,20 +68,35 @@ function policy(rule: Rule, identities: PlatformIdentities): Manifest {
   }
 }
 
+function ourOwn(users: readonly string[]): { readonly name: string; readonly expression: string } {
+  return { name: 'our-own-identities', expression: `request.userInfo.username in ${celList(users)}` }
+}
+
 /** The API server is asked last: asking costs more than everything else in a rule. */
-function unlessAdministrator(rule: Rule, validation: Validation): Validation {
+function unlessAdministrator(rule: Pick<Rule, 'administratorsMay'>, validation: Validation): Validation {
   return rule.administratorsMay ? { ...validation, expression: `(${validation.expression}) || ${administers}` } : validation
 }
 
-function binding(rule: Rule): Manifest {
+/** The kind that the policy reads; undefined for most. */
+function paramOf(rule: Rule | PolicyRule): { readonly apiVersion: string; readonly kind: string } | undefined {
+  if (!('param' in rule) || rule.param === undefined) return undefined
+  return { apiVersion: rule.param.apiVersion, kind: rule.param.kind }
+}
+
+function binding(rule: Rule | PolicyRule): Manifest {
   return {
     apiVersion,
     kind: 'ValidatingAdmissionPolicyBinding',
     metadata: { name: policyName(rule), labels: partOf },
-    spec: { policyName: policyName(rule), validationActions: ['Deny'] },
+    spec: {
+      policyName: policyName(rule),
+      // Without a namespace these are the objects in the namespace of the request.
+      ...(paramOf(rule) === undefined ? {} : { paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }),
+      validationActions: ['Deny'],
+    },
   }
 }
 
-function policyName(rule: Rule): string {
+function policyName(rule: Pick<Rule, 'name'>): string {
   return `sekisho-${rule.name}`
 }

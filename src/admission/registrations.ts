@@ -1,12 +1,15 @@
-// The registrations of our webhook with the API server. Built-in kinds are sent for tenants' namespaces only: while the webhook is down
-// (failurePolicy Fail), writes of tenants are refused and those of kube-system and of the platform are not. `caBundle` is not here: the
-// running process owns that field by server-side apply.
+// The registrations of our webhook with the API server. What a policy judges as well does not need the webhook: it may be down, and only its
+// better messages are missing (failurePolicy Ignore). What nothing else can do is refused while it is down (Fail): the rules without a policy,
+// the requests in which a name must be filled in, and those with values of AppSecrets. Built-in kinds are sent for tenants' namespaces only. `caBundle` is added by whoever
+// installs (docs/guide/install.md).
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { platformNamespace } from '../api/names.ts'
+import { holdsValues, sealedMatches } from './app-secrets/seal-values.ts'
+import { needsRequester } from './fill-requested-by.ts'
 import type { PlatformIdentities } from './identities.ts'
 import { type Manifest, resourceRules } from './policies.ts'
 import type { Rule } from './rule.ts'
-import { namespaceSelectors, notAdministrator, ruleSets } from './rule-sets.ts'
+import { namespaceSelectors, notAdministrator, type RuleSet, ruleSets } from './rule-sets.ts'
 import { requestedBy } from './rules/kinds/requested-by.ts'
 
 /** The name of both registrations. */
@@ -14,72 +17,109 @@ export const registrationName = 'sekisho-admission'
 /** The Service in the platform namespace, and so the name in the certificate. */
 export const serviceName = 'sekisho-admission'
 
-/** The Service in a cluster; an address of the host in development and tests. */
-export type WebhookTarget = { readonly kind: 'service' } | { readonly kind: 'url'; readonly origin: string }
+/** The Service in a cluster, whose overlay adds `caBundle`; an address of the host with its authority in tests. */
+export type WebhookTarget =
+  | { readonly kind: 'service' }
+  | { readonly kind: 'url'; readonly origin: string; readonly authorityPem: string }
 
 const apiVersion = 'admissionregistration.k8s.io/v1'
 const partOf = { 'app.kubernetes.io/part-of': 'sekisho' }
-const timeoutSeconds = 5
+
+/** What the API server does when it cannot call the webhook, and how long it waits for it. */
+type WhenDown = { readonly failurePolicy: 'Ignore' | 'Fail'; readonly timeoutSeconds: number }
+/** A write waits for the whole time when the node of the webhook is lost, so less where it goes on without. */
+const goesOn: WhenDown = { failurePolicy: 'Ignore', timeoutSeconds: 2 }
+const isRefused: WhenDown = { failurePolicy: 'Fail', timeoutSeconds: 5 }
 
 function clientConfig(target: WebhookTarget, path: string): object {
   return target.kind === 'url'
-    ? { url: `${target.origin}${path}` }
+    ? { url: `${target.origin}${path}`, caBundle: Buffer.from(target.authorityPem).toString('base64') }
     : { service: { namespace: platformNamespace, name: serviceName, path, port: 443 } }
 }
 
-function webhook(name: string, target: WebhookTarget, path: string, matching: object): object {
+type Call = {
+  readonly name: string
+  readonly path: string
+  readonly whenDown: WhenDown
+  /** Rules, selectors and conditions. */
+  readonly matching: object
+}
+
+function webhook(target: WebhookTarget, { name, path, whenDown, matching }: Call): object {
   return {
     name: `${name}.admission.sekisho.dev`,
     admissionReviewVersions: ['v1'],
     sideEffects: 'None',
-    failurePolicy: 'Fail',
+    ...whenDown,
     matchPolicy: 'Equivalent',
-    timeoutSeconds,
     clientConfig: clientConfig(target, path),
     ...matching,
   }
 }
 
-/** One entry for the rules of a set whose requests are always sent, and one for each rule that sends only some. */
-function validating(target: WebhookTarget, identities: PlatformIdentities): readonly object[] {
-  return ruleSets.flatMap(set => {
-    const entry = (name: string, some: readonly Rule[], conditions: readonly object[]): object => {
-      const selector = namespaceSelectors[set.scope]
-      const all = [...conditions, ...(set.administratorsMay ? [notAdministrator] : [])]
-      return webhook(name, target, `/validate/${set.name}`, {
-        rules: rulesOf(some),
-        ...(selector === undefined ? {} : { namespaceSelector: selector }),
-        ...(all.length === 0 ? {} : { matchConditions: all }),
-      })
-    }
-    const always = set.rules.filter(rule => rule.webhookCondition === undefined)
-    const sometimes = set.rules.flatMap(rule =>
-      rule.webhookCondition ? [{ rule, condition: rule.webhookCondition(identities) }] : [],
-    )
-    return [
-      ...(always.length === 0 ? [] : [entry(set.name, always, [])]),
-      ...sometimes.map(({ rule, condition }) => entry(rule.name, [rule], [condition])),
-    ]
-  })
+/** The rules of a set in groups that are sent under the same condition and judged by the same parties; the name of each says what differs. */
+function groupsOf({ name, rules }: RuleSet): readonly (readonly [name: string, some: readonly Rule[]])[] {
+  const always = rules.filter(rule => rule.webhookCondition === undefined)
+  const [judgedTwice, judgedOnce] = [always.filter(rule => rule.policy), always.filter(rule => !rule.policy)]
+  const groups: [string, readonly Rule[]][] = [
+    [name, judgedTwice],
+    [`${name}-required`, judgedOnce],
+    ...rules.filter(rule => rule.webhookCondition).map((rule): [string, readonly Rule[]] => [rule.name, [rule]]),
+  ]
+  return groups.filter(([, some]) => some.length > 0)
 }
 
-function rulesOf(some: readonly Rule[]): readonly object[] {
-  return some.flatMap(resourceRules)
+/** The calls for a list of sets; exported so that a test can pass rules of which only the webhook judges some. */
+export function validatingWebhooks(
+  target: WebhookTarget,
+  identities: PlatformIdentities,
+  sets: readonly RuleSet[] = ruleSets,
+): readonly object[] {
+  return sets.flatMap(set =>
+    groupsOf(set).map(([name, some]) => {
+      const selector = namespaceSelectors[set.scope]
+      const own = some.flatMap(rule => rule.webhookCondition?.(identities) ?? [])
+      const conditions = [...own, ...(set.administratorsMay ? [notAdministrator] : [])]
+      return webhook(target, {
+        name,
+        path: `/validate/${set.name}`,
+        whenDown: some.every(rule => rule.policy) ? goesOn : isRefused,
+        matching: {
+          rules: some.flatMap(resourceRules),
+          ...(selector === undefined ? {} : { namespaceSelector: selector }),
+          ...(conditions.length === 0 ? {} : { matchConditions: conditions }),
+        },
+      })
+    }),
+  )
 }
 
 /** The ValidatingWebhookConfiguration and the MutatingWebhookConfiguration, in this order. */
 export function registrations(target: WebhookTarget, identities: PlatformIdentities): readonly Manifest[] {
   const metadata = { name: registrationName, labels: partOf }
   return [
-    { apiVersion, kind: 'ValidatingWebhookConfiguration', metadata, webhooks: validating(target, identities) },
+    { apiVersion, kind: 'ValidatingWebhookConfiguration', metadata, webhooks: validatingWebhooks(target, identities) },
     {
       apiVersion,
       kind: 'MutatingWebhookConfiguration',
       metadata,
       webhooks: [
-        webhook('requested-by', target, '/mutate', {
-          rules: resourceRules(requestedBy),
-          reinvocationPolicy: 'IfNeeded',
+        webhook(target, {
+          name: 'requested-by',
+          path: '/mutate',
+          whenDown: isRefused,
+          matching: { rules: resourceRules(requestedBy), matchConditions: [needsRequester], reinvocationPolicy: 'IfNeeded' },
+        }),
+        webhook(target, {
+          name: 'app-secrets',
+          path: '/mutate/app-secrets',
+          whenDown: isRefused,
+          matching: {
+            rules: resourceRules({ matches: sealedMatches }),
+            matchConditions: [holdsValues],
+            // Another webhook may add values, or a copy of them, after ours.
+            reinvocationPolicy: 'IfNeeded',
+          },
         }),
       ],
     },
@@ -92,7 +132,6 @@ export function admissionService(podLabels: Readonly<Record<string, string>>): M
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: serviceName, namespace: platformNamespace, labels: partOf },
-    // The first writes of a starting pod are admitted by that pod, which is not ready yet.
-    spec: { selector: podLabels, publishNotReadyAddresses: true, ports: [{ name: 'https', port: 443, targetPort: 9443 }] },
+    spec: { selector: podLabels, ports: [{ name: 'https', port: 443, targetPort: 9443 }] },
   }
 }

@@ -11,7 +11,15 @@ async function startServer() {
   const authority = await makeCertificateAuthority({ commonName: 'test', now, lifetimeDays: 1 })
   const leaf = await issueCertificate({ authority, commonName: 'x', dnsNames: ['x'], usage: 'server', now, lifetimeDays: 1 })
   const certificate = createCertificate({ certificate: leaf.certificatePem, privateKey: leaf.privateKeyPem })
-  const identities = { brokers: [], controllers: [], reapers: [], endpointControllers: [], kubernetesPrefixes: [] }
+  const identities = {
+    brokers: [],
+    controllers: [],
+    accounts: [],
+    reapers: [],
+    endpointControllers: [],
+    certificateManagers: [],
+    kubernetesPrefixes: [],
+  }
   const server = await createReviewServer({ log: silentLog, certificate, identities })
   onTestFinished(() => server.close())
   return server

@@ -1,12 +1,14 @@
 // The HTTPS server that answers AdmissionReviews: routes and limits. It answers by pure rules, without a credential or the database, and
-// discloses nothing but the reason of a refusal: a network policy keeps away all but API servers, and nothing here relies on that.
+// discloses nothing but the reason of a refusal: client certificates or a network policy keep away all but API servers, and nothing here relies
+// on that.
 import type { FastifyReply } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { limitBodies } from '../web/body-budget.ts'
 import { createWebServer, type WebServer } from '../web/server.ts'
 import type { Certificate } from '../web/tls.ts'
-import { type AdmissionResponse, evaluate, fill } from './dispatch.ts'
+import type { FindSealer } from './app-secrets/public-key.ts'
+import { type AdmissionResponse, evaluate, fill, seal } from './dispatch.ts'
 import type { PlatformIdentities } from './identities.ts'
 import { admissionRequest } from './review.ts'
 import { ruleSets } from './rule-sets.ts'
@@ -15,7 +17,11 @@ import { ruleSets } from './rule-sets.ts'
 export type ReviewServerDeps = {
   readonly log: Log
   readonly certificate: Certificate
+  /** The common names of acceptable client certificates, where the certificate demands them. */
+  readonly clientNames?: readonly string[]
   readonly identities: PlatformIdentities
+  /** The public key for values of AppSecrets; without it they are refused. */
+  readonly findSealer?: FindSealer
 }
 
 /** Room for two objects of 1.5 MB (etcd's limit), escaped. */
@@ -26,9 +32,11 @@ const budget = { requests: 64, bytes: 4 * bodyLimit, bodyLimit }
 const connections = { most: 256, mostOfClient: 128 }
 
 /** A server that does not listen yet. */
-export async function createReviewServer({ log, certificate, identities }: ReviewServerDeps): Promise<WebServer> {
+export async function createReviewServer(deps: ReviewServerDeps): Promise<WebServer> {
+  const { log, certificate, clientNames, identities, findSealer = async () => undefined } = deps
   // All requests come from a few API servers: a limit per address would refuse writes of the whole cluster.
-  const server = await createWebServer({ log, certificate, bodyLimit, requestsPerMinute: 'unlimited', connections })
+  const limits = { bodyLimit, requestsPerMinute: 'unlimited', connections } as const
+  const server = await createWebServer({ log, certificate, ...limits, ...(clientNames && { clientNames }) })
   limitBodies(server, budget)
   const answer = (reply: FastifyReply, response: AdmissionResponse): FastifyReply =>
     reply.type('application/json').send(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }))
@@ -43,6 +51,9 @@ export async function createReviewServer({ log, certificate, identities }: Revie
   server.post('/mutate', (request, reply) => {
     answer(reply, fill(admissionRequest(parsed(request.body))))
   })
+  server.post('/mutate/app-secrets', async (request, reply) =>
+    answer(reply, await seal(admissionRequest(parsed(request.body)), findSealer)),
+  )
   return server
 }
 

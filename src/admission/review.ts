@@ -25,7 +25,7 @@ export type AdmissionRequest = {
 
 const operations: readonly string[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] satisfies Operation[]
 
-/** Throws `invalid_request` for anything but a review; the server then answers 400, and the API server refuses the write. */
+/** Throws `invalid_request` for anything but a review; the server then answers 400, which for the API server is a webhook that is down. */
 export function admissionRequest(body: unknown): AdmissionRequest {
   const review = asObject(body)
   const request = asObject(review?.['request'])

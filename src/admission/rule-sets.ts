@@ -24,6 +24,12 @@ export const namespaceSelectors: Readonly<Record<Scope, object | undefined>> = {
       { key: labels.namespacePurpose, operator: 'NotIn', values: ['build'] },
     ],
   },
+  'build-namespaces': {
+    matchExpressions: [
+      { key: labels.tenant, operator: 'Exists' },
+      { key: labels.namespacePurpose, operator: 'In', values: ['build'] },
+    ],
+  },
   'platform-namespace': { matchLabels: { 'kubernetes.io/metadata.name': platformNamespace } },
 }
 
@@ -31,6 +37,7 @@ const setNames: Readonly<Record<Scope, string>> = {
   everywhere: 'kinds',
   'tenant-namespaces': 'tenants',
   'application-namespaces': 'applications',
+  'build-namespaces': 'builds',
   'platform-namespace': 'platform',
 }
 

@@ -1,15 +1,16 @@
 // What an admission rule is: the requests that it matches, and one check written twice, in TypeScript for the webhook (clear messages)
 // and in CEL for a ValidatingAdmissionPolicy (holds while all our processes are down). The attack matrix (test/attack) proves that both
-// agree.
+// agree, and that everything stays refused while the webhook is down.
+import type { ResourceType } from '../api/resource.ts'
 import type { PlatformIdentities } from './identities.ts'
 import type { AdmissionRequest, Operation } from './review.ts'
 
 /**
  * `tenant-namespaces`: those with the tenant label, which only the platform can set (namespace-guard). `application-namespaces`: those of them
- * in which tenants have roles, not those for builds. Built-in kinds are matched only there and in the platform's own namespace, so that writes
+ * in which tenants have roles, not those for builds; `build-namespaces`: those. Built-in kinds are matched only there and in the platform's own namespace, so that writes
  * of others do not depend on the webhook.
  */
-export type Scope = 'everywhere' | 'tenant-namespaces' | 'application-namespaces' | 'platform-namespace'
+export type Scope = 'everywhere' | 'tenant-namespaces' | 'application-namespaces' | 'build-namespaces' | 'platform-namespace'
 
 /**
  * CEL that is true for platform admins: whoever may `administer` the virtual resource `platforms` in the whole cluster, by the ClusterRole
@@ -47,10 +48,23 @@ export type Rule = {
   readonly webhookCondition?: (identities: PlatformIdentities) => { readonly name: string; readonly expression: string }
   /** The message of the refusal; undefined when the request passes. Pure; throwing counts as a refusal. */
   readonly check: (request: AdmissionRequest, identities: PlatformIdentities) => string | undefined
-  readonly policy: (identities: PlatformIdentities) => {
+  /**
+   * The same check for the API server itself. Absent: CEL cannot say it, so only the webhook judges, and without it the request is refused
+   * (failurePolicy Fail). Present: it says everything that `check` says, so the webhook may be down (Ignore); the attack matrix proves it.
+   */
+  readonly policy?: (identities: PlatformIdentities) => {
     readonly variables: readonly { readonly name: string; readonly expression: string }[]
     readonly validation: Validation
   }
+}
+
+/** A rule that only the API server can judge, or must: what our own identities may do must not depend on a process of ours. */
+export type PolicyRule = Pick<Rule, 'name' | 'stops' | 'scope' | 'administratorsMay' | 'matches'> & {
+  readonly policy: NonNullable<Rule['policy']>
+  /** The user names whose requests the policy looks at; everybody's when absent. */
+  readonly users?: (identities: PlatformIdentities) => readonly string[]
+  /** The policy is evaluated for each object of this kind in the namespace of the request, as `params`; without any it lets the request pass. */
+  readonly param?: Pick<ResourceType, 'apiVersion' | 'kind'>
 }
 
 /** True when the match includes the request; a plain resource name never includes subresources. */

@@ -1,19 +1,9 @@
 // The closed list of audit events, with what each of them says, as data: docs/reference/audit-events.md is generated from it. An event
 // records who did what to which object, why, and with which outcome. It never contains a secret or the body of a request.
 import type { JsonValue } from '../lib/json/canonical-json.ts'
-
-/** `allowed`: it was done. `denied`: a check or a policy refused it. `failed`: it was permitted, but an error prevented it. */
-export type AuditOutcome = 'allowed' | 'denied' | 'failed'
-
-type AuditEvent = {
-  readonly description: string
-  readonly actor: string
-  readonly object: string
-  /** The outcomes that occur, each with its meaning. */
-  readonly outcomes: { readonly [O in AuditOutcome]?: string }
-  /** Field of `details` → what it holds. Not every record has every field. */
-  readonly details: { readonly [field: string]: string }
-}
+import type { AuditEvent, AuditOutcome } from './audit-event-shape.ts'
+import { platformAuditEvents } from './platform-audit-events.ts'
+import { previewAuditEvents } from './preview-audit-events.ts'
 
 const person = 'The person, as `github|<host>|<numeric user id>`.'
 const login = 'The login of the person at that time.'
@@ -183,6 +173,22 @@ export const auditEvents = {
       refusalsThisMinute: 'How many requests were refused in this minute so far.',
     },
   },
+  'audit-log.shortened': {
+    description:
+      'The audit log had lost entries that were durable once: the database failed over to a copy that lagged, a backup was restored, or entries were deleted. Recorded by each process for the entries that it had written itself; the log of the process holds them in full. A checkpoint from before contradicts the log from now on.',
+    actor: '`sekisho:audit-log`: it is not known who it was, if anybody.',
+    object: '`AuditLog`',
+    outcomes: { failed: 'The entries are gone. New entries have taken their numbers.' },
+    details: {
+      foundSequence: 'The number of the newest entry that the log still had.',
+      foundHash: 'The hash of that entry.',
+      knownSequence: 'The number of the newest entry that the process had written.',
+      knownHash: 'The hash of that entry.',
+      lostFrom: 'The number of the first entry that the process had written and that is gone.',
+      lostEntries: 'How many entries of the process are gone.',
+      lost: 'The newest 40 of them: number, action, object, and the id of the token if it was about one.',
+    },
+  },
   'grant.decided': {
     description: 'A RepositoryGrant was approved or denied, or the decision about it changed.',
     actor: 'The user in `spec.requestedBy` of the grant.',
@@ -253,6 +259,8 @@ export const auditEvents = {
     },
     details: tokenDetails,
   },
+  ...previewAuditEvents,
+  ...platformAuditEvents,
 } as const satisfies Readonly<Record<string, AuditEvent>>
 
 export type AuditAction = keyof typeof auditEvents

@@ -47,6 +47,17 @@ test('the content of our own kinds stays, and so does that of a cache without a 
   expect(keptObject<KubeObject>(object('apps/v1'), 1000)).toEqual({ apiVersion: 'apps/v1', kind: 'X', metadata: { name: 'a' } })
 })
 
+test('of a Release everything but its snapshot is kept', () => {
+  const spec = { number: 3, hash: 'x' }
+  const release = { apiVersion: 'apps.sekisho.dev/v1alpha1', kind: 'Release', metadata: { name: 'shop-v3' } }
+  expect(keptObject<KubeObject & { readonly spec: object }>({ ...release, spec: { ...spec, snapshot: { image: 'i' } } })).toEqual(
+    {
+      ...release,
+      spec,
+    },
+  )
+})
+
 test('keeping twice is keeping once, and what is kept is bounded', () => {
   const texts = fc.dictionary(fc.string(), fc.string({ maxLength: 3000 }), { maxKeys: 40 })
   fc.assert(

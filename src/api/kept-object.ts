@@ -1,6 +1,7 @@
 // What is kept of an object in memory. A cache of all namespaces holds what tenants write, up to the 1.5 MB that etcd takes for each object, so
 // what is kept is bounded: metadata above 16 KB is cut to what the platform reads, and the content of a large object of a built-in kind is
-// dropped. The content of our own kinds is bounded by their schemas. Pure.
+// dropped. The content of our own kinds is bounded by their schemas; the snapshot of a Release is dropped, because an Application has up to 100
+// Releases and runs one. Pure.
 import type { KubeObject, ObjectMeta } from './resource.ts'
 
 const mostMetadata = 16 * 1024
@@ -11,7 +12,7 @@ const own = 'sekisho.dev/'
 
 /** Without bookkeeping that no reader uses, and without what is above the bounds. `mostContent`: characters of an object of a built-in kind. */
 export function keptObject<T extends KubeObject>(object: T, mostContent = Number.POSITIVE_INFINITY): T {
-  const slim = withoutBookkeeping(object)
+  const slim = withoutSnapshot(withoutBookkeeping(object))
   const { apiVersion, kind, metadata: given, ...content } = slim
   const metadata = sizeAbove(given, mostMetadata) ? cut(given) : given
   const isOwn = apiVersion.includes(own)
@@ -29,6 +30,15 @@ function withoutBookkeeping<T extends KubeObject>(object: T): T {
   if (annotations?.[lastApplied] === undefined) return { ...object, metadata }
   const { [lastApplied]: __, ...others } = annotations
   return { ...object, metadata: { ...metadata, annotations: others } }
+}
+
+/** Whoever runs a Release reads it from the API server (src/controllers/application/releases/snapshots.ts). */
+function withoutSnapshot<T extends KubeObject>(object: T): T {
+  if (object.kind !== 'Release' || !object.apiVersion.includes(own)) return object
+  const { spec, ...rest } = object as T & { readonly spec?: { readonly snapshot?: unknown } }
+  if (spec?.snapshot === undefined) return object
+  const { snapshot: _, ...kept } = spec
+  return { ...rest, spec: kept } as unknown as T
 }
 
 /** Whether the texts in a value have more characters than `most`; each entry counts for eight more. Stops as soon as it is known. */

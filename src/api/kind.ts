@@ -48,6 +48,8 @@ export type KindOptions<Spec extends TSchema, Status extends Record<string, TSch
   readonly immutableSpec?: boolean
   /** What the roles developer and admin may do with objects in their namespace; viewers may read them. Absent: tenants may do nothing. */
   readonly tenantAccess?: TenantAccess
+  /** The fields that `kubectl scale` sets and shows; whoever may write the kind may scale it. */
+  readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string }
   /** Set by a kind that follows a repository; its spec has `followerFields`, its status `followerStatusFields`. */
   readonly followsRepository?: FollowsRepository<Static<Spec>>
   readonly rules?: readonly Rule[]

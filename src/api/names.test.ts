@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { groups, isGroup, parseUserSubject, userSubject } from './names.ts'
+import { groups, isGroup, parseUserSubject, previewName, userSubject } from './names.ts'
 
 test('a subject reads back as host and id', () => {
   expect(parseUserSubject(userSubject('github.com', 42))).toEqual({ host: 'github.com', userId: 42 })
@@ -31,4 +32,33 @@ test('groups are recognized by their spelling, which has numbers and no names', 
     'system:masters',
   ])
     expect(isGroup(other)).toBe(false)
+})
+
+test('a preview is named after its pipeline and its pull request', () => {
+  expect(previewName('shop', 12)).toBe('shop-pr-12')
+  expect(previewName('a-very-long-name-of-a-pipeline-of-the-shop', 12)).toMatch(/^a-very-long-name-of-a-pip-[0-9a-f]{8}-pr-12$/)
+  expect(previewName('9lives', 12)).toMatch(/^p9lives-[0-9a-f]{8}-pr-12$/)
+})
+
+/** Names that resemble each other: few characters, and long ones that differ at the end. */
+const pipelineName = fc.oneof(
+  fc.stringMatching(/^[a-c]([-.a-c1]{0,8}[a-c1])?$/),
+  fc.stringMatching(/^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$/),
+  fc.stringMatching(/^(shop|1)-pr-[12](-pr-[12])?$/),
+  fc.integer({ min: 0, max: 20 }).map(end => `${'long-'.repeat(9)}${end}`),
+)
+const preview = fc.record({
+  pipeline: pipelineName,
+  number: fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 2 ** 31 - 1 })),
+})
+
+test('names of previews are DNS labels of at most 40 characters, and no two previews of a namespace have the same', () => {
+  fc.assert(
+    fc.property(fc.array(preview, { minLength: 2, maxLength: 30 }), previews => {
+      const names = new Map(previews.map(({ pipeline, number }) => [`${pipeline} ${number}`, previewName(pipeline, number)]))
+      for (const name of names.values()) expect(name).toMatch(/^[a-z]([-a-z0-9]{0,38}[a-z0-9])$/)
+      expect(new Set(names.values()).size).toBe(names.size)
+    }),
+    { numRuns: 500 },
+  )
 })

@@ -1,6 +1,12 @@
 // Names on which several processes must agree: labels, annotations, reserved prefixes, roles, and how people and groups are spelled. Data and
 // pure functions; a changed value breaks objects that exist.
+import { createHash } from 'node:crypto'
 import { domain } from './kind.ts'
+
+/** Whether a key of labels or annotations, or an API group with its version, belongs to the platform: admission refuses such keys from people. */
+export function isReservedKey(key: string): boolean {
+  return key.startsWith(`${domain}/`) || key.includes(`.${domain}/`)
+}
 
 /** A change of this annotation makes the controller check the object. The broker sets it when a webhook affects the object. */
 export const wakeAnnotation = `${domain}/wake`
@@ -11,8 +17,38 @@ export const labels = {
   namespacePurpose: `${domain}/purpose`,
   application: `${domain}/application`,
   process: `${domain}/process`,
+  /** On a release job and its pods: the number of the release. */
+  release: `${domain}/release`,
+  /** On what belongs to a preview: the name of its AppPipeline, the numeric id of the repository, and the number of its pull request. */
+  appPipeline: `${domain}/app-pipeline`,
+  repository: `${domain}/repository`,
+  pullRequest: `${domain}/pull-request`,
+  /** On the pods of isolated Applications: network policies cut them off by it. */
+  isolated: `${domain}/isolated`,
   managedBy: 'app.kubernetes.io/managed-by',
 } as const
+
+/** The longest name of a preview: names of objects and host names that are derived from it then fit into 63 characters. */
+const longestPreviewName = 40
+
+/**
+ * The name of the Application and of the RemoteSync of a preview: `<pipeline>-pr-<number>`, a DNS label. A hash replaces the end of a pipeline's
+ * name that is too long, and belongs to the name of one that is not a DNS label, so that no two previews of a namespace have the same name.
+ */
+export function previewName(pipeline: string, number: number): string {
+  const end = `-pr-${number}`
+  const most = longestPreviewName - end.length
+  if (pipeline.length <= most && /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(pipeline)) return `${pipeline}${end}`
+  const hash = createHash('sha256').update(pipeline).digest('hex').slice(0, 8)
+  const begin = `p${pipeline}`.slice(/^[a-z]/.test(pipeline) ? 1 : 0).replaceAll(/[^a-z0-9]+/g, '-')
+  return `${begin.slice(0, most - hash.length - 1).replace(/-+$/, '')}-${hash}${end}`
+}
+
+/** Kubernetes' label on the pods of a Job: https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-name */
+export const jobNameLabel = 'batch.kubernetes.io/job-name'
+
+/** The ServiceAccount of the pods of isolated Applications, in every tenant's namespace. It has no rights, and no grant can name it. */
+export const isolatedServiceAccount = 'sekisho-isolated'
 
 /** Secrets whose names begin with this belong to the platform: admission refuses every use of them by a tenant. */
 export const reservedSecretPrefix = 'ghtok-'
@@ -27,8 +63,34 @@ export const registrySecrets = {
   platform: `${registrySecretPrefix}platform`,
 } as const
 
+/** The Secrets behind AppSecrets: only the platform makes or changes them; pods of the namespace may refer to them. */
+export const appSecretPrefix = 'appsecret-'
+
+/** The name of the Secret that holds the values of the AppSecret of that name, for pods of the same namespace. */
+export function appSecretSecretName(appSecret: string): string {
+  return `${appSecretPrefix}${appSecret}`
+}
+
+/** The Secrets in build namespaces with the values that one build gets. */
+export const buildSecretPrefix = 'build-secrets-'
+
+/** On pod templates of Applications: a hash of the AppSecrets that they use and of their versions, so that a change of a value rolls the pods. */
+export const secretsAnnotation = `${domain}/secrets`
+
+/** On an Application: `spec.commit`, when a RemoteSync took the image of a preview instead of building it. */
+export const promotedAnnotation = `${domain}/promoted`
+
+/** On pod templates of Applications: `spec.restartedAt`, so that a change of it replaces the pods. */
+export const restartedAnnotation = `${domain}/restarted-at`
+
+/** The ConfigMap in the platform's namespace with the public key that values of AppSecrets are sealed to, and the field of it. */
+export const appSecretsKeyMap = { name: 'sekisho-app-secrets-key', field: 'key.json' } as const
+
 /** On a Tenant: a platform admin changes its value to revoke the tenant's registry credentials at once and to have new ones made. */
 export const registryGenerationAnnotation = `${domain}/registry-generation`
+
+/** On a PersistentVolumeClaim that a chart renders: `Keep` when it must outlive its Application, `Delete` otherwise. */
+export const whenDeletedAnnotation = `${domain}/when-deleted`
 
 /** The audience a workload's ServiceAccount token must have for the token desk. */
 export const tokenDeskAudience = 'sekisho'
@@ -72,13 +134,39 @@ export function isGroup(name: string): boolean {
 
 /**
  * Who administers the platform: whoever RBAC allows this verb on this resource. The resource has no objects; the ClusterRole
- * `sekisho:platform-admin` (deploy/rbac/platform.yaml) contains the rule, and cluster administrators have it by `*`.
+ * `sekisho:platform-admin` (deploy/rbac/platform-admin.yaml) contains the rule, and cluster administrators have it by `*`.
  */
 export const platformAdministration = { group: domain, resource: 'platforms', verb: 'administer' } as const
+
+/**
+ * Who may read the logs of a tenant's builds: whoever RBAC allows this on the RemoteSync. The subresource is not served by the API server; the
+ * roles of tenants contain it, and the broker asks for it.
+ */
+export const buildLogAccess = { group: `apps.${domain}`, resource: 'remotesyncs', subresource: 'log', verb: 'get' } as const
 
 /** Role in `Tenant.spec.roles` → the ClusterRole that is bound in the namespace of the tenant (deploy/rbac/tenant-roles.yaml). */
 export const tenantRoles = {
   viewer: 'sekisho:tenant-viewer',
   developer: 'sekisho:tenant-developer',
   admin: 'sekisho:tenant-admin',
+} as const
+
+/** `standalone`: one process with one ServiceAccount (src/standalone.ts); `production`: a process and a ServiceAccount for each of three. */
+export const modes = ['standalone', 'production'] as const
+export type Mode = (typeof modes)[number]
+
+/** The processes of the platform, which hold different rights. */
+export const platformProcesses = ['broker', 'controllers', 'admission'] as const
+export type PlatformProcess = (typeof platformProcesses)[number]
+
+/** The name of a process's ServiceAccount in the platform's namespace; of its Lease too, where it has one. */
+export function platformServiceAccount(mode: Mode, process: PlatformProcess): string {
+  return mode === 'standalone' ? 'sekisho' : `sekisho-${process}`
+}
+
+/** The ClusterRoles of our own processes in the namespaces of a tenant: only the Tenant controller binds them, and only there. */
+export const namespaceRoles = {
+  brokerInApplications: 'sekisho:broker-application-namespace',
+  controllersInApplications: 'sekisho:controllers-application-namespace',
+  controllersInBuilds: 'sekisho:controllers-build-namespace',
 } as const

@@ -1,8 +1,13 @@
 // Every kind of the product, in the order in which they are installed, and the lists that derive from their capabilities. A new kind is one
 // file and one line below.
 import { objectAt } from '../lib/json/json-value.ts'
+import { appPipeline } from './apps/app-pipeline.ts'
+import { appSecret } from './apps/app-secret.ts'
 import { application } from './apps/application.ts'
 import { applicationChart } from './apps/application-chart.ts'
+import { githubReport } from './apps/github-report.ts'
+import { previewApproval } from './apps/preview-approval.ts'
+import { release } from './apps/release.ts'
 import { remoteSync } from './apps/remote-sync.ts'
 import { clusterGitHubApp } from './github/cluster-github-app.ts'
 import { installation } from './github/installation.ts'
@@ -20,8 +25,13 @@ export const kinds: readonly KindDefinition[] = [
   installation,
   repositoryGrant,
   applicationChart,
+  appSecret,
   application,
+  release,
   remoteSync,
+  githubReport,
+  appPipeline,
+  previewApproval,
 ]
 
 export type FollowerKind = KindDefinition<RepositoryFollower> & {

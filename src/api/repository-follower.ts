@@ -36,15 +36,22 @@ export const followerStatusFields = {
   ),
 }
 
-/** Which events of the repository affect an object: pushes to one branch, events of one pull request or of every one. */
+/**
+ * Which events of the repository affect an object: pushes to one branch or to the default branch, whichever that is, events of one pull request
+ * or of every one.
+ */
 export type FollowedSource = {
   readonly branch?: string | undefined
+  readonly defaultBranch?: boolean
   readonly pullRequest?: number | 'every' | undefined
 }
 
+/** What the status of such an object may say about the pull request that it follows. */
+export type FollowedPullRequest = { readonly pullRequest?: { readonly baseBranch: string } }
+
 /** How a kind that follows a repository reads its own `spec`. */
 export type FollowsRepository<Spec = unknown> = {
-  source(spec: Spec): FollowedSource
+  source(spec: Spec, status: FollowedPullRequest | undefined): FollowedSource
   /** What the owned grant requests beside `contents: read` and `metadata: read`. */
   permissions(spec: Spec): Readonly<Record<string, PermissionLevel>>
   /** Completes “RemoteSync shop …” in the grant's reason, which the audit log keeps: “builds Application shop”. */
@@ -58,7 +65,7 @@ export type FollowerSpec = { readonly installation: string; readonly repository:
 export type RepositoryFollower = KubeObject & {
   readonly metadata: ObjectMeta
   readonly spec: FollowerSpec
-  readonly status?: {
+  readonly status?: FollowedPullRequest & {
     readonly grant?: string
     readonly repository?: { readonly id: number; readonly name: string; readonly requested: string }
     readonly conditions?: readonly Condition[]

@@ -74,3 +74,10 @@ export function parseKey(text: string): ObjectKey {
 export function wireTime(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`
 }
+
+/**
+ * A resourceVersion that no object has: an apply with it conflicts where an object of that name exists and creates where none does, because
+ * the API server ignores the version then (test/integration/application.test.ts proves it). So the apply only ever creates, and
+ * unlike a plain create it can be allowed for one name.
+ */
+export const noVersion = '1'

@@ -3,6 +3,8 @@
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import { Registry } from 'prom-client'
+import { appPipeline } from '../api/apps/app-pipeline.ts'
+import { remoteSync } from '../api/apps/remote-sync.ts'
 import { clusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import { installation } from '../api/github/installation.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
@@ -10,12 +12,15 @@ import type { KubeClient } from '../kube/client/client.ts'
 import type { Manager } from '../kube/manager.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { Store } from '../store/store.ts'
+import { createResealLoop } from '../store/resealing/reseal-loop.ts'
+import type { BrokerStore } from '../store/store.ts'
 import type { ProvenClient } from '../web/clients/client-key.ts'
+import { createSealingMetrics } from '../web/metrics.ts'
 import { type SecurityHeaderOptions, securityHeaders } from '../web/security-headers.ts'
 import { createWebServer, listen, type WebServer } from '../web/server.ts'
 import type { Certificate } from '../web/tls.ts'
 import { createCheckpointExport } from './audit/checkpoint-export.ts'
+import { createVisibleBuilds } from './builds/visible-builds.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerContext } from './context.ts'
 import { createBrokerGitHub, endpointsOfApp } from './github.ts'
@@ -27,21 +32,25 @@ import { createOnboardingController } from './onboarding/onboarding-controller.t
 import { createOnboardingRecords } from './onboarding/onboarding-records.ts'
 import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import { errorPage } from './pages/layout.ts'
+import { createAccessReviews } from './people/access-reviews.ts'
 import { createPeople } from './people/people.ts'
 import { createPlatformAdmins } from './people/platform-admins.ts'
+import { createVisiblePreviews } from './previews/visible-previews.ts'
 import { createProvenClient } from './proven-client.ts'
 import { registerRoutes } from './routes/index.ts'
 import { createPersonSessions } from './sessions.ts'
 import { createSweeper } from './sweeper.ts'
+import { createApplicationReader } from './tenants/applications.ts'
+import { createVisibleTenants } from './tenants/visible-tenants.ts'
 import { createCandidateReader } from './webhooks/candidate-reader.ts'
 import { handleDelivery } from './webhooks/handle-delivery.ts'
 import { createInboxWorker } from './webhooks/inbox-worker.ts'
 
 export type BrokerDeps = {
   readonly settings: BrokerSettings
-  readonly store: Store
+  readonly store: BrokerStore
   readonly kube: KubeClient
-  readonly manager: Pick<Manager, 'cache' | 'add'>
+  readonly manager: Pick<Manager, 'cache' | 'add' | 'client' | 'isLeader'>
   /** Absent only where a proxy on the same host terminates TLS. */
   readonly certificate?: Certificate
   /** Where the broker's metrics are registered; without it they are counted and not served. */
@@ -83,18 +92,20 @@ export async function createBrokerApp(options: BrokerDeps): Promise<BrokerApp> {
 
 async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOptions) {
   const { settings, store, kube, manager, clock, random, log } = deps
+  const { isLeader } = manager
   const tenants = manager.cache(tenant)
   const apps = manager.cache(clusterGitHubApp)
 
   const github = createBrokerGitHub({ appName: settings.githubApp, clientSecret: settings.clientSecret, apps, log, clock })
-  const platformAdmins = createPlatformAdmins({ kube, clock })
+  const reviews = createAccessReviews({ kube, clock })
+  const platformAdmins = createPlatformAdmins(reviews)
   const people = createPeople({ users: store.users, github, tenants, platformAdmins, clock, log })
   const sessions = createPersonSessions({ sessions: store.sessions, clock, lifeHours: settings.sessionHours })
 
   const onboardings = createOnboardingRecords(store.onboardings, log)
   const mayBeOnboarded: OnboardingDeps['mayOnboard'] = account => mayOnboard(account, settings.accounts, tenants.list())
   const onboarding = { github, people, onboardings, audit: store.audit, mayOnboard: mayBeOnboarded, clock, log }
-  const onboardingController = createOnboardingController({ ...onboarding, kube, random })
+  const onboardingController = createOnboardingController({ ...onboarding, kube: manager.client, isLeader, random })
   manager.add(onboardingController.definition)
 
   const deliveryDeps = { kube, store, candidates: createCandidateReader(manager), onboarding, log }
@@ -102,17 +113,27 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
 
   const { publicUrl } = settings
   const issuer = await createBrokerIssuer({ publicUrl, store, people, headers: () => securityHeaders(headers()), clock, log })
-  const sweeper = createSweeper({ store, onboardingController, clock, log })
+  const sweeper = createSweeper({ store, onboardingController, isLeader, clock, log })
+  const losses = { kube, audit: store.audit, keys: issuer.issuerKeys, issuer: publicUrl.origin, clock, log }
   const checkpoints = createCheckpointExport({
-    kube,
-    audit: store.audit,
-    keys: issuer.issuerKeys,
-    issuer: publicUrl.origin,
+    ...losses,
     everyMilliseconds: settings.auditCheckpointSeconds * 1000,
+    isLeader,
+  })
+
+  const metrics = deps.metrics ?? new Registry()
+  const sealed = createSealingMetrics(metrics)
+  const resealing = createResealLoop({
+    process: 'broker',
+    resealing: store.resealing,
+    audit: store.audit,
+    isLeader,
+    observe: totals => sealed('broker', totals),
     clock,
     log,
   })
 
+  const builds = createVisibleBuilds({ kept: store.keptLogs, reviews, remoteSyncs: manager.cache(remoteSync) })
   const context: BrokerContext = {
     settings,
     store,
@@ -123,15 +144,31 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     knownBrowsers: createKnownBrowsers(issuer.issuerKeys.cookieKey),
     tenants,
     installations: manager.cache(installation),
+    builds,
+    visibleTenants: createVisibleTenants({
+      ...{ reviews, tenants, builds, applications: createApplicationReader(kube) },
+      installations: manager.cache(installation),
+      remoteSyncs: manager.cache(remoteSync),
+      pipelines: manager.cache(appPipeline),
+    }),
+    approvals: {
+      previews: createVisiblePreviews({ reviews, pipelines: manager.cache(appPipeline) }),
+      installations: manager.cache(installation),
+      repositoryClient: people.repositoryClient,
+      kube,
+      audit: store.audit,
+      log,
+    },
     ...issuer,
     onboarding,
     onboardingController,
     inbox,
-    metrics: createBrokerMetrics(deps.metrics ?? new Registry()),
+    metrics: createBrokerMetrics(metrics),
+    losses,
     clock,
     log,
   }
-  return { context, loops: [inbox, sweeper, checkpoints] }
+  return { context, loops: [inbox, onboardingController.search, sweeper, checkpoints, resealing] }
 }
 
 /** A form may end at GitHub (install the App) or at a program on the person's own computer (kubectl). */
@@ -155,7 +192,7 @@ async function createServer(
     proxyProtocol: settings.proxyProtocol === 'required',
     provenClient: proven,
     ...(certificate ? { certificate } : {}),
-    headers,
+    headers: () => ({ ...headers(), ownScripts: true }),
     errorPage: (answer, requestId) => errorPage(answer.message, requestId, answer.status),
   })
   await server.register(cookie)

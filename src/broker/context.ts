@@ -5,7 +5,9 @@ import type { Cache } from '../kube/cache/object-cache.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Periodic } from '../lib/periodic.ts'
-import type { Store } from '../store/store.ts'
+import type { BrokerStore } from '../store/store.ts'
+import type { LossDeps } from './audit/lost-entries.ts'
+import type { VisibleBuilds } from './builds/visible-builds.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerGitHub } from './github.ts'
 import type { BrokerIssuer } from './issuer.ts'
@@ -15,11 +17,14 @@ import type { OnboardingController } from './onboarding/onboarding-controller.ts
 import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import type { People } from './people/people.ts'
 import type { PlatformAdmins } from './people/platform-admins.ts'
+import type { ApprovePreviewDeps } from './previews/approve-preview.ts'
+import type { VisiblePreviews } from './previews/visible-previews.ts'
 import type { PersonSessions } from './sessions.ts'
+import type { VisibleTenants } from './tenants/visible-tenants.ts'
 
 export type BrokerContext = BrokerIssuer & {
   readonly settings: BrokerSettings
-  readonly store: Store
+  readonly store: BrokerStore
   readonly github: BrokerGitHub
   readonly people: People
   readonly platformAdmins: PlatformAdmins
@@ -27,11 +32,19 @@ export type BrokerContext = BrokerIssuer & {
   readonly knownBrowsers: KnownBrowsers
   readonly tenants: Cache<Tenant>
   readonly installations: Cache<Installation>
+  /** Tenants as people may see them. */
+  readonly visibleTenants: VisibleTenants
+  /** The builds of tenants and their logs, for those who may read them. */
+  readonly builds: VisibleBuilds
+  /** What approving a commit of a fork needs, and the previews that people may see. */
+  readonly approvals: ApprovePreviewDeps & { readonly previews: VisiblePreviews }
   /** What onboarding needs to prove and remember. */
   readonly onboarding: OnboardingDeps
   readonly onboardingController: OnboardingController
   readonly inbox: Pick<Periodic, 'wake'>
   readonly metrics: BrokerMetrics
+  /** What acknowledging lost entries of the audit log needs. */
+  readonly losses: LossDeps
   readonly clock: Clock
   readonly log: Log
 }

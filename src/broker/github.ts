@@ -3,10 +3,12 @@
 import type { ClusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import {
   createOAuthClient,
+  createRepositoryClient,
   createUserClient,
   endpointsOf,
   type GitHubEndpoints,
   type OAuthClient,
+  type RepositoryClient,
   type UserClient,
 } from '../github/index.ts'
 import type { Cache } from '../kube/cache/object-cache.ts'
@@ -40,6 +42,8 @@ export type BrokerGitHub = {
    * token must never be sent to a host that did not issue it.
    */
   readonly userClient: (host: string, token: SecretString) => UserClient
+  /** The same for repositories, of which it reads what the person and the App may both read. */
+  readonly repositoryClient: (host: string, token: SecretString) => RepositoryClient
 }
 
 export type BrokerGitHubDeps = {
@@ -89,5 +93,6 @@ export function createBrokerGitHub(deps: BrokerGitHubDeps): BrokerGitHub {
     oauth: () => oauthWith(app()),
     oauthOf: host => oauthWith(appOn(host)),
     userClient: (host, token) => createUserClient({ endpoints: appOn(host).endpoints, token, log, clock }),
+    repositoryClient: (host, token) => createRepositoryClient({ endpoints: appOn(host).endpoints, token, log, clock }),
   }
 }

@@ -5,13 +5,14 @@ import { createIssuedHandles, type IssuedHandles } from '../identity/oidc/issued
 import { createIssuer, type Issuer } from '../identity/oidc/issuer.ts'
 import type { IssuerAccounts } from '../identity/oidc/issuer-configuration.ts'
 import { type IssuerKeys, loadIssuerKeys } from '../identity/oidc/issuer-keys.ts'
+import { createPollingPace } from '../identity/oidc/polling-pace.ts'
 import { createRotatingIssuer } from '../identity/oidc/rotating-issuer.ts'
 import { createIdTokenVerifier, type IdentityClaims } from '../identity/verify-id-token.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { AuditLog } from '../store/audit/audit-log.ts'
-import type { Store } from '../store/store.ts'
+import type { BrokerStore } from '../store/store.ts'
 import { issuerPages } from './pages/issuer.ts'
 import type { People } from './people/people.ts'
 
@@ -26,7 +27,7 @@ export type BrokerIssuer = {
 
 export type BrokerIssuerDeps = {
   readonly publicUrl: URL
-  readonly store: Pick<Store, 'keys' | 'oidc' | 'audit'>
+  readonly store: Pick<BrokerStore, 'keys' | 'oidc' | 'audit' | 'attempts'>
   readonly people: People
   /** Set on the answers that the issuer sends by itself. */
   readonly headers: () => Readonly<Record<string, string>>
@@ -47,6 +48,7 @@ export async function createBrokerIssuer(deps: BrokerIssuerDeps): Promise<Broker
       publicUrl,
       keys: issuerKeys,
       records: store.oidc,
+      pace: createPollingPace(store.attempts.count),
       accounts,
       pages: issuerPages,
       handles: issuedHandles,

@@ -1,11 +1,11 @@
-// Periodic housekeeping: continues onboardings that were interrupted, and deletes expired sessions, sign-ins, issuer records, old deliveries and
-// onboardings that ended.
+// Periodic housekeeping of the leader: abandons onboardings that waited too long, and deletes expired sessions, sign-ins, issuer records, attempts, old
+// deliveries and onboardings that ended.
 // Never the way by which anything becomes fast: events are for that.
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import { type Log, redactTokens } from '../lib/log.ts'
 import { type Periodic, periodic } from '../lib/periodic.ts'
-import type { Store } from '../store/store.ts'
+import type { BrokerStore } from '../store/store.ts'
 import type { OnboardingController } from './onboarding/onboarding-controller.ts'
 
 const intervalMilliseconds = 30_000
@@ -14,16 +14,19 @@ const keepHandledMilliseconds = 7 * 24 * 60 * 60_000
 
 /** One task after the other; one that fails does not keep the others from running. */
 export function createSweeper(deps: {
-  readonly store: Pick<Store, 'sessions' | 'oidc' | 'inbox' | 'onboardings'>
+  readonly store: Pick<BrokerStore, 'sessions' | 'oidc' | 'inbox' | 'onboardings' | 'attempts'>
   readonly onboardingController: Pick<OnboardingController, 'sweep'>
+  /** False on a replica that does not lead. */
+  readonly isLeader: () => boolean
   readonly clock: Clock
   readonly log: Log
 }): Periodic {
-  const { store, onboardingController, clock, log } = deps
+  const { store, onboardingController, isLeader, clock, log } = deps
 
   const tasks = (now: Date): Readonly<Record<string, () => Promise<unknown>>> => ({
     onboardings: () => onboardingController.sweep(),
     endedOnboardings: () => store.onboardings.deleteEndedBefore(new Date(now.getTime() - keepEndedMilliseconds)),
+    attempts: () => store.attempts.deleteExpired(now),
     sessions: () => store.sessions.deleteExpired(now),
     issuerRecords: () => store.oidc.deleteExpired(now),
     deliveries: () => store.inbox.deleteHandledBefore(new Date(now.getTime() - keepHandledMilliseconds)),
@@ -39,5 +42,5 @@ export function createSweeper(deps: {
     }
   }
 
-  return periodic({ name: 'sweep', everyMilliseconds: intervalMilliseconds, work, clock, log })
+  return periodic({ name: 'sweep', everyMilliseconds: intervalMilliseconds, work, clock, log, enabled: isLeader })
 }

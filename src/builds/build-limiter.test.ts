@@ -59,4 +59,30 @@ describe('build limiter with one slot', () => {
     limiter.tryAcquire(owner('c', 'AppPipeline'), third)
     expect(limiter.queued('AppPipeline')).toEqual([{ namespace: 'c', name: 'sync' }])
   })
+
+  test('the slot of an owner that is gone is free at once, whether its build was never seen, has ended or still runs', () => {
+    const builds = new Map<string, RunningBuild>()
+    const limiter = createBuildLimiter({ running: () => [...builds.values()], known: key => builds.has(key.name) }, options)
+    // Acquired, and deleted before a build was created.
+    limiter.tryAcquire(owner('a'), first)
+    expect(limiter.tryAcquire(owner('b'), second)).toMatchObject({ kind: 'queued' })
+    limiter.leave(owner('a'))
+    expect(limiter.tryAcquire(owner('b'), second)).toEqual({ kind: 'acquired' })
+    // Its build came and went; somebody was told of it, and nobody asked for a slot meanwhile.
+    builds.set('second', second)
+    limiter.queued('RemoteSync')
+    builds.delete('second')
+    expect(limiter.tryAcquire(owner('c'), third)).toEqual({ kind: 'acquired' })
+  })
+
+  test('an owner that went while it waited does not keep its place, and one that was created again keeps its own', () => {
+    const limiter = createBuildLimiter(nothing, options)
+    limiter.tryAcquire(owner('a'), first)
+    limiter.tryAcquire(owner('b'), second)
+    expect(limiter.tryAcquire({ ...owner('b'), uid: 'again' }, third)).toMatchObject({ kind: 'queued' })
+    limiter.leave(owner('b'), 'again')
+    expect(limiter.queued('RemoteSync')).toEqual([{ namespace: 'b', name: 'sync' }])
+    limiter.leave(owner('b'))
+    expect(limiter.queued('RemoteSync')).toEqual([])
+  })
 })

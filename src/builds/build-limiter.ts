@@ -5,9 +5,12 @@ import type { ObjectKey } from '../api/resource.ts'
 import type { Clock } from '../lib/clock.ts'
 import { nextTurns, sharerText } from '../policy/fair-share.ts'
 import type { Builder, BuildKey, BuildOwner, RunningBuild } from './builder.ts'
-import { type QueuedBuild, queuedMessage } from './queue.ts'
+import { placeOf, placeText, type QueuedBuild, queuedMessage } from './queue.ts'
 
-export type SlotOutcome = { readonly kind: 'acquired' } | { readonly kind: 'queued'; readonly message: string }
+export type SlotOutcome =
+  | { readonly kind: 'acquired' }
+  /** `place`: such as `3 of 5`. */
+  | { readonly kind: 'queued'; readonly message: string; readonly place: string }
 
 export type BuildLimiter = {
   /** Takes a slot for the build, or queues it. An owner has one place in the queue: a newer build replaces the older one. Idempotent. */
@@ -16,7 +19,9 @@ export type BuildLimiter = {
   readonly release: (key: BuildKey) => void
   /** Must be called for every owner that does not wait for a slot (any more): its place in the queue would block the others. */
   readonly dequeue: (ownerUid: string) => void
-  /** The owners of one kind to wake when a build ends. */
+  /** The owners of this kind and key are gone, except the one of this uid: frees their places and their slots. */
+  readonly leave: (owner: Omit<BuildOwner, 'uid'>, except?: string) => void
+  /** The owners of one kind to wake when a build begins or ends. */
   readonly queued: (kind: string) => readonly ObjectKey[]
 }
 
@@ -29,7 +34,7 @@ export function createBuildLimiter(
   options: { readonly clock: Clock; readonly platformBuilds: number },
 ): BuildLimiter {
   const { clock, platformBuilds } = options
-  const acquired = new Map<string, RunningBuild & { readonly until: number }>()
+  const acquired = new Map<string, RunningBuild & { readonly owner: BuildOwner; readonly until: number }>()
   const queue = new Map<string, { readonly owner: BuildOwner; readonly build: QueuedBuild }>()
 
   function running(): readonly RunningBuild[] {
@@ -47,16 +52,29 @@ export function createBuildLimiter(
       queue.set(owner.uid, { owner, build })
       const queued = [...queue.values()].map(entry => entry.build)
       if (!nextTurns(occupied, queued, platformBuilds).has(text))
-        return { kind: 'queued', message: queuedMessage(build, occupied, platformBuilds) }
+        return {
+          kind: 'queued',
+          message: queuedMessage(build, { running: occupied, queued, platformLimit: platformBuilds }),
+          place: placeText(placeOf(build, queued)),
+        }
       queue.delete(owner.uid)
-      acquired.set(text, { tenant: build.tenant, name: build.name, until: clock.now().getTime() + slotMilliseconds })
+      acquired.set(text, { tenant: build.tenant, name: build.name, owner, until: clock.now().getTime() + slotMilliseconds })
       return { kind: 'acquired' }
     },
     release: ({ namespace, name }) => void acquired.delete(sharerText({ tenant: namespace, name })),
     dequeue: ownerUid => void queue.delete(ownerUid),
-    queued: kind =>
-      [...queue.values()]
+    leave(owner, except) {
+      const gone = (other: BuildOwner): boolean =>
+        other.uid !== except && other.kind === owner.kind && other.namespace === owner.namespace && other.name === owner.name
+      for (const [uid, entry] of queue) if (gone(entry.owner)) queue.delete(uid)
+      for (const [text, slot] of acquired) if (gone(slot.owner)) acquired.delete(text)
+    },
+    queued(kind) {
+      // A build that is observed now counts as running from now on: it may be gone again before somebody asks for a slot.
+      running()
+      return [...queue.values()]
         .filter(({ owner }) => owner.kind === kind)
-        .map(({ owner: { namespace, name } }) => ({ namespace, name })),
+        .map(({ owner: { namespace, name } }) => ({ namespace, name }))
+    },
   }
 }

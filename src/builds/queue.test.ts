@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { nextTurns, sharerText } from '../policy/fair-share.ts'
 import type { RunningBuild } from './builder.ts'
-import { type QueuedBuild, queuedMessage } from './queue.ts'
+import { placeOf, placeText, type QueuedBuild, queuedMessage } from './queue.ts'
 
 function queued(tenant: string, name: string, since: number, tenantLimit = 2): QueuedBuild {
   return { tenant, name, since: new Date(since).toISOString(), tenantLimit }
@@ -54,16 +54,26 @@ describe('build queue', () => {
     )
   })
 
-  test('the message names the limit that applies, and no other tenant', () => {
+  test('the message names the place and the limit that applies, and no other tenant', () => {
     const running = [
       { tenant: 'a', name: 'x' },
       { tenant: 'b', name: 'y' },
     ]
-    expect(queuedMessage(queued('a', 'z', 1, 1), running, 3)).toBe(
-      '1 of at most 1 builds of this tenant are running: this build starts when one of them ends',
+    const waiting = [queued('b', 'first', 0), ...[3, 1, 2].map(since => queued('a', `z${since}`, since, 1))]
+    expect(queuedMessage(queued('a', 'z2', 2, 1), { running, queued: waiting, platformLimit: 3 })).toBe(
+      'Queued: 2nd of 3 of this tenant; 1 of at most 1 of its builds are running: this one starts when those before it have ended',
     )
-    expect(queuedMessage(queued('a', 'z', 1, 2), running, 2)).toBe(
-      'all 2 build slots of the platform are in use: this build starts when its turn comes',
+    expect(queuedMessage(queued('a', 'z1', 1, 2), { running, queued: waiting, platformLimit: 2 })).toBe(
+      'Queued: 1st of 3 of this tenant; all 2 build slots of the platform are in use: this one starts when its turn comes',
     )
+  })
+
+  test('of two hundred builds only the first ten have another place when one begins', () => {
+    const all = Array.from({ length: 200 }, (_, index) => queued('a', `z${1000 + index}`, index))
+    const places = (from: number) => all.slice(from).map(build => placeText(placeOf(build, all.slice(from))))
+    const [before, after] = [places(0).slice(1), places(1)]
+    expect(before.filter((place, index) => place !== after[index])).toHaveLength(10)
+    expect(before.slice(0, 2)).toEqual(['2 of more than 10', '3 of more than 10'])
+    expect(before.at(-1)).toBe('after 10')
   })
 })

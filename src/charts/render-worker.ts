@@ -1,6 +1,6 @@
-// The worker thread in which charts run: loads a chart, calls it, answers with JSON. chart-thread.ts starts it.
+// The worker thread in which built-in charts run: loads a chart, calls it, answers with JSON. chart-thread.ts starts it.
 // The main thread terminates it when a chart does not return; when a chart throws, the answer is the first line of the error message.
-// It has no environment variables, and the main thread limits its heap. Platform admins write charts: this bounds accidents, not malice.
+// It has no environment variables, and the main thread limits its heap. It never runs code that is not part of the platform.
 import { parentPort } from 'node:worker_threads'
 import * as cdk8s from 'cdk8s'
 import * as plus from 'cdk8s-plus-33'
@@ -8,16 +8,9 @@ import { type ChartFunction, isBuiltIn, loadBuiltIn } from './built-in.ts'
 import type { ChartSource, WorkerAnswer, WorkerRequest } from './chart-input.ts'
 
 async function load(source: ChartSource): Promise<ChartFunction> {
-  if (source.kind === 'built-in') {
-    if (!isBuiltIn(source.name)) throw new Error(`there is no built-in chart named ${source.name}`)
-    return loadBuiltIn(source.name)
-  }
-  const module: Record<string, unknown> = await import(
-    `data:text/javascript;base64,${Buffer.from(source.code).toString('base64')}`
-  )
-  const exported = module['chart']
-  if (typeof exported !== 'function') throw new Error('the module must export a function named chart')
-  return (input, libraries) => exported(input, libraries)
+  if (source.kind !== 'built-in') throw new Error('charts of ConfigMaps run in a process of their own')
+  if (!isBuiltIn(source.name)) throw new Error(`there is no built-in chart named ${source.name}`)
+  return loadBuiltIn(source.name)
 }
 
 async function answer(request: WorkerRequest): Promise<WorkerAnswer> {

@@ -1,5 +1,6 @@
 // The renderer with real worker threads: whatever a chart does wrong is an outcome and never affects the next rendering.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Worker } from 'node:worker_threads'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ChartInput, ChartSource } from './chart-input.ts'
 import { type ChartRenderer, createChartRenderer } from './renderer.ts'
 
@@ -95,4 +96,29 @@ describe('chart renderer', () => {
     })
     expect(await renderer.check(web, 5000)).toEqual({ kind: 'rendered', objects: [], length: 2 })
   })
+})
+
+test('threads that are not used any more end, and start when they are needed; one that is warmed up stays', async () => {
+  let threads = 0
+  const count = (worker: Worker): void => {
+    threads += 1
+    worker.once('exit', () => {
+      threads -= 1
+    })
+  }
+  process.on('worker', count)
+  const renderer = createChartRenderer({ workers: 3, idleMilliseconds: 300 })
+  const keepWarm = setInterval(renderer.warmUp, 50)
+  onTestFinished(async () => {
+    process.off('worker', count)
+    clearInterval(keepWarm)
+    await renderer.stop()
+  })
+  const atOnce = () => Promise.all(['anna', 'bert', 'carl'].map(namespace => renderer.render(web, { ...input, namespace }, 5000)))
+  await atOnce()
+  expect(threads).toBe(3)
+  await vi.waitFor(() => expect(threads).toBe(1), 10_000)
+  clearInterval(keepWarm)
+  await vi.waitFor(() => expect(threads).toBe(0), 10_000)
+  expect(await atOnce()).toEqual([0, 1, 2].map(() => expect.objectContaining({ kind: 'rendered' })))
 })

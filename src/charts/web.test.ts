@@ -1,6 +1,8 @@
 // The built-in chart: what a developer relies on, and what Pod Security `restricted` demands.
 import { describe, expect, test } from 'vitest'
 import type { ChartInput } from './chart-input.ts'
+import { longestNames, objectName } from './web/names.ts'
+import { canonical } from './web/quantities.ts'
 import { chart } from './web.ts'
 
 const input: ChartInput = {
@@ -110,5 +112,86 @@ describe('chart web', () => {
       rules: [{ host: 'shop.acme.localhost' }, { host: 'shop.example.com' }],
     })
     expect(named(render({ tls: true }), 'Ingress', 'shop').spec['tls']).toEqual([{ hosts: [...input.hosts] }])
+  })
+})
+
+describe('names', () => {
+  test('that fit are plain, those that do not are cut and end in a hash of the whole', () => {
+    expect(objectName('shop', 'web', 63)).toBe('shop-web')
+    const [one, other] = ['a', 'b'].map(end => objectName('x'.repeat(40), `${'y'.repeat(39)}${end}`, longestNames.cronJob))
+    for (const name of [one, other]) expect(name).toMatch(/^x{40}-[0-9a-f]{10}$/)
+    expect(one).not.toBe(other)
+    expect(objectName('x'.repeat(40), `${'y'.repeat(39)}a`, longestNames.cronJob)).toBe(one)
+  })
+})
+
+describe('quantities', () => {
+  test.each([
+    ['1024Mi', '1Gi'],
+    ['1536Mi', '1536Mi'],
+    ['1048576Mi', '1Ti'],
+    ['0128Mi', '128Mi'],
+    ['0Mi', '0'],
+    ['1000m', '1'],
+    ['1500m', '1500m'],
+    ['2000', '2k'],
+    ['2', '2'],
+  ])('%s is stored as %s', (given, stored) => expect(canonical(given)).toBe(stored))
+})
+
+describe('what a process asks for', () => {
+  const webOf = (process: object, more: Partial<ChartInput> = {}) =>
+    render({ ...more, processes: [{ name: 'web', port: 3000, replicas: 2, cpu: '50m', memory: '64Mi', ...process }] })
+
+  test('an autoscaler has the number of pods, and none while the Application is suspended', () => {
+    const autoscaling = { minReplicas: 1, maxReplicas: 3, cpuPercent: 80 }
+    expect(named(webOf({ autoscaling }), 'Deployment', 'shop-web').spec).not.toHaveProperty('replicas')
+    expect(named(webOf({ autoscaling }), 'HorizontalPodAutoscaler', 'shop-web').spec).toMatchObject({
+      minReplicas: 1,
+      maxReplicas: 3,
+    })
+    const suspended = webOf({ autoscaling }, { suspend: true })
+    expect(named(suspended, 'Deployment', 'shop-web').spec['replicas']).toBe(0)
+    expect(suspended.some(({ kind }) => kind === 'HorizontalPodAutoscaler')).toBe(false)
+    expect(suspended.some(({ kind }) => kind === 'Ingress')).toBe(true)
+  })
+
+  test('a volume for one pod is mounted by its process alone, which is stopped before its next version', () => {
+    const volume = { name: 'data', size: '1Gi', path: '/data', accessMode: 'ReadWriteOnce', whenDeleted: 'Keep' } as const
+    const objects = render({ volumes: [volume] })
+    expect(named(objects, 'Deployment', 'shop-web').spec).toMatchObject({
+      strategy: { type: 'Recreate' },
+      template: { spec: { securityContext: { fsGroup: 1000, runAsNonRoot: true } } },
+    })
+    expect(JSON.stringify(named(objects, 'Deployment', 'shop-worker'))).not.toContain('persistentVolumeClaim')
+    expect(named(objects, 'PersistentVolumeClaim', 'shop-data')).toMatchObject({
+      metadata: { annotations: { 'sekisho.dev/when-deleted': 'Keep' } },
+    })
+  })
+
+  test('pods of schedules are as restricted as others', () => {
+    const cron = {
+      name: 'nightly',
+      schedule: '@daily',
+      concurrency: 'Forbid',
+      keepSucceeded: 1,
+      keepFailed: 1,
+      timeoutSeconds: 9,
+    } as const
+    const spec = named(render({ cron: [{ ...cron, cpu: '1m', memory: '1Mi' }] }), 'CronJob', 'shop-nightly').spec
+    expect(spec).toMatchObject({
+      jobTemplate: {
+        spec: {
+          template: {
+            spec: {
+              automountServiceAccountToken: false,
+              enableServiceLinks: false,
+              securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+              containers: [{ securityContext: { capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true } }],
+            },
+          },
+        },
+      },
+    })
   })
 })

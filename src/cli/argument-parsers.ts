@@ -10,6 +10,17 @@ export function countUpTo(most: number): (text: string) => string {
   }
 }
 
+/** The number of a pull request; it stays a text. */
+export function pullRequestNumber(text: string): string {
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return text
+  throw new InvalidArgumentError('It must be the number of a pull request, such as 7.')
+}
+
+/** The same for an argument that can be repeated. */
+export function pullRequestNumbers(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, pullRequestNumber(text)]
+}
+
 /** An https URL: kubectl sends the user's token there, so plain http is not accepted. */
 export function httpsUrl(text: string): string {
   if (URL.canParse(text) && new URL(text).protocol === 'https:') return text
@@ -32,4 +43,26 @@ export function userSubjectText(text: string): string {
 export function onboardingIdText(text: string): string {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return text
   throw new InvalidArgumentError('It must be the id of an onboarding, as sekisho onboardings list shows it.')
+}
+
+/** A reason for the audit log. */
+export function reasonText(text: string): string {
+  if (text.trim() !== '' && text.length <= 500) return text
+  throw new InvalidArgumentError('It must have 1 to 500 characters.')
+}
+
+const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** A duration as kubectl takes it, in seconds. */
+export function durationSeconds(text: string): number {
+  const match = /^([1-9][0-9]{0,6})([smhd])$/.exec(text)
+  if (match?.[1] !== undefined) return Number(match[1]) * (secondsOf[match[2] ?? 's'] ?? 1)
+  throw new InvalidArgumentError('It must be a duration such as 90s, 10m, 2h or 1d.')
+}
+
+/** The number of a release, as `7` or `v7`. */
+export function releaseNumber(text: string): number {
+  const match = /^v?([1-9][0-9]{0,8})$/.exec(text)
+  if (match?.[1] !== undefined) return Number(match[1])
+  throw new InvalidArgumentError('It must be the number of a release, such as 7 or v7: sekisho releases shows them.')
 }

@@ -42,7 +42,8 @@ export const cliVariables = {
   XDG_CONFIG_HOME: 'The configuration folder. Default: `~/.config`.',
   XDG_STATE_HOME: 'Where `sekisho audit verify` remembers the newest entry. Default: `~/.local/state`.',
   HOME: 'The home folder of the user.',
-  KUBECONFIG: 'The kubeconfig that `sekisho kubeconfig` writes: the first file in the list. Default: `~/.kube/config`.',
+  KUBECONFIG:
+    'The kubeconfigs that commands read, merged as kubectl does it; `sekisho kubeconfig` writes the first one. Default: `~/.kube/config`.',
   KUBERNETES_EXEC_INFO: 'Set by kubectl when it runs `sekisho token`: names the version of the credential that it expects.',
   DISPLAY: 'On Linux, `sekisho login` opens a browser only if this or `WAYLAND_DISPLAY` is set.',
   WAYLAND_DISPLAY: 'See `DISPLAY`.',
@@ -70,6 +71,11 @@ function cliFolders(environment: NodeJS.ProcessEnv): CliFolders {
   }
 }
 
+/** Where Node.js keeps compiled code between runs. */
+export function compileCacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  return join(variable(environment, 'XDG_CACHE_HOME') ?? join(homeOf(environment), '.cache'), 'sekisho', 'compiled')
+}
+
 /** The command to write into kubeconfigs: the wrapper when it started this process, else the name on PATH. */
 export function ownCommand(environment: NodeJS.ProcessEnv = process.env): string {
   return variable(environment, 'SEKISHO_COMMAND') ?? 'sekisho'
@@ -80,10 +86,16 @@ export function execInfo(environment: NodeJS.ProcessEnv = process.env): string |
   return variable(environment, 'KUBERNETES_EXEC_INFO')
 }
 
-/** The first file of KUBECONFIG, else ~/.kube/config. */
+/** The files of KUBECONFIG, else ~/.kube/config: at least one. */
+export function kubeconfigPaths(environment: NodeJS.ProcessEnv = process.env): readonly string[] {
+  const given = (variable(environment, 'KUBECONFIG') ?? '').split(delimiter).filter(path => path !== '')
+  return given.length > 0 ? given : [join(homeOf(environment), '.kube', 'config')]
+}
+
+/** The file that `sekisho kubeconfig` writes: the first of them. */
 export function kubeconfigPath(environment: NodeJS.ProcessEnv = process.env): string {
-  const [first] = (variable(environment, 'KUBECONFIG') ?? '').split(delimiter).filter(path => path !== '')
-  return first ?? join(homeOf(environment), '.kube', 'config')
+  const [first = ''] = kubeconfigPaths(environment)
+  return first
 }
 
 /** Whether a browser can be opened. */

@@ -3,9 +3,15 @@ import { readFileSync } from 'node:fs'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { AppError, isAppError, messageOf } from '../lib/errors.ts'
 import { withBoundedBody } from '../lib/http/bounded-body.ts'
+import { isUnknownAuthority } from './certificate-error.ts'
 import type { CliSettings } from './config.ts'
 
-export type Connection = { readonly fetch: typeof fetch; readonly close: () => Promise<void> }
+export type Connection = {
+  readonly fetch: typeof fetch
+  /** A response whose body is read as it comes; only its head has a time limit. Rejects with `unavailable` without one. */
+  readonly open: (url: URL, headers: Readonly<Record<string, string>>) => Promise<Response>
+  readonly close: () => Promise<void>
+}
 
 const timeoutMilliseconds = 30_000
 /** A page of a thousand audit entries is far smaller. */
@@ -20,15 +26,21 @@ function authority(caFile: string | undefined): string | undefined {
   }
 }
 
-function reason(error: unknown): string {
+function unreachable(issuer: string, error: unknown): string {
+  if (isUnknownAuthority(error))
+    return `the certificate of ${issuer} is signed by an authority that is not trusted here: name its PEM file with --ca-file or SEKISHO_CA_FILE`
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-  return messageOf(cause)
+  return `${issuer} cannot be reached: ${messageOf(cause)}`
 }
 
-/** Reads every response whole. Rejects with `unavailable` without one in time, `upstream_failed` for one that is larger than `mostBytes`. */
+/** `fetch` reads every response whole. Rejects with `unavailable` without one in time, `upstream_failed` for one that is larger than `mostBytes`. */
 export function createConnection(settings: Pick<CliSettings, 'issuer' | 'caFile'>): Connection {
   const ca = authority(settings.caFile)
-  const agent = new Agent({ connect: { ...(ca === undefined ? {} : { ca }), timeout: 10_000 } })
+  const agent = new Agent({
+    headersTimeout: timeoutMilliseconds,
+    bodyTimeout: timeoutMilliseconds,
+    connect: { ...(ca === undefined ? {} : { ca }), timeout: 10_000 },
+  })
   const connected = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const address = input instanceof Request ? input.url : input
     const signal = AbortSignal.timeout(timeoutMilliseconds)
@@ -43,8 +55,16 @@ export function createConnection(settings: Pick<CliSettings, 'issuer' | 'caFile'
       )
     } catch (cause) {
       if (isAppError(cause)) throw cause
-      throw new AppError('unavailable', `${settings.issuer} cannot be reached: ${reason(cause)}`, { cause })
+      throw new AppError('unavailable', unreachable(settings.issuer, cause), { cause })
     }
   }
-  return { fetch: connected as typeof fetch, close: () => agent.close() }
+  const open = async (url: URL, headers: Readonly<Record<string, string>>): Promise<Response> => {
+    try {
+      const options = { headers, redirect: 'manual', dispatcher: agent } as unknown as Parameters<typeof undiciFetch>[1]
+      return (await undiciFetch(url, options)) as unknown as Response
+    } catch (cause) {
+      throw new AppError('unavailable', unreachable(settings.issuer, cause), { cause })
+    }
+  }
+  return { fetch: connected as typeof fetch, open, close: () => agent.close() }
 }

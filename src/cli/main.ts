@@ -1,24 +1,9 @@
 #!/usr/bin/env node
-// `sekisho`: parses the arguments, runs one command, and reports an error as one line on standard error and an exit code.
-import { CommanderError } from 'commander'
-import { errorText, exitCodeOf, exitCodes, processTerminal } from './output.ts'
-import { createProgram } from './program.ts'
+// `sekisho`: lets Node.js keep the compiled code of the next imports in the person's cache folder, then starts. kubectl runs this program for
+// every request, so that compiling it each time would be most of what it costs.
+import { enableCompileCache } from 'node:module'
+import { compileCacheFolder } from './config.ts'
 
-// A reader such as `head` may close the pipe before the end.
-for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit()
-  })
-
-try {
-  await createProgram(processTerminal).parseAsync()
-} catch (error) {
-  if (error instanceof CommanderError) {
-    // commander has printed the requested help, or what is wrong with the arguments.
-    process.exitCode = error.exitCode === 0 ? 0 : exitCodes.usage
-  } else {
-    processTerminal.say(await errorText(error))
-    process.exitCode = exitCodeOf(error)
-  }
-}
+// The default is below the folder for temporary files, where another user of the computer could put code that we then run.
+enableCompileCache(compileCacheFolder())
+await import('./start.ts')

@@ -1,5 +1,6 @@
 // The broker's API for the CLI. Requests carry the user's ID token; the callers check the responses before they use them.
 import { AppError } from '../lib/errors.ts'
+import { completeLines } from '../lib/http/byte-stream.ts'
 import { objectAt, parseJson, textAt } from '../lib/json/json-value.ts'
 import { redactTokens } from '../lib/log.ts'
 import type { Connection } from './connection.ts'
@@ -11,7 +12,12 @@ export type PlatformApi = {
   readonly post: (path: string, body: object) => Promise<unknown>
   /** One JSON value per line. Rejects as `json` does. */
   readonly lines: (path: string, query: URLSearchParams) => Promise<readonly unknown[]>
+  /** As `lines`, each value as it comes. Ends where the connection ends, also when it breaks. Rejects as `json` does for what is not a log. */
+  readonly follow: (path: string, query: URLSearchParams) => AsyncIterable<unknown>
 }
+
+/** A line has a piece of a log, which is smaller, as JSON. */
+const longestLine = 4 * 1024 * 1024
 
 function failure(status: number, text: string): AppError {
   const given = textAt(objectAt(parseJson(text), 'error'), 'message')
@@ -47,7 +53,17 @@ export function createPlatformApi(issuer: string, idToken: string, connection: C
     if (response.status >= 300) throw failure(response.status, text)
     return text
   }
+  async function* follow(path: string, query: URLSearchParams): AsyncGenerator<unknown> {
+    const url = new URL(path, issuer)
+    url.search = query.toString()
+    const response = await connection.open(url, { authorization: `Bearer ${idToken}`, accept: 'application/x-ndjson' })
+    if (response.status >= 300) throw failure(response.status, await response.text())
+    const body = response.body as AsyncIterable<Uint8Array> | null
+    for await (const line of completeLines(longestLine, untilItBreaks(body ?? []))) yield parsed(line, path, issuer)
+  }
+
   return {
+    follow,
     json: async (path, query) => parsed(await fetchText(path, query, 'application/json'), path, issuer),
     post: async (path, body) => parsed(await fetchText(path, undefined, 'application/json', body), path, issuer),
     lines: async (path, query) =>
@@ -55,5 +71,15 @@ export function createPlatformApi(issuer: string, idToken: string, connection: C
         .split('\n')
         .filter(line => line !== '')
         .map(line => parsed(line, path, issuer)),
+  }
+}
+
+/** A stream that breaks ends: the reader knows what it has, and asks for the rest. */
+async function* untilItBreaks(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream
+  } catch (error) {
+    // Only undici's errors end it: they say that the connection broke.
+    if (!(error instanceof TypeError)) throw error
   }
 }

@@ -1,11 +1,14 @@
 // Composes the controllers' process: one controller per kind, the token desk, builds and charts. Controllers and caches are added to the
 // manager here, so create the app before `manager.start()` and start it afterwards.
-import { platformNamespace } from '../api/names.ts'
+import { builderServiceAccount } from '../api/dockerfile-build.ts'
+import { platformNamespace, platformServiceAccount } from '../api/names.ts'
 import { type ChartRenderer, createChartRenderer } from '../charts/renderer.ts'
 import type { ControllerDefinition } from '../kube/controller/controller.ts'
 import { createEventRecorder, type EventRecorder } from '../kube/object/events.ts'
 import { openNetworkProbe } from '../network-probe/open.ts'
 import type { ControllersDeps } from './app-deps.ts'
+import { createAppPipelineController } from './app-pipeline/index.ts'
+import { createAppSecretController } from './app-secret/index.ts'
 import { dnsLookUp } from './application/domains/dns-challenge.ts'
 import { createDomainProofs } from './application/domains/domain-proofs.ts'
 import { reservedHostsOf } from './application/domains/reserved-hosts.ts'
@@ -14,12 +17,19 @@ import { createApplicationChartController } from './application-chart/index.ts'
 import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
 import type { ControllersSettings } from './config.ts'
 import { createDomainClaimController } from './domain-claim/index.ts'
+import { createGitHubReportController } from './github-report/index.ts'
 import { createInstallationController } from './installation/index.ts'
+import { createPreviewApprovalController } from './preview-approval/index.ts'
 import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
+import { type OpenAppSecrets, openAppSecrets } from './services/open-app-secrets.ts'
+import { type OpenBuildLogs, openBuildLogs } from './services/open-build-logs.ts'
 import { type Builds, openBuilds } from './services/open-builds.ts'
 import { type OpenRegistry, openRegistry } from './services/open-registry.ts'
+import { openResealing } from './services/open-resealing.ts'
 import { type OpenTokenDesk, openTokenDesk } from './services/open-token-desk.ts'
+import { type OpenUnusedImages, openUnusedImages } from './services/open-unused-images.ts'
+import { createPlatformSecrets } from './services/platform-secrets.ts'
 import { createTenantController, type NetworkSettings, registryPort, registryRange } from './tenant/index.ts'
 
 export type ControllersApp = {
@@ -27,20 +37,29 @@ export type ControllersApp = {
   readonly start: () => Promise<void>
   /** May be called before `start`, and after a `start` that failed. */
   readonly stop: () => Promise<void>
+  /** The public key to which values of AppSecrets are sealed, for an admission webhook in the same process. */
+  readonly appSecretsKey: () => string
 }
 
 /** Rejects when a key of the token desk or the source store cannot be opened. */
 export async function createControllersApp(deps: ControllersDeps): Promise<ControllersApp> {
   const { settings, manager, kube: client, clock } = deps
   const log = deps.log.child({ process: 'controllers' })
+  const secretOf = createPlatformSecrets({ client, clock })
+  const registry = await openRegistry({ ...deps, log }, secretOf)
+  const builds = await openBuilds({ ...deps, log })
   const services: Services = {
-    tokenDesk: await openTokenDesk({ ...deps, log }),
-    builds: await openBuilds({ ...deps, log }),
-    registry: await openRegistry({ ...deps, log }),
+    tokenDesk: await openTokenDesk({ ...deps, log }, secretOf),
+    builds,
+    buildLogs: openBuildLogs({ ...deps, log }),
+    appSecrets: await openAppSecrets({ ...deps, log, generation: settings.appSecretsKeyGeneration }),
+    registry,
+    unusedImages: openUnusedImages({ ...deps, log }, registry, builds.kpack.installed),
     renderer: createChartRenderer(),
     events: createEventRecorder({ client, clock, log, component: 'sekisho-controllers' }),
   }
-  const { tokenDesk, builds, registry, renderer, events } = services
+  const { tokenDesk, buildLogs, unusedImages, appSecrets, renderer, events } = services
+  const resealing = openResealing({ ...deps, log })
   const networkProbe = openNetworkProbe({ manager, host: settings.probeHost, metrics: deps.metrics, clock, log })
   for (const controller of createControllers({ ...deps, log }, services)) manager.add(controller)
 
@@ -51,18 +70,36 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
       renderer.warmUp()
       await tokenDesk.start()
       networkProbe.start()
+      buildLogs.start()
+      unusedImages.start()
+      appSecrets.publishing.start()
+      resealing.start()
       log.info({ tokenDesk: settings.tokenDeskPort, sources: settings.sourcePort }, 'token desk and source store listening')
     },
     async stop() {
-      await Promise.all([tokenDesk.stop(), builds.stop(), registry.stop(), renderer.stop(), networkProbe.stop()])
+      await Promise.all([
+        tokenDesk.stop(),
+        builds.stop(),
+        buildLogs.stop(),
+        unusedImages.stop(),
+        registry.stop(),
+        renderer.stop(),
+        networkProbe.stop(),
+        appSecrets.publishing.stop(),
+        resealing.stop(),
+      ])
       await events.flush()
     },
+    appSecretsKey: appSecrets.publicKey,
   }
 }
 
 type Services = {
   readonly tokenDesk: OpenTokenDesk
   readonly builds: Builds
+  readonly buildLogs: OpenBuildLogs
+  readonly unusedImages: OpenUnusedImages
+  readonly appSecrets: OpenAppSecrets
   readonly registry: OpenRegistry
   readonly renderer: ChartRenderer
   readonly events: EventRecorder
@@ -71,11 +108,27 @@ type Services = {
 /** One controller per kind. */
 function createControllers(deps: ControllersDeps, services: Services): readonly ControllerDefinition[] {
   const { settings, store, manager, clock, log } = deps
-  const { renderer, events, builds, registry } = services
-  const { desk, githubApps, certificateAuthority } = services.tokenDesk
+  const { certificateIssuers } = settings
+  const { renderer, events, builds, buildLogs, unusedImages, appSecrets, registry } = services
+  const { desk, githubApps, certificateAuthorities } = services.tokenDesk
   const shared = { client: manager.client, manager, events, clock, log, platformNamespace }
   const onGitHub = { ...shared, githubApps, desk, audit: store.audit, tokens: store.tokens }
-  const tenantSettings = { network: networkOf(settings, registry.tokenPort), certificateAuthority }
+  /** For kinds that follow a repository. */
+  const following = {
+    tokens: desk,
+    endpointsOf: async (name: string) => (await githubApps.get(name)).endpoints,
+    sweepMilliseconds: settings.sweepSeconds * 1000,
+  }
+  const accounts = {
+    broker: platformServiceAccount(deps.mode, 'broker'),
+    controllers: platformServiceAccount(deps.mode, 'controllers'),
+  }
+  const tenantSettings = {
+    network: networkOf(settings, registry.tokenPort),
+    certificateAuthorities,
+    accounts,
+    buildsDockerfiles: settings.buildkitImage !== undefined,
+  }
   const ingress = { publicUrl: settings.applicationUrl, className: settings.ingressClass }
   const proofs = createDomainProofs({ lookUp: dnsLookUp(settings.dnsServers), clock })
   const domains = { reservedHosts: reservedHostsOf(settings), proofs }
@@ -85,19 +138,47 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
     createInstallationController(onGitHub),
     createRepositoryGrantController(onGitHub),
     createApplicationChartController({ ...shared, renderer }),
-    createApplicationController({ ...shared, ...domains, renderer, ingress, registry }),
+    createAppSecretController({ ...shared, keys: appSecrets.keys }),
+    createApplicationController({ ...shared, ...domains, ...{ renderer, ingress, registry, certificateIssuers } }),
     createDomainClaimController(shared),
+    createAppPipelineController({ ...shared, ...following, ingress }),
+    createPreviewApprovalController({ ...shared, ...following, audit: store.audit }),
     createRemoteSyncController({
+      ...shared,
+      ...following,
+      sources: builds.sources,
+      kpack: builds.kpack,
+      logs: {
+        collectFrom(builder) {
+          buildLogs.collectFrom(builder)
+          unusedImages.recordFrom(builder)
+        },
+      },
+      buildkit: buildkitOf(settings, registry),
+      labelsOf: registry.labelsOf,
+      freshLabelsOf: registry.freshLabelsOf,
+      imageClaims: unusedImages.claims,
+      platformBuilds: settings.platformBuilds,
+      prepareRollout: renderer.warmUp,
+      offer: {
+        builders: settings.builders.map(([name]) => name),
+        most: { cpu: settings.mostBuildCpu, memory: settings.mostBuildMemory, ephemeralStorage: settings.mostBuildStorage },
+      },
+    }),
+    createGitHubReportController({
       ...shared,
       tokens: desk,
       endpointsOf: async name => (await githubApps.get(name)).endpoints,
-      sources: builds.sources,
-      kpack: builds.kpack,
-      labelsOf: registry.labelsOf,
-      platformBuilds: settings.platformBuilds,
-      sweepMilliseconds: settings.sweepSeconds * 1000,
+      appIdOf: async name => (await githubApps.get(name)).appId,
+      publicUrl: settings.publicUrl,
     }),
   ]
+}
+
+/** Undefined when no image for Dockerfile builds is configured. */
+function buildkitOf({ registry, buildkitImage: image }: ControllersSettings, { buildSecret, plainHttp }: OpenRegistry) {
+  if (image === undefined) return undefined
+  return { settings: { registry, image, serviceAccount: builderServiceAccount, credential: buildSecret }, plainHttp }
 }
 
 /** Builds reach the internet by http(s) and at the registry's port; a registry that is named by address may be at a private one. */

@@ -1,4 +1,6 @@
 // The settings of the controllers: one table, read once. All missing and invalid variables are reported together, by name.
+import { isIPv4 } from 'node:net'
+import { sharedSourceSettings } from '../builds/source-store/config.ts'
 import {
   choiceSetting,
   type Environment,
@@ -7,6 +9,7 @@ import {
   optional,
   portSetting,
   readSettings,
+  type Setting,
   secretSetting,
   textSetting,
   urlSetting,
@@ -19,6 +22,32 @@ function matching(pattern: RegExp, form: string): (item: string) => string {
     if (pattern.test(item)) return item
     throw new Error(`holds ${item.slice(0, 100)}; it must hold only ${form}`)
   }
+}
+
+/** `name=image`, or `name=name of a ClusterBuilder`. */
+function builderItem(item: string): readonly [string, string] {
+  const [, name, image] = /^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)=(\S{1,512})$/.exec(item)?.filter((_, index) => index !== 2) ?? []
+  if (name === undefined || image === undefined)
+    throw new Error(
+      `holds ${item.slice(0, 100)}; it must hold only builders such as paketo=docker.io/paketobuildpacks/builder-jammy-base:latest`,
+    )
+  return [name, image]
+}
+
+/** The form of a quantity as `spec.build.resources` has it. */
+function quantitySetting(name: string, description: string, quantity: string): Setting<string> {
+  const [pattern, form] = /[0-9]$/.test(quantity)
+    ? ([/^[1-9][0-9]{0,6}m?$/, 'cores, such as 4 or 500m'] as const)
+    : ([/^[1-9][0-9]{0,6}(Mi|Gi)$/, 'a quantity such as 512Mi or 8Gi'] as const)
+  return { ...textSetting(name, description, { default: quantity }), parse: matching(pattern, form) }
+}
+
+function podAddressSetting(name: string, description: string): Setting<string> {
+  const parse = (text: string): string => {
+    if (isIPv4(text)) return text
+    throw new Error('must be an IPv4 address: the source server listens on IPv4')
+  }
+  return { ...textSetting(name, description), parse }
 }
 
 export const controllersSettings = {
@@ -42,9 +71,18 @@ export const controllersSettings = {
       'IP addresses, such as 10.96.0.10, 10.96.0.10:53 or [fd00::a]:53',
     ),
   ),
-  dataFolder: textSetting('SEKISHO_DATA_FOLDER', 'a folder of this process for fetched sources and the embedded database', {
-    default: '/var/lib/sekisho',
-  }),
+  certificateIssuers: listSetting(
+    'SEKISHO_CERTIFICATE_ISSUERS',
+    'the names of the ClusterIssuers of cert-manager, separated by commas, that Applications may name in spec.tls.certManager; none when not set',
+    matching(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'names such as letsencrypt'),
+  ),
+  dataFolder: textSetting(
+    'SEKISHO_DATA_FOLDER',
+    'a folder of this process for the embedded database, and for fetched sources where the source store is its child',
+    {
+      default: '/var/lib/sekisho',
+    },
+  ),
   registry: textSetting(
     'SEKISHO_REGISTRY',
     'the registry and path that builds push images to, such as registry.example.com/apps',
@@ -89,6 +127,32 @@ export const controllersSettings = {
     default: '/etc/sekisho/tls/tls.key',
   }),
   clusterBuilder: textSetting('SEKISHO_CLUSTER_BUILDER', 'the kpack ClusterBuilder', { default: 'sekisho' }),
+  builders: listSetting(
+    'SEKISHO_BUILDERS',
+    'further builders that RemoteSyncs and Tenants may name, separated by commas, as name=image or name=ClusterBuilder, such as paketo=docker.io/paketobuildpacks/builder-jammy-base:latest',
+    builderItem,
+  ),
+  mostBuildCpu: quantitySetting('SEKISHO_BUILD_MAXIMUM_CPU', 'the most CPU that spec.build.resources may reserve', '4'),
+  mostBuildMemory: quantitySetting(
+    'SEKISHO_BUILD_MAXIMUM_MEMORY',
+    'the most memory that spec.build.resources may give to a build',
+    '8Gi',
+  ),
+  mostBuildStorage: quantitySetting(
+    'SEKISHO_BUILD_MAXIMUM_STORAGE',
+    'the most disk space that spec.build.resources may give to a build',
+    '40Gi',
+  ),
+  buildkitImage: optional({
+    ...textSetting(
+      'SEKISHO_BUILDKIT_IMAGE',
+      'the image with which Dockerfiles are built, by digest (docs/guide/dockerfile.md); without it RemoteSyncs with the strategy Dockerfile wait',
+    ),
+    parse: matching(
+      /^[^@\s]{1,255}@sha256:[0-9a-f]{64}$/,
+      'an image by its digest, such as registry.example.com/cnb/buildkit@sha256:…',
+    ),
+  }),
   ingressClass: textSetting('SEKISHO_INGRESS_CLASS', 'the ingress class of Applications'),
   applicationUrl: urlSetting(
     'SEKISHO_APPLICATION_URL',
@@ -97,16 +161,68 @@ export const controllersSettings = {
   sourceUrl: urlSetting('SEKISHO_SOURCE_URL', 'the URL by which build pods reach the source store', {
     default: 'http://sekisho-source.sekisho-system.svc:8081',
   }),
-  sourcePort: portSetting('SEKISHO_SOURCE_PORT', 'the port of the source store', { default: '8081' }),
+  podAddress: optional(
+    podAddressSetting(
+      'SEKISHO_POD_ADDRESS',
+      'the address of this pod (status.podIP): the leader writes it to the EndpointSlice of the Service sekisho-source; without it the Service needs endpoints of yours',
+    ),
+  ),
+  sourceSocket: optional(
+    textSetting(
+      'SEKISHO_SOURCE_SOCKET',
+      'the unix socket of the source store in its own container; without it the controllers start the source store as a child process, which separates less',
+    ),
+  ),
+  ...sharedSourceSettings,
   tokenDeskPort: portSetting('SEKISHO_TOKEN_DESK_PORT', 'the port of the token desk', { default: '8444' }),
   tokenDeskHost: textSetting('SEKISHO_TOKEN_DESK_HOST', 'the host name by which workloads reach the token desk', {
     default: 'sekisho-token-desk.sekisho-system.svc',
   }),
+  tokenDeskAuthorityGeneration: integerSetting(
+    'SEKISHO_TOKEN_DESK_AUTHORITY_GENERATION',
+    'raise it by one to replace the authority of the token desk before its time (docs/guide/keys.md)',
+    { minimum: 1, maximum: 10_000, default: '1' },
+  ),
+  appSecretsKeyGeneration: integerSetting(
+    'SEKISHO_APP_SECRETS_KEY_GENERATION',
+    'the generation of the key for values of AppSecrets; raise it by one to replace the key before its year is over',
+    { minimum: 1, maximum: 1000, default: '1' },
+  ),
+  tokenDeskAuthorityOverlapHours: integerSetting(
+    'SEKISHO_TOKEN_DESK_AUTHORITY_OVERLAP_HOURS',
+    'how long workloads are given a new authority of the token desk before it is used; pods that read it only at their start must restart meanwhile',
+    { minimum: 1, maximum: 2160, default: '720' },
+  ),
   platformBuilds: integerSetting('SEKISHO_PLATFORM_BUILDS', 'builds that may run at once on the whole platform', {
     minimum: 1,
     maximum: 1000,
     default: '4',
   }),
+  buildLogMegabytes: integerSetting(
+    'SEKISHO_BUILD_LOG_MEGABYTES',
+    'the most text in megabytes that is kept of the log of one build: its beginning and its end',
+    { minimum: 2, maximum: 64, default: '8' },
+  ),
+  buildLogTenantMegabytes: integerSetting(
+    'SEKISHO_BUILD_LOG_TENANT_MEGABYTES',
+    'the most that the build logs of one tenant may take in the database, compressed, in megabytes; the oldest are deleted first',
+    { minimum: 64, maximum: 65_536, default: '256' },
+  ),
+  buildLogDays: integerSetting('SEKISHO_BUILD_LOG_DAYS', 'the days after which the log of a build that has ended is deleted', {
+    minimum: 1,
+    maximum: 3650,
+    default: '30',
+  }),
+  buildLogStreams: integerSetting(
+    'SEKISHO_BUILD_LOG_STREAMS',
+    'build logs that are read at once on the whole platform; those of one tenant are at most half of them',
+    { minimum: 2, maximum: 1000, default: '40' },
+  ),
+  unusedImageHours: integerSetting(
+    'SEKISHO_UNUSED_IMAGE_HOURS',
+    'the hours after which an image in the registry that builds pushed and nothing names any more is deleted; it takes at most twice as long, and seconds for those of previews that have ended; 0 keeps all',
+    { minimum: 0, maximum: 8760, default: '24' },
+  ),
   sweepSeconds: integerSetting(
     'SEKISHO_SWEEP_SECONDS',
     'the longest time in seconds between two checks of a RemoteSync on GitHub when no webhook arrives',
@@ -122,11 +238,6 @@ export const controllersSettings = {
     { minimum: 10, maximum: 86_400, default: '300' },
   ),
   ...networkSettings,
-  sourceMegabytes: integerSetting('SEKISHO_SOURCE_MEGABYTES', 'the maximum size of one fetched commit in MiB', {
-    minimum: 1,
-    maximum: 10_000,
-    default: '500',
-  }),
 }
 
 export type ControllersSettings = ReturnType<typeof readControllersSettings>

@@ -1,10 +1,14 @@
 // The reconcile skeleton of kinds that leave something behind which the garbage collector does not end: tokens, builds, namespaces.
-// The finalizer is set before anything is created and removed after all of it has ended. It decides nothing about the object.
+// The finalizer is set before anything is created and removed after all of it has ended. It decides nothing about the object. What kinds that follow a
+// repository leave on GitHub is ended by the controller of GitHubReports; how they wait for that is here.
+import { type GitHubReport, githubReport } from '../api/apps/github-report.ts'
 import type { KubeObject, ResourceType } from '../api/resource.ts'
 import type { Cache } from '../kube/cache/object-cache.ts'
 import type { KubeClient } from '../kube/client/client.ts'
-import { done, type Outcome, type ReconcileContext } from '../kube/controller/controller.ts'
+import { done, type Outcome, type ReconcileContext, requeueAfter, type Watch, watches } from '../kube/controller/controller.ts'
 import { addFinalizer, removeFinalizer } from '../kube/object/finalizers.ts'
+import { BoundedMap } from '../lib/bounded-map.ts'
+import { type Clock, elapsed } from '../lib/clock.ts'
 import type { StatusWriter } from './status-writer.ts'
 
 /** What differs between the kinds. */
@@ -43,4 +47,58 @@ export async function reconcileWithFinalizer<T extends KubeObject>(
   if (outcome !== undefined) return outcome
   await removeFinalizer(kind.client, kind.type, latest, kind.finalizer)
   return done
+}
+
+/** The reports of the object with this uid. */
+export type ReportsOf = (followerUid: string) => readonly GitHubReport[]
+
+const index = 'github-report/follower'
+const indexed = new WeakSet<object>()
+const longestWait = 60_000
+/** The writes of an installation are spread: so long for each report. */
+const waitForEach = 5_000
+/** Beyond this many objects that are deleted at once, the one that waits longest begins its wait again. */
+const mostWaiting = 10_000
+
+/** Call before the manager starts. Adds the index at the first call for a cache. */
+export function reportsOfFollower(reports: Pick<Cache<GitHubReport>, 'addIndex' | 'byIndex'>): ReportsOf {
+  if (!indexed.has(reports)) reports.addIndex(index, ({ spec }) => [spec.follower.uid])
+  indexed.add(reports)
+  return uid => reports.byIndex(index, uid)
+}
+
+/** Wakes the object of that kind when one of its reports has ended. */
+export function reportEnds(kind: string): Watch {
+  return watches(
+    githubReport,
+    ({ metadata: { namespace = '' }, spec: { follower } }) =>
+      follower.kind === kind ? [{ namespace, name: follower.name }] : [],
+    { predicate: ({ new: present }) => present === undefined },
+  )
+}
+
+/**
+ * For the end of an object that is being deleted, by its uid: undefined when its reports have ended, or it waited long enough. They are written
+ * under its grant, which goes with it; a deletion must not depend on GitHub.
+ */
+export type ReportWait = (followerUid: string) => Outcome | undefined
+
+/**
+ * The wait begins when it is first asked for, and not with the deletion: what was deleted while no process ran, or whose previews took their time to
+ * end, would not wait at all. In memory: a process that starts again waits again.
+ */
+export function createReportWait(reportsOf: ReportsOf, clock: Clock): ReportWait {
+  const waits = new BoundedMap<{ readonly until: number }>(mostWaiting)
+  return uid => {
+    const { length } = reportsOf(uid)
+    if (length === 0) {
+      waits.delete(uid)
+      return undefined
+    }
+    const now = elapsed(clock)
+    // For as many reports as there are at the beginning: that some have ended is not a reason to wait less for the others.
+    const { until } = waits.get(uid) ?? { until: now + longestWait + waitForEach * length }
+    waits.set(uid, { until })
+    return until > now ? requeueAfter(Math.max(1000, until - now)) : undefined
+  }
 }

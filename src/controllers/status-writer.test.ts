@@ -117,3 +117,13 @@ test('a controller can record an Event for each changed message', async () => {
   await writer.write(thing('1', ready('False', 'Before')), ready('False', 'Before', 'other words'))
   expect(recorded).toEqual([{ type: 'Warning', reason: 'Before', message: 'other words' }])
 })
+
+test('a text that was cut inside of a character is sent once: the server stores the replacement for the half of it', async () => {
+  const { writer, sent } = fixture()
+  const cut = `log: ${'🚀'.slice(0, 1)}`
+  const stored = thing('1', ready('False', 'Failed', 'log: \ufffd'))
+  expect(await writer.write(stored, ready('False', 'Failed', cut))).toBe(stored)
+  expect(sent).toEqual([])
+  await writer.write(thing('1'), ready('False', 'Failed', cut))
+  expect(sent).toMatchObject([{ status: { conditions: [{ message: 'log: \ufffd' }] } }])
+})

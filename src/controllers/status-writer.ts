@@ -8,6 +8,7 @@ import type { KubeClient } from '../kube/client/client.ts'
 import { findCondition } from '../kube/object/conditions.ts'
 import type { EventRecorder } from '../kube/object/events.ts'
 import { sameJson } from '../lib/json/same-json.ts'
+import { wellFormed } from '../lib/json/well-formed.ts'
 
 type Status = { readonly conditions?: readonly Condition[] }
 type Reporting<S extends Status> = KubeObject & { readonly status?: S }
@@ -78,7 +79,9 @@ export function createStatusWriter<S extends Status, T extends Reporting<S>>(dep
       written.delete(uid)
       return cached
     },
-    async write(object, status) {
+    async write(object, wanted) {
+      // Messages have parts of logs and names of branches, cut to their bounds.
+      const status = wellFormed(wanted)
       if (sameJson(object.status, status)) return object
       const { apiVersion, kind } = type
       const { uid } = object.metadata

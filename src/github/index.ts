@@ -1,11 +1,30 @@
 // The entry point of the GitHub client: code outside this folder uses GitHub's API only through these functions.
 export { type AppClient, type AppFacts, createAppClient, type InstallationPage } from './clients/app-client.ts'
+export {
+  type ApprovalStatement,
+  createDiscussionClient,
+  type DiscussedPullRequest,
+  type DiscussionClient,
+} from './clients/discussion-client.ts'
 export { createOAuthClient, type OAuthClient, type UserTokens } from './clients/oauth-client.ts'
 export {
   createOrganizationClient,
   type OrganizationClient,
   type OrganizationMembership,
 } from './clients/organization-membership.ts'
+export {
+  createPullRequestClient,
+  type PullRequest,
+  type PullRequestClient,
+  pullRequestsOfPage,
+} from './clients/pull-request-client.ts'
+export {
+  type CommitStatusReport,
+  createReportClient,
+  type DeploymentReport,
+  type DeploymentStatusReport,
+  type ReportClient,
+} from './clients/report-client.ts'
 export {
   createRepositoryClient,
   type RepositoryClient,
@@ -14,6 +33,7 @@ export {
 } from './clients/repository-client.ts'
 export { createTokenRevoker, type RevocationResult, type TokenRevoker } from './clients/token-revoker.ts'
 export { createUserClient, type UserClient } from './clients/user-client.ts'
+export { type AccessReader, writerById } from './clients/write-access.ts'
 export type { Delivery } from './delivery.ts'
 export { endpointsOf, type GitHubEndpoints, installationPage } from './endpoints.ts'
 export type { InstallationFacts, ReportedPermissions } from './installation-facts.ts'

@@ -31,6 +31,7 @@ function managerOf(
     mergePatch: async () => undefined,
     delete: refuse,
     podLogs: refuse,
+    podLogStream: refuse,
     snapshot: () => {
       lists += 1
       record('list')

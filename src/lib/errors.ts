@@ -36,6 +36,12 @@ export const errorCodes = {
     description:
       'A signature or a hash does not match, or GitHub created a token with more access than requested. Treat it as an attack until explained.',
   },
+  log_truncated: {
+    status: 500,
+    expose: false,
+    description:
+      'Entries at the end of the audit log are missing that a signed checkpoint attests: lost in a crash, or removed. The entries that are left were not altered.',
+  },
   internal: { status: 500, expose: false, description: 'A defect of Sekisho. The log has the details under the request id.' },
   upstream_failed: {
     status: 502,

@@ -16,7 +16,7 @@ function chain(reasons: readonly string[]): Entry[] {
 }
 
 function verdict(entries: readonly Entry[], checkpoint?: ChainHead) {
-  const verifier = createChainVerifier(checkpoint)
+  const verifier = createChainVerifier(checkpoint === undefined ? [] : [checkpoint])
   for (let start = 0; start < entries.length; start += 3) verifier.add(entries.slice(start, start + 3))
   return verifier.result()
 }

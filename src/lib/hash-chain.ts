@@ -3,17 +3,29 @@
 // Pure: the store uses it to append, the CLI to verify what it downloaded. It never trusts a stored hash.
 // Source of the idea: RFC 6962 §2 (append-only logs), reduced to a list because every reader reads the whole log.
 import { createHash } from 'node:crypto'
+import { type AttestedHead, type ChainHead, createAttestedHeads, type LostEntries } from './attested-heads.ts'
 import { canonicalJson, type JsonValue } from './json/canonical-json.ts'
 
-/** The end of a log: the sequence and the hash of its last entry. */
-export type ChainHead = { readonly sequence: number; readonly hash: string }
+export type { ChainHead } from './attested-heads.ts'
 
 /** The fields that every entry has in addition to its content. */
 export type ChainLink = { readonly sequence: number; readonly previousHash: string; readonly hash: string }
 
+/**
+ * `altered`: the entry of that sequence is not what it was. `truncated`: every entry that is there verifies, but attested ones are missing;
+ * `sequence` is the first missing one.
+ */
 export type ChainResult =
   | { readonly ok: true; readonly entries: number; readonly head: ChainHead }
-  | { readonly ok: false; readonly sequence: number; readonly problem: string }
+  | { readonly ok: false; readonly kind: 'altered'; readonly sequence: number; readonly problem: string }
+  | {
+      readonly ok: false
+      readonly kind: 'truncated'
+      readonly sequence: number
+      readonly problem: string
+      readonly losses: readonly LostEntries[]
+      readonly head: ChainHead
+    }
 
 /** The head of a log without entries. */
 export const emptyHead: ChainHead = { sequence: 0, hash: '0'.repeat(64) }
@@ -33,20 +45,16 @@ export type ChainVerifier = {
   readonly result: () => ChainResult
 }
 
-/** A verifier that starts with the first entry. `checkpoints` are heads known from before; each must be on the chain. */
-export function createChainVerifier(...checkpoints: readonly (ChainHead | undefined)[]): ChainVerifier {
-  const known = Map.groupBy(
-    checkpoints.filter(checkpoint => checkpoint !== undefined),
-    ({ sequence }) => sequence,
-  )
-  const farthest = Math.max(0, ...known.keys())
-  let head = emptyHead
+/** A verifier of the entries after `start`. The attested heads must be later than `start`, and on the chain. */
+export function createChainVerifier(attested: readonly AttestedHead[] = [], start: ChainHead = emptyHead): ChainVerifier {
+  const heads = createAttestedHeads(attested)
+  let head = start
   let broken: ChainResult | undefined
   const problemOf = (entry: ChainLink & Readonly<Record<string, unknown>>): string | undefined => {
     if (entry.sequence !== head.sequence + 1) return `entry ${head.sequence + 1} is missing or out of order`
     if (entry.previousHash !== head.hash) return 'does not follow the entry before it'
     if (hashOrNothing(entry) !== entry.hash) return 'its content was changed'
-    if (known.get(entry.sequence)?.some(({ hash }) => hash !== entry.hash)) return 'differs from the checkpoint'
+    if (heads.contradicts(head, entry)) return 'differs from the checkpoint'
     return undefined
   }
   return {
@@ -54,21 +62,31 @@ export function createChainVerifier(...checkpoints: readonly (ChainHead | undefi
       for (const entry of entries) {
         if (broken !== undefined) return
         const problem = problemOf(entry)
-        if (problem !== undefined) broken = { ok: false, sequence: entry.sequence, problem }
+        if (problem !== undefined) broken = { ok: false, kind: 'altered', sequence: entry.sequence, problem }
         else head = { sequence: entry.sequence, hash: entry.hash }
       }
     },
     result() {
       if (broken !== undefined) return broken
-      if (farthest > head.sequence)
-        return {
-          ok: false,
-          sequence: head.sequence + 1,
-          problem: `entries up to ${farthest} existed before: the end of the log is missing`,
-        }
-      return { ok: true, entries: head.sequence, head }
+      const losses = heads.losses(head)
+      const [first] = losses
+      if (first === undefined) return { ok: true, entries: head.sequence, head }
+      const problem = losses.map(loss => lossText(loss, heads.confirmed())).join('; ')
+      return { ok: false, kind: 'truncated', sequence: first.remaining.sequence + 1, problem, losses, head }
     },
   }
+}
+
+/** For people: which entries are missing, what proves it, and what is known of the others. `confirmed`: attested and present. */
+export function lossText({ remaining, resumedAt, attested }: LostEntries, confirmed: number): string {
+  const last = attested.at(-1)
+  const [from, to] = [remaining.sequence + 1, last?.sequence ?? remaining.sequence + 1]
+  const missing = from === to ? `entry ${from} is missing` : `entries ${from} to ${to} are missing`
+  const proof = last?.attestedAt === undefined ? 'an earlier head' : `the checkpoint of ${last.attestedAt.toISOString()}`
+  const before = Math.min(confirmed, remaining.sequence)
+  const rest = before === 0 ? 'no attested entry is left' : `the entries up to ${before} are as they were attested`
+  const since = resumedAt === undefined ? '' : `, the log went on at ${resumedAt}`
+  return `${missing}: lost in a crash or removed; ${proof} attests that they existed; ${rest}${since}`
 }
 
 /** Undefined for content without a canonical form (a fraction, a missing value), which Sekisho never writes. */

@@ -48,6 +48,14 @@ describe('the default rules', () => {
     )
   })
 
+  test('names the repository, beside its id', () => {
+    const facts = {
+      ...request({ contents: 'write' }),
+      repositoryNames: new Map([[request({}).repositoryIds[0] ?? 0, 'acme/shop']]),
+    }
+    expect(decideGrant(facts).reason).toMatch(/contents: write on acme\/shop \(\d+\) for a/)
+  })
+
   test('refuse rules whose explanation would be ambiguous', () => {
     const rule: GrantRule = { id: 'a', effect: 'allow', subject: '*', repositoryId: '*', permission: '*', level: 'admin' }
     expect(() => decideGrant(request({ contents: 'read' }), [rule, rule])).toThrow('share an id')

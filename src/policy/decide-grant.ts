@@ -40,20 +40,27 @@ export function decideGrant(facts: GrantFacts, rules: readonly GrantRule[] = def
 
   const denied = results.find(({ effect }) => effect === 'deny')
   if (denied?.rule !== undefined)
-    return { decision: 'Denied', rule: denied.rule, reason: `${describe(denied.atom)} is denied by the rule ${denied.rule}.` }
+    return {
+      decision: 'Denied',
+      rule: denied.rule,
+      reason: `${describe(denied.atom, facts)} is denied by the rule ${denied.rule}.`,
+    }
   const open = results.find(({ effect }) => effect === 'none')
   if (open)
     return {
       decision: 'Denied',
       rule: 'no-rule-allows',
-      reason: `No rule allows ${describe(open.atom)}, and approval of grants is not in this version: request less.`,
+      reason: `No rule allows ${describe(open.atom, facts)}, and approval of grants is not in this version: request less.`,
     }
   const used = [...new Set(results.map(({ rule }) => rule ?? ''))]
   return { decision: 'Approved', rule: used.join(',').slice(0, 253), reason: `Allowed by ${used.join(', ')}.`.slice(0, 1000) }
 }
 
-function describe(atom: Atom): string {
-  return `${atom.permission}: ${atom.level} on repository ${atom.repositoryId} for a ${atom.subject}`
+/** Decisions are about ids; people know repositories by their names. */
+function describe({ permission, level, repositoryId, subject }: Atom, { repositoryNames }: GrantFacts): string {
+  const name = repositoryNames?.get(repositoryId)
+  const repository = name === undefined ? `repository ${repositoryId}` : `${name} (${repositoryId})`
+  return `${permission}: ${level} on ${repository} for a ${subject}`
 }
 
 function evaluator(rules: readonly GrantRule[]): (atom: Atom) => AtomResult {

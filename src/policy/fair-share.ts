@@ -21,6 +21,11 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+/** The order of those who wait, within one tenant. */
+export function byTurn(a: WaitingSharer, b: WaitingSharer): number {
+  return compare(a.since, b.since) || compare(sharerText(a), sharerText(b))
+}
+
 /** Those that may start now, as `sharerText`. No limit is exceeded, and no place that one of `waiting` may take stays free. */
 export function nextTurns(running: readonly Sharer[], waiting: readonly WaitingSharer[], limit: number): ReadonlySet<string> {
   const counts = new Map<string, number>()
@@ -30,7 +35,7 @@ export function nextTurns(running: readonly Sharer[], waiting: readonly WaitingS
   for (let free = limit - running.length; free > 0; free--) {
     const [next] = waiting
       .filter(sharer => !admitted.has(sharerText(sharer)) && countOf(sharer.tenant) < sharer.tenantLimit)
-      .sort((a, b) => countOf(a.tenant) - countOf(b.tenant) || compare(a.since, b.since) || compare(sharerText(a), sharerText(b)))
+      .sort((a, b) => countOf(a.tenant) - countOf(b.tenant) || byTurn(a, b))
     if (!next) break
     admitted.add(sharerText(next))
     counts.set(next.tenant, countOf(next.tenant) + 1)

@@ -9,6 +9,8 @@ export type SubjectKind = RepositoryGrant['spec']['subjects'][number]['kind']
 export type GrantFacts = {
   /** The repositories, by numeric id: a name can come to mean another repository. */
   readonly repositoryIds: readonly number[]
+  /** Their present names, for the explanation only. */
+  readonly repositoryNames?: ReadonlyMap<number, string>
   readonly permissions: Readonly<Record<string, PermissionLevel>>
   readonly subjects: readonly { readonly kind: SubjectKind; readonly name: string }[]
 }

@@ -26,6 +26,9 @@ export function familyOf(permission: string): string {
 const readable = ['actions', 'checks', 'contents', 'deployments', 'issues', 'metadata', 'pull_requests', 'statuses']
 const reportable = ['checks', 'deployments', 'issues', 'pull_requests', 'statuses']
 
+/** What the platform itself writes about, under grants that these kinds own. */
+const reporters = ['AppPipeline', 'RemoteSync'] as const
+
 const everywhere = { subject: '*', repositoryId: '*' } as const
 
 /** The only rules of this version: tenants and platform admins cannot write their own. */
@@ -35,15 +38,17 @@ export const defaultGrantRules: readonly GrantRule[] = [
   ...readable.map(
     permission => ({ id: `read-${permission}`, effect: 'allow', ...everywhere, permission, level: 'read' }) satisfies GrantRule,
   ),
-  ...reportable.map(
-    permission =>
-      ({
-        id: `RemoteSync-reports-${permission}`,
-        effect: 'allow',
-        subject: 'RemoteSync',
-        repositoryId: '*',
-        permission,
-        level: 'write',
-      }) satisfies GrantRule,
+  ...reporters.flatMap(subject =>
+    reportable.map(
+      permission =>
+        ({
+          id: `${subject}-reports-${permission}`,
+          effect: 'allow',
+          subject,
+          repositoryId: '*',
+          permission,
+          level: 'write',
+        }) satisfies GrantRule,
+    ),
   ),
 ]

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { type Periodic, periodic } from '../lib/periodic.ts'
 import { SecretString } from '../lib/secret-string.ts'
-import type { Store } from '../store/store.ts'
+import type { PlatformKeys } from '../store/platform-keys.ts'
 import { createWebServer, type WebServer } from '../web/server.ts'
 import type { Certificate } from '../web/tls.ts'
 import type { RegistryLayout } from './access.ts'
@@ -16,7 +16,7 @@ import { createTokenIssuer, type TokenIssuer } from './token-issuer.ts'
 import { tokenRoutes } from './token-routes.ts'
 
 export type TokenServerDeps = {
-  readonly keys: Store['keys']
+  readonly keys: PlatformKeys
   readonly authority: CertifiedKey
   readonly certificate?: Certificate
   readonly layout: RegistryLayout

@@ -1,6 +1,7 @@
-// Sends GET requests to the registry that holds the tenants' images. It authenticates as the registry asks: with a token that the platform
-// signs itself, or by the challenge of a registry with its own accounts. Bounded in time, size and redirects; it never writes.
-// Source: https://distribution.github.io/distribution/spec/auth/token/
+// Reads from the registry that holds the tenants' images, and deletes manifests by digest; nothing else is changed there. It authenticates as the
+// registry asks: with a token that the platform signs itself, or by the challenge of a registry with its own accounts. Bounded in time, size and
+// redirects.
+// Source: https://distribution.github.io/distribution/spec/auth/token/, https://github.com/opencontainers/distribution-spec (Content Management)
 import { Agent, type Dispatcher, request } from 'undici'
 import { messageOf } from '../lib/errors.ts'
 import { readAtMost } from '../lib/http/byte-stream.ts'
@@ -17,28 +18,37 @@ export type RegistryRead = {
 }
 
 export type RegistryReply =
-  /** `bytes` is undefined when the body is larger than allowed. */
-  | { readonly kind: 'answered'; readonly status: number; readonly bytes: Buffer | undefined }
+  /** `bytes` is undefined when the body is larger than allowed; `more`: a list that the registry cut. */
+  | { readonly kind: 'answered'; readonly status: number; readonly bytes: Buffer | undefined; readonly more?: boolean }
   | { readonly kind: 'failed'; readonly message: string }
 
 export type RegistryReader = (read: RegistryRead) => Promise<RegistryReply>
 
+/** Deletes the manifest of this digest, and with it every tag of the repository that means it. */
+export type ManifestRemover = (manifest: { readonly repository: string; readonly digest: string }) => Promise<RegistryReply>
+
 export type ReaderAuthorization = {
-  /** A token for `pull` of the repository, signed by the platform itself. */
-  readonly tokenFor?: (repository: string) => Promise<string>
+  /** A token for one action on the repository, signed by the platform itself. */
+  readonly tokenFor?: (repository: string, action: 'pull' | 'delete') => Promise<string>
   /** The account for a repository, in a registry that brings its own accounts. */
   readonly credentialFor?: (repository: string) => Promise<Credential | undefined>
 }
 
 const timeoutMilliseconds = 10_000
-const mostRedirects = 3
+const mostRedirects = { GET: 3, DELETE: 0 }
 const mostTokenBytes = 65_536
 
 /** `close` ends the connections; it may be called again. */
 export function createRegistryReader(
   host: string,
   authorization: ReaderAuthorization,
-): { readonly read: RegistryReader; readonly close: () => Promise<void> } {
+): {
+  readonly read: RegistryReader
+  readonly remove: ManifestRemover
+  /** Whether the registry speaks HTTP without TLS. Rejects while it does not answer. */
+  readonly plainHttp: () => Promise<boolean>
+  readonly close: () => Promise<void>
+} {
   const dispatcher = new Agent({
     connections: 8,
     keepAliveTimeout: 60_000,
@@ -46,7 +56,8 @@ export function createRegistryReader(
     headersTimeout: timeoutMilliseconds,
     bodyTimeout: timeoutMilliseconds,
   })
-  const get = createGet(dispatcher)
+  const send = createSend(dispatcher)
+  const get: Get = (url, headers, mostBytes) => send('GET', url, headers, mostBytes)
   let base: Promise<string> | undefined
   const baseUrl = async (): Promise<string> => {
     base ??= findScheme(get, host)
@@ -58,24 +69,28 @@ export function createRegistryReader(
     }
   }
 
-  async function read({ repository, path, accept, mostBytes }: RegistryRead): Promise<RegistryReply> {
+  type Authorized = Pick<RegistryRead, 'repository' | 'path' | 'mostBytes'> & {
+    readonly method: 'GET' | 'DELETE'
+    readonly headers: Readonly<Record<string, string>>
+  }
+
+  async function authorized({ method, repository, path, headers, mostBytes }: Authorized): Promise<RegistryReply> {
+    const action = method === 'GET' ? 'pull' : 'delete'
     try {
       const url = `${await baseUrl()}/v2/${repository}/${path}`
-      const headers = { accept: accept.join(', ') }
-      const token = await authorization.tokenFor?.(repository)
-      const first = await get(url, { ...headers, ...(token === undefined ? {} : bearer(token)) }, mostBytes)
-      if (first.status !== 401 || token !== undefined) return { kind: 'answered', status: first.status, bytes: first.bytes }
-      const answered = await answerChallenge(repository, first.challenge)
-      if (answered === undefined) return { kind: 'answered', status: 401, bytes: undefined }
-      const { status, bytes } = await get(url, { ...headers, authorization: answered }, mostBytes)
-      return { kind: 'answered', status, bytes }
+      const token = await authorization.tokenFor?.(repository, action)
+      const first = await send(method, url, { ...headers, ...(token === undefined ? {} : bearer(token)) }, mostBytes)
+      if (first.status !== 401 || token !== undefined) return replyOf(first)
+      const answered = await answerChallenge(`repository:${repository}:${action}`, repository, first.challenge)
+      if (answered === undefined) return replyOf({ ...first, bytes: undefined })
+      return replyOf(await send(method, url, { ...headers, authorization: answered }, mostBytes))
     } catch (error) {
       return { kind: 'failed', message: redactTokens(messageOf(error)).slice(0, 200) }
     }
   }
 
   /** The header that the registry asks for; undefined without an account. */
-  async function answerChallenge(repository: string, challenge: string): Promise<string | undefined> {
+  async function answerChallenge(scope: string, repository: string, challenge: string): Promise<string | undefined> {
     const credential = await authorization.credentialFor?.(repository)
     if (credential === undefined) return undefined
     const basic = basicHeader(credential)
@@ -86,7 +101,7 @@ export function createRegistryReader(
     const url = new URL(realm)
     const service = parameter('service')
     if (service !== undefined) url.searchParams.set('service', service)
-    url.searchParams.set('scope', `repository:${repository}:pull`)
+    url.searchParams.set('scope', scope)
     const { status, bytes } = await get(url.href, { authorization: basic }, mostTokenBytes)
     const body = status === 200 && bytes !== undefined ? asObject(parseJson(bytes.toString('utf8'))) : undefined
     const token = textAt(body, 'token') ?? textAt(body, 'access_token')
@@ -95,7 +110,11 @@ export function createRegistryReader(
 
   let closed: Promise<void> | undefined
   return {
-    read,
+    read: ({ repository, path, accept, mostBytes }) =>
+      authorized({ method: 'GET', repository, path, headers: { accept: accept.join(', ') }, mostBytes }),
+    remove: ({ repository, digest }) =>
+      authorized({ method: 'DELETE', repository, path: `manifests/${digest}`, headers: {}, mostBytes: mostTokenBytes }),
+    plainHttp: async () => (await baseUrl()).startsWith('http://'),
     close() {
       closed ??= dispatcher.destroy()
       return closed
@@ -111,30 +130,41 @@ function basicHeader({ username, password }: Credential): string {
   return `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`
 }
 
-type Got = { readonly status: number; readonly challenge: string; readonly bytes: Buffer | undefined }
+type Got = { readonly status: number; readonly challenge: string; readonly more: boolean; readonly bytes: Buffer | undefined }
 type Get = (url: string, headers: Readonly<Record<string, string>>, mostBytes: number) => Promise<Got>
+type Send = (method: 'GET' | 'DELETE', ...request: Parameters<Get>) => Promise<Got>
 
-/** Follows redirects, which registries use for blobs; the credential goes to the first origin only. */
-function createGet(dispatcher: Dispatcher): Get {
-  return async (url, headers, mostBytes) => {
+function replyOf({ status, bytes, more }: Got): RegistryReply {
+  return { kind: 'answered', status, bytes, more }
+}
+
+function withoutCredential({ authorization: _, ...others }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return others
+}
+
+/** Follows redirects of GET, which registries use for blobs; the credential goes to the first origin only. */
+function createSend(dispatcher: Dispatcher): Send {
+  return async (method, url, headers, mostBytes) => {
     let target = new URL(url)
     let sent: Readonly<Record<string, string>> = headers
     for (let redirects = 0; ; redirects++) {
-      const { statusCode, headers: answered, body } = await request(target, { dispatcher, headers: sent })
+      const { statusCode, headers: answered, body } = await request(target, { dispatcher, method, headers: sent })
       const { location } = answered
-      if (statusCode >= 300 && statusCode < 400 && typeof location === 'string' && redirects < mostRedirects) {
+      if (statusCode >= 300 && statusCode < 400 && typeof location === 'string' && redirects < mostRedirects[method]) {
         await body.dump()
         const next = new URL(location, target)
-        if (next.origin !== target.origin) {
-          const { authorization: _, ...others } = sent
-          sent = others
-        }
+        if (next.origin !== target.origin) sent = withoutCredential(sent)
         target = next
         continue
       }
       const challenge = answered['www-authenticate']
       const bytes = await readAtMost(mostBytes, body)
-      return { status: statusCode, challenge: typeof challenge === 'string' ? challenge : '', bytes }
+      return {
+        status: statusCode,
+        challenge: typeof challenge === 'string' ? challenge : '',
+        more: answered['link'] !== undefined,
+        bytes,
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 // What a tenant's namespaces need from the registry: the contents of the two Secrets with its credentials. The platform's own token server
 // derives them; a registry with accounts of its own has them in Secrets that an admin makes in the platform's namespace.
-import type { Secret } from '../api/builtin/index.ts'
+import type { NamedSecret, ReadNamedSecret } from '../api/named-secret.ts'
 import { registryGenerationAnnotation, registrySecrets } from '../api/names.ts'
 import type { Tenant } from '../api/tenancy/tenant.ts'
 import { asObject, objectAt, parseJson, textAt } from '../lib/json/json-value.ts'
@@ -17,7 +17,8 @@ export type TenantCredentials =
 
 /** The port for the Tenant controller. */
 export type TenantRegistry = {
-  readonly credentialsOf: (tenant: Tenant) => TenantCredentials
+  /** Rejects with KubeError when they are in Secrets and the API server does not answer. */
+  readonly credentialsOf: (tenant: Tenant) => Promise<TenantCredentials>
   /** When credentials change by themselves; undefined when they do not. */
   readonly nextRotationMilliseconds: () => number | undefined
 }
@@ -25,7 +26,7 @@ export type TenantRegistry = {
 const configKey = '.dockerconfigjson'
 
 export const openRegistry: TenantRegistry = {
-  credentialsOf: () => ({ kind: 'open' }),
+  credentialsOf: async () => ({ kind: 'open' }),
   nextRotationMilliseconds: () => undefined,
 }
 
@@ -41,7 +42,7 @@ export function derivedTenantRegistry(
   credentials: Pick<RegistryCredentials, 'ofTenant' | 'nextRotationMilliseconds'>,
 ): TenantRegistry {
   return {
-    credentialsOf(tenant) {
+    async credentialsOf(tenant) {
       const owner = credentialTenant(tenant)
       const config = (purpose: 'build' | 'pull') => dockerConfig(host, credentials.ofTenant(purpose, owner))
       return { kind: 'credentials', build: config('build'), pull: config('pull') }
@@ -55,31 +56,32 @@ export function givenSecretName(purpose: 'build' | 'pull', namespace: string): s
   return `${registrySecrets[purpose]}.${namespace}`
 }
 
-/** The namespace of the tenant whose credential the Secret holds; undefined for other Secrets. */
-export function namespaceOfGivenSecret(name: string): string | undefined {
-  const prefixes = [givenSecretName('build', ''), givenSecretName('pull', '')]
-  const prefix = prefixes.find(each => name.startsWith(each))
-  return prefix === undefined ? undefined : name.slice(prefix.length)
-}
-
-/** Credentials that an admin made; `secretOf` finds Secrets of the platform's namespace. */
-export function givenTenantRegistry(secretOf: (name: string) => Secret | undefined): TenantRegistry {
+/** Credentials that an admin made; `secretOf` reads a Secret of the platform's namespace. */
+export function givenTenantRegistry(secretOf: ReadNamedSecret): TenantRegistry {
   return {
-    credentialsOf({ spec: { namespace } }) {
+    async credentialsOf({ spec: { namespace } }) {
       const names = { build: givenSecretName('build', namespace), pull: givenSecretName('pull', namespace) }
-      const build = configOf(secretOf(names.build))
-      const pull = configOf(secretOf(names.pull))
-      if (build !== undefined && pull !== undefined) return { kind: 'credentials', build, pull }
-      const missing = build === undefined ? names.build : names.pull
-      const message = `the registry credential is missing: create Secret ${missing} of type kubernetes.io/dockerconfigjson in namespace sekisho-system`
-      return { kind: 'missing', message }
+      const [build, pull] = await Promise.all([secretOf(names.build), secretOf(names.pull)])
+      const [buildConfig, pullConfig] = [configOf(build), configOf(pull)]
+      if (buildConfig !== undefined && pullConfig !== undefined)
+        return { kind: 'credentials', build: buildConfig, pull: pullConfig }
+      const [name, { kind }] = buildConfig === undefined ? [names.build, build] : [names.pull, pull]
+      return { kind: 'missing', message: kind === 'forbidden' ? forbidden(name) : missing(name) }
     },
     nextRotationMilliseconds: () => undefined,
   }
 }
 
-function configOf(secret: Secret | undefined): SecretString | undefined {
-  const encoded = secret?.data?.[configKey]
+function missing(name: string): string {
+  return `the registry credential is missing: create Secret ${name} of type kubernetes.io/dockerconfigjson in namespace sekisho-system`
+}
+
+function forbidden(name: string): string {
+  return `the platform may not read Secret ${name} in namespace sekisho-system: give its ServiceAccount a Role with get on this name`
+}
+
+function configOf(answer: NamedSecret): SecretString | undefined {
+  const encoded = answer.kind === 'found' ? answer.secret.data?.[configKey] : undefined
   return encoded === undefined ? undefined : new SecretString(Buffer.from(encoded, 'base64').toString())
 }
 

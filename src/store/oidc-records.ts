@@ -58,7 +58,7 @@ export type OidcRecords = {
 const grantModel = 'Grant'
 const mostPeople = 1000
 
-type OidcRecordsDeps = { readonly prisma: PrismaClient; readonly sealer: Sealer; readonly clock: Clock }
+type OidcRecordsDeps = { readonly prisma: Pick<PrismaClient, 'oidcRow'>; readonly sealer: Sealer; readonly clock: Clock }
 
 /** OIDC records over Prisma. */
 export function createOidcRecords(deps: OidcRecordsDeps): OidcRecords {
@@ -66,7 +66,7 @@ export function createOidcRecords(deps: OidcRecordsDeps): OidcRecords {
   const rows = prisma.oidcRow
   const found = (row: OidcRow | null): FoundOidcRecord | undefined => {
     if (row === null || (row.expiresAt !== null && row.expiresAt <= clock.now())) return undefined
-    const text = sealer.open(row.sealedPayload, sealContext(row.model, row.idHash)).reveal()
+    const text = sealer.open(row.sealedPayload, oidcSealContext(row.model, row.idHash)).reveal()
     const payload = JSON.parse(text) as OidcPayload
     return row.consumedAt === null ? { payload } : { payload, consumed: Math.floor(row.consumedAt.getTime() / 1000) }
   }
@@ -74,7 +74,7 @@ export function createOidcRecords(deps: OidcRecordsDeps): OidcRecords {
     async upsert({ model, id, payload, expiresAt, lookup = {} }) {
       const idHash = required(hash('id', id))
       const columns = {
-        sealedPayload: sealer.seal(new SecretString(JSON.stringify(payload)), sealContext(model, idHash)),
+        sealedPayload: sealer.seal(new SecretString(JSON.stringify(payload)), oidcSealContext(model, idHash)),
         grantHash: hash('grant', lookup.grantId) ?? null,
         userCodeHash: hash('user-code', lookup.userCode) ?? null,
         uidHash: hash('uid', lookup.uid) ?? null,
@@ -143,6 +143,7 @@ function required(idHash: string | undefined): string {
   return idHash
 }
 
-function sealContext(model: string, idHash: string): string {
+/** What binds the seal of a payload to its row. */
+export function oidcSealContext(model: string, idHash: string): string {
   return `oidc:${model}:${idHash}`
 }

@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { JsonValue } from '../lib/json/canonical-json.ts'
+import type { Leases } from './database/leases.ts'
 import type { OnboardingRow, PrismaClient } from './generated/client.ts'
-import type { Leases } from './leases.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -77,7 +77,7 @@ export type Onboardings = {
   readonly deleteEndedBefore: (before: Date) => Promise<number>
 }
 
-type OnboardingsDeps = { readonly prisma: PrismaClient; readonly clock: Clock; readonly leases: Leases }
+type OnboardingsDeps = { readonly prisma: Pick<PrismaClient, 'onboardingRow'>; readonly clock: Clock; readonly leases: Leases }
 
 const mostWaitingOfPerson = 5
 const mostWaiting = 10_000

@@ -10,8 +10,15 @@ import { SecretString } from '../lib/secret-string.ts'
  * value that was altered, moved or sealed by an unknown key.
  */
 export type Sealer = {
+  /** One for each key of the keyring, in its order: the second part of what it seals (`v1.<id>.…`). They differ between purposes. */
+  readonly keyIds: readonly string[]
   readonly seal: (secret: SecretString, context: string) => string
   readonly open: (sealed: string, context: string) => SecretString
+}
+
+/** By which people recognise a key of the keyring: 8 hexadecimal digits, derived by HKDF, from which the key cannot be found. */
+export function keyFingerprint(key: SecretString): string {
+  return keyId(derivedKey(key, 'key-fingerprint'))
 }
 
 /** In bytes. Without it Node.js accepts shorter, weaker tags when it opens. */
@@ -24,16 +31,14 @@ const version = 'v1'
  */
 export function createSealer(keys: readonly SecretString[], purpose: string): Sealer {
   const ring = keys.map(key => {
-    const material = Buffer.from(key.reveal(), 'base64')
-    if (material.length !== 32)
-      throw new AppError('invalid_configuration', 'an encryption key must be 32 bytes in base64: openssl rand -base64 32')
-    const derived = Buffer.from(hkdfSync('sha256', material, '', `sekisho:${purpose}`, 32))
-    return { id: createHash('sha256').update(derived).digest('hex').slice(0, 8), key: derived }
+    const derived = derivedKey(key, purpose)
+    return { id: keyId(derived), key: derived }
   })
   const [sealing] = ring
   if (!sealing) throw new AppError('invalid_configuration', 'at least one encryption key is needed')
 
   return {
+    keyIds: ring.map(({ id }) => id),
     seal(secret, context) {
       const nonce = randomBytes(12)
       const cipher = createCipheriv('aes-256-gcm', sealing.key, nonce, { authTagLength })
@@ -57,4 +62,15 @@ export function createSealer(keys: readonly SecretString[], purpose: string): Se
       }
     },
   }
+}
+
+function derivedKey(key: SecretString, purpose: string): Buffer {
+  const material = Buffer.from(key.reveal(), 'base64')
+  if (material.length !== 32)
+    throw new AppError('invalid_configuration', 'an encryption key must be 32 bytes in base64: openssl rand -base64 32')
+  return Buffer.from(hkdfSync('sha256', material, '', `sekisho:${purpose}`, 32))
+}
+
+function keyId(derived: Buffer): string {
+  return createHash('sha256').update(derived).digest('hex').slice(0, 8)
 }

@@ -48,7 +48,11 @@ export type Sessions = {
 
 const mostPeople = 1000
 
-type SessionsDeps = { readonly prisma: PrismaClient; readonly sealer: Sealer; readonly clock: Clock }
+type SessionsDeps = {
+  readonly prisma: Pick<PrismaClient, 'sessionRow' | 'loginStateRow' | '$queryRaw'>
+  readonly sealer: Sealer
+  readonly clock: Clock
+}
 
 /** Sessions over Prisma. */
 export function createSessions(deps: SessionsDeps): Sessions {

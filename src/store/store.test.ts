@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { databases, movableClock, openTestStore, type TestDatabase } from '../../test/fixtures/databases.ts'
+import { databases, movableClock, openTestStore, type TestDatabase, type TestStore } from '../../test/fixtures/databases.ts'
 import { SecretString } from '../lib/secret-string.ts'
 import type { OidcLookup, OidcPayload } from './oidc-records.ts'
-import type { Store } from './store.ts'
 import type { TokenIntent } from './token-registry.ts'
 
 const secret = (text: string): SecretString => new SecretString(text)
@@ -10,7 +9,7 @@ const secret = (text: string): SecretString => new SecretString(text)
 describe.each(databases)('the store on $name', ({ start }) => {
   const clock = movableClock()
   let place: TestDatabase
-  let store: Store
+  let store: TestStore
   const inSeconds = (seconds: number): Date => new Date(clock.now().getTime() + seconds * 1000)
 
   beforeAll(async () => {
@@ -102,7 +101,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       await store.tokens.recordMinted(id, minted('ghs_found'))
       const { installation, grantUid } = request
       const { namespace } = request.subject
-      const ids = async (filter: Parameters<Store['tokens']['liveBy']>[0]) =>
+      const ids = async (filter: Parameters<TestStore['tokens']['liveBy']>[0]) =>
         (await store.tokens.liveBy(filter)).map(row => row.id)
       expect(await ids({ installation })).toEqual([id])
       expect(await ids({ grantUid })).toEqual([id])

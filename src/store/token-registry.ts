@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { PrismaClient } from './generated/client.ts'
+import type { Sealer } from './seal.ts'
 import {
   type EndingToken,
   endingToken,
@@ -17,8 +18,8 @@ import {
   mintedColumns,
   type OrphanedIntent,
   type TokenIntent,
-} from './installation-token.ts'
-import type { Sealer } from './seal.ts'
+} from './tokens/installation-token.ts'
+import { createRecentTokens, type RecentTokens } from './tokens/recent-tokens.ts'
 
 export type {
   EndingToken,
@@ -30,7 +31,7 @@ export type {
   TokenIntent,
   TokenPermissions,
   TokenSubject,
-} from './installation-token.ts'
+} from './tokens/installation-token.ts'
 
 /** The port for the life of installation tokens: intended, then minted or abandoned, then revoking and revoked. */
 export type TokenRegistry = {
@@ -74,7 +75,11 @@ export type TokenRegistry = {
   readonly deleteExpired: (now: Date) => Promise<number>
 }
 
-type TokenRegistryDeps = { readonly prisma: PrismaClient; readonly sealer: Sealer; readonly clock: Clock }
+type TokenRegistryDeps = {
+  readonly prisma: Pick<PrismaClient, 'tokenRow' | '$transaction'>
+  readonly sealer: Sealer
+  readonly clock: Clock
+}
 
 /** Any number that no other two-part lock of this database uses. */
 const quotaLock = 7312
@@ -82,11 +87,16 @@ const quotaMemoryMilliseconds = 2 * 60 * 60 * 1000
 /** A smaller step of the clock is time synchronisation. */
 const toleratedStepMilliseconds = 30_000
 
-/** The registry over Prisma; one per process, since it remembers the latest time that the clock has shown. */
-export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry {
+/**
+ * The registry over Prisma; one per process, since it remembers the latest time that the clock has shown, and what it wrote lately.
+ * `restoreLost` is for a database that has lost what was durable.
+ */
+export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry & Pick<RecentTokens, 'restoreLost'> {
+  const recent = createRecentTokens(deps)
   return {
+    restoreLost: recent.restoreLost,
     ...intents(deps),
-    ...outcomes(deps),
+    ...outcomes(deps, recent),
     ...liveTokens(deps),
     async deleteExpired(now) {
       // Ended rows stay as long as the quota may count them.
@@ -137,17 +147,18 @@ type Outcomes = Pick<
   'recordMinted' | 'recordDelivered' | 'markRevoking' | 'deferRevocation' | 'markRevoked' | 'abandon' | 'expire'
 >
 
-function outcomes({ prisma, sealer, clock }: TokenRegistryDeps): Outcomes {
+function outcomes({ prisma, sealer, clock }: TokenRegistryDeps, recent: RecentTokens): Outcomes {
   const tokens = prisma.tokenRow
   const end = async (id: string, from: readonly string[], state: 'revoked' | 'abandoned', reason: string): Promise<void> => {
     await tokens.updateMany({
       where: { id, state: { in: [...from] } },
       data: { state, reason: reason.slice(0, 1024), sealedToken: null },
     })
+    recent.revoked(id)
   }
   return {
     async recordMinted(id, minted, revoking) {
-      const { count } = await tokens.updateMany({
+      const [row] = await tokens.updateManyAndReturn({
         where: { id, state: 'intended' },
         data: {
           ...(revoking === undefined ? { state: 'minted' } : { state: 'revoking', reason: revoking.slice(0, 1024) }),
@@ -155,7 +166,8 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps): Outcomes {
           mintedAt: clock.now(),
         },
       })
-      if (count !== 1) throw new AppError('conflict', 'the registry has no open intent for this token')
+      if (row === undefined) throw new AppError('conflict', 'the registry has no open intent for this token')
+      recent.minted(row)
     },
     async recordDelivered(id) {
       const { count } = await tokens.updateMany({
@@ -166,6 +178,7 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps): Outcomes {
     },
     async markRevoking(id, reason) {
       await tokens.updateMany({ where: { id, state: 'minted' }, data: { state: 'revoking', reason: reason.slice(0, 1024) } })
+      recent.ended(id)
     },
     async deferRevocation(id, { retryAt, suspended }) {
       await tokens.updateMany({ where: { id, state: 'revoking' }, data: { attempts: { increment: 1 }, retryAt, suspended } })

@@ -2,8 +2,8 @@
 // that one caller at a time does, in all processes.
 import type { Clock } from '../lib/clock.ts'
 import type { SecretString } from '../lib/secret-string.ts'
+import type { Leases } from './database/leases.ts'
 import type { PrismaClient, UserRow } from './generated/client.ts'
-import type { Leases } from './leases.ts'
 import type { Sealer } from './seal.ts'
 
 /** A person who has signed in, with the GitHub tokens of the last sign-in or refresh. */
@@ -33,7 +33,12 @@ export type Users = {
   readonly withRefreshLock: <T>(host: string, userId: number, work: () => Promise<T>) => Promise<T>
 }
 
-type UsersDeps = { readonly prisma: PrismaClient; readonly sealer: Sealer; readonly clock: Clock; readonly leases: Leases }
+type UsersDeps = {
+  readonly prisma: Pick<PrismaClient, 'userRow'>
+  readonly sealer: Sealer
+  readonly clock: Clock
+  readonly leases: Leases
+}
 
 const lockSeconds = 40
 const patienceSeconds = 30
@@ -45,12 +50,12 @@ export function createUsers(deps: UsersDeps): Users {
     async save(user) {
       const { host, login } = user
       const userId = BigInt(user.userId)
-      const context = sealContext(host, userId)
       const columns = {
         login,
-        sealedAccessToken: sealer.seal(user.accessToken, `${context}:access`),
+        sealedAccessToken: sealer.seal(user.accessToken, userSealContext('access', host, userId)),
         accessTokenExpiresAt: user.accessTokenExpiresAt ?? null,
-        sealedRefreshToken: user.refreshToken === undefined ? null : sealer.seal(user.refreshToken, `${context}:refresh`),
+        sealedRefreshToken:
+          user.refreshToken === undefined ? null : sealer.seal(user.refreshToken, userSealContext('refresh', host, userId)),
         refreshTokenExpiresAt: user.refreshTokenExpiresAt ?? null,
         groups: [...user.groups],
         updatedAt: clock.now(),
@@ -73,21 +78,23 @@ export function createUsers(deps: UsersDeps): Users {
   }
 }
 
-function sealContext(host: string, userId: bigint): string {
-  return `user:${host}:${userId}`
+/** What binds the seal of a user's token to its row and column. */
+export function userSealContext(token: 'access' | 'refresh', host: string, userId: bigint | string): string {
+  return `user:${host}:${userId}:${token}`
 }
 
 function userOf(sealer: Sealer, row: UserRow): StoredUser {
-  const context = sealContext(row.host, row.userId)
   const { host, login, groups, accessTokenExpiresAt, sealedRefreshToken, refreshTokenExpiresAt } = row
   return {
     host,
     userId: Number(row.userId),
     login,
     groups,
-    accessToken: sealer.open(row.sealedAccessToken, `${context}:access`),
+    accessToken: sealer.open(row.sealedAccessToken, userSealContext('access', row.host, row.userId)),
     ...(accessTokenExpiresAt === null ? {} : { accessTokenExpiresAt }),
-    ...(sealedRefreshToken === null ? {} : { refreshToken: sealer.open(sealedRefreshToken, `${context}:refresh`) }),
+    ...(sealedRefreshToken === null
+      ? {}
+      : { refreshToken: sealer.open(sealedRefreshToken, userSealContext('refresh', row.host, row.userId)) }),
     ...(refreshTokenExpiresAt === null ? {} : { refreshTokenExpiresAt }),
   }
 }

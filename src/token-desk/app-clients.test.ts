@@ -12,6 +12,7 @@ const pem = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.expor
 function fixture() {
   const apps = new Map<string, ClusterGitHubApp>()
   const secrets = new Map<string, Secret>()
+  const closed = new Set<string>()
   const put = (generation: number, resourceVersion: string): void => {
     apps.set('default', {
       apiVersion: 'github.sekisho.dev/v1alpha1',
@@ -33,12 +34,15 @@ function fixture() {
   }
   const githubApps = createGitHubApps({
     apps: { get: ({ name }) => apps.get(name) },
-    secrets: { get: ({ namespace, name }) => (namespace === 'sekisho-system' ? secrets.get(name) : undefined) },
+    async secretOf(name) {
+      const secret = secrets.get(name)
+      return secret === undefined ? { kind: closed.has(name) ? 'forbidden' : 'absent' } : { kind: 'found', secret }
+    },
     log: silentLog,
     clock: systemClock,
   })
   const key = { 'private-key.pem': Buffer.from(pem).toString('base64') }
-  return { apps, put, putSecret, githubApps, key }
+  return { apps, put, putSecret, closed, githubApps, key }
 }
 
 describe('clients by the name of an App', () => {
@@ -48,8 +52,20 @@ describe('clients by the name of an App', () => {
     put(1, '1')
     await expect(githubApps.get('default')).rejects.toMatchObject({
       reason: 'PrivateKeyMissing',
-      message: 'Secret new (key private-key.pem) or old (key private-key.pem) is missing in namespace sekisho-system',
+      message: 'Secret new (key private-key.pem) or old (key private-key.pem) is missing in namespace sekisho-system: create it',
     })
+  })
+
+  test('are refused where the platform may not read the Secret, saying so; the other key of a rotation suffices', async () => {
+    const { githubApps, put, putSecret, closed, key } = fixture()
+    put(1, '1')
+    closed.add('new')
+    await expect(githubApps.get('default')).rejects.toMatchObject({
+      reason: 'PrivateKeyMissing',
+      message: expect.stringContaining('the platform may not read Secret new in namespace sekisho-system'),
+    })
+    putSecret('old', '1', key)
+    expect((await githubApps.get('default')).appId).toBe(5)
   })
 
   test('need one of two keys, survive status changes, and are replaced when a key changes', async () => {

@@ -1,7 +1,7 @@
 // Clients of GitHub by the name of a ClusterGitHubApp. Private keys are read from Secrets of the platform namespace and stay in this
 // process; a changed key or App takes effect at the next call, without a restart. Never returns a key.
-import type { Secret } from '../api/builtin/index.ts'
 import type { ClusterGitHubApp } from '../api/github/cluster-github-app.ts'
+import type { ReadNamedSecret } from '../api/named-secret.ts'
 import { platformNamespace } from '../api/names.ts'
 import { type AppClient, createAppClient, endpointsOf, type Fetch, type GitHubEndpoints } from '../github/index.ts'
 import type { Cache } from '../kube/cache/object-cache.ts'
@@ -17,15 +17,16 @@ export type GitHubApp = { readonly client: AppClient; readonly endpoints: GitHub
 export type GitHubApps = {
   /**
    * The same client is returned as long as the App's spec and its keys do not change.
-   * @throws AppError `not_found` for an unknown App, `invalid_configuration` (reason PrivateKeyMissing) when no key can be read
+   * @throws AppError `not_found` for an unknown App, `invalid_configuration` (reason PrivateKeyMissing) when no key can be read; KubeError when the
+   * API server does not answer
    */
   readonly get: (appName: string) => Promise<GitHubApp>
 }
 
 export type GitHubAppsDeps = {
   readonly apps: Pick<Cache<ClusterGitHubApp>, 'get'>
-  /** The Secrets of the platform namespace. */
-  readonly secrets: Pick<Cache<Secret>, 'get'>
+  /** Reads a Secret of the platform namespace. */
+  readonly secretOf: ReadNamedSecret
   readonly log: Log
   readonly clock: Clock
   readonly fetch?: Fetch
@@ -46,7 +47,7 @@ export function createGitHubApps(deps: GitHubAppsDeps): GitHubApps {
         opened.delete(appName)
         throw new AppError('not_found', `there is no ClusterGitHubApp ${appName}`)
       }
-      const { keys, revision } = keysOf(app, deps.secrets)
+      const { keys, revision } = await keysOf(app, deps.secretOf)
       const known = opened.get(appName)
       if (known?.revision === revision) return known
       const fresh = { ...openClient(deps, app, keys), revision }
@@ -57,28 +58,41 @@ export function createGitHubApps(deps: GitHubAppsDeps): GitHubApps {
 }
 
 /** The keys that exist, and a revision of all that their client depends on: a status update must not replace it, a new key must. */
-function keysOf(
+async function keysOf(
   app: ClusterGitHubApp,
-  secrets: GitHubAppsDeps['secrets'],
-): { readonly keys: readonly SecretString[]; readonly revision: string } {
-  const found = app.spec.privateKeys.map(({ secretName, key }) => {
-    const secret = secrets.get({ namespace: platformNamespace, name: secretName })
-    const encoded = secret?.data?.[key]
-    if (secret === undefined || encoded === undefined || encoded === '') return undefined
-    return {
-      key: new SecretString(Buffer.from(encoded, 'base64').toString('utf8')),
-      version: `${secretName}/${key}@${secret.metadata.resourceVersion}`,
-    }
-  })
-  const present = found.filter(item => item !== undefined)
+  secretOf: ReadNamedSecret,
+): Promise<{ readonly keys: readonly SecretString[]; readonly revision: string }> {
+  const found = await Promise.all(
+    app.spec.privateKeys.map(async ({ secretName, key }) => {
+      const answer = await secretOf(secretName)
+      const secret = answer.kind === 'found' ? answer.secret : undefined
+      const encoded = secret?.data?.[key]
+      if (secret === undefined || encoded === undefined || encoded === '')
+        return answer.kind === 'forbidden' ? { forbidden: secretName } : {}
+      return {
+        key: new SecretString(Buffer.from(encoded, 'base64').toString('utf8')),
+        version: `${secretName}/${key}@${secret.metadata.resourceVersion}`,
+      }
+    }),
+  )
+  const present = found.filter(item => item.key !== undefined)
   if (present.length === 0) {
-    const wanted = app.spec.privateKeys.map(({ secretName, key }) => `${secretName} (key ${key})`).join(' or ')
-    throw new AppError('invalid_configuration', `Secret ${wanted} is missing in namespace ${platformNamespace}`, {
-      reason: privateKeyMissing,
-    })
+    const message = missingKey(
+      app,
+      found.flatMap(({ forbidden }) => forbidden ?? []),
+    )
+    throw new AppError('invalid_configuration', message, { reason: privateKeyMissing })
   }
   const revision = [app.metadata.uid, app.metadata.generation, ...present.map(item => item.version)].join(' ')
   return { keys: present.map(item => item.key), revision }
+}
+
+/** Secrets that may not be read are named as such: creating them again would not help. */
+function missingKey({ spec }: ClusterGitHubApp, forbidden: readonly string[]): string {
+  if (forbidden.length > 0)
+    return `the platform may not read Secret ${forbidden.join(' or ')} in namespace ${platformNamespace}: give its ServiceAccount a Role with get on this name`
+  const wanted = spec.privateKeys.map(({ secretName, key }) => `${secretName} (key ${key})`).join(' or ')
+  return `Secret ${wanted} is missing in namespace ${platformNamespace}: create it`
 }
 
 function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, privateKeys: readonly SecretString[]): GitHubApp {

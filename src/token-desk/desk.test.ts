@@ -1,6 +1,6 @@
 // The token desk on a real store, with the API server, the audit log and GitHub scripted: the order of its steps and what each failure leaves.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { movableClock, openTestStore } from '../../test/fixtures/databases.ts'
+import { movableClock, openTestStore, type TestStore } from '../../test/fixtures/databases.ts'
 import type { AuditAction } from '../api/audit-event.ts'
 import type { Installation } from '../api/github/installation.ts'
 import type { RepositoryGrant } from '../api/github/repository-grant.ts'
@@ -10,7 +10,6 @@ import { AppError } from '../lib/errors.ts'
 import { SecretString } from '../lib/secret-string.ts'
 import { silentLog } from '../lib/testing/silent-log.ts'
 import { verifyLog } from '../store/audit/testing/verify-log.ts'
-import type { Store } from '../store/store.ts'
 import { createCountedAudit } from './counted-audit.ts'
 import { createTokenDesk, type TokenDeskDeps } from './desk.ts'
 import type { AuditAppend } from './desk-audit.ts'
@@ -18,7 +17,7 @@ import { sweepOnce } from './sweep.ts'
 import { grantObject, host, installationObject, ready, runner } from './testing/desk-objects.ts'
 
 const clock = movableClock()
-let store: Store
+let store: TestStore
 beforeAll(async () => {
   store = await openTestStore({ dataFolder: 'memory://' }, clock)
 }, 120_000)
@@ -452,6 +451,31 @@ describe('the token desk', () => {
     await sweepOnce(deps)
     const [entry] = await store.audit.list({ limit: 1 })
     expect(entry).toMatchObject({ action: 'token.refused', outcome: 'failed', details: { token: id } })
+    expect(await store.tokens.orphans(clock.now())).toEqual([])
+  })
+
+  test('a leader that is deposed during its sweep leaves the rest to the next', async () => {
+    const { deps, request } = environment()
+    const orphan = (): Promise<string> =>
+      store.tokens.intend({
+        cacheKey: 'orphan',
+        installation: { host, appId: 5001, installationId: 77 },
+        api: 'http://x',
+        grantUid: request.grant.metadata.uid ?? '',
+        grantName: request.grant.metadata.name,
+        subject: runner,
+        repositoryIds: [4001],
+        permissions: { contents: 'read' },
+      })
+    await Promise.all([orphan(), orphan()])
+    clock.advance(301)
+    let rounds = 0
+    await sweepOnce(deps, () => {
+      rounds += 1
+      return rounds === 1
+    })
+    expect(await store.tokens.orphans(clock.now())).toHaveLength(1)
+    await sweepOnce(deps)
     expect(await store.tokens.orphans(clock.now())).toEqual([])
   })
 

@@ -21,6 +21,7 @@ const genericMessages: Readonly<Record<ErrorCode, string>> = {
   too_many_requests: 'Too many requests. Try again later.',
   invalid_configuration: 'The platform is not configured correctly. Its operator finds details in the log.',
   integrity_violation: 'Internal error. The log of the platform has details under this request id.',
+  log_truncated: 'Internal error. The log of the platform has details under this request id.',
   internal: 'Internal error. The log of the platform has details under this request id.',
   upstream_failed: 'GitHub did not respond as expected. Try again shortly.',
   unavailable: 'Temporarily unavailable. Try again shortly.',

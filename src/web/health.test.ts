@@ -14,7 +14,12 @@ test('readiness names the checks that fail, and a check that throws fails', asyn
     clock: async () => true,
   }
   const address = { host: '127.0.0.1', port: 0 }
-  const health = await createHealthServer({ log: silentLog, checks, metrics: prometheusRegistry({ process: 'test' }), address })
+  const health = await createHealthServer({
+    log: silentLog,
+    checks: () => checks,
+    metrics: prometheusRegistry({ process: 'test' }),
+    address,
+  })
   onTestFinished(health.stop)
   const url = `http://127.0.0.1:${await health.start()}`
   expect((await fetch(`${url}/livez`)).status).toBe(200)

@@ -9,7 +9,8 @@ export type ReadinessChecks = { readonly [name: string]: () => boolean | Promise
 
 export type HealthOptions = {
   readonly log: Log
-  readonly checks: ReadinessChecks
+  /** Which checks count at the moment: they change while a process starts and stops. */
+  readonly checks: () => ReadinessChecks
   readonly metrics?: Registry
   readonly address: { readonly host: string; readonly port: number }
 }
@@ -35,7 +36,7 @@ export async function createHealthServer(
   const server: WebServer = await createWebServer({ log: options.log })
   server.get('/livez', async (_request, reply) => reply.type('text/plain').send('ok\n'))
   server.get('/readyz', async (_request, reply) => {
-    const names = await failing(options.checks, options.log)
+    const names = await failing(options.checks(), options.log)
     return reply
       .code(names.length === 0 ? 200 : 503)
       .type('text/plain')

@@ -70,3 +70,13 @@ test('every response has the security headers with the allowed form targets', as
   expect(headers['content-security-policy']).toContain("form-action 'self' https://github.com")
   expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'cache-control': 'no-store' })
 })
+
+test('scripts run from our own address only, and only where the server says so', async () => {
+  const headers = () => ({ formTargets: [], strictTransport: false, ownScripts: true })
+  const server = await withServer({ headers })
+  const policy = String((await server.inject('/refused')).headers['content-security-policy'])
+  expect(policy.split('; ')).toEqual(
+    expect.arrayContaining(["default-src 'none'", "script-src 'self'", "connect-src 'self'", "base-uri 'none'"]),
+  )
+  expect(policy).not.toContain('unsafe')
+})

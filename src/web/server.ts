@@ -1,8 +1,9 @@
 // The only HTTP server factory: time limits, body limits, request ids, rate limits, one error handler, one log line per request.
 // It depends on no process and no route, and never trusts request ids that a client sends, nor X-Forwarded-For but from trusted proxies.
-import { randomUUID } from 'node:crypto'
+import { constants, randomUUID } from 'node:crypto'
 import { createServer as createHttpServer, type Server as HttpServer, type RequestListener, type ServerOptions } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
+import type { SecureContextOptions, TlsOptions } from 'node:tls'
 import rateLimit from '@fastify/rate-limit'
 import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
 import {
@@ -25,7 +26,7 @@ import { type ConnectionGuard, type ConnectionOptions, guardConnections } from '
 import { type ErrorAnswer, errorAnswer } from './error-answer.ts'
 import type { Html } from './html.ts'
 import { addSecurityHeaders, type SecurityHeaderOptions } from './security-headers.ts'
-import type { Certificate } from './tls.ts'
+import type { Certificate, KeyPair } from './tls.ts'
 
 /** A Fastify server whose routes get their types from their TypeBox schemas. */
 export type WebServer = FastifyInstance<
@@ -40,6 +41,8 @@ export type WebServerOptions = {
   readonly log: Log
   /** Without a certificate the server uses plain HTTP: only for loopback and probes. */
   readonly certificate?: Certificate
+  /** The common names of acceptable client certificates, where the certificate demands them. Default: any. */
+  readonly clientNames?: readonly string[]
   /** For the check of the certificate's expiry. */
   readonly clock?: Clock
   /** Bytes; a route may allow more. Default 64 KiB. */
@@ -76,14 +79,9 @@ function nodeServer(listener: RequestListener, options: WebServerOptions): HttpS
     maxHeaderSize: 32_768,
   }
   if (certificate === undefined) return createHttpServer(limits, listener)
-  const pair = certificate.current()
-  const server = createHttpsServer(
-    { ...limits, handshakeTimeout: handshake, cert: pair.certificate, key: pair.privateKey.reveal(), minVersion: 'TLSv1.2' },
-    listener,
-  )
-  const unsubscribe = certificate.onChange(next =>
-    server.setSecureContext({ cert: next.certificate, key: next.privateKey.reveal() }),
-  )
+  const server = createHttpsServer({ ...limits, ...tlsOptions(certificate.current()), handshakeTimeout: handshake }, listener)
+  if (certificate.current().clientAuthorities !== undefined && options.clientNames) acceptOnly(server, options.clientNames)
+  const unsubscribe = certificate.onChange(next => server.setSecureContext(tlsOptions(next)))
   const alarm = certificateAlarm(certificate, { clock, log })
   alarm.start()
   server.once('close', () => {
@@ -91,6 +89,23 @@ function nodeServer(listener: RequestListener, options: WebServerOptions): HttpS
     void alarm.stop()
   })
   return server
+}
+
+function tlsOptions({ certificate, privateKey, clientAuthorities }: KeyPair): TlsOptions & SecureContextOptions {
+  const pair = { cert: certificate, key: privateKey.reveal(), minVersion: 'TLSv1.2' } as const
+  if (clientAuthorities === undefined) return pair
+  // Without tickets: a resumed session would not be verified by an authority that was replaced since.
+  const secureOptions = constants.SSL_OP_NO_TICKET
+  return { ...pair, ca: clientAuthorities, requestCert: true, rejectUnauthorized: true, secureOptions }
+}
+
+/** Ends the connections of verified clients with another name, before a byte of a request is read. */
+function acceptOnly(server: HttpsServer, names: readonly string[]): void {
+  server.prependListener('secureConnection', socket => {
+    const { subject } = socket.getPeerCertificate()
+    const name: unknown = subject?.CN
+    if (typeof name !== 'string' || !names.includes(name)) socket.destroy()
+  })
 }
 
 function wantsPage(request: FastifyRequest): boolean {

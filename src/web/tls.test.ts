@@ -75,3 +75,30 @@ test('a key of another certificate is refused', () => {
   )
   expect(() => checkKeyPair({ certificate: 'x', privateKey: new SecretString('y') })).toThrow('not readable PEM')
 })
+
+test('a file that is not there is named', () => {
+  const folder = makeFolder()
+  makePair(folder, 'a')
+  const [certificatePath, privateKeyPath] = [join(folder, 'a.crt'), join(folder, 'a.key')]
+  const clientAuthorityPath = join(folder, 'clients.crt')
+  for (const files of [
+    { certificatePath, privateKeyPath, clientAuthorityPath },
+    { certificatePath: clientAuthorityPath, privateKeyPath },
+  ])
+    expect(() => certificateFromFiles(files, { log: silentLog })).toThrow(
+      expect.objectContaining({ code: 'invalid_configuration', message: expect.stringContaining(clientAuthorityPath) }),
+    )
+})
+
+test('the authority of the clients is read again when it changes', async () => {
+  const folder = makeFolder()
+  for (const name of ['a', 'clients', 'others']) makePair(folder, name)
+  const at = (name: string): string => join(folder, name)
+  const files = { certificatePath: at('a.crt'), privateKeyPath: at('a.key'), clientAuthorityPath: at('clients.crt') }
+  const certificate = certificateFromFiles(files, { log: silentLog, intervalMilliseconds: 20 })
+  onTestFinished(certificate.stop)
+  const [first, second] = [readFileSync(at('clients.crt'), 'utf8'), readFileSync(at('others.crt'), 'utf8')]
+  expect(certificate.current().clientAuthorities).toBe(first)
+  renameSync(at('others.crt'), at('clients.crt'))
+  await vi.waitFor(() => expect(certificate.current().clientAuthorities).toBe(second), { timeout: 15_000, interval: 20 })
+})

@@ -1,13 +1,19 @@
-// The serving certificate of a process, which can be replaced while it serves: two files that an operator or a Secret mount renews.
+// The serving certificate of a process, which can be replaced while it serves: two files that an operator or a Secret mount renews, and a third
+// with the authority of its clients where they must have certificates.
 // A certificate and key that do not belong together are rejected, and the old pair stays in use.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { AppError, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
 
 /** PEM texts: the leaf first, then its intermediates. */
-export type KeyPair = { readonly certificate: string; readonly privateKey: SecretString }
+export type KeyPair = {
+  readonly certificate: string
+  readonly privateKey: SecretString
+  /** The authorities by which clients are verified, in PEM; a client without a certificate of one of them is then refused in the handshake. */
+  readonly clientAuthorities?: string
+}
 
 export type Certificate = {
   readonly current: () => KeyPair
@@ -15,14 +21,27 @@ export type Certificate = {
   readonly onChange: (listener: (pair: KeyPair) => void) => () => void
 }
 
-/** Returns the pair. Throws `invalid_configuration` when the key does not belong to the certificate. */
+/** Returns the pair. Throws `invalid_configuration` when the key does not belong to the certificate, or an authority is not readable. */
 export function checkKeyPair(pair: KeyPair): KeyPair {
+  if (pair.clientAuthorities !== undefined) checkAuthorities(pair.clientAuthorities)
   try {
     if (new X509Certificate(pair.certificate).checkPrivateKey(createPrivateKey(pair.privateKey.reveal()))) return pair
   } catch (cause) {
     throw new AppError('invalid_configuration', 'the TLS certificate or its key is not readable PEM', { cause })
   }
   throw new AppError('invalid_configuration', 'the TLS key does not belong to the TLS certificate')
+}
+
+/** Without any certificate in it OpenSSL would verify clients by its own list of authorities. */
+function checkAuthorities(pem: string): void {
+  try {
+    const found = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+    for (const one of found) new X509Certificate(one)
+    if (found.length > 0) return
+  } catch (cause) {
+    throw new AppError('invalid_configuration', 'the authority of the clients’ certificates is not readable PEM', { cause })
+  }
+  throw new AppError('invalid_configuration', 'the file with the authority of the clients’ certificates contains no certificate')
 }
 
 /** A certificate that changes by `replace`, which throws like `checkKeyPair`. */
@@ -42,43 +61,62 @@ export function createCertificate(first: KeyPair): Certificate & { readonly repl
   }
 }
 
-export type CertificateFiles = { readonly certificatePath: string; readonly privateKeyPath: string }
+export type CertificateFiles = {
+  readonly certificatePath: string
+  readonly privateKeyPath: string
+  /** Present: clients must have certificates. */
+  readonly clientAuthorityPath?: string | undefined
+}
 
-function readPair(files: CertificateFiles): KeyPair {
+function readPair({ certificatePath, privateKeyPath, clientAuthorityPath }: CertificateFiles): KeyPair {
   return {
-    certificate: readFileSync(files.certificatePath, 'utf8'),
-    privateKey: new SecretString(readFileSync(files.privateKeyPath, 'utf8')),
+    certificate: readPem(certificatePath),
+    privateKey: new SecretString(readPem(privateKeyPath)),
+    ...(clientAuthorityPath === undefined ? {} : { clientAuthorities: readPem(clientAuthorityPath) }),
   }
 }
 
+function readPem(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new AppError(
+      'invalid_configuration',
+      `failed to read the TLS file ${path}: ${messageOf(cause)}. Mount the Secret there, or name the place by the variables for TLS files (docs/reference/environment.md).`,
+      { cause },
+    )
+  }
+}
+
+function isSamePair(a: KeyPair, b: KeyPair): boolean {
+  return a.certificate === b.certificate && a.privateKey.equals(b.privateKey) && a.clientAuthorities === b.clientAuthorities
+}
+
 /**
- * Watches both files. They are polled rather than watched by the kernel: a Secret mount is a chain of symbolic links that is swapped as a
- * whole, for which file events are not delivered. Throws when the first pair is not valid; `stop` ends the polling.
+ * Reads the files again at an interval and takes over what changed. What they contain is compared, not their times: a Secret mount is a chain of
+ * symbolic links that is swapped as a whole, for which file events are not delivered, and a change between the first read and the first look at
+ * the times would never be noticed. Throws `invalid_configuration` when the first pair is missing or not valid; `stop` ends the polling.
  */
 export function certificateFromFiles(
   files: CertificateFiles,
   deps: { readonly log: Log; readonly intervalMilliseconds?: number },
 ): Certificate & { readonly stop: () => void } {
   const certificate = createCertificate(readPair(files))
+  let reported: string | undefined
   const reload = (): void => {
     try {
       const next = readPair(files)
-      const current = certificate.current()
-      if (next.certificate === current.certificate && next.privateKey.equals(current.privateKey)) return
+      if (isSamePair(next, certificate.current())) return
       certificate.replace(next)
+      reported = undefined
       deps.log.info({ path: files.certificatePath }, 'TLS certificate reloaded')
     } catch (error) {
-      // Expected while the two files are being replaced; the next poll finds both.
-      deps.log.error({ path: files.certificatePath, error: messageOf(error) }, 'failed to reload TLS certificate')
+      // Expected while the two files are being replaced; the next poll finds both. The same failure is reported once.
+      if (messageOf(error) === reported) return
+      reported = messageOf(error)
+      deps.log.error({ path: files.certificatePath, error: reported }, 'failed to reload TLS certificate')
     }
   }
-  const options = { interval: deps.intervalMilliseconds ?? 5000, persistent: false }
-  const paths = [files.certificatePath, files.privateKeyPath]
-  for (const path of paths) watchFile(path, options, reload)
-  return {
-    ...certificate,
-    stop() {
-      for (const path of paths) unwatchFile(path, reload)
-    },
-  }
+  const timer = setInterval(reload, deps.intervalMilliseconds ?? 5000).unref()
+  return { ...certificate, stop: () => clearInterval(timer) }
 }

@@ -2,5 +2,5 @@
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
 
 export function eventually<T>(what: string, check: () => Promise<T | undefined>): Promise<T> {
-  return waitUntil(what, check, { timeoutMilliseconds: 20_000 })
+  return waitUntil(what, check, { timeoutMilliseconds: 60_000 })
 }

@@ -15,10 +15,14 @@ import {
   tenantLabel,
   workloads,
 } from './objects.ts'
+import { applicationFixtures } from './rows/application-rows.ts'
+import { approvalFixtures } from './rows/approval-rows.ts'
+import { buildPodFixtures } from './rows/build-pod-rows.ts'
 import { ingressFixtures } from './rows/ingress-rows.ts'
 import { kindFixtures } from './rows/kind-rows.ts'
 import { metadataFixtures } from './rows/metadata-rows.ts'
 import { serviceFixtures } from './rows/service-rows.ts'
+import { volumeFixtures } from './rows/volume-rows.ts'
 
 const everyGroup = [
   '',
@@ -28,6 +32,8 @@ const everyGroup = [
   'policy',
   'networking.k8s.io',
   'discovery.k8s.io',
+  // For what our own processes try.
+  'rbac.authorization.k8s.io',
   ...new Set(kinds.map(({ group }) => group)),
 ]
 
@@ -57,11 +63,13 @@ type Made = {
   readonly metadata: { readonly name: string; readonly uid: string }
 }
 
-async function makeExisting(admin: AttackCluster['admin'], { path, object, leaving, ownedBy }: Existing): Promise<void> {
+async function makeExisting(admin: AttackCluster['admin'], existing: Existing): Promise<void> {
+  const { path, object, leaving, ownedBy, controlledBy = ownedBy } = existing
   const { metadata } = (await admin.call('POST', path, object)) as Made
-  if (ownedBy !== undefined) {
-    const { apiVersion, kind, metadata: owner } = (await admin.call('GET', ownedBy)) as Made
-    const ownerReferences = [{ apiVersion, kind, name: owner.name, uid: owner.uid }]
+  if (controlledBy !== undefined) {
+    const { apiVersion, kind, metadata: owner } = (await admin.call('GET', controlledBy)) as Made
+    const controller = existing.controlledBy !== undefined
+    const ownerReferences = [{ apiVersion, kind, name: owner.name, uid: owner.uid, controller }]
     await admin.call('PATCH', `${path}/${metadata.name}`, { metadata: { ownerReferences } }, 'application/merge-patch+json')
   }
   if (leaving) await admin.call('DELETE', `${path}/${metadata.name}`)
@@ -88,6 +96,11 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     const path = `/apis/${kind.apiVersion}/${kind.plural}`
     await eventually(`${kind.plural} served`, async () => ((await admin.request('GET', path)).status === 200 ? true : undefined))
   }
+  await admin.call('POST', '/api/v1/namespaces/acme-build/serviceaccounts', {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'builder' },
+  })
   const acme = '/namespaces/acme'
   await admin.call('POST', '/apis/tenancy.sekisho.dev/v1alpha1/tenants', tenant('acme'))
   await admin.call(
@@ -99,7 +112,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     await admin.call('POST', path, object('dave', dave.user))
     await admin.call('POST', path, object('mia', mia.user))
   }
-  for (const name of ['plain', 'ghtok-held', 'sekisho-registry-pull'])
+  for (const name of ['plain', 'ghtok-held', 'sekisho-registry-pull', 'appsecret-shop'])
     await admin.call('POST', `/api/v1${acme}/secrets`, secret({ name }))
   await admin.call('POST', `/api/v1${acme}/secrets`, secret({ name: 'annotated', annotations: { 'kpack.io/git': 'x' } }))
   const environment = secretShapes['environment']
@@ -108,7 +121,17 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
   if (!environment || !pod || !deployment) throw new Error('the objects of the attacks are incomplete')
   await admin.call('POST', pod.path('acme'), pod.object('runner', environment('plain')))
   await admin.call('POST', deployment.path('acme'), deployment.object('old', environment('ghtok-held')))
-  for (const one of [...serviceFixtures, ...ingressFixtures, ...metadataFixtures, ...kindFixtures]) await makeExisting(admin, one)
+  for (const one of [
+    ...serviceFixtures,
+    ...ingressFixtures,
+    ...volumeFixtures,
+    ...metadataFixtures,
+    ...kindFixtures,
+    ...buildPodFixtures,
+    ...applicationFixtures,
+    ...approvalFixtures,
+  ])
+    await makeExisting(admin, one)
   const { status } = await as(dave, 'GET', '/api/v1/namespaces/acme/secrets/plain')
   if (status !== 200) throw new Error(`the attackers should have cluster-admin, but a read was answered with ${status}`)
 }

@@ -22,15 +22,24 @@ export const mia = person(1003)
 export const clusterAdministrator: Identity = { user: 'root', groups: ['system:masters'] }
 /** Bound to the ClusterRole with `administer` by the fixtures. */
 export const platformAdministrator = person(1)
-export const platform = serviceAccount('sekisho-system', 'sekisho')
+/** The platform's processes in the production form; matrix.ts renames the first two for the standalone form. */
+export const broker = serviceAccount('sekisho-system', 'sekisho-broker')
+export const controllers = serviceAccount('sekisho-system', 'sekisho-controllers')
+/** Has no right and is named by no rule. */
+export const admission = serviceAccount('sekisho-system', 'sekisho-admission')
 /** Same name, wrong namespace. */
-export const impostor = serviceAccount('acme', 'sekisho')
+export const impostor = serviceAccount('acme', 'sekisho-controllers')
 export const namespaceController = serviceAccount('kube-system', 'namespace-controller')
 export const garbageCollector = serviceAccount('kube-system', 'generic-garbage-collector')
 export const replicaSetController = serviceAccount('kube-system', 'replicaset-controller')
 export const endpointSliceController = serviceAccount('kube-system', 'endpointslice-controller')
 /** Publishes kube-root-ca.crt in every namespace. */
 export const rootCertificatePublisher = serviceAccount('kube-system', 'root-ca-cert-publisher')
+/** Binds claims to volumes. */
+export const volumeController = serviceAccount('kube-system', 'persistent-volume-binder')
+/** cert-manager in its usual place, and a ServiceAccount of the same name in a tenant's namespace. */
+export const certManager = serviceAccount('cert-manager', 'cert-manager')
+export const falseCertManager = serviceAccount('acme', 'cert-manager')
 export const jobController = serviceAccount('kube-system', 'job-controller')
 /** Copies the labels of a Build to its pods in the build namespace. */
 export const buildController = serviceAccount('kpack', 'controller')

@@ -1,11 +1,16 @@
-// The one table of (identity, request, expected): sent to the real API server with the policies alone, the webhook alone, and both. Every
+// The one table of (identity, request, expected): sent to the real API server with the policies alone, the webhook alone, both, and the webhook
+// down. Every
 // request is a dry run, so that rows neither depend on nor disturb each other; the objects that they act on are in fixtures.ts.
-
+import type { Mode } from '../../src/admission/identities.ts'
+import { applicationRows } from './rows/application-rows.ts'
+import { approvalProcessRows, approvalRows } from './rows/approval-rows.ts'
+import { buildPodRows } from './rows/build-pod-rows.ts'
 import { ingressRows } from './rows/ingress-rows.ts'
 import { installationRows } from './rows/installation-rows.ts'
 import { kindRows } from './rows/kind-rows.ts'
 import { metadataRows } from './rows/metadata-rows.ts'
 import { namespaceRows } from './rows/namespace-rows.ts'
+import { ownProcessRows } from './rows/own-process-rows.ts'
 import { podRows } from './rows/pod-rows.ts'
 import { laterRows, referenceRows } from './rows/reference-rows.ts'
 import { requestRows } from './rows/requester-rows.ts'
@@ -13,8 +18,9 @@ import type { Row } from './rows/row.ts'
 import { secretRows } from './rows/secret-rows.ts'
 import { networkRows } from './rows/service-rows.ts'
 import { tenantRows } from './rows/tenant-rows.ts'
+import { volumeRows } from './rows/volume-rows.ts'
 
-export const matrix: readonly Row[] = [
+const everyForm: readonly Row[] = [
   ...installationRows,
   ...tenantRows,
   ...requestRows,
@@ -27,4 +33,19 @@ export const matrix: readonly Row[] = [
   ...kindRows,
   ...metadataRows,
   ...podRows,
+  ...applicationRows,
+  ...approvalRows,
+  ...volumeRows,
+  ...buildPodRows,
 ]
+
+/** Broker and controllers are one ServiceAccount in the standalone form. */
+function inStandalone(row: Row): Row {
+  const user = row.as.user.replace(/:sekisho-(broker|controllers)$/, ':sekisho')
+  return { ...row, as: { ...row.as, user } }
+}
+
+/** The rows of a form of the platform. */
+export function matrixOf(mode: Mode): readonly Row[] {
+  return mode === 'production' ? [...everyForm, ...ownProcessRows, ...approvalProcessRows] : everyForm.map(inStandalone)
+}

@@ -3,8 +3,17 @@ import { followerKinds } from '../../src/api/registry.ts'
 
 export type Body = Readonly<Record<string, unknown>> & { readonly metadata: Readonly<Record<string, unknown>> }
 
-/** An object that exists before the rules; `leaving`: it is also deleted, and kept by its finalizer; `ownedBy`: the path of its owner. */
-export type Existing = { readonly path: string; readonly object: object; readonly leaving?: boolean; readonly ownedBy?: string }
+/**
+ * An object that exists before the rules; `leaving`: it is also deleted, and kept by its finalizer; `ownedBy`, `controlledBy`: the path of its
+ * owner.
+ */
+export type Existing = {
+  readonly path: string
+  readonly object: object
+  readonly leaving?: boolean
+  readonly ownedBy?: string
+  readonly controlledBy?: string
+}
 
 export const tenantLabel = { 'sekisho.dev/tenant': 'acme' }
 
@@ -68,18 +77,33 @@ const remoteSync = (name: string, requestedBy?: string, spec: object = {}): Body
   },
 })
 
-/** A kind that follows a repository: where its objects are, a valid object, and a change of its spec. */
+const appPipeline = (name: string, requestedBy?: string, spec: object = {}): Body => ({
+  apiVersion: 'apps.sekisho.dev/v1alpha1',
+  kind: 'AppPipeline',
+  metadata: { name },
+  spec: {
+    installation: 'github',
+    repository: 'acme/shop',
+    template: { application: {} },
+    ...(requestedBy === undefined ? {} : { requestedBy }),
+    ...spec,
+  },
+})
+
+/** A kind that follows a repository: where its objects are, a valid object, and two changes of its spec. */
 export type Follower = {
   readonly kind: string
   readonly apiVersion: string
   readonly path: string
   readonly object: (name: string, requestedBy?: string, spec?: object) => Body
   readonly change: object
+  readonly otherChange: object
 }
 
 /** A new kind that follows a repository needs one line here and is included in all rows. */
-const followerObjects: Readonly<Record<string, Pick<Follower, 'object' | 'change'>>> = {
-  RemoteSync: { object: remoteSync, change: { source: { branch: 'next' } } },
+const followerObjects: Readonly<Record<string, Pick<Follower, 'object' | 'change' | 'otherChange'>>> = {
+  RemoteSync: { object: remoteSync, change: { source: { branch: 'next' } }, otherChange: { subPath: 'other' } },
+  AppPipeline: { object: appPipeline, change: { limits: { previews: 2 } }, otherChange: { suspend: true } },
 }
 
 export const followers: readonly Follower[] = followerKinds.map(({ kind, apiVersion, plural }) => {
@@ -104,7 +128,7 @@ export const service = (metadata: Readonly<Record<string, unknown>>, spec: objec
   spec: { selector: { app: 'x' }, ports: [{ port: 80 }], ...spec },
 })
 
-type PodSpec = Readonly<Record<string, unknown>>
+export type PodSpec = Readonly<Record<string, unknown>>
 export type Workload = { readonly path: (namespace: string) => string; readonly object: (name: string, spec: PodSpec) => Body }
 
 const template = (spec: PodSpec) => ({ metadata: { labels: { app: 'x' } }, spec })
@@ -137,6 +161,17 @@ export const workloads: ReadonlyMap<string, Workload> = new Map([
     spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: once(spec) } } } },
   })),
 ])
+
+/** The spec as Pod Security `restricted` wants it: build namespaces take no other pods. */
+export function restricted(spec: PodSpec): PodSpec {
+  const containers = spec['containers'] as readonly object[]
+  const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
+  return {
+    ...spec,
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: containers.map(one => ({ ...one, securityContext })),
+  }
+}
 
 const container = { name: 'main', image: 'registry.test/x' }
 const volume = (source: object): PodSpec => ({ containers: [container], volumes: [{ name: 'v', ...source }] })

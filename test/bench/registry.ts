@@ -1,10 +1,28 @@
 // All benches, in the order in which `make bench` runs them. A new bench is one line.
 import { admission } from './admission/index.ts'
 import { audit } from './audit/index.ts'
+import { buildLog } from './build-log/index.ts'
+import { buildQueue } from './build-queue/index.ts'
+import { commandLine } from './command-line/index.ts'
 import type { Bench } from './harness/bench.ts'
 import { inbox } from './inbox/index.ts'
-import { pushToUrl } from './push-to-url.ts'
+import { memory } from './memory/index.ts'
+import { previews, previewsAtOnce } from './previews/index.ts'
+import { pushToUrl } from './push-to-url/index.ts'
 import { reconcile } from './reconcile/index.ts'
 import { watch } from './watch/index.ts'
 
-export const benches: readonly Bench[] = [reconcile, watch, admission, inbox, audit, pushToUrl]
+export const benches: readonly Bench[] = [
+  reconcile,
+  watch,
+  admission,
+  inbox,
+  audit,
+  buildLog,
+  buildQueue,
+  commandLine,
+  memory,
+  previews,
+  previewsAtOnce,
+  pushToUrl,
+]

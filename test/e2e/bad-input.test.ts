@@ -81,6 +81,42 @@ function mistakes(image: string): readonly Mistake[] {
       }),
       moves: true,
     },
+    application('no-secret', 'SecretNotFound', [/spec\.envFrom\[0\].*no AppSecret e2e-absent/, /sekisho secrets set/], {
+      envFrom: [{ secret: 'e2e-absent' }],
+    }),
+    application('no-settings', 'EnvironmentIncomplete', [/there is no ConfigMap e2e-absent/, /create it, or correct spec\.env/], {
+      envFrom: [{ configMap: 'e2e-absent' }],
+    }),
+    application(
+      'no-program',
+      'CommandNotFound',
+      [/process web cannot start: the image has no program e2e-absent/, /correct command/],
+      {
+        processes: [{ ...web, command: ['e2e-absent'] }],
+      },
+    ),
+    application('no-listener', 'NotAnswering', [/process web/, /3000/], {
+      processes: [{ ...web, command: ['node', '-e', 'setInterval(() => {}, 1000)'] }],
+    }),
+    application('too-large', 'QuotaExceeded', [/memory/, /request less .* or ask a platform admin/], {
+      processes: [{ ...web, memory: '4000Gi' }],
+    }),
+    application(
+      'bad-job',
+      'ReleaseJobFailed',
+      [/exited with code 4/, /no table notes/, /kubectl logs -n acme job\/e2e-bad-job-release-v1/],
+      {
+        releaseJob: { command: ['node', '-e', 'console.log("no table notes"); process.exit(4)'] },
+      },
+    ),
+    application(
+      'endless-job',
+      'ReleaseJobTimedOut',
+      [/did not end within 10 seconds/, /kubectl logs -n acme job\/e2e-endless-job-release-v1/],
+      {
+        releaseJob: { command: ['node', '-e', 'setInterval(() => {}, 1000)'], timeoutSeconds: 10 },
+      },
+    ),
     application('no-chart', 'ChartNotFound', [/no ApplicationChart e2e-none/, /kubectl get applicationcharts/], {
       chart: 'e2e-none',
     }),
@@ -229,7 +265,7 @@ test('a value out of bounds is refused at once with a message that names the fie
     JSON.stringify(remoteSyncManifest('e2e-bounds', { source: { branch: 'main', pullRequest: 1 } })),
   )
   expect(both).toMatchObject({ code: 1 })
-  expect(both.errors).toMatch(/source must set exactly one of branch, pullRequest, commit/)
+  expect(both.errors).toMatch(/source must set at most one of branch, pullRequest, commit/)
 })
 
 test('a mistake in the running Application is reported, and the previous version keeps serving', async () => {

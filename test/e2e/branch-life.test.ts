@@ -2,6 +2,7 @@
 // RemoteSync and the Application are deleted. The current version serves until the end. The tests depend on each other.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../dev/demo/steps.ts'
+import { leadingPod, type PlatformPod, platformPods } from '../../dev/up/platform-pods.ts'
 import { type Branch, openBranch } from './branch.ts'
 import { applicationManifest, remoteSyncManifest } from './manifests.ts'
 import { find, list, read, readyOf, untilGone, untilReason } from './objects.ts'
@@ -57,15 +58,10 @@ async function untilAnswers(commit: string): Promise<void> {
   })
 }
 
-async function platformPods(): Promise<readonly { name: string; uid: string }[]> {
-  const pods = await list(platform.admin, 'pod', '?labelSelector=app.kubernetes.io/name%3Dsekisho', 'sekisho-system')
-  return pods.map(({ metadata: { name: podName, uid } }) => ({ name: podName, uid }))
-}
-
-/** Without a grace period, as when the node fails. */
-async function killPlatform(): Promise<{ name: string; uid: string } | undefined> {
-  const [pod] = await platformPods()
-  await platform.admin.call('DELETE', `/api/v1/namespaces/sekisho-system/pods/${pod?.name}`, { gracePeriodSeconds: 0 })
+/** The pod whose controllers act, without a grace period, as when its node fails. */
+async function killLeader(): Promise<PlatformPod> {
+  const pod = await leadingPod(platform.admin)
+  await platform.admin.call('DELETE', `/api/v1/namespaces/sekisho-system/pods/${pod.name}`, { gracePeriodSeconds: 0 })
   return pod
 }
 
@@ -85,7 +81,7 @@ test('a platform that is killed during a build adopts the build, unless the buil
     const ready = readyOf(await read(admin, remoteSync))
     return found.length === 1 && /in step (analyze|detect|restore|build)/.test(ready?.message ?? '') ? found : undefined
   })
-  const killed = await killPlatform()
+  const killed = await killLeader()
   await untilDeployed(second)
   await untilAnswers(second)
   // The platform is the registry's token server: a build that asked for a token while it was away is retried once.
@@ -93,7 +89,7 @@ test('a platform that is killed during a build adopts the build, unless the buil
   expect(builds).toContain(build)
   expect(builds.length).toBeLessThanOrEqual(2)
   expect((await read(admin, remoteSync)).status).toMatchObject({ build: { attempt: builds.length }, imageCommit: second })
-  expect(await platformPods()).not.toContainEqual(killed)
+  expect((await platformPods(admin)).map(({ uid }) => uid)).not.toContain(killed.uid)
   expect((await serving.end()).failures).toEqual([])
 })
 
@@ -102,7 +98,7 @@ test('a platform that is killed before the builder has read its source retries t
   const serving = watchServing(url)
   second = await branch.push(`third ${new Date().toISOString()}`, {})
   await eventually('the build is created', 60, async () => ((await buildsOf(second)).length === 1 ? true : undefined))
-  await killPlatform()
+  await killLeader()
   await untilDeployed(second)
   await untilAnswers(second)
   expect((await buildsOf(second)).length).toBeLessThanOrEqual(2)

@@ -1,6 +1,6 @@
 // A branch of acme/shop that belongs to one test: dave pushes versions of the example shop to it with git, and deletes it again.
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { DemoContext } from '../../dev/demo/context.ts'
 import { gitCredential, mustRun } from '../../dev/demo/tools.ts'
 
@@ -31,7 +31,10 @@ export async function openBranch(world: DemoContext, name: string): Promise<Bran
       await cp(join(world.repository, 'deploy/examples/shop/app'), folder, { recursive: true })
       const server = join(folder, 'server.js')
       await writeFile(server, (await readFile(server, 'utf8')).replace(/const title = '.*'/, `const title = '${title}'`))
-      for (const [path, content] of Object.entries(files)) await writeFile(join(folder, path), content)
+      for (const [path, content] of Object.entries(files)) {
+        await mkdir(dirname(join(folder, path)), { recursive: true })
+        await writeFile(join(folder, path), content)
+      }
       await git(['add', '--all'])
       const author = ['-c', 'user.name=Dave', '-c', 'user.email=dave@example.test']
       await git([...author, 'commit', '--quiet', '-m', title])

@@ -37,8 +37,8 @@ export type Chromium = {
   readonly close: () => Promise<void>
 }
 
-/** `folder` receives the profile and the screenshots; the profile of an earlier run is deleted. */
-export async function openChromium(folder: string, person: string): Promise<Chromium> {
+/** `folder` receives the profile and the screenshots; the profile of an earlier run is deleted. Without `scripts`, pages run none. */
+export async function openChromium(folder: string, person: string, { scripts = true } = {}): Promise<Chromium> {
   await ensureChromium()
   const profile = join(folder, `profile-${person}`)
   await rm(profile, { recursive: true, force: true })
@@ -47,6 +47,7 @@ export async function openChromium(folder: string, person: string): Promise<Chro
     executablePath: program,
     headless: true,
     ignoreHTTPSErrors: true,
+    javaScriptEnabled: scripts,
     viewport: { width: 1100, height: 800 },
     args: [
       '--no-sandbox',

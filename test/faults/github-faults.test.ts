@@ -6,8 +6,7 @@ import { createRepositoryClient } from '../../src/github/index.ts'
 import { isAppError } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
-import type { Store } from '../../src/store/store.ts'
-import { movableClock, openTestStore } from '../fixtures/databases.ts'
+import { movableClock, openTestStore, type TestStore } from '../fixtures/databases.ts'
 import { type GitHubDesk, type GitHubFixture, openGitHubDesk, startGitHubFixture } from './fixtures/github-desk.ts'
 import type { GitHubFault } from './fixtures/github-proxy.ts'
 import { recordOutcome } from './outcome.ts'
@@ -17,7 +16,7 @@ const fault = 7
 type Environment = { readonly clock: ReturnType<typeof movableClock>; readonly desk: GitHubDesk }
 
 const clock = movableClock()
-let store: Store
+let store: TestStore
 let fixture: GitHubFixture
 beforeAll(async () => {
   store = await openTestStore({ dataFolder: 'memory://' }, clock)

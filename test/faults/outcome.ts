@@ -1,5 +1,6 @@
 // One measured outcome of a fault: checked against its bound, and stored for docs/reference/faults.md, which is generated from these files.
-// An outcome outside its bound fails the test that measured it, and is stored all the same.
+// An outcome outside its bound fails the test that measured it, and is stored all the same. The short form runs beside a cluster that is tested on the
+// same processors, so it fails only by a multiple of a time limit; the long form, which nothing stands beside, makes the figures and holds the limits.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
@@ -19,7 +20,11 @@ export type Outcome = {
   readonly atLeast?: number
 }
 
+/** `met`: within the bounds themselves, also in the short form. */
 export type RecordedOutcome = Outcome & { readonly met: boolean; readonly date: string }
+
+const timeUnits = new Set(['s', 'ms'])
+const allowance = process.env['SEKISHO_LONG'] === '1' ? 1 : 4
 
 export function outcomesFolder(): string {
   return join(readClusterSettings().stateFolder, 'faults')
@@ -29,9 +34,8 @@ export function outcomesFolder(): string {
 export async function recordOutcome(outcome: Outcome): Promise<void> {
   const { fault, value, unit, atMost, atLeast } = outcome
   if (atMost === undefined && atLeast === undefined) throw new Error('an outcome without a bound cannot fail')
-  const met =
-    Number.isFinite(value) && value <= (atMost ?? Number.POSITIVE_INFINITY) && value >= (atLeast ?? Number.NEGATIVE_INFINITY)
-  const recorded: RecordedOutcome = { ...outcome, met, date: new Date().toISOString() }
+  const failsAbove = atMost === undefined || !timeUnits.has(unit) ? atMost : atMost * allowance
+  const recorded: RecordedOutcome = { ...outcome, met: isWithin(value, atLeast, atMost), date: new Date().toISOString() }
   const slug = `${outcome.case} ${outcome.measure}`
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
@@ -41,9 +45,13 @@ export async function recordOutcome(outcome: Outcome): Promise<void> {
     join(outcomesFolder(), `${String(fault).padStart(2, '0')}-${slug}.json`),
     `${JSON.stringify(recorded, null, 2)}\n`,
   )
-  const bound = [atLeast === undefined ? '' : `at least ${atLeast}`, atMost === undefined ? '' : `at most ${atMost}`]
-  if (!met)
+  const bound = [atLeast === undefined ? '' : `at least ${atLeast}`, failsAbove === undefined ? '' : `at most ${failsAbove}`]
+  if (!isWithin(value, atLeast, failsAbove))
     throw new Error(
       `fault ${fault}, ${outcome.case}: ${outcome.measure} was ${value} ${unit}, expected ${bound.filter(Boolean).join(' and ')}`,
     )
+}
+
+function isWithin(value: number, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY): boolean {
+  return Number.isFinite(value) && value >= atLeast && value <= atMost
 }

@@ -30,7 +30,10 @@ beforeAll(async () => {
   fixture = await startBrokerEnvironment()
   admission = await startAdmissionFixture()
   const certificate = await openTokenDeskCertificate({
-    keys: { getOrCreate: (_name, make) => make() },
+    keys: { find: async () => undefined, getOrCreate: (_name, make) => make() },
+    audit: { appendOnce: async () => {} },
+    generation: 1,
+    overlapHours: 720,
     host: 'desk',
     clock: systemClock,
     log: silentLog,
@@ -63,7 +66,7 @@ beforeAll(async () => {
   endpoints.set('token desk', {
     port: deskPort,
     servername: 'desk',
-    ca: certificate.authority,
+    ca: certificate.authorities(),
     path: '/v1/token',
     headers: { ...json, authorization: 'Bearer x' },
     seed: '{"grant":"read-shop"}',

@@ -4,11 +4,10 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AuditRecord } from '../../src/api/audit-event.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'
-import { platformNamespace } from '../../src/api/names.ts'
-import { checkpointsName, createCheckpointExport, problemAnnotation } from '../../src/broker/audit/checkpoint-export.ts'
+import { createCheckpointExport } from '../../src/broker/audit/checkpoint-export.ts'
+import { checkpointsKey, problemAnnotation } from '../../src/broker/audit/checkpoint-map.ts'
 import { checkpointsIn } from '../../src/cli/files/checkpoint-file.ts'
 import { type IssuerKeys, loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
-import { systemClock } from '../../src/lib/clock.ts'
 import type { ChainHead } from '../../src/lib/hash-chain.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { type AuditEntry, nextEntries } from '../../src/store/audit/audit-chain.ts'
@@ -17,6 +16,7 @@ import { inTurn } from '../../src/store/audit/audit-rows.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { type Database, openEmbedded } from '../../src/store/database/database.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
+import { movableClock } from '../fixtures/databases.ts'
 import { createMemoryKube } from './fixtures/memory-kube.ts'
 import { mutation, tamper } from './fixtures/tampering.ts'
 import { recordOutcome } from './outcome.ts'
@@ -27,8 +27,9 @@ const long = process.env['SEKISHO_LONG'] === '1'
 const mutations = long ? 10_000 : 300
 const issuer = 'https://sekisho.test'
 
+const clock = movableClock()
 const ownKeys = () =>
-  loadIssuerKeys({ getOrCreate: (_name, make) => make() }, systemClock, error => {
+  loadIssuerKeys({ getOrCreate: (_name, make) => make() }, clock, error => {
     throw error
   })
 
@@ -41,7 +42,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => database?.close())
 
-const openLog = () => createAuditLog({ ...database, clock: systemClock })
+const openLog = () => createAuditLog({ ...database, clock, log: silentLog })
 const record = (reason: string): AuditRecord => ({
   action: 'token.minted',
   actor: 'github|github.localhost|7',
@@ -119,22 +120,49 @@ async function rewrite(from: number): Promise<void> {
     rows.slice(from - 1).map(row => ({ record: record(`forged ${row.sequence}`), at: new Date(row.at) })),
   )
   await tamper(database, `DELETE FROM audit.entries WHERE sequence >= ${from}`)
-  await inTurn(database.pool, turn => turn.insert(forged))
+  await inTurn(database.pool, undefined, turn => turn.insert(forged))
 }
 
 describe('changes that only checkpoints reveal', () => {
-  const structural: readonly { readonly name: string; readonly alter: () => Promise<unknown>; readonly sequence: number }[] = [
+  type Structural = {
+    readonly name: string
+    readonly alter: () => Promise<unknown>
+    readonly sequence: number
+    readonly kind: 'altered' | 'truncated'
+  }
+  const structural: readonly Structural[] = [
     {
       name: 'the last 3 entries are cut off',
       alter: () => tamper(database, `DELETE FROM audit.entries WHERE sequence > ${length - 3}`),
       sequence: length - 2,
+      kind: 'truncated',
     },
-    { name: 'the chain is computed anew from entry 9 on', alter: () => rewrite(9), sequence: 10 },
-    { name: 'the database is exchanged for a longer one', alter: () => filled('another', length + 5), sequence: 10 },
-    { name: 'the database is exchanged for an empty one', alter: () => tamper(database, 'TRUNCATE audit.entries'), sequence: 1 },
+    { name: 'the chain is computed anew from entry 9 on', alter: () => rewrite(9), sequence: 10, kind: 'altered' },
+    {
+      name: 'the database is exchanged for a longer one',
+      alter: () => filled('another', length + 5),
+      sequence: 1,
+      kind: 'truncated',
+    },
+    {
+      name: 'the database is exchanged for a longer one with the old dates',
+      alter: async () => {
+        clock.advance(-3600)
+        await filled('another', length + 5)
+        clock.advance(3600)
+      },
+      sequence: 10,
+      kind: 'altered',
+    },
+    {
+      name: 'the database is exchanged for an empty one',
+      alter: () => tamper(database, 'TRUNCATE audit.entries'),
+      sequence: 1,
+      kind: 'truncated',
+    },
   ]
 
-  test.each(structural)('$name', async ({ name, alter, sequence }) => {
+  test.each(structural)('$name', async ({ name, alter, sequence, kind }) => {
     const kube = createMemoryKube()
     const log = await filled('entry', 10)
     const keep = createCheckpointExport({
@@ -143,17 +171,19 @@ describe('changes that only checkpoints reveal', () => {
       keys,
       issuer,
       everyMilliseconds: 60_000,
-      clock: systemClock,
+      isLeader: () => true,
+      clock,
       log: silentLog,
     })
     expect(await keep.once()).toBe('written')
     await Promise.all(Array.from({ length: length - 10 }, (_, index) => log.append(record(`entry ${index + 11}`))))
     expect(await keep.once()).toBe('written')
     expect(await keep.once()).toBe('unchanged')
-    const kept = await kube.client.get(configMaps, { namespace: platformNamespace, name: checkpointsName })
-    const checkpoints = await checkpointsIn(JSON.stringify(kept), keys.publicKeys, issuer)
+    const kept = await kube.client.get(configMaps, checkpointsKey)
+    const { heads: checkpoints } = await checkpointsIn(JSON.stringify(kept), keys.publicKeys, issuer)
     expect(checkpoints.map(head => head.sequence)).toEqual([10, length])
 
+    clock.advance(60)
     await alter()
     const alone = await verifyLog(log)
     const [early, late] = await Promise.all(checkpoints.map(head => verifyLog(log, head)))
@@ -161,10 +191,14 @@ describe('changes that only checkpoints reveal', () => {
     const first = Math.min(...failures.map(verification => (verification.ok ? Number.NaN : verification.sequence)))
     expect(alone.ok).toBe(true)
     expect(first).toBe(sequence)
-    const reported = (await keep.once()) === 'broken'
-    const after = await kube.client.get(configMaps, { namespace: platformNamespace, name: checkpointsName })
-    expect(after?.data).toEqual(kept?.data)
-    expect(after?.metadata.annotations?.[problemAnnotation]).toMatch(/^entry \d+/)
+    expect(failures.every(verification => !verification.ok && verification.kind === kind)).toBe(true)
+    const reported = (await keep.once()) === (kind === 'altered' ? 'broken' : 'truncated')
+    const after = await kube.client.get(configMaps, checkpointsKey)
+    // The proof stays, under whichever name.
+    expect(Object.values(after?.data ?? {}).sort()).toEqual(Object.values(kept?.data ?? {}).sort())
+    expect(after?.metadata.annotations?.[problemAnnotation]).toMatch(
+      kind === 'altered' ? /^entry \d+/ : /lost in a crash or removed/,
+    )
     await recordOutcome({
       fault,
       case: name,
@@ -187,9 +221,17 @@ describe('changes that only checkpoints reveal', () => {
     const kube = createMemoryKube()
     const log = await filled('entry', 3)
     const foreignKeys = await ownKeys()
-    const shared = { kube: kube.client, audit: log, issuer, everyMilliseconds: 60_000, clock: systemClock, log: silentLog }
+    const shared = {
+      kube: kube.client,
+      audit: log,
+      issuer,
+      everyMilliseconds: 60_000,
+      isLeader: () => true,
+      clock,
+      log: silentLog,
+    }
     await createCheckpointExport({ ...shared, keys: foreignKeys }).once()
-    const kept = await kube.client.get(configMaps, { namespace: platformNamespace, name: checkpointsName })
+    const kept = await kube.client.get(configMaps, checkpointsKey)
     const [statement = ''] = Object.values(kept?.data ?? {})
     await expect(checkpointsIn(statement, keys.publicKeys, issuer)).rejects.toMatchObject({ code: 'integrity_violation' })
     expect(await createCheckpointExport({ ...shared, keys }).once()).toBe('broken')

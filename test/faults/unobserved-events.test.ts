@@ -3,6 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
+import { release } from '../../src/api/apps/release.ts'
 import type { KubeObject } from '../../src/api/resource.ts'
 import { applicationSelector } from '../../src/controllers/application/gather.ts'
 import type { Manager } from '../../src/kube/manager.ts'
@@ -137,7 +138,7 @@ async function secondsUntilKnown(
   event: EventFacts | undefined,
 ): Promise<number> {
   const since = performance.now()
-  const type = [application, ...childTypes].find(({ plural }) => plural === event?.watch.resource)
+  const type = [application, release, ...childTypes].find(({ plural }) => plural === event?.watch.resource)
   if (event === undefined || type === undefined) throw new Error('an event of an unexpected kind was lost')
   const { name, namespace } = event
   const key = namespace === undefined ? { name } : { name, namespace }

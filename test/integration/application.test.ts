@@ -326,6 +326,9 @@ describe('Application', () => {
     await write("export function chart() { return [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } }] }")
     const refused = await readyReason(client, application, { namespace, name: 'shop' }, 'ChartFailed')
     expect(JSON.stringify(refused.status?.conditions)).toContain('Secret may not be rendered')
+    await write(rendering('three').replace(', data:', ', values:'))
+    const misspelled = await readyReason(client, application, { namespace, name: 'shop' }, 'RefusedByCluster')
+    expect(JSON.stringify(misspelled.status?.conditions)).toContain('.values: field not declared in schema')
     expect((await client.get(configMaps, { namespace, name: 'shop' }))?.data).toEqual({ value: 'two' })
   })
 

@@ -278,7 +278,7 @@ describe('sekisho kubeconfig', () => {
     const args = ['kubeconfig', '--server', 'https://10.0.0.1:6443', '--namespace', 'acme', '--kubeconfig', path]
     expect((await sekisho('dave', args)).code).toBe(0)
     const again = await sekisho('dave', [...args, '-o', 'json'])
-    expect(JSON.parse(again.out)).toEqual({ context: 'sekisho', kubeconfig: path })
+    expect(JSON.parse(again.out)).toEqual({ context: 'sekisho', kubeconfig: path, namespace: 'acme' })
     const text = await readFile(path, 'utf8')
     expect(text).toContain('# mine')
     expect(text.match(/name: other/g)).toHaveLength(1)

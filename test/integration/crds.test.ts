@@ -118,12 +118,7 @@ const refused: Readonly<Record<string, Case>> = {
   'a sync that follows two things': {
     kind: 'RemoteSync',
     spec: { ...remoteSyncSpec, source: { branch: 'main', pullRequest: 1 } },
-    says: /exactly one of branch, pullRequest, commit/,
-  },
-  'a sync that follows nothing': {
-    kind: 'RemoteSync',
-    spec: { ...remoteSyncSpec, source: {} },
-    says: /exactly one of branch, pullRequest, commit/,
+    says: /at most one of branch, pullRequest, commit/,
   },
   'a sync that leaves the repository': {
     kind: 'RemoteSync',
@@ -135,7 +130,6 @@ const refused: Readonly<Record<string, Case>> = {
     spec: { ...remoteSyncSpec, source: { commit: 'abc123' } },
     says: /source\.commit/,
   },
-  'an application without processes': { kind: 'Application', spec: { processes: [] }, says: /spec\.processes/ },
   'a web process without a port': {
     kind: 'Application',
     spec: { processes: [{ name: 'web' }] },
@@ -184,6 +178,9 @@ describe('the API server', () => {
       const object = { ...example, metadata: { name: example.metadata.name }, spec: { ...example.spec, ...requester } }
       const place = kind.namespaced ? pathOf(kindName, name) : `/apis/${kind.apiVersion}/${kind.plural}`
       const answer = await admin.request('POST', `${place}?dryRun=All&fieldValidation=Strict`, object)
+      // Values of AppSecrets are stored only after the webhook has encrypted them (test/attack/app-secrets.test.ts); there is none here.
+      if (kindName === 'AppSecret')
+        return expect([answer.status, JSON.stringify(answer.body)]).toEqual([422, expect.not.stringContaining('password')])
       expect(answer.status, JSON.stringify(answer.body)).toBe(201)
     },
   )

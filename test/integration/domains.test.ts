@@ -83,7 +83,13 @@ async function side(): Promise<Side> {
   const events = createEventRecorder({ client: controllersClient, clock, log, component: 'test' })
   const proofs = createDomainProofs({ lookUp: dnsLookUp([dns.address]), clock, leastMilliseconds: 100 })
   const deps = { manager, renderer, events, clock, platformNamespace }
-  manager.add(createApplicationController({ ...deps, ingress, registry: otherRegistry, reservedHosts, proofs }))
+  manager.add(
+    createApplicationController({
+      ...deps,
+      ...{ ingress, registry: otherRegistry, reservedHosts, proofs },
+      certificateIssuers: [],
+    }),
+  )
   const claimController = createDomainClaimController(deps)
   // It sees the Applications of this namespace alone, so it must not judge the claims of other tenants.
   manager.add({
@@ -237,7 +243,8 @@ test('a domain that an admin gives to another tenant is not served any more for 
       }
       return true
     },
-    patience,
+    // The first tenant claims it again until its proof is looked up anew.
+    { ...patience, timeoutMilliseconds: 120_000 },
   )
   await reason(acme, 'DomainTaken')
   await waitUntil(
@@ -245,7 +252,7 @@ test('a domain that an admin gives to another tenant is not served any more for 
     async () => (await acme.client.get(ingresses, { namespace: acme.namespace, name: 'shop' })) === undefined || undefined,
     patience,
   )
-})
+}, 240_000)
 
 test('hosts of the platform and of Ingresses that no Application made are refused, and free again without them', async () => {
   const acme = await side()

@@ -13,6 +13,7 @@ import { type Installation, installation } from '../../src/api/github/installati
 import { platformNamespace, wakeAnnotation } from '../../src/api/names.ts'
 import { createClusterGitHubAppController } from '../../src/controllers/cluster-github-app/index.ts'
 import { createInstallationController } from '../../src/controllers/installation/index.ts'
+import { createPlatformSecrets } from '../../src/controllers/services/platform-secrets.ts'
 import { createManager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
@@ -20,7 +21,8 @@ import type { AuditEntry } from '../../src/store/audit/audit-chain.ts'
 import type { LiveTokenFilter } from '../../src/store/token-registry.ts'
 import { createGitHubApps } from '../../src/token-desk/app-clients.ts'
 import { type Fixture, installKinds, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { waitUntil, withAdmin } from '../fixtures/harness.ts'
+import { giveSecret } from '../fixtures/platform-rights.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
 
 const fieldManager = 'test'
@@ -46,6 +48,9 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Inst
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: platformNamespace } },
     { fieldManager, force: true },
   )
+  // As docs/guide/install.md tells an admin for a key with a name of its own.
+  const admin = await withAdmin()
+  await giveSecret(admin, app)
   const revoked: InstallationFixture['revoked'] = []
   const audited: AuditRecord[] = []
   const clock = systemClock
@@ -54,7 +59,7 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Inst
   const manager = createManager({ client, log, clock, random: Math.random })
   const githubApps = createGitHubApps({
     apps: manager.cache(clusterGitHubApp),
-    secrets: manager.cache(secrets, { namespace: platformNamespace }),
+    secretOf: createPlatformSecrets({ client, clock }),
     log,
     clock,
   })

@@ -10,7 +10,7 @@ import {
   secrets,
   tokenReviews,
 } from '../../src/api/builtin/index.ts'
-import { isGone, isKubeError } from '../../src/kube/client/errors.ts'
+import { fitsNoSchema, isGone, isKubeError } from '../../src/kube/client/errors.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { addFinalizer, removeFinalizer } from '../../src/kube/object/finalizers.ts'
 import { ownerReference } from '../../src/kube/object/owner.ts'
@@ -145,6 +145,16 @@ describe('server-side apply', () => {
     )
     expect(await client.applyStatus(deployments, status(), { fieldManager, force: true })).toBeUndefined()
     expect(await client.applyStatus(deployments, status(created.metadata.uid), { fieldManager, force: true })).toBeUndefined()
+  })
+
+  test('a field that the kind does not have is refused by name, and nothing is written', async () => {
+    const { client, namespace } = await withKube()
+    const object = deployment(namespace, 'misspelled')
+    const writing = client.apply(deployments, { ...object, spec: { ...object.spec, replicaCount: 3 } }, { fieldManager })
+    const error = await writing.catch((cause: unknown) => cause)
+    expect(String(error)).toContain('.spec.replicaCount: field not declared in schema')
+    expect(fitsNoSchema(error)).toBe(true)
+    expect(await client.get(deployments, { namespace, name: 'misspelled' })).toBeUndefined()
   })
 
   test('an apply with a uid fails as gone when the object was deleted (409) or recreated (422)', async () => {

@@ -306,9 +306,10 @@ describe('an image proves its commit', () => {
   test('read by digest with a token of the platform, and with an account by the challenge', async () => {
     const digest = await pushImage(buildOf(acme), 'apps/acme/shop', 'built', label)
     const image = `${registry.host}/apps/acme/shop@${digest}`
-    expect(await labels(image, own)).toEqual({ kind: 'labels', labels: label })
+    const read = { kind: 'labels', labels: label, entryPoint: [], ports: [] }
+    expect(await labels(image, own)).toEqual(read)
     const account: ReaderAuthorization = { credentialFor: async () => pullOf(acme) }
-    expect(await labels(image, account)).toEqual({ kind: 'labels', labels: label })
+    expect(await labels(image, account)).toEqual(read)
   })
 
   test('an image that is gone, a refused credential, a tag and a registry that is away are told apart', async () => {

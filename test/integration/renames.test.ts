@@ -1,38 +1,23 @@
 // Repositories by number: the controllers and real git against the GitHub emulator. Whoever takes over the old name of an organisation or a
 // repository, or pushes to a fork, never gets a commit resolved, fetched or built.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createRepository } from '../../dev/github/actions/create-repository.ts'
 import { renameAccount } from '../../dev/github/actions/people/rename-account.ts'
 import { openPullRequest, setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
 import { changeRepository } from '../../dev/github/actions/repository/change.ts'
 import { forkRepository } from '../../dev/github/actions/repository/fork.ts'
-import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
 import { organizationById, repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
 import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
-import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { installDefinitions, installKinds, patience, readyReason } from '../fixtures/application-fixture.ts'
+import { patience, readyReason } from '../fixtures/application-fixture.ts'
+import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
-import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 import { type Hub, type RemoteSyncFixture, startRemoteSyncFixture } from '../fixtures/remote-sync-fixture.ts'
 
-let renderer: ChartRenderer
-beforeAll(async () => {
-  await installKinds()
-  await installDefinitions(kpackDefinitions)
-  renderer = createChartRenderer()
-  renderer.warmUp()
-})
-afterAll(() => renderer.stop())
-
-let github: RunningEmulator
-beforeEach(async () => {
-  github = await startEmulator()
-  return () => github.stop()
-})
+useEmulatedGitHub()
 
 const shop = 4001
 const person = (login: string) => userByLogin(github.context.state, login) ?? expect.fail(`no person ${login}`)
@@ -117,7 +102,7 @@ describe('commits that strangers pushed', () => {
     await fixture.applyApplication()
     await fixture.applyRemoteSync({ source: { pullRequest: number } })
     await fixture.approve()
-    await readyReason(fixture.client, remoteSync, { namespace: fixture.namespace, name: 'shop' }, 'PullRequestFromFork')
+    await readyReason(fixture.client, remoteSync, { namespace: fixture.namespace, name: 'shop' }, 'ApprovalMissing')
 
     const { context } = github
     const own = await push('dave', 'acme/shop', 'ours', 'feature')

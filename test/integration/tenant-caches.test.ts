@@ -62,7 +62,14 @@ test('a hundred megabytes of ConfigMaps and Deployments with our labels are not 
       type.apiVersion.includes('sekisho.dev') ? { addIndex: () => {} } : manager.cache(type, scope)) as typeof manager.cache,
   }
   const before = heapMegabytes()
-  const deps = { manager: builtIn, events: { record: () => {} }, platformNamespace: 'kube-public', renderer: {}, ingress: {} }
+  const deps = {
+    manager: builtIn,
+    events: { record: () => {} },
+    platformNamespace: 'kube-public',
+    renderer: {},
+    ingress: {},
+    registry: {},
+  }
   createTenantController(deps as never)
   const application = createApplicationController(deps as never)
   await manager.start()

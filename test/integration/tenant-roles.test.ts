@@ -293,6 +293,19 @@ describe('own rights work', () => {
     }
   })
 
+  test('a developer runs commands in pods of the own namespace, a viewer and a workload in none', async () => {
+    const exec = (namespace: string, method: string): Call => ({
+      method,
+      path: namespaced(namespace, 'pods', '/x/exec?command=sh'),
+    })
+    for (const method of ['GET', 'POST']) {
+      // There is no such pod: the request is allowed and leads nowhere.
+      for (const who of ['developer', 'admin']) expect((await send(who, exec(tenant, method))).status).toBe(404)
+      for (const who of ['viewer', 'workload', 'outsider']) expect((await send(who, exec(tenant, method))).status).toBe(403)
+      for (const who of identities) expect((await send(who, exec(stranger, method))).status).toBe(403)
+    }
+  })
+
   test('a viewer and a workload write nothing', async () => {
     for (const who of ['viewer', 'workload', 'outsider'])
       expect((await send(who, { method: 'POST', path: own('configmaps'), body: configMap('x') })).status).toBe(403)

@@ -63,10 +63,14 @@ describe('Tenant', () => {
     }
     const bound = await client.list(roleBindings, { namespace })
     expect(bound.map(({ metadata, subjects }) => [metadata.name, subjects?.[0]?.name])).toEqual([
+      ['sekisho:broker', 'sekisho-broker'],
+      ['sekisho:controllers', 'sekisho-controllers'],
       ['sekisho:tenant-admin', 'github|github.localhost|org|2001|owners'],
       ['sekisho:tenant-developer', 'github|github.localhost|org|2001|team|3001'],
     ])
-    expect(await client.list(roleBindings, { namespace: build })).toEqual([])
+    expect((await client.list(roleBindings, { namespace: build })).map(({ roleRef }) => roleRef.name)).toEqual([
+      'sekisho:controllers-build-namespace',
+    ])
     expect((await client.list(networkPolicies, { namespace: build })).map(({ metadata }) => metadata.name)).toContain(
       'sekisho-deny-all',
     )
@@ -88,11 +92,50 @@ describe('Tenant', () => {
     const fixture = await readyTenant()
     const { client, namespace } = fixture
     await fixture.applyTenant({ roles: [{ role: 'viewer', subject: { type: 'User', id: 1003 } }] })
-    const names = async () => (await client.list(roleBindings, { namespace })).map(({ metadata }) => metadata.name).join()
+    const names = async () =>
+      (await client.list(roleBindings, { namespace }))
+        .map(({ metadata }) => metadata.name)
+        .filter(name => name.startsWith('sekisho:tenant-'))
+        .join()
     await waitUntil('only viewers are bound', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
     await client.delete(roleBindings, { namespace, name: 'sekisho:tenant-viewer' })
     await waitUntil('the binding is back', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
   })
+
+  test('gives the platform its rights again when somebody takes them away, and keeps them until the namespace is empty', async () => {
+    const fixture = await readyTenant()
+    const { client, namespace } = fixture
+    await fixture.bind()
+    const key = { namespace, name: 'sekisho:controllers' }
+    const before = await client.get(roleBindings, key)
+    expect(before?.metadata.finalizers).toEqual(['sekisho.dev/platform-rights'])
+    await client.delete(roleBindings, key)
+    const again = async () => {
+      const found = await client.get(roleBindings, key)
+      const isNew = found?.metadata.uid !== before?.metadata.uid && found?.metadata.deletionTimestamp === undefined
+      return found !== undefined && isNew ? found : undefined
+    }
+    expect((await waitUntil('the binding is back', again, patience)).metadata.finalizers).toEqual(['sekisho.dev/platform-rights'])
+    await client.mergePatch(
+      installation,
+      { namespace, name: 'github' },
+      { metadata: { finalizers: ['sekisho.dev/held-by-the-test'] } },
+      { fieldManager: 'test' },
+    )
+    await client.delete(tenant, { name: namespace })
+    const leaving = async () => (await client.get(roleBindings, key))?.metadata.deletionTimestamp !== undefined || undefined
+    await waitUntil('the binding is to be deleted', leaving, { ...patience, timeoutMilliseconds: 60_000 })
+    await quiet(fixture)
+    expect((await client.get(roleBindings, key))?.metadata.finalizers).toEqual(['sekisho.dev/platform-rights'])
+    await client.mergePatch(
+      installation,
+      { namespace, name: 'github' },
+      { metadata: { finalizers: [] } },
+      { fieldManager: 'test' },
+    )
+    const gone = async () => (await client.get(namespaces, { name: namespace })) === undefined || undefined
+    await waitUntil('the namespace is gone', gone, { ...patience, timeoutMilliseconds: 60_000 })
+  }, 150_000)
 
   test('deletes a network policy of an earlier version, which would keep open what it allowed, and recreates a deleted one', async () => {
     const fixture = await readyTenant()
@@ -123,7 +166,9 @@ describe('Tenant', () => {
     const wanted = [
       'app sekisho-deny-all',
       'app sekisho-egress',
+      'app sekisho-egress-isolated',
       'app sekisho-ingress',
+      'app sekisho-ingress-isolated',
       'build sekisho-deny-all',
       'build sekisho-egress',
     ]

@@ -1,6 +1,6 @@
 // Applications that a developer creates, changes and deletes. Records the expected state; uses only requests that kubectl would make.
 import { randomInt } from 'node:crypto'
-import type { SoakPlatform } from './platform.ts'
+import type { PlatformInUse } from './platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Applications = {
@@ -16,7 +16,7 @@ const population = 40
 const digit = (): string => randomInt(16).toString(16)
 const image = (): string => `registry.example.com/soak@sha256:${Array.from({ length: 64 }, digit).join('')}`
 
-export function createApplications(fixture: SoakPlatform, signal: AbortSignal): Applications {
+export function createApplications(fixture: PlatformInUse, signal: AbortSignal): Applications {
   const wanted = new Map<string, string>()
   const delays: number[] = []
   let made = 0

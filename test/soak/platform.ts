@@ -7,35 +7,31 @@ import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { stringify } from 'yaml'
 import { catalog } from '../../dev/cluster/binaries/catalog.ts'
 import { ensureBinary } from '../../dev/cluster/binaries/ensure-binary.ts'
-import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import type { ControlPlane } from '../../dev/cluster/control-plane/start.ts'
-import { removeTestCluster, startTestCluster } from '../../dev/cluster/control-plane/test-cluster.ts'
+import { removeTestCluster, startTestCluster, type ThrowAwayCluster } from '../../dev/cluster/control-plane/test-cluster.ts'
 import { openAuthority } from '../../dev/cluster/pki/authority.ts'
 import { standardErrorProgress } from '../../dev/cluster/progress.ts'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
-import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
+import { type EmulatorOptions, type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
 import { createKubectl } from '../../dev/up/kubectl.ts'
-import { platformIdentities } from '../../src/admission/identities.ts'
-import { policyFiles } from '../../src/admission/policies.ts'
-import { registrationName, registrations } from '../../src/admission/registrations.ts'
 import { platformNamespace } from '../../src/api/names.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import type { Store } from '../../src/store/store.ts'
 import { type Impersonation, impersonation } from '../attack/impersonation.ts'
 import { type ChaosProxy, startChaosProxy } from '../faults/chaos-proxy/chaos-proxy.ts'
 import { upstreamOf } from '../faults/chaos-proxy/upstream.ts'
+import { bothStores, type TestStore } from '../fixtures/databases.ts'
+import { admissionPort, installAdmission, platformKubeconfig } from './platform-access.ts'
 
-const cluster = { name: 'soak-cluster', portOffset: 60 }
+const soakCluster: ThrowAwayCluster = { name: 'soak-cluster', portOffset: 60 }
 /** Ports of the platform's listeners, all on loopback. */
-const ports = { broker: 24_443, tokenDesk: 24_444, admission: 24_445, source: 24_446, health: 24_447 }
+const ports = { broker: 24_443, tokenDesk: 24_444, admission: admissionPort, source: 24_446, health: 24_447 }
 export const appName = 'github'
 export const gitHubHost = 'github.localhost'
 
@@ -43,8 +39,10 @@ export type SoakPlatform = {
   readonly github: RunningEmulator
   readonly proxy: ChaosProxy
   /** A second connection to the platform's database. */
-  readonly store: Store
+  readonly store: TestStore
   readonly admin: ControlPlane['admin']
+  /** Of the administrator. */
+  readonly kubeconfig: string
   readonly people: Impersonation
   readonly pid: number
   /** Memory usage of the platform's process just after a garbage collection. */
@@ -57,7 +55,21 @@ export type SoakPlatform = {
   readonly stop: () => Promise<void>
 }
 
-export async function openSoakPlatform(): Promise<SoakPlatform> {
+/** What people, git and workloads use of a running platform. */
+export type PlatformInUse = Pick<SoakPlatform, 'github' | 'admin' | 'people' | 'tokenDeskUrl'>
+
+/** What differs from the soak's own environment. */
+export type SoakPlatformOptions = {
+  readonly cluster?: ThrowAwayCluster
+  readonly github?: Pick<EmulatorOptions, 'seed' | 'rateLimit'>
+  /** Called before the platform starts, which looks only then for kpack. */
+  readonly prepare?: (admin: ControlPlane['admin']) => Promise<void>
+  /** Settings of the platform, by their environment variables. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export async function openSoakPlatform(options: SoakPlatformOptions = {}): Promise<SoakPlatform> {
+  const { cluster = soakCluster } = options
   const deps = { settings: readClusterSettings(), progress: standardErrorProgress() }
   const stops: (() => Promise<unknown>)[] = []
   const stop = async (): Promise<void> => {
@@ -80,23 +92,28 @@ export async function openSoakPlatform(): Promise<SoakPlatform> {
       )
       await kubectl.applyText(await readFile(join(deploy, 'base/namespace.yaml'), 'utf8'))
       await kubectl.applyFolder(join(deploy, 'rbac'))
+      await kubectl.applyFolder(join(deploy, 'rbac/standalone'))
       await kubectl.applyText(await readFile(join(deploy, 'base/chart-web.yaml'), 'utf8'))
     })
     const authority = await openAuthority(join(folder, 'pki'), 'ca', 'soak')
     const leaf = await authority.leaf('broker', { commonName: 'broker', usage: 'server', addresses: ['127.0.0.1'] })
+    const names = { names: ['sekisho-admission'], addresses: ['127.0.0.1'] }
+    const admission = await authority.leaf('admission', { commonName: 'sekisho-admission', usage: 'server', ...names })
     const postgres = await deps.progress.step('PostgreSQL', startPostgres)
     stops.push(postgres.stop)
     const webhookUrl = `https://127.0.0.1:${ports.broker}/webhooks/github`
-    const github = await startEmulator({ webhookCaFile: authority.files.certificate, app: { webhookUrl } })
+    const github = await startEmulator({ ...options.github, webhookCaFile: authority.files.certificate, app: { webhookUrl } })
     stops.push(() => github.stop())
     const proxy = await startChaosProxy(await upstreamOf(await platformKubeconfig(controlPlane, folder)))
     stops.push(() => proxy.close())
     await applyApp(controlPlane, github)
+    await options.prepare?.(controlPlane.admin)
 
     const sealingKey = randomBytes(32).toString('base64')
     const logFile = join(deps.settings.stateFolder, 'soak', 'platform.log')
     await mkdir(join(deps.settings.stateFolder, 'soak'), { recursive: true })
-    const environment = await platformEnvironment({ folder, proxy, postgres, github, sealingKey, leaf })
+    const usual = await platformEnvironment({ folder, proxy, postgres, github, sealingKey, leaf, admission })
+    const environment = { ...usual, ...options.settings }
     const child = await startPlatform(deps.settings.repository, environment, logFile)
     stops.push(child.stop)
     const healthUrl = `http://127.0.0.1:${ports.health}`
@@ -106,17 +123,19 @@ export async function openSoakPlatform(): Promise<SoakPlatform> {
         hopeless: async () => child.ended(),
       }),
     )
-    await deps.progress.step('policies and webhooks', () => installAdmission(controlPlane))
+    await deps.progress.step('policies and webhooks', () => installAdmission(controlPlane, authority.pem))
     const people = await impersonation(controlPlane.kubeconfig)
     stops.push(people.close)
     const url = postgres.url('postgres')
-    const store = await openStore({ url, sealingKeys: [new SecretString(sealingKey)], clock: systemClock, log: silentLog })
+    const opened = await openStore({ url, sealingKeys: [new SecretString(sealingKey)], clock: systemClock, log: silentLog })
+    const store = bothStores(opened)
     stops.push(store.close)
     return {
       github,
       proxy,
       store,
       admin: controlPlane.admin,
+      kubeconfig: controlPlane.kubeconfig,
       people,
       pid: child.pid,
       memory: child.memory,
@@ -132,28 +151,23 @@ export async function openSoakPlatform(): Promise<SoakPlatform> {
   }
 }
 
-/** Access with the platform's own ServiceAccount, which has no more rights than its roles. */
-async function platformKubeconfig({ kubeconfig, admin }: ControlPlane, folder: string): Promise<string> {
-  const path = `/api/v1/namespaces/${platformNamespace}/serviceaccounts/sekisho/token`
-  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 6 * 3600 } }
-  const { status } = (await admin.call('POST', path, body)) as { readonly status: { readonly token: string } }
-  const { server, certificateAuthority = '' } = await readKubeconfig(kubeconfig)
-  const file = join(folder, 'platform-kubeconfig')
-  const text = stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [
-      { name: 'soak', cluster: { server, 'certificate-authority-data': Buffer.from(certificateAuthority).toString('base64') } },
-    ],
-    users: [{ name: 'sekisho', user: { token: status.token } }],
-    contexts: [{ name: 'soak', context: { cluster: 'soak', user: 'sekisho' } }],
-    'current-context': 'soak',
-  })
-  await writeFile(file, text, { mode: 0o600 })
-  return file
+/** As an installer does: the platform reads the keys of its Apps by name. */
+async function mayReadAppKey(admin: ControlPlane['admin']): Promise<void> {
+  const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${platformNamespace}`
+  const apiVersion = 'rbac.authorization.k8s.io/v1'
+  const metadata = { name: 'app-keys', namespace: platformNamespace }
+  const rules = [{ apiGroups: [''], resources: ['secrets'], resourceNames: ['github-key'], verbs: ['get'] }]
+  await admin.call('POST', `${path}/roles`, { apiVersion, kind: 'Role', metadata, rules })
+  const subjects = ['sekisho', 'sekisho-controllers'].map(name => ({
+    kind: 'ServiceAccount',
+    name,
+    namespace: platformNamespace,
+  }))
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: metadata.name }
+  await admin.call('POST', `${path}/rolebindings`, { apiVersion, kind: 'RoleBinding', metadata, subjects, roleRef })
 }
 
-async function applyApp({ admin }: ControlPlane, { app, url }: RunningEmulator): Promise<void> {
+export async function applyApp({ admin }: ControlPlane, { app, url }: RunningEmulator): Promise<void> {
   const data = { 'private-key.pem': Buffer.from(app.privateKeyPem).toString('base64') }
   await admin.call('POST', `/api/v1/namespaces/${platformNamespace}/secrets`, {
     apiVersion: 'v1',
@@ -161,6 +175,7 @@ async function applyApp({ admin }: ControlPlane, { app, url }: RunningEmulator):
     metadata: { name: 'github-key', namespace: platformNamespace },
     data,
   })
+  await mayReadAppKey(admin)
   await admin.call('POST', '/apis/github.sekisho.dev/v1alpha1/clustergithubapps', {
     apiVersion: 'github.sekisho.dev/v1alpha1',
     kind: 'ClusterGitHubApp',
@@ -182,8 +197,9 @@ async function platformEnvironment(parts: {
   readonly github: RunningEmulator
   readonly sealingKey: string
   readonly leaf: { readonly certificate: string; readonly key: string }
+  readonly admission: { readonly certificate: string; readonly key: string }
 }): Promise<Record<string, string>> {
-  const { folder, proxy, postgres, github, sealingKey, leaf } = parts
+  const { folder, proxy, postgres, github, sealingKey, leaf, admission } = parts
   const kubeconfig = join(folder, 'kubeconfig')
   await writeFile(kubeconfig, proxy.kubeconfig(), { mode: 0o600 })
   return {
@@ -213,6 +229,8 @@ async function platformEnvironment(parts: {
     SEKISHO_TOKEN_DESK_HOST: 'localhost',
     SEKISHO_ADMISSION_ADDRESS: '127.0.0.1',
     SEKISHO_ADMISSION_PORT: String(ports.admission),
+    SEKISHO_ADMISSION_CERTIFICATE_PATH: admission.certificate,
+    SEKISHO_ADMISSION_KEY_PATH: admission.key,
     SEKISHO_HEALTH_ADDRESS: '127.0.0.1',
     SEKISHO_HEALTH_PORT: String(ports.health),
     SEKISHO_SWEEP_SECONDS: '60',
@@ -262,30 +280,3 @@ async function ready(healthUrl: string): Promise<true | undefined> {
   const answer = await fetch(`${healthUrl}/readyz`, { signal: AbortSignal.timeout(5000) })
   return answer.ok || undefined
 }
-
-/** Called after the platform serves: webhooks that fail closed would refuse its own first writes. */
-async function installAdmission({ admin }: ControlPlane): Promise<void> {
-  const policies = [...policyFiles(platformIdentities()).values()].flat()
-  const webhooks = registrations({ kind: 'url', origin: `https://127.0.0.1:${ports.admission}` }, platformIdentities())
-  for (const manifest of [...policies, ...webhooks]) {
-    const { kind, metadata } = manifest
-    const plural = kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : `${kind.toLowerCase()}s`
-    await admin.apply(`${registry}/${plural}/${metadata.name}`, manifest)
-  }
-  await waitUntil(
-    'the platform to publish the authority of its webhooks',
-    async () => {
-      const found = await Promise.all(
-        ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'].map(
-          async plural => (await admin.call('GET', `${registry}/${plural}/${registrationName}`)) as Registration,
-        ),
-      )
-      return found.every(({ webhooks }) => webhooks.every(({ clientConfig }) => clientConfig.caBundle !== undefined)) || undefined
-    },
-    { timeoutMilliseconds: 90_000 },
-  )
-}
-
-const registry = '/apis/admissionregistration.k8s.io/v1'
-
-type Registration = { readonly webhooks: readonly { readonly clientConfig: { readonly caBundle?: string } }[] }

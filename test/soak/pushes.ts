@@ -1,6 +1,6 @@
 // Commits that a developer pushes with git to branches that RemoteSyncs follow. The GitHub emulator sends the webhooks, or loses them.
 import { cloneUrl, createGitClient, type GitClient } from '../../dev/github/testing/git-client.ts'
-import type { SoakPlatform } from './platform.ts'
+import type { PlatformInUse } from './platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Pushes = {
@@ -20,7 +20,7 @@ async function must(client: GitClient, ...args: readonly string[]): Promise<stri
   return stdout
 }
 
-export async function createPushes(fixture: SoakPlatform): Promise<Pushes> {
+export async function createPushes(fixture: PlatformInUse): Promise<Pushes> {
   const client = await createGitClient()
   const token = fixture.github.personalTokens['dave']
   const remote = cloneUrl(fixture.github.url, repository, token)

@@ -41,7 +41,7 @@ type Conditioned = {
   }
 }
 
-export async function untilReady(fixture: SoakPlatform, path: string): Promise<void> {
+export async function untilReady(fixture: Pick<SoakPlatform, 'admin'>, path: string): Promise<void> {
   const check = async (): Promise<true | undefined> => {
     const { status } = (await fixture.admin.call('GET', path)) as Conditioned
     const ready = status?.conditions?.find(({ type }) => type === 'Ready')

@@ -3,7 +3,7 @@ import { Agent, request } from 'undici'
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { tokenDeskAudience } from '../../src/api/names.ts'
 import { authorityConfigMap } from '../../src/controllers/tenant/desired.ts'
-import type { SoakPlatform } from './platform.ts'
+import type { PlatformInUse } from './platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Tokens = {
@@ -21,7 +21,7 @@ export type Tokens = {
 const grants = 4
 const repository = 'acme/shop'
 
-export async function createTokens(fixture: SoakPlatform): Promise<Tokens> {
+export async function createTokens(fixture: PlatformInUse): Promise<Tokens> {
   const pod = await makePod(fixture)
   const agent = await deskAgent(fixture)
   const held = new Map<string, Set<string>>()
@@ -119,7 +119,7 @@ export async function createTokens(fixture: SoakPlatform): Promise<Tokens> {
 
 type Pod = { readonly name: string; readonly uid: string }
 
-async function makePod({ admin }: SoakPlatform): Promise<Pod> {
+async function makePod({ admin }: PlatformInUse): Promise<Pod> {
   const core = `/api/v1/namespaces/${namespace}`
   await admin.call('POST', `${core}/serviceaccounts`, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'runner' } })
   const securityContext = {
@@ -142,7 +142,7 @@ async function makePod({ admin }: SoakPlatform): Promise<Pod> {
   return { name: made.metadata.name, uid: made.metadata.uid }
 }
 
-async function podToken({ admin }: SoakPlatform, pod: Pod): Promise<string> {
+async function podToken({ admin }: PlatformInUse, pod: Pod): Promise<string> {
   const answer = (await admin.call('POST', `/api/v1/namespaces/${namespace}/serviceaccounts/runner/token`, {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
@@ -152,7 +152,7 @@ async function podToken({ admin }: SoakPlatform, pod: Pod): Promise<string> {
 }
 
 /** Trusts the same authority as a tenant's workloads: that in the ConfigMap of their namespace. */
-async function deskAgent({ admin }: SoakPlatform): Promise<Agent> {
+async function deskAgent({ admin }: PlatformInUse): Promise<Agent> {
   const path = `/api/v1/namespaces/${namespace}/configmaps/${authorityConfigMap}`
   const { data } = (await admin.call('GET', path)) as { readonly data: Readonly<Record<string, string>> }
   return new Agent({ connect: { ca: data['ca.crt'] ?? '', servername: 'localhost' } })

@@ -59,11 +59,20 @@ async function takeSubject(fixture: Fixture, worker: Worker, component: Componen
   return worker.subject
 }
 
-async function restart({ fixture, worker, scenario }: ScenarioRun, environment: Environment, killed: Subject): Promise<void> {
+type Killed = { readonly subject: Subject /** `performance.now()` at its start. */; readonly startedAt: number }
+
+async function restart(
+  { fixture, worker, scenario }: ScenarioRun,
+  environment: Environment,
+  { subject: killed, startedAt }: Killed,
+): Promise<void> {
+  const { awayMilliseconds = 0, clockRate = 1 } = scenario
+  // As much later by the clock of the killed process, which was ahead already if it was fast.
+  const aheadMilliseconds = awayMilliseconds + (performance.now() - startedAt) * (clockRate - 1)
   await killed.gone
   const next = await takeSubject(fixture, worker, killed.component)
   environment.crash.revive()
-  await next.start(environment.runSettings(scenario.awayMilliseconds ?? 0))
+  await next.start(environment.runSettings({ aheadMilliseconds, clockRate }))
 }
 
 async function inEnvironment<T>(
@@ -76,7 +85,8 @@ async function inEnvironment<T>(
   let restarted: Promise<void> | undefined
   try {
     const subject = await takeSubject(fixture, worker, scenario.environment.component)
-    await subject.start(environment.runSettings(0))
+    const startedAt = performance.now()
+    await subject.start(environment.runSettings({ aheadMilliseconds: 0, clockRate: scenario.clockRate ?? 1 }))
     await scenario.prepare?.(environment)
     await quiet(environment)
     const broken = Promise.withResolvers<never>()
@@ -85,7 +95,7 @@ async function inEnvironment<T>(
     environment.crash.arm(point, () => {
       subject.kill()
       environment.cut()
-      restarted = restart(run, environment, subject)
+      restarted = restart(run, environment, { subject, startedAt })
       restarted.catch(broken.reject)
     })
     await Promise.race([scenario.act(environment), broken.promise])

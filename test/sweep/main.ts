@@ -8,8 +8,6 @@ import { createManager } from '../../src/kube/manager.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { messageOf } from '../../src/lib/errors.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { readStoreSettings } from '../../src/store/config.ts'
-import { openStore } from '../../src/store/open-store.ts'
 import type { OpenComponent } from './subject/component.ts'
 import type { FromSubject, RunSettings, ToSubject } from './subject/messages.ts'
 
@@ -20,26 +18,31 @@ const { openComponent }: { readonly openComponent: OpenComponent } =
 const log = createLog({ level: 'info', name: 'subject' })
 const send = (message: FromSubject): void => void process.send?.(message)
 
-/** A clock that is ahead: the process behaves as if it was restarted that much later, without waiting. */
-function clockAhead(milliseconds: number): Clock {
-  return { ...systemClock, now: () => new Date(Date.now() + milliseconds) }
+/** A clock that is ahead, and may be fast: the process behaves as if it was restarted that much later, without waiting. */
+function clockOf({ aheadMilliseconds, clockRate }: RunSettings): Clock {
+  const [start, wall] = [performance.now(), Date.now() + aheadMilliseconds]
+  const passed = (): number => (performance.now() - start) * clockRate
+  return {
+    now: () => new Date(wall + passed()),
+    monotonic: passed,
+    sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / clockRate, signal),
+  }
 }
 
-async function startComponent({ environment, aheadMilliseconds }: RunSettings): Promise<() => Promise<void>> {
-  const clock = clockAhead(aheadMilliseconds)
+async function startComponent(settings: RunSettings): Promise<() => Promise<void>> {
+  const { environment } = settings
+  const clock = clockOf(settings)
   const random = Math.random
   const connection = await loadKubeConnection({ environment, clock })
   const kube = createKubeClient({ connection, component: 'sweep', clock, random })
-  const { location, sealingKeys } = readStoreSettings(environment)
-  const store = await openStore({ ...location, sealingKeys, clock, log })
   const manager = createManager({ client: kube, log, clock, random })
-  const app = await openComponent({ environment, store, kube, manager, log, clock })
+  const app = await openComponent({ environment, kube, manager, log, clock })
   await manager.start()
   await app.start()
   return async () => {
     await manager.stop()
     await app.stop()
-    await store.close()
+    await app.close()
     await kube.close()
   }
 }

@@ -15,20 +15,23 @@ import { testKubeconfig } from '../fixtures/harness.ts'
 import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 import { openEnvironment } from './environment/environment.ts'
 import { type Fixture, openFixture } from './environment/fixture.ts'
+import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 import { sweep } from './sweep.ts'
 import { sweepTable } from './table.ts'
 
 /** Two cores suffice for five workers: most of a case is waiting for the cluster's own controllers. */
 const workers = Number(process.env['SEKISHO_SWEEP_LANES'] ?? 5)
-/** Part of a scenario's name: only matching scenarios are swept. */
-const wanted = process.env['SEKISHO_SWEEP_ONLY'] ?? ''
+/** Parts of scenarios' names, separated by commas: only matching scenarios are swept. */
+const wanted = (process.env['SEKISHO_SWEEP_ONLY'] ?? '').split(',').filter(Boolean)
 /** The whole sweep takes at least a quarter of an hour on two cores; without this only short scenarios are swept. */
 const long = process.env['SEKISHO_LONG'] === '1'
-/** Scenarios without builds and without namespace deletion. */
+/** Scenarios without builds and without namespace deletion, which are swept around every write in the short form, too. */
 const short = ['token desk', 'repository-grant: create', 'webhook inbox', 'application-chart', 'cluster-github-app']
-const isChosen = (name: string): boolean =>
-  wanted !== '' ? name.includes(wanted) : long || short.some(part => name.includes(part))
+const isChosen = ({ name, shortPoints }: Scenario): boolean =>
+  wanted.length > 0
+    ? wanted.some(part => name.includes(part))
+    : long || shortPoints !== undefined || short.some(part => name.includes(part))
 /** A sweep with fewer points has lost some. */
 const fewestPoints = 250
 const mostNotReachedPercent = 5
@@ -47,9 +50,9 @@ async function registeredControllers(): Promise<readonly string[]> {
   const manager = createManager({ client: fixture.kube, log: silentLog, clock: systemClock, random: Math.random })
   const names: string[] = []
   const listed: Manager = { ...manager, add: definition => void names.push(definition.name) }
-  const { environment: variables } = environment.runSettings(0)
+  const { environment: variables } = environment.runSettings({ aheadMilliseconds: 0, clockRate: 1 })
   const deps = { store: environment.store, kube: fixture.kube, manager: listed, log: silentLog, clock: systemClock }
-  const controllers = await createControllersApp({ ...deps, settings: readControllersSettings(variables) })
+  const controllers = await createControllersApp({ ...deps, mode: 'production', settings: readControllersSettings(variables) })
   const broker = await createBrokerApp({ ...deps, settings: readBrokerSettings(variables), random: Math.random })
   await Promise.all([controllers.stop(), broker.stop()])
   await environment.close()
@@ -63,15 +66,15 @@ describe('crash sweep', () => {
   })
 
   test('a controller that is killed before or after any of its writes reaches the state of the undisturbed run', async () => {
-    const chosen = scenarios.filter(({ name }) => isChosen(name))
-    const results = await sweep(fixture, chosen, workers)
+    const chosen = scenarios.filter(isChosen)
+    const results = await sweep(fixture, chosen, { long, width: workers })
     const table = sweepTable(results)
     process.stdout.write(`\n${table}\n`)
     const points = results.reduce((sum, result) => sum + result.points, 0)
     const survived = results.reduce((sum, result) => sum + result.survived, 0)
     const notReached = results.reduce((sum, result) => sum + result.notReached.length, 0)
     expect(survived, table).toBe(points)
-    if (!long || wanted !== '') return
+    if (!long || wanted.length > 0) return
     const kill = 'the process is killed before and after each single external write'
     await recordOutcome({
       fault: 1,

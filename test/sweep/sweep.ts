@@ -24,6 +24,11 @@ export function pointsOf({ writes }: Undisturbed): readonly CrashPoint[] {
   })
 }
 
+/** A later write of the same name has its number in brackets at the end of its text. */
+export function shortPointsOf(undisturbed: Undisturbed, chosen: RegExp): readonly CrashPoint[] {
+  return pointsOf(undisturbed).filter(point => chosen.test(pointText(point)))
+}
+
 export function pointText({ when, write, occurrence }: CrashPoint): string {
   return `${when} ${write}${occurrence === 1 ? '' : ` (${occurrence})`}`
 }
@@ -67,8 +72,15 @@ async function work(workers: readonly Worker[], jobs: Job[]): Promise<void> {
   )
 }
 
+/** `long`: around every write, also of scenarios that have a short form. `width`: how many workers. */
+type SweepForm = { readonly long: boolean; readonly width: number }
+
 /** Rejects when a scenario does not succeed undisturbed: no statement about it is possible then. */
-export async function sweep(fixture: Fixture, scenarios: readonly Scenario[], width: number): Promise<readonly ScenarioResult[]> {
+export async function sweep(
+  fixture: Fixture,
+  scenarios: readonly Scenario[],
+  { long, width }: SweepForm,
+): Promise<readonly ScenarioResult[]> {
   const workers = Array.from({ length: width }, (): Worker => ({ subject: undefined }))
   const tallies = new Map(scenarios.map(scenario => [scenario, emptyTally()]))
   const points: Job[] = []
@@ -81,7 +93,9 @@ export async function sweep(fixture: Fixture, scenarios: readonly Scenario[], wi
     return worker =>
       timed(tally, async () => {
         const undisturbed = await runUndisturbed({ fixture, worker, scenario })
-        const found = pointsOf(undisturbed)
+        const { shortPoints, periodicWrites } = scenario
+        const possible = long || shortPoints === undefined ? pointsOf(undisturbed) : shortPointsOf(undisturbed, shortPoints)
+        const found = possible.filter(({ write }) => periodicWrites?.test(write) !== true)
         if (found.length === 0) throw new Error(`${scenario.name} writes nothing: there is nothing to sweep`)
         let left = found.length
         const sweepOne = async (next: Worker, point: CrashPoint): Promise<void> => {

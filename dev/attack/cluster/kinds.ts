@@ -5,6 +5,21 @@ import type { Actor } from '../world/actors.ts'
 import { platformNamespace } from '../world/targets.ts'
 import { type ApiAttempt, apiAttempts, corePath, groupPath, jsonPatch, mergePatch } from './api-attempts.ts'
 
+/** Would let the code of a fork run. */
+const previewApproval = {
+  apiVersion: 'apps.sekisho.dev/v1alpha1',
+  kind: 'PreviewApproval',
+  metadata: { name: `shop-pr-1-${'a'.repeat(12)}` },
+  spec: {
+    pipeline: { name: 'shop', uid: 'x' },
+    repository: 4001,
+    number: 1,
+    headCommit: 'a'.repeat(40),
+    by: { id: 1001, login: 'olivia' },
+    via: 'Comment',
+  },
+}
+
 /** The kinds of the platform that tenants may only read, or not at all. */
 function platformKinds(as: Actor, namespace: string): readonly ApiAttempt[] {
   const github = 'github.sekisho.dev/v1alpha1'
@@ -35,6 +50,14 @@ function platformKinds(as: Actor, namespace: string): readonly ApiAttempt[] {
     patch(`${groupPath(github, namespace, 'repositorygrants')}/x`, { spec: { repositories: ['acme/shop'] } }),
     patch(`${groupPath(apps, namespace, 'applications')}/x/status`, { status: { url: 'http://x' } }),
     patch(`${groupPath(apps, namespace, 'remotesyncs')}/x/status`, { status: { image: 'x' } }),
+    {
+      as,
+      method: 'POST',
+      path: groupPath(apps, namespace, 'previewapprovals'),
+      json: previewApproval,
+      dry: true,
+    },
+    patch(`${groupPath(apps, namespace, 'previewapprovals')}/x/status`, { status: { conditions: [] } }),
     patch('/apis/apps.sekisho.dev/v1alpha1/applicationcharts/web', { spec: {} }),
     patch('/apis/github.sekisho.dev/v1alpha1/clustergithubapps/github', { spec: { endpoints: { api: 'http://x' } } }),
     patch('/apis/tenancy.sekisho.dev/v1alpha1/tenants/acme', { spec: { roles: [] } }),

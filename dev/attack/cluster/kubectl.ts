@@ -24,9 +24,14 @@ function kubectl(world: World, login: Login, args: readonly string[]): Attempt {
 function attempts(world: World): readonly Attempt[] {
   const { name } = world.targets.victim.pod
   const inside = (login: Login): readonly (readonly string[])[] => [
-    ['exec', name, '-n', tenantNamespace, '--', 'true'],
+    // dave may: he is a developer of acme.
+    ...(login === 'dave'
+      ? []
+      : [
+          ['exec', name, '-n', tenantNamespace, '--', 'true'],
+          ['cp', '-n', tenantNamespace, `${name}:/workspace/server.js`, `/tmp/attack-${login}`],
+        ]),
     ['debug', name, '-n', tenantNamespace, '--image=x', '--target=web', '--attach=false'],
-    ['cp', '-n', tenantNamespace, `${name}:/workspace/server.js`, `/tmp/attack-${login}`],
     ['port-forward', '-n', tenantNamespace, `pod/${name}`, ':3000'],
     ['get', 'secrets', '-n', tenantNamespace, '-o', 'yaml'],
     ['create', 'token', 'default', '-n', tenantNamespace],

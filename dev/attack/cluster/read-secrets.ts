@@ -78,7 +78,7 @@ const everywhere = (as: Actor): readonly ApiAttempt[] => [
 
 /** A Secret to ask for by its name: of acme there may be none that is known. */
 const nameIn: Readonly<Record<string, string>> = {
-  [platformNamespace]: 'sekisho-secrets',
+  [platformNamespace]: 'sekisho-broker-tls',
   [tenantNamespace]: 'sekisho-registry-pull',
   [neighbourNamespace]: 'sekisho-registry-pull',
   [`${tenantNamespace}-build`]: 'sekisho-registry-build',

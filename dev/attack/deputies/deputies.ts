@@ -28,7 +28,7 @@ export function syncAttempt(world: World, name: string, what: string, spec: Spec
     path: syncs,
     object: remoteSync(name, spec),
     refusals:
-      /^(GrantDenied|InstallationNotReady|BranchNotFound|PullRequestNotFound|CommitNotFound|ApplicationTaken|ApplicationNotFound|\w*Fork\w*|CommitNot\w+|InvalidName|NotATenant\w*)$/,
+      /^(GrantDenied|InstallationNotReady|BranchNotFound|PullRequestNotFound|CommitNotFound|ApplicationTaken|ApplicationNotFound|ApprovalMissing|CommitNot\w+|InvalidName|NotATenant\w*)$/,
     harm: isFetched,
     seconds: 30,
   })

@@ -66,20 +66,27 @@ export const forkAttacks: readonly Attack[] = [
     against: 'globex, whose platform would build a stranger’s code',
     tries: 'A pull request from a fork is built without approval.',
     expected: ['controller', 'admission', 'schema'],
-    attempts: world => [
-      {
-        name: 'noah: a pull request from his fork',
+    attempts(world) {
+      const sources = [
+        { what: 'a pull request from his fork', name: 'attack-fork', source: {} },
+        { what: 'the merge commit of a pull request from his fork', name: 'attack-fork-merge', source: { mergeCommit: true } },
+      ]
+      // Attempts run at the same time, and a person has one fork of a repository.
+      let pullRequest: Promise<number> | undefined
+      let running = sources.length
+      return sources.map(({ what, name, source }) => ({
+        name: `noah: ${what}`,
         async run() {
-          const number = await openPullRequest(world)
           try {
-            return await syncAttempt(world, 'attack-fork', 'RemoteSync of a fork’s pull request', {
-              source: { pullRequest: number },
-            }).run()
+            pullRequest ??= openPullRequest(world)
+            const number = await pullRequest
+            return await syncAttempt(world, name, `RemoteSync of ${what}`, { source: { pullRequest: number, ...source } }).run()
           } finally {
-            await withdraw(world, number)
+            running -= 1
+            if (running === 0 && pullRequest !== undefined) await withdraw(world, await pullRequest)
           }
         },
-      },
-    ],
+      }))
+    },
   },
 ]

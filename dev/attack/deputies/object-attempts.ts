@@ -26,7 +26,7 @@ export type ObjectAttempt = {
   readonly object: { readonly metadata: { readonly name: string } } & Readonly<Record<string, unknown>>
   /** Reasons of the condition Ready that say “refused”. */
   readonly refusals: RegExp
-  /** Another layer that stopped it, as the message of the condition tells. */
+  /** Another layer that stopped it, as the message of the condition says. */
   readonly toldOf?: { readonly message: RegExp; readonly by: Layer }
   /** Looks at the object, and the cluster, for the harm; undefined while there is none. */
   readonly harm?: (shown: Shown) => Promise<string | undefined>

@@ -129,7 +129,7 @@ export const canaryAttacks: readonly Attack[] = [
     name: 'canary/everywhere',
     alone: true,
     as: 'all attackers, and the administrator of the cluster',
-    against: 'a canary in a Secret of the platform, and live tokens of GitHub',
+    against: 'a canary in a Secret of the platform, one in an AppSecret of acme, and live tokens of GitHub',
     tries: 'Finds them in objects, events, status, logs, images, environments, metrics, or in any answer that an attacker got.',
     expected: ['absent'],
     attempts: world => [

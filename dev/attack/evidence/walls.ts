@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
+import { runningMode } from '../../up/mode.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { stopped, succeeded, unclear } from '../verdict.ts'
 import type { World } from '../world/world.ts'
@@ -22,8 +23,10 @@ const resources: Readonly<Record<string, string>> = {
   MutatingWebhookConfiguration: 'mutatingwebhookconfigurations',
 }
 
-async function shipped(repository: string): Promise<readonly Shipped[]> {
-  const folder = join(repository, 'deploy/policies')
+async function shipped({ admin, settings }: World): Promise<readonly Shipped[]> {
+  const mode = await runningMode(admin)
+  if (mode === undefined) throw new Error('the platform is not installed: run make up first')
+  const folder = join(settings.repository, 'deploy/policies', mode)
   const texts = await Promise.all((await readdir(folder)).map(name => readFile(join(folder, name), 'utf8')))
   return texts
     .flatMap(text => parseAllDocuments(text).map(document => document.toJS() as Shipped))
@@ -62,6 +65,17 @@ function stands({ admin }: World, wanted: Shipped): Attempt {
   }
 }
 
+/** What the standard `restricted` refuses for more than one reason. */
+const unrestrictedPod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'unrestricted' },
+  spec: {
+    hostPID: true,
+    containers: [{ name: 'shell', image: 'registry.test/shell', securityContext: { privileged: true } }],
+  },
+}
+
 function namespaceIsWalled({ admin }: World, namespace: string): readonly Attempt[] {
   return [
     {
@@ -71,7 +85,11 @@ function namespaceIsWalled({ admin }: World, namespace: string): readonly Attemp
           metadata: { labels: Record<string, string> }
         }
         const level = metadata.labels['pod-security.kubernetes.io/enforce']
-        return level === 'restricted' ? stopped('Pod Security', level) : succeeded(`enforce is ${level}`)
+        if (level === 'restricted') return stopped('Pod Security', level)
+        // Where Dockerfiles are built, a policy stands in its place (docs/adr/0037).
+        const answer = await admin.request('POST', `/api/v1/namespaces/${namespace}/pods?dryRun=All`, unrestrictedPod)
+        const refused = answer.status === 403 && JSON.stringify(answer.body).includes('sekisho-build-pods')
+        return refused ? stopped('admission', 'sekisho-build-pods') : succeeded(`enforce is ${level}: ${answer.status}`)
       },
     },
     {
@@ -99,7 +117,7 @@ export const wallAttacks: readonly Attack[] = [
     expected: ['admission', 'Pod Security', 'network'],
     peer: 'Coolify: network policies that were “temporarily disabled” without an alarm',
     attempts: async world => [
-      ...(await shipped(world.settings.repository)).map(wanted => stands(world, wanted)),
+      ...(await shipped(world)).map(wanted => stands(world, wanted)),
       ...[tenantNamespace, `${tenantNamespace}-build`, neighbourNamespace, `${neighbourNamespace}-build`].flatMap(namespace =>
         namespaceIsWalled(world, namespace),
       ),

@@ -7,7 +7,7 @@ import { deployedSync, pushShop } from '../../demo/scenario/deploy.ts'
 import { readLocalGitHub } from '../../up/github.ts'
 import { newBrowser } from '../outside/visitor.ts'
 import { serviceAccountToken } from '../world/actors.ts'
-import { platformAddress } from '../world/targets.ts'
+import { platformAddress, platformAddresses } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
 import { githubCalls } from './github-calls.ts'
 
@@ -167,11 +167,17 @@ async function kubectl(world: World): Promise<void> {
   if (answer.status !== 200) throw new Error(`kubectl: ${answer.status}`)
 }
 
-/** Memory of the platform's process, calls that GitHub counted, rows of the audit log. */
+/** Memory of the largest process of the platform, calls that GitHub counted, rows of the audit log. */
 async function gauges(world: World) {
-  const { text } = await world.http.send(`http://${platformAddress(world.targets, 8090)}:8090/metrics`)
-  const memory = Number(/^process_resident_memory_bytes(?:\{[^}]*\})? (\S+)/m.exec(text)?.[1] ?? 0)
+  const memory = Math.max(
+    ...(await Promise.all(platformAddresses(world.targets, 8090).map(address => residentMemory(world, address)))),
+  )
   return { memory, githubCalls: await githubCalls(world), auditRows: await auditRows(world) }
+}
+
+async function residentMemory(world: World, address: string): Promise<number> {
+  const { text } = await world.http.send(`http://${address}:8090/metrics`)
+  return Number(/^process_resident_memory_bytes(?:\{[^}]*\})? (\S+)/m.exec(text)?.[1] ?? 0)
 }
 
 /** The sequence number of the newest row. */

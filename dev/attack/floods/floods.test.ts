@@ -25,12 +25,21 @@ test('more than twice as long, a failure, memory, calls and rows are problems', 
   )
   expect(compare(measured(), busy).problems).toEqual([
     'sign-in p50 2.3×',
-    'sign-in p99 2.3×',
+    'sign-in p90 2.3×',
     'token failed 3 times',
     'memory +201 MB',
     '5000 calls of GitHub',
     '9000 audit rows',
   ])
+})
+
+test('one slow use of many is the end of the tail, and one of a few is chance', () => {
+  const tail = (samples: number, slow: number) => [...Array(samples - slow).fill(300), ...Array(slow).fill(3000)]
+  const problems = (samples: number, slow: number) =>
+    compare(measured({ 'sign-in': tail(samples, 0) }), measured({ 'sign-in': tail(samples, slow) })).problems
+  expect(problems(20, 1)).toEqual([])
+  expect(problems(20, 3)).toEqual(['sign-in p90 10.0×'])
+  expect(problems(200, 2)).toEqual(['sign-in p99 10.0×'])
 })
 
 test('a use that never worked is a problem', () => {

@@ -8,7 +8,8 @@ import type { HttpAnswer, HttpRequest } from '../world/http.ts'
 import type { World } from '../world/world.ts'
 import { signedIn } from './visitor.ts'
 
-type Ask = HttpRequest & {
+/** A request and what the answer to it must be. */
+export type Ask = HttpRequest & {
   readonly name: string
   readonly as: Actor
   readonly path: string
@@ -16,7 +17,8 @@ type Ask = HttpRequest & {
   readonly judge?: (answer: HttpAnswer) => Verdict
 }
 
-function ask(world: World, { name, as, path, statuses, judge, headers, ...options }: Ask): Attempt {
+/** The attempt that sends it, as the actor. */
+export function ask(world: World, { name, as, path, statuses, judge, headers, ...options }: Ask): Attempt {
   return {
     name: `${as}: ${name}`,
     async run() {
@@ -227,6 +229,9 @@ export const brokerAttacks: readonly Attack[] = [
     attempts: world =>
       pages(world, [
         '/tenants/acme',
+        '/tenants/acme/applications/shop',
+        '/tenants/acme/builds',
+        '/tenants/acme/previews',
         '/tenants/ACME',
         '/tenants/acme%2f',
         '/tenants/%2e%2e/acme',

@@ -100,11 +100,18 @@ function serviceOf({ metadata, spec }: Item): Named {
   }
 }
 
-/** The address of the platform’s pod that serves this port: one process or several. */
-export function platformAddress({ platformPods }: Targets, port: number): string {
-  const pod = platformPods.find(({ namespace, ports }) => namespace === platformNamespace && ports.includes(port))
-  if (pod === undefined) throw new Error(`no pod of the platform declares port ${port}`)
-  return pod.address
+/** The address of a pod of the platform that serves this port. */
+export function platformAddress(targets: Targets, port: number): string {
+  const [address] = platformAddresses(targets, port)
+  if (address === undefined) throw new Error(`no pod of the platform declares port ${port}`)
+  return address
+}
+
+/** Of all pods of the platform that serve this port: replicas, or several components for the port of metrics. */
+export function platformAddresses({ platformPods }: Targets, port: number): readonly string[] {
+  return platformPods
+    .filter(({ namespace, ports }) => namespace === platformNamespace && ports.includes(port))
+    .map(({ address }) => address)
 }
 
 /** Whether something listens there, as this host sees it. */

@@ -1,11 +1,11 @@
-// Searches all answers to attackers for two things that they must never see: the canary, which is in a Secret of the
-// platform, and tokens of GitHub. It remembers where one was seen, never what.
+// Searches all answers to attackers for two things that they must never see: the canaries, which are in a Secret of the
+// platform and in an AppSecret of acme, and tokens of GitHub. It remembers where one was seen, never what.
 
 export type Sighting = { readonly place: string; readonly what: 'canary' | 'token' }
 
 export type Watcher = {
   readonly see: (place: string, text: string) => void
-  /** The canary's value, once it exists. It is looked for in all its usual encodings. */
+  /** The value of a further canary, once it exists. It is looked for in all its usual encodings. */
   readonly watchFor: (canary: string) => void
   readonly sightings: () => readonly Sighting[]
   /** Texts and characters that were looked at. */
@@ -28,7 +28,7 @@ export function createWatcher(): Watcher {
       if (tokenPattern.test(text)) note(place, 'token')
     },
     watchFor(canary) {
-      canaries = encodings(canary)
+      canaries = [...canaries, ...encodings(canary)]
     },
     sightings: () => [...found.values()],
     counts: () => ({ texts, characters }),

@@ -68,6 +68,7 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
     })
   }
   await progress.step('signing in', () => requireRoles(api))
+  await layAppSecret({ api, admin, journal, watcher })
   const ownImage = once(() => progress.step('gary deploys the site of globex', () => deployNeighbour(demo)))
   const agent = once(async () => {
     const image = await ownImage()
@@ -108,6 +109,38 @@ async function layCanary(admin: AdminClient, journal: Journal, watcher: Watcher)
     stringData: { canary },
   })
   watcher.watchFor(canary)
+}
+
+/** The AppSecret of acme that holds the second canary. */
+export const appSecretCanary = { name: 'attack-canary', key: 'CANARY' } as const
+
+/** A value of acme that no answer may contain, not even to acme's own people, as a developer sets it; it is deleted at the end. */
+async function layAppSecret({
+  api,
+  admin,
+  journal,
+  watcher,
+}: Pick<World, 'api' | 'admin' | 'journal' | 'watcher'>): Promise<void> {
+  const canary = `canary-${randomBytes(24).toString('hex')}`
+  const collection = `/apis/apps.sekisho.dev/v1alpha1/namespaces/${tenantNamespace}/appsecrets`
+  const { name, key } = appSecretCanary
+  await journal.note({ kind: 'object', path: `${collection}/${name}` })
+  watcher.watchFor(canary)
+  const json = {
+    apiVersion: 'apps.sekisho.dev/v1alpha1',
+    kind: 'AppSecret',
+    metadata: { name },
+    spec: { values: { [key]: canary } },
+  }
+  await eventually('the platform takes the value', 150, async () => {
+    const { status, text } = await api('dave', 'POST', collection, { json })
+    if (status === 201 || status === 409) return true
+    throw new Error(`${status} ${text}`)
+  })
+  await eventually('the value is where pods get it', 60, async () => {
+    const secret = await admin.request('GET', `/api/v1/namespaces/${tenantNamespace}/secrets/appsecret-${name}`)
+    return secret.status === 200 ? true : undefined
+  })
 }
 
 /** Each actor can do what its role is for: then a refusal elsewhere is not just a credential that does not work. */

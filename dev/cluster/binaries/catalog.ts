@@ -47,6 +47,7 @@ export const kubernetesPrograms = [
 
 export const lifecycleVersion = '0.20.12'
 export const kpackVersion = '0.17.2'
+export const buildkitVersion = '0.33.1'
 export const kpackPrograms = ['build-init', 'completion', 'controller', 'rebase', 'webhook'] as const
 
 export const catalog = {
@@ -146,6 +147,20 @@ export const catalog = {
     ldflags: ['-s', '-w', `-X github.com/pivotal/kpack/cmd.Version=${kpackVersion}`],
     tags: [],
     coldBuild: '3 minutes on 2 cores, after lifecycle',
+  },
+  buildkit: {
+    name: 'buildkit',
+    version: buildkitVersion,
+    module: 'buildkit',
+    builds: {
+      buildctl: 'github.com/moby/buildkit/cmd/buildctl',
+      buildkitd: 'github.com/moby/buildkit/cmd/buildkitd',
+      rootlesskit: 'github.com/rootless-containers/rootlesskit/v2/cmd/rootlesskit',
+    },
+    links: {},
+    ldflags: ['-s', '-w', `-X github.com/moby/buildkit/version.Version=v${buildkitVersion}`],
+    tags: ['osusergo', 'netgo', 'static_build'],
+    coldBuild: '3 minutes on 2 cores',
   },
 } as const satisfies Record<string, CatalogEntry>
 

@@ -9,6 +9,9 @@ export type ControlPlaneCertificates = {
   readonly etcdAuthorityFile: string
   readonly apiServer: KeyPairFiles
   readonly apiServerToKubelet: KeyPairFiles
+  /** What the API server shows to admission webhooks, and the authority by which they verify it. */
+  readonly apiServerToWebhooks: KeyPairFiles
+  readonly webhookClientAuthorityFile: string
   readonly etcdServer: KeyPairFiles
   readonly etcdClient: KeyPairFiles
   readonly controllerManager: KeyPairFiles
@@ -20,6 +23,8 @@ export type ControlPlaneCertificates = {
 export const adminUser = 'sekisho-dev-admin'
 /** The API server's user towards a kubelet. */
 export const apiServerToKubeletUser = 'kube-apiserver-kubelet'
+/** The API server's name towards admission webhooks: the default of SEKISHO_ADMISSION_CLIENT_NAMES. */
+const apiServerToWebhooksName = 'kube-apiserver'
 
 /** Makes or renews all of them below `folder`. `addresses` are those by which clients reach the API server. */
 export async function ensureCertificates(
@@ -27,10 +32,12 @@ export async function ensureCertificates(
   addresses: readonly string[],
   clusterDomain: string,
 ): Promise<ControlPlaneCertificates> {
-  // etcd trusts every certificate of its authority, so it must not be the authority that signs API users.
-  const [authority, etcdAuthority] = await Promise.all([
+  // etcd trusts every certificate of its authority, so it must not be the authority that signs API users; and who calls webhooks must be
+  // nobody but API servers.
+  const [authority, etcdAuthority, webhookClientAuthority] = await Promise.all([
     openAuthority(folder, 'ca', 'sekisho-dev-ca'),
     openAuthority(folder, 'etcd-ca', 'sekisho-dev-etcd-ca'),
+    openAuthority(folder, 'admission-client-ca', 'sekisho-dev-admission-client-ca'),
   ])
   const service = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', `kubernetes.default.svc.${clusterDomain}`]
   const local = { names: ['localhost'], addresses: ['127.0.0.1'] }
@@ -54,12 +61,18 @@ export async function ensureCertificates(
       etcdAuthority.leaf('etcd-client', { commonName: 'kube-apiserver', usage: 'client' }),
       ensureSigningKey(folder),
     ])
+  const apiServerToWebhooks = await webhookClientAuthority.leaf('kube-apiserver-admission', {
+    commonName: apiServerToWebhooksName,
+    usage: 'client',
+  })
   return {
     authorityPem: authority.pem,
     authorityFile: authority.files.certificate,
     etcdAuthorityFile: etcdAuthority.files.certificate,
     apiServer,
     apiServerToKubelet,
+    apiServerToWebhooks,
+    webhookClientAuthorityFile: webhookClientAuthority.files.certificate,
     etcdServer,
     etcdClient,
     controllerManager,

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { auditPolicy } from './audit-policy.ts'
+import { admissionConfiguration, webhookKubeconfig } from './admission-config.ts'
+import { type Audited, auditPolicy } from './audit-policy.ts'
 import { authenticationConfiguration } from './authentication-config.ts'
 import { authorizationConfiguration } from './authorization-config.ts'
 import { readKubeconfig } from './kubeconfig.ts'
@@ -58,10 +59,26 @@ describe('authentication', () => {
   })
 })
 
+test('the API server shows its certificate to the admission webhook as the guide says', async () => {
+  const guide = await readFile(join(import.meta.dirname, '../../../docs/guide/admission.md'), 'utf8')
+  const [configuration, kubeconfig] = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml]) => parse(yaml ?? ''))
+  const folder = '/etc/kubernetes/admission'
+  const files = { certificate: `${folder}/apiserver-admission.crt`, key: `${folder}/apiserver-admission.key` }
+  expect(parse(admissionConfiguration(`${folder}/webhooks.kubeconfig`))).toEqual(configuration)
+  expect(parse(webhookKubeconfig(['sekisho-admission.sekisho-system.svc'], files))).toEqual(kubeconfig)
+})
+
+const auditedLevels = (audited: Audited): string[] =>
+  parse(auditPolicy(audited)).rules.map((rule: { level: string }) => rule.level)
+
 test('the audit log never contains a body', () => {
-  const levels = parse(auditPolicy()).rules.map((rule: { level: string }) => rule.level)
-  expect(new Set(levels)).toEqual(new Set(['None', 'Metadata']))
-  expect(levels.at(-1)).toBe('Metadata')
+  for (const audited of ['everybody', 'platform'] as const)
+    expect(new Set(auditedLevels(audited))).toEqual(new Set(['None', 'Metadata']))
+})
+
+test('the audit log has what the platform requests first, and what others request where everybody is audited', () => {
+  expect([auditedLevels('everybody').at(0), auditedLevels('everybody').at(-1)]).toEqual(['Metadata', 'Metadata'])
+  expect(auditedLevels('platform')).toEqual(['Metadata', 'None'])
 })
 
 describe('readKubeconfig', () => {

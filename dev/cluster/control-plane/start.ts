@@ -1,7 +1,7 @@
 // Starts etcd, kube-apiserver and kube-controller-manager, or finds them running, and returns an administrator's access.
 // Two control planes may run on one machine: every path and port comes from the caller.
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { catalog } from '../binaries/catalog.ts'
 import type { BinaryDeps } from '../binaries/ensure-binary.ts'
 import { ensureBinary } from '../binaries/ensure-binary.ts'
@@ -12,6 +12,7 @@ import { replaceFile } from '../replace-file.ts'
 import { waitUntil } from '../wait-until.ts'
 import type { AdminClient } from './admin-client.ts'
 import { adminClientFor } from './admin-client.ts'
+import { admissionConfiguration, webhookKubeconfig } from './admission-config.ts'
 import { auditPolicy } from './audit-policy.ts'
 import { authenticationConfiguration } from './authentication-config.ts'
 import { authorizationConfiguration } from './authorization-config.ts'
@@ -27,6 +28,8 @@ export type ControlPlaneOptions = ControlPlaneLayout & {
   readonly publicAddress: string
   readonly serviceAddress: string
   readonly issuerUrl: string
+  /** The hosts of the admission webhooks that see the API server's client certificate. */
+  readonly webhookHosts: readonly string[]
 }
 
 export type ControlPlane = {
@@ -45,6 +48,8 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Bina
   const etcd = await ensureBinary(catalog.etcd, deps)
   const kubernetes = await ensureBinary(catalog.kubernetes, deps)
   const folders = { records: options.recordsFolder, logs: join(options.folder, 'logs') }
+  // The mode is for what is made here only: other accounts, such as that of PostgreSQL, have folders beside this one.
+  await mkdir(dirname(options.folder), { recursive: true })
   await Promise.all(['config', 'logs', 'pki'].map(name => mkdir(join(options.folder, name), { recursive: true, mode: 0o700 })))
   const addresses = [...new Set(['127.0.0.1', options.serviceAddress, options.publicAddress])]
   const certificates = await ensureCertificates(join(options.folder, 'pki'), addresses, options.clusterDomain)
@@ -91,7 +96,9 @@ async function writeConfiguration(options: ControlPlaneOptions, certificates: Co
   const issuer = { url: options.issuerUrl, audience: 'kubernetes', certificateAuthority: certificates.authorityPem }
   await replaceFile(files.authentication, authenticationConfiguration(issuer))
   await replaceFile(files.authorization, authorizationConfiguration())
-  await replaceFile(files.audit, auditPolicy())
+  await replaceFile(files.audit, auditPolicy(options.audited))
+  await replaceFile(files.admission, admissionConfiguration(files.webhookKubeconfig))
+  await replaceFile(files.webhookKubeconfig, webhookKubeconfig(options.webhookHosts, certificates.apiServerToWebhooks))
   const access = (user: string, pair: KeyPairFiles) => ({ server, authorityPem: certificates.authorityPem, user, pair })
   await writeKubeconfig(kubeconfig, access(adminUser, certificates.admin))
   await writeKubeconfig(breakGlassKubeconfig, access('break-glass', certificates.breakGlass))

@@ -15,6 +15,8 @@ export type ThrowAwayCluster = {
   readonly name: string
   /** Added to the ports of the integration tests' control plane, so that several can run at once. */
   readonly portOffset: number
+  /** Hosts with ports of admission webhooks that see the API server's client certificate. */
+  readonly webhookHosts?: readonly string[]
 }
 
 /** The cluster of the integration tests. */
@@ -76,6 +78,8 @@ export async function startTestCluster(deps: BinaryDeps, cluster: ThrowAwayClust
       podCidr: settings.podCidr,
       clusterDomain: settings.clusterDomain,
       issuerUrl: settings.issuerUrl,
+      webhookHosts: cluster.webhookHosts ?? [],
+      audited: 'platform',
     },
     deps,
   )

@@ -21,6 +21,7 @@ const stopOrder = [
   'kube-scheduler',
   'containerd',
   'network-policies',
+  'postgres',
   'registry',
   'kube-controller-manager',
   'kube-apiserver',

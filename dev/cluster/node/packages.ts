@@ -32,8 +32,11 @@ export function installCommand(packages: readonly DebianPackage[]): string {
 }
 
 /** Installs what is missing; needs root and apt. Gives the names it installed. */
-export async function installMissing(progress: Progress): Promise<readonly string[]> {
-  const missing = await missingPackages()
+export async function installMissing(
+  progress: Progress,
+  packages: readonly DebianPackage[] = nodePackages,
+): Promise<readonly string[]> {
+  const missing = await missingPackages(packages)
   if (missing.length === 0) return []
   const names = missing.map(item => item.name)
   if (!(await isAccessible('/usr/bin/apt-get', constants.X_OK))) {

@@ -41,12 +41,12 @@ function holderOf(name: string): Promise<number | undefined> {
 
 /** Runs `work` while holding the lock of this name; calls `waiting` once when another process holds it. */
 export async function withLock<T>(name: string, work: () => Promise<T>, waiting?: (pid: number) => void): Promise<T> {
-  let told = false
+  let noted = false
   let server = await take(name)
   while (server === undefined) {
-    const holder = told ? undefined : await holderOf(name)
+    const holder = noted ? undefined : await holderOf(name)
     if (holder !== undefined) {
-      told = true
+      noted = true
       waiting?.(holder)
     }
     await sleep(pollMilliseconds)

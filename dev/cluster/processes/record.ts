@@ -10,7 +10,11 @@ export type ProcessRecord = ProcessIdentity & {
   /** Digest of arguments, environment and configuration files; a difference requires a restart. */
   readonly fingerprint: string
   readonly startedAt: string
+  /** What asks it to end; SIGTERM when absent. */
+  readonly stopSignal?: StopSignal
 }
+
+export type StopSignal = 'SIGINT'
 
 function identityOf(value: unknown): ProcessIdentity | undefined {
   if (!isJsonObject(value)) return undefined
@@ -32,9 +36,9 @@ export function parseRecord(text: string): ProcessRecord | undefined {
   const value = parseJson(text)
   const identity = identityOf(value)
   if (identity === undefined || !isJsonObject(value)) return undefined
-  const { name, fingerprint, startedAt } = value
+  const { name, fingerprint, startedAt, stopSignal } = value
   if (typeof name !== 'string' || typeof fingerprint !== 'string' || typeof startedAt !== 'string') return undefined
-  return { ...identity, name, fingerprint, startedAt }
+  return { ...identity, name, fingerprint, startedAt, ...(stopSignal === 'SIGINT' && { stopSignal }) }
 }
 
 export async function readRecord(folder: string, name: string): Promise<ProcessRecord | undefined> {

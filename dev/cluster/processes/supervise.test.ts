@@ -71,6 +71,17 @@ test('kills a process that ignores SIGTERM', async () => {
   expect(await stopProcess('sleeper', folders(), 200)).toBe(true)
 })
 
+test('ends a program by its own signal', async () => {
+  const onlyInterrupt = "trap '' TERM; trap 'echo interrupted; exit 0' INT; echo ready; while :; do sleep 0.05; done"
+  await ensureRunning({ name: 'sleeper', path: '/bin/sh', args: ['-c', onlyInterrupt], stopSignal: 'SIGINT' }, folders())
+  const log = join(folders().logs, 'sleeper.log')
+  await waitUntil('trap', async () => ((await readFile(log, 'utf8')).includes('ready') ? true : undefined), {
+    timeoutMilliseconds: 5000,
+  })
+  expect(await stopProcess('sleeper', folders())).toBe(true)
+  expect(await readFile(log, 'utf8')).toContain('interrupted')
+})
+
 test('reports that a program fails to start', async () => {
   await expect(ensureRunning({ ...program, path: '/no/such/program' }, folders())).rejects.toThrow('sleeper failed to start')
 })

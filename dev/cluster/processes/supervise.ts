@@ -7,9 +7,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../../src/lib/errors.ts'
+import type { Account } from '../run-command.ts'
 import { toolEnvironment } from '../settings.ts'
 import { identify, isAlive } from './identity.ts'
-import { readRecord, removeRecord, writeRecord } from './record.ts'
+import { readRecord, removeRecord, type StopSignal, writeRecord } from './record.ts'
 
 export type Program = {
   readonly name: string
@@ -21,6 +22,10 @@ export type Program = {
   /** Runs right after the start, before the program can have children of its own. */
   readonly afterStart?: (pid: number) => Promise<void>
   readonly stopMilliseconds?: number
+  /** What asks the program to end, when SIGTERM does not. */
+  readonly stopSignal?: StopSignal
+  /** The account to run as; ours when absent. */
+  readonly account?: Account
 }
 
 export type ProcessFolders = { readonly records: string; readonly logs: string }
@@ -59,7 +64,9 @@ export async function ensureRunning(program: Program, folders: ProcessFolders): 
       detached: true,
       stdio: ['ignore', log, log],
       env: toolEnvironment(program.environment),
-      cwd: folders.logs,
+      // Another account may not be allowed to enter our folders.
+      cwd: program.account === undefined ? folders.logs : '/',
+      ...program.account,
     })
     const failed = new Promise<never>((_resolve, reject) => {
       child.once('error', cause =>
@@ -70,7 +77,9 @@ export async function ensureRunning(program: Program, folders: ProcessFolders): 
     const pid = child.pid ?? 0
     child.unref()
     const identity = await Promise.race([waitForExec(pid, undefined), failed])
-    await writeRecord(folders.records, { ...identity, name: program.name, fingerprint, startedAt: new Date().toISOString() })
+    const { name, stopSignal } = program
+    const startedAt = new Date().toISOString()
+    await writeRecord(folders.records, { ...identity, name, fingerprint, startedAt, ...(stopSignal && { stopSignal }) })
     await program.afterStart?.(pid)
   } finally {
     closeSync(log)
@@ -82,12 +91,12 @@ export function logFile(name: string, folders: ProcessFolders): string {
   return join(folders.logs, `${name}.log`)
 }
 
-/** Ends a recorded process with SIGTERM, then SIGKILL, and deletes its record. True when it was running. */
+/** Ends a recorded process with its signal (SIGTERM by default), then SIGKILL, and deletes its record. True when it was running. */
 export async function stopProcess(name: string, folders: ProcessFolders, patienceMilliseconds = 10_000): Promise<boolean> {
   const record = await readRecord(folders.records, name)
   if (record === undefined) return false
   const wasAlive = isAlive(record)
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+  for (const signal of [record.stopSignal ?? 'SIGTERM', 'SIGKILL'] as const) {
     if (!isAlive(record)) break
     process.kill(record.pid, signal)
     const deadline = Date.now() + patienceMilliseconds

@@ -1,4 +1,4 @@
-// Third part: the access rules refuse what they must refuse, and the audit log records what was allowed.
+// Fifth part: the access rules refuse what they must refuse, and the audit log records what was allowed.
 import type { RepositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import { type DemoContext, tenantNamespace } from '../context.ts'
 import { eventually, expectThat, type Step } from '../steps.ts'

@@ -1,4 +1,4 @@
-// Fourth part: globex, another tenant with ordinary rights, attacks acme and the platform in three of the ways that `make attack` tries, and
+// Sixth part: globex, another tenant with ordinary rights, attacks acme and the platform in three of the ways that `make attack` tries, and
 // each line names who stopped it. Every attempt is made by gary with kubectl or by a pod of globex, and stands beside one that must work.
 import { type DemoContext, neighbourNamespace, tenantNamespace } from '../context.ts'
 import { eventually, expectThat, type Step } from '../steps.ts'

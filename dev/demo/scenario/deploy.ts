@@ -1,11 +1,12 @@
 // Second part: a developer pushes, applies two short manifests with kubectl, and the commit is served at a URL; a second push changes it.
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Application } from '../../../src/api/apps/application.ts'
 import type { RemoteSync } from '../../../src/api/apps/remote-sync.ts'
 import { applicationName, type DemoContext, tenantNamespace } from '../context.ts'
+import { pushExample } from '../push.ts'
 import { DemoFailure, eventually, expectThat, type Step } from '../steps.ts'
-import { gitCredential, mustRun, type Person, run } from '../tools.ts'
+import { mustRun, type Person, run } from '../tools.ts'
 import { commandLineLogin } from './sign-in.ts'
 
 export function deploySteps(demo: DemoContext): readonly Step[] {
@@ -55,39 +56,40 @@ export function deploySteps(demo: DemoContext): readonly Step[] {
   ]
 }
 
+/** The files of the shop that differ from the example when its page has this title. */
+export async function shopFiles(demo: DemoContext, title: string): Promise<Readonly<Record<string, string>>> {
+  const server = await readFile(join(demo.repository, 'deploy/examples/shop/app/server.js'), 'utf8')
+  return { 'server.js': server.replace(/const title = '.*'/, `const title = '${title}'`) }
+}
+
 export async function pushShop(demo: DemoContext, dave: Person, title: string): Promise<string> {
-  const folder = join(dave.home, 'shop')
-  const token = demo.personalTokens['dave'] ?? ''
-  const git = (args: readonly string[]) => mustRun(dave, 'git', args, { folder, environment: gitCredential('dave', token) })
-  await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true })
-  await git(['clone', '--quiet', `${demo.githubWeb}/acme/shop.git`, '.'])
-  await cp(join(demo.repository, 'deploy/examples/shop/app'), folder, { recursive: true })
-  const server = join(folder, 'server.js')
-  await writeFile(server, (await readFile(server, 'utf8')).replace(/const title = '.*'/, `const title = '${title}'`))
-  await git(['add', '--all'])
-  await git(['-c', 'user.name=Dave', '-c', 'user.email=dave@example.test', 'commit', '--quiet', '-m', title])
-  await git(['push', '--quiet', 'origin', 'HEAD:main'])
-  const sha = await git(['rev-parse', 'HEAD'])
+  const files = await shopFiles(demo, title)
+  const sha = await pushExample(demo, dave, { name: 'shop', files, message: title })
   demo.pushed.push(sha)
   demo.title = title
   return sha
 }
 
-export async function readSync(demo: DemoContext, who: Person): Promise<RemoteSync> {
-  return JSON.parse(
-    await mustRun(who, demo.tools.kubectl, ['get', 'remotesync', applicationName, '-n', tenantNamespace, '-o', 'json']),
-  )
+export async function readSync(demo: DemoContext, who: Person, name = applicationName): Promise<RemoteSync> {
+  return JSON.parse(await mustRun(who, demo.tools.kubectl, ['get', 'remotesync', name, '-n', tenantNamespace, '-o', 'json']))
 }
 
-/** Waits until the last pushed commit is deployed; throws DemoFailure as soon as its build fails. */
-export async function deployedSync(demo: DemoContext, dave: Person, seconds: number): Promise<RemoteSync> {
-  const wanted = demo.pushed.at(-1)
-  return eventually(`commit ${wanted} to be deployed`, seconds, async () => {
-    const sync = await readSync(demo, dave)
+/** Waits until the last pushed commit of the shop is deployed; throws DemoFailure as soon as its build fails. */
+export function deployedSync(demo: DemoContext, dave: Person, seconds: number): Promise<RemoteSync> {
+  return untilDeployed(demo, dave, { name: applicationName, commit: demo.pushed.at(-1), seconds })
+}
+
+/** As `deployedSync`, for any RemoteSync and commit. */
+export function untilDeployed(
+  demo: DemoContext,
+  who: Person,
+  { name, commit, seconds }: { readonly name: string; readonly commit: string | undefined; readonly seconds: number },
+): Promise<RemoteSync> {
+  return eventually(`commit ${commit} of ${name} to be deployed`, seconds, async () => {
+    const sync = await readSync(demo, who, name)
     const ready = sync.status?.conditions?.find(condition => condition.type === 'Ready')
-    if (sync.status?.failedCommit === wanted) throw new DemoFailure(`the build failed: ${ready?.reason}: ${ready?.message}`)
-    if (sync.status?.imageCommit === wanted && ready?.status === 'True') return sync
+    if (sync.status?.failedCommit === commit) throw new DemoFailure(`the build failed: ${ready?.reason}: ${ready?.message}`)
+    if (sync.status?.imageCommit === commit && ready?.status === 'True') return sync
     throw new Error(`${ready?.reason}: ${ready?.message}`)
   })
 }
@@ -112,18 +114,12 @@ export async function urlAnswers(demo: DemoContext, dave: Person): Promise<strin
   return `${url}/ → 200 “${demo.title}”, commit ${wanted}`
 }
 
-function untilContains(dave: Person, address: string, text: string): Promise<boolean> {
+/** Polls the address until it answers with the status 200 and this text; resolves to the body. */
+export function untilContains(who: Person, address: string, text: string): Promise<string> {
   return eventually(`${address} to return ${text}`, 30, async () => {
-    const result = await run(dave, 'curl', [
-      '--silent',
-      '--show-error',
-      '--max-time',
-      '5',
-      '--write-out',
-      '\n%{http_code}',
-      address,
-    ])
-    if (result.output.endsWith('\n200') && result.output.includes(text)) return true
+    const curl = ['--silent', '--show-error', '--max-time', '5', '--write-out', '\n%{http_code}', address]
+    const result = await run(who, 'curl', curl)
+    if (result.output.endsWith('\n200') && result.output.includes(text)) return result.output.slice(0, -'\n200'.length)
     throw new Error(`${result.output} ${result.errors}`.trim().slice(0, 500))
   })
 }

@@ -2,7 +2,7 @@
 import { Browser, offers, type Page, summary } from '../browser.ts'
 import { type DemoContext, tenantNamespace } from '../context.ts'
 import { DemoFailure, eventually, expectThat, type Step } from '../steps.ts'
-import { run } from '../tools.ts'
+import { run, type ToolPaths } from '../tools.ts'
 import { commandLineLogin, passSignIn } from './sign-in.ts'
 
 export function onboardSteps(demo: DemoContext): readonly Step[] {
@@ -55,10 +55,14 @@ type Account = { readonly name: string; readonly team?: string }
  * Creates the tenant of the account; returns what it found or did. The browser is signed in. Does nothing after an earlier run, unless the App was
  * uninstalled since then: the owner installs and proves it again.
  */
-export async function onboardAccount(browser: Browser, demo: DemoContext, { name, team }: Account): Promise<string> {
-  const existing = await browser.open(`${demo.tools.issuer}/tenants/${name}`)
+export async function onboardAccount(
+  browser: Browser,
+  { tools: { issuer } }: { readonly tools: Pick<ToolPaths, 'issuer'> },
+  { name, team }: Account,
+): Promise<string> {
+  const existing = await browser.open(`${issuer}/tenants/${name}`)
   if (existing.status === 200 && isReady(existing)) return `an earlier run onboarded ${name}`
-  const choose = await browser.open(`${demo.tools.issuer}/onboard`)
+  const choose = await browser.open(`${issuer}/onboard`)
   const confirm = offers(choose, `Continue with ${name}`)
     ? await browser.press(choose, `Continue with ${name}`)
     : await installOn(browser, choose, name)
@@ -69,7 +73,7 @@ export async function onboardAccount(browser: Browser, demo: DemoContext, { name
     team === undefined ? {} : { team: [teamChoice(confirm, team)] },
   )
   await eventually('the tenant page to show Ready', 60, async () => {
-    page = await browser.open(`${demo.tools.issuer}/tenants/${name}`)
+    page = await browser.open(`${issuer}/tenants/${name}`)
     return isReady(page) || undefined
   }).catch(() => {
     throw new DemoFailure(`the tenant did not become ready: ${summary(page)}`)

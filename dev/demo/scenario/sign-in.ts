@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { Browser, offers, type Page, summary } from '../browser.ts'
 import { type DemoContext, tenantNamespace } from '../context.ts'
 import { expectThat } from '../steps.ts'
-import { mustRun, type Person } from '../tools.ts'
+import { mustRun, type Person, type ToolPaths } from '../tools.ts'
 
 /** Clicks through all sign-in pages, from any page that leads to signing in; resolves to the page after them. */
 export async function passSignIn(browser: Browser, start: Page, login: string): Promise<Page> {
@@ -34,8 +34,10 @@ export async function commandLineLogin(demo: DemoContext, who: Person, namespace
   await mustRun(who, demo.tools.sekisho, ['kubeconfig', '--namespace', namespace])
 }
 
+export type LoginTools = { readonly certificateAuthority: string; readonly tools: Pick<ToolPaths, 'sekisho'> }
+
 /** As `commandLineLogin`, whether it succeeds or not; resolves to the exit code and the last line that the command wrote. */
-export async function attemptLogin(demo: DemoContext, who: Person): Promise<{ readonly code: number; readonly said: string }> {
+export async function attemptLogin(demo: LoginTools, who: Person): Promise<{ readonly code: number; readonly said: string }> {
   const browser = new Browser({ certificateAuthority: demo.certificateAuthority })
   const child = spawn(demo.tools.sekisho, ['login', '--no-browser'], {
     env: { ...who.environment },

@@ -1,11 +1,13 @@
 // docs/reference/cli.md: every command of `sekisho`, from the program object that parses the arguments.
 import type { Argument, Command, Option } from 'commander'
+import type { Example } from '../../../src/cli/examples/example.ts'
 import { commandPath, examples, leafCommands } from '../../../src/cli/examples.ts'
 import { createProgram } from '../../../src/cli/program.ts'
 import { code, page, table } from '../markdown.ts'
 
-function defaultOf({ defaultValue }: Option): string {
-  return typeof defaultValue === 'string' ? code(defaultValue) : ''
+function defaultOf({ defaultValue, defaultValueDescription }: Option): string {
+  const shown: unknown = defaultValueDescription ?? defaultValue
+  return typeof shown === 'string' ? code(shown) : ''
 }
 
 function optionRow(option: Option): readonly string[] {
@@ -18,10 +20,14 @@ function argumentRow(argument: Argument): readonly string[] {
   return [code(argument.name()), argument.required ? 'yes' : '', argument.description]
 }
 
+function exampleLines({ does, line, kubectl }: Example): readonly string[] {
+  return [`# ${does}`, line, ...(kubectl === undefined ? [] : [`# with kubectl: ${kubectl}`])]
+}
+
 function exampleBlock(command: Command): string {
   const found = examples[commandPath(command)]
   if (found === undefined) throw new Error(`sekisho ${commandPath(command)} has no example: add one to src/cli/examples.ts`)
-  return ['```sh', ...found.flatMap(({ does, line }) => [`# ${does}`, line]), '```'].join('\n')
+  return ['```sh', ...found.flatMap(exampleLines), '```'].join('\n')
 }
 
 function commandSection(command: Command): string {

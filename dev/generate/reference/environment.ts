@@ -1,11 +1,14 @@
 // docs/reference/environment.md: every environment variable, from the tables by which the processes read them.
 import { admissionSettings } from '../../../src/admission/config.ts'
 import { brokerSettings } from '../../../src/broker/config.ts'
+import { sourceStoreSettings } from '../../../src/builds/source-store/config.ts'
 import { cliVariables } from '../../../src/cli/config.ts'
 import { controllersSettings } from '../../../src/controllers/config.ts'
 import type { Setting } from '../../../src/lib/config.ts'
+import { ownerSettings } from '../../../src/store/access/owner.ts'
 import { storeSettings } from '../../../src/store/config.ts'
 import { processSettings } from '../../../src/web/config.ts'
+import { givenClusterSettings } from '../../up/given-cluster/settings.ts'
 import { code, page, table } from '../markdown.ts'
 
 type Settings = Readonly<Record<string, Setting<unknown>>>
@@ -16,7 +19,14 @@ const groups: readonly { readonly heading: string; readonly settings: Settings }
   { heading: 'Broker', settings: brokerSettings },
   { heading: 'Controllers', settings: controllersSettings },
   { heading: 'Admission', settings: admissionSettings },
+  { heading: 'Source store', settings: sourceStoreSettings },
 ]
+
+/** Read by the program of the database’s owner and by no process. */
+const ownerGroup = { heading: 'Owner of the database', settings: ownerSettings }
+
+/** Read by `make up` on a cluster of the user's. */
+const upGroup = { heading: '`make up` on your own cluster', settings: givenClusterSettings }
 
 /** Read by the Kubernetes client of every process; `src/kube/kubeconfig`. */
 const kubernetesVariables = {
@@ -63,6 +73,8 @@ function settingRow(setting: Setting<unknown>): readonly string[] {
   ]
 }
 
+const columns = ['Variable', 'Description', 'Value', 'Required', 'Default']
+
 function variables(texts: Readonly<Record<string, string>>): string {
   return table(
     ['Variable', 'Description'],
@@ -72,7 +84,7 @@ function variables(texts: Readonly<Record<string, string>>): string {
 
 /** Every variable on the page. */
 export const documentedVariables: ReadonlySet<string> = new Set([
-  ...groups.flatMap(({ settings }) => Object.values(settings).map(({ name }) => name)),
+  ...[...groups, ownerGroup, upGroup].flatMap(({ settings }) => Object.values(settings).map(({ name }) => name)),
   ...[kubernetesVariables, applicationVariables, cliVariables].flatMap(texts => Object.keys(texts)),
 ])
 
@@ -89,12 +101,15 @@ export function environmentPage(): string {
     subject: 'This page lists the environment variables that the processes and the command line of Sekisho read.',
     source: 'the tables by which they are read (`src/*/config.ts`)',
     sections: [
-      'A process reads the variables of the sections that concern it; the standalone process reads those of all sections up to “Admission”. It names every missing and every wrong variable at once and does not start. An empty variable counts as not set.',
+      'A process reads the variables of the sections that concern it: the broker those of “Every process”, “Database” and “Broker”, the controllers those of “Controllers” instead, admission those of “Every process” and “Admission”, and the standalone process all of these. It names every missing and every wrong variable at once and does not start. An empty variable counts as not set.',
       'Instead of each variable `<NAME>` of these sections, `<NAME>_FILE` may name a file that holds the value. Use it for secrets.',
-      ...groups.flatMap(({ heading, settings }) => [
-        `## ${heading}`,
-        table(['Variable', 'Description', 'Value', 'Required', 'Default'], Object.values(settings).map(settingRow)),
-      ]),
+      ...groups.flatMap(({ heading, settings }) => [`## ${heading}`, table(columns, Object.values(settings).map(settingRow))]),
+      `## ${ownerGroup.heading}`,
+      '`node src/store/migrate-main.ts` reads these variables. It applies the migrations and gives the roles of the processes their rights; `--dry-run` says what it would do.',
+      table(columns, Object.values(ownerGroup.settings).map(settingRow)),
+      `## ${upGroup.heading}`,
+      'With `KUBECONFIG`, `make up` reads these variables. None is required by itself: it names what it needs and cannot find, together with what the cluster lacks (docs/guide/install.md).',
+      table(columns, Object.values(upGroup.settings).map(settingRow)),
       '## Connection to Kubernetes',
       variables(kubernetesVariables),
       '## Command line',

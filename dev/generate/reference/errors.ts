@@ -10,6 +10,9 @@ const exitCodeTexts: Readonly<Record<keyof typeof exitCodes, string>> = {
   usage: 'The command or its arguments are wrong.',
   signIn: 'You are not signed in, or not any more: run `sekisho login`.',
   notVerified: 'The audit log does not verify: it was changed, or its signature does not match.',
+  truncated:
+    'The audit log verifies, but entries are missing that a signed checkpoint attests: lost in a crash, or removed. Nobody acknowledged it yet.',
+  buildFailed: 'The build that `sekisho builds logs --follow` followed did not succeed. The line on standard error says why.',
 }
 
 function reasons(texts: Readonly<Record<string, string>>): string {

@@ -18,8 +18,13 @@ export const examplePaths: Readonly<Record<string, string>> = {
   Installation: 'deploy/examples/kinds/installation.yaml',
   RepositoryGrant: 'deploy/examples/kinds/repository-grant.yaml',
   ApplicationChart: 'deploy/examples/kinds/application-chart.yaml',
+  AppSecret: 'deploy/examples/kinds/app-secret.yaml',
   Application: 'deploy/examples/shop/application.yaml',
+  GitHubReport: 'deploy/examples/kinds/github-report.yaml',
+  Release: 'deploy/examples/kinds/release.yaml',
   RemoteSync: 'deploy/examples/shop/remote-sync.yaml',
+  AppPipeline: 'deploy/examples/kinds/app-pipeline.yaml',
+  PreviewApproval: 'deploy/examples/kinds/preview-approval.yaml',
 }
 
 type Field = { readonly path: string; readonly schema: JsonObject; readonly required: boolean }
@@ -85,6 +90,8 @@ function typeOf(schema: JsonObject): string {
       return 'additionalProperties' in schema ? `map, up to ${schema['maxProperties']} entries` : 'object'
     case 'boolean':
       return '`true` or `false`'
+    case undefined:
+      return 'anything; admission examines it'
     default:
       throw new Error(`no words for a field of type ${String(schema['type'])}`)
   }
@@ -234,7 +241,7 @@ export function kindsPage(read: ReadExample): string {
     subject: 'This page lists the Kubernetes kinds of Sekisho with all of their fields, rules, conditions and reasons.',
     source: '`src/api` and `deploy/examples`',
     sections: [
-      '`kubectl explain <kind>` shows the same descriptions. `kubectl get sekisho` lists the objects of all kinds that you may read. Fields marked as required must be set; a field with a default may be omitted. `[]` stands for each item of a list, `.*` for each value of a map.',
+      '`kubectl explain <kind>` shows the same descriptions. `kubectl get sekisho` lists what a tenant has in its namespace, `kubectl get sekisho-platform -A` the objects of all kinds, for platform admins. Fields marked as required must be set; a field with a default may be omitted. `[]` stands for each item of a list, `.*` for each value of a map.',
       table(
         ['Kind', 'Scope', 'Description'],
         kinds.map(({ options }) => [

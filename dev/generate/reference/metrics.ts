@@ -1,9 +1,11 @@
 // docs/reference/metrics.md: every metric, read back from a registry on which the product's own code registered them.
 import { Registry } from 'prom-client'
 import { createBrokerMetrics } from '../../../src/broker/metrics.ts'
+import { createBuildLogMetrics } from '../../../src/builds/logs/metrics.ts'
 import { createKubeMetrics } from '../../../src/kube/metrics.ts'
 import { createRegistryMetrics } from '../../../src/registry/refusals.ts'
-import { createPlatformMetrics, prometheusRegistry } from '../../../src/web/metrics.ts'
+import { createImageMetrics } from '../../../src/registry/unused-images/metrics.ts'
+import { createPlatformMetrics, createSealingMetrics, prometheusRegistry } from '../../../src/web/metrics.ts'
 import { code, page, table } from '../markdown.ts'
 
 /** What prom-client keeps of a metric; its types hide the labels. */
@@ -30,7 +32,10 @@ export function metricsPage(): string {
   const ours = new Registry()
   createKubeMetrics(ours)
   createRegistryMetrics(ours)
+  createImageMetrics(ours)
+  createBuildLogMetrics(ours)
   createPlatformMetrics(ours)
+  createSealingMetrics(ours)
   createBrokerMetrics(ours)
   const node = prometheusRegistry({ process: 'standalone' })
   const sections = [
@@ -60,8 +65,7 @@ export function metricsPage(): string {
   return page({
     title: 'Metrics',
     subject: 'This page lists the metrics of Sekisho.',
-    source:
-      'the code that registers them (`src/kube/metrics.ts`, `src/broker/metrics.ts`, `src/registry/refusals.ts`, `src/web/metrics.ts`)',
+    source: 'the code that registers them (`src/kube/metrics.ts`, `src/broker/metrics.ts`, `src/registry`, `src/web/metrics.ts`)',
     sections,
   })
 }

@@ -6,6 +6,7 @@ import { environmentPage } from './environment.ts'
 import { errorsPage } from './errors.ts'
 import { kindsPage } from './kinds.ts'
 import { metricsPage } from './metrics.ts'
+import { rightsPage } from './rights.ts'
 
 /** All pages; `read` reads a file by its path in the repository. */
 export function referencePages(read: (path: string) => string): ReadonlyMap<string, string> {
@@ -17,5 +18,6 @@ export function referencePages(read: (path: string) => string): ReadonlyMap<stri
     ['docs/reference/audit-events.md', auditEventsPage()],
     ['docs/reference/cli.md', cliPage()],
     ['docs/reference/attacks.md', attacksPage()],
+    ['docs/reference/rights.md', rightsPage()],
   ])
 }

@@ -147,6 +147,11 @@ describe.each(shapes)('%s', (flavour, description) => {
       body: 'Hi',
     })
     const comment_id = made.data.id
+    const issue = { ...shop, issue_number: pull_number }
+    await dave.request('POST /repos/{owner}/{repo}/issues/{issue_number}/labels', { ...issue, labels: ['preview'] })
+    await dave.request('DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}', { ...issue, name: 'preview' })
+    const review = { ...shop, pull_number, event: 'APPROVE' as const }
+    await olivia.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews', review)
     await dave.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', { ...shop, comment_id, body: 'Ho' })
     await dave.request('DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}', { ...shop, comment_id })
     await dave.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', { ...shop, pull_number })

@@ -122,6 +122,13 @@ export const faultKinds = {
     },
     { ...closed, description: 'REST and git refuse a new installation token at first.' },
   ),
+  'merge-not-tested': Type.Object(
+    {},
+    {
+      ...closed,
+      description: 'A request for a pull request does not cause the test of its mergeability: `mergeable` stays null.',
+    },
+  ),
   'token-revoked': Type.Object(target, {
     ...closed,
     description: 'The token of a request is revoked just before the request is handled.',

@@ -4,6 +4,7 @@ import type { ActionContext } from '../actions/context.ts'
 import { createComment } from '../actions/pull-requests/comments.ts'
 import { pullRequestFacts } from '../actions/pull-requests/facts.ts'
 import { deleteHeadBranch, mergePullRequest } from '../actions/pull-requests/merge.ts'
+import { testMerge } from '../actions/pull-requests/merge-test.ts'
 import { openPullRequest, setDraft, setPullRequestState } from '../actions/pull-requests/pull-requests.ts'
 import { canSee } from '../state/access.ts'
 import { fullName, pullRequestByNumber, userOf } from '../state/github-state.ts'
@@ -65,6 +66,8 @@ function buttonsOf(call: PageCall, subject: Subject, mergeable: boolean | null):
 async function show(call: PageCall): Promise<PageResult> {
   const { context, visitor } = call
   const { repository, pull, at } = subjectOf(call)
+  // GitHub's page waits for the test.
+  await testMerge(context, pull)
   const { mergeable, commits, additions, deletions } = await pullRequestFacts(context, pull)
   const comments = context.state.comments.filter(one => one.repositoryId === repository.id && one.number === pull.number)
   return page(

@@ -133,6 +133,8 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
       (await bot.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...repo, branch: 'feature/one' })).data.commit.sha,
     ).toBe(head)
     expect((await bot.request('GET /repos/{owner}/{repo}/commits/{ref}', { ...repo, ref: 'feature/one' })).data.sha).toBe(head)
+    const plain = await bot.request('GET /repos/{owner}/{repo}/git/commits/{commit_sha}', { ...repo, commit_sha: head })
+    expect(plain.data).toMatchObject({ sha: head, tree: { sha: expect.stringMatching(/^[0-9a-f]{40}$/) } })
     const compare = async (basehead: string) =>
       (await bot.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...repo, basehead })).data.status
     expect(await compare(`main...${head}`)).toBe('ahead')
@@ -172,10 +174,23 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
       base: 'main',
     })
     const pull_number = opened.data.number
-    expect(opened.data).toMatchObject({ mergeable: true, commits: 1, additions: 1, user: { login: 'sekisho-dev[bot]' } })
+    expect(opened.data).toMatchObject({ mergeable: null, commits: 1, additions: 1, user: { login: 'sekisho-dev[bot]' } })
     await bot.request('GET /repos/{owner}/{repo}/pulls', repo)
     await bot.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...repo, pull_number })
     await bot.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...repo, pull_number, title: 'Uno' })
+    const issue = { ...repo, issue_number: pull_number }
+    await bot.request('POST /repos/{owner}/{repo}/issues/{issue_number}/labels', { ...issue, labels: ['preview', 'later'] })
+    const left = await bot.request('DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}', {
+      ...issue,
+      name: 'later',
+    })
+    expect(left.data.map(one => one.name)).toEqual(['preview'])
+    const reviews = { ...repo, pull_number }
+    const dave = clients.by(emulator.personalTokens['dave'] ?? '')
+    await dave.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { ...reviews, event: 'APPROVE' })
+    expect((await bot.request('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', reviews)).data).toMatchObject([
+      { state: 'APPROVED', commit_id: head, user: { login: 'dave' } },
+    ])
     const comment = await bot.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', {
       ...repo,
       issue_number: pull_number,

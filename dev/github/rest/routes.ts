@@ -7,13 +7,16 @@ import { deploymentRoutes } from './checks/deployments.ts'
 import { checkRunRoutes } from './checks/runs.ts'
 import { statusRoutes } from './checks/statuses.ts'
 import { archiveRoutes } from './git/archives.ts'
+import { gitCommitRoutes } from './git/commits.ts'
 import { compareRoutes } from './git/compare.ts'
 import { metaRoutes } from './meta.ts'
 import { organizationRoutes } from './organization/organizations.ts'
 import { teamChangeRoutes } from './organization/team-changes.ts'
 import { teamRoutes } from './organization/teams.ts'
 import { commentRoutes } from './pull-requests/comments.ts'
+import { labelRoutes } from './pull-requests/labels.ts'
 import { pullRequestRoutes } from './pull-requests/pull-requests.ts'
+import { reviewRoutes } from './pull-requests/reviews.ts'
 import { branchRoutes } from './repository/branches.ts'
 import { collaboratorRoutes } from './repository/collaborators.ts'
 import { repositoryRoutes } from './repository/repositories.ts'
@@ -37,8 +40,11 @@ export const restRoutes: readonly RestRoute[] = [
   ...collaboratorRoutes,
   ...branchRoutes,
   ...compareRoutes,
+  ...gitCommitRoutes,
   ...archiveRoutes,
   ...pullRequestRoutes,
+  ...reviewRoutes,
+  ...labelRoutes,
   ...commentRoutes,
   ...statusRoutes,
   ...checkRunRoutes,

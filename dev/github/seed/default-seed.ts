@@ -58,7 +58,17 @@ export const defaultSeed: Seed = {
         checks: 'write',
         members: 'read',
       },
-      events: ['push', 'pull_request', 'membership', 'organization', 'member', 'team', 'repository'],
+      events: [
+        'push',
+        'pull_request',
+        'pull_request_review',
+        'issue_comment',
+        'membership',
+        'organization',
+        'member',
+        'team',
+        'repository',
+      ],
     },
   ],
 }

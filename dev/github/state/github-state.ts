@@ -8,9 +8,11 @@ import type {
   Deployment,
   DeploymentStatus,
   IssueComment,
+  Label,
   PullRequest,
   Repository,
   RepositoryRedirect,
+  Review,
 } from './repositories.ts'
 
 export type GitHubState = {
@@ -23,6 +25,8 @@ export type GitHubState = {
   repositoryRedirects: RepositoryRedirect[]
   pullRequests: PullRequest[]
   comments: IssueComment[]
+  labels: Label[]
+  reviews: Review[]
   statuses: CommitStatus[]
   deployments: Deployment[]
   deploymentStatuses: DeploymentStatus[]
@@ -47,6 +51,8 @@ export function emptyState(): GitHubState {
     repositoryRedirects: [],
     pullRequests: [],
     comments: [],
+    labels: [],
+    reviews: [],
     statuses: [],
     deployments: [],
     deploymentStatuses: [],

@@ -51,12 +51,44 @@ export type PullRequest = {
   draft: boolean
   head: { readonly repositoryId: number; readonly ref: string; sha: string }
   base: { ref: string; sha: string }
+  /** Ids of labels of the repository, in the order in which they were added. */
+  labelIds: number[]
+  /** The last test whether head and base can be merged; `null` before the first one. It is outdated after a push to one of them. */
+  mergeTest: MergeTest | null
   mergedAt: string | null
   mergedById: number | null
+  /** The commit that the merge made. */
   mergeCommitSha: string | null
   readonly createdAt: string
   updatedAt: string
   closedAt: string | null
+}
+
+export type MergeTest = {
+  /** The commits that were tested. */
+  readonly base: string
+  readonly head: string
+  /** False when they conflict. */
+  readonly mergeable: boolean
+  /** The commit at `refs/pull/<number>/merge`: of an earlier test when they conflict, `null` when no test has made one. */
+  readonly commit: string | null
+}
+
+export type Label = { readonly id: number; readonly repositoryId: number; readonly name: string }
+
+export const reviewStates = ['APPROVED', 'CHANGES_REQUESTED', 'COMMENTED'] as const
+export type ReviewState = (typeof reviewStates)[number]
+
+export type Review = {
+  readonly id: number
+  readonly repositoryId: number
+  readonly number: number
+  readonly authorId: number
+  readonly body: string
+  readonly state: ReviewState
+  /** The head that was reviewed. */
+  readonly commitId: string
+  readonly submittedAt: string
 }
 
 export type IssueComment = {

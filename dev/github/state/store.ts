@@ -3,7 +3,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Credentials } from './credentials.ts'
-import type { GitHubState } from './github-state.ts'
+import { emptyState, type GitHubState } from './github-state.ts'
 
 export type StateStore = {
   readonly state: GitHubState
@@ -11,6 +11,16 @@ export type StateStore = {
   change<Result>(apply: (state: GitHubState) => Result): Result
   /** Resolves when every change made so far is on disk; rejects when it could not be written. */
   durable(): Promise<void>
+}
+
+/** A snapshot of an earlier day lacks what was added since. */
+function completed(state: GitHubState): GitHubState {
+  const pullRequests = state.pullRequests.map(pull => ({
+    ...pull,
+    labelIds: pull.labelIds ?? [],
+    mergeTest: pull.mergeTest ?? null,
+  }))
+  return { ...emptyState(), ...state, pullRequests }
 }
 
 /** Reads a snapshot; `undefined` when there is none yet. Throws when another version of the emulator wrote it. */
@@ -24,7 +34,7 @@ export async function readState(file: string): Promise<GitHubState | undefined> 
   }
   const state = JSON.parse(text) as GitHubState
   if (state.version !== 2) throw new Error(`${file} was written by another version of the emulator; delete its state folder`)
-  return state
+  return completed(state)
 }
 
 /** Deletes what has expired, so that the snapshot stays small. */

@@ -24,6 +24,12 @@ export function integration({ links, state }: View, app: App) {
   }
 }
 
+/** OpenAPI `nullable-integration`: the App that wrote something through its own account. */
+export function appOfBot(view: View, userId: number) {
+  const app = view.state.apps.find(one => one.botId === userId)
+  return app === undefined ? null : integration(view, app)
+}
+
 /** OpenAPI `installation`. */
 export function installationView({ links, state }: View, installation: Installation) {
   const app = appById(state, installation.appId)

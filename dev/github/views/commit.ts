@@ -43,6 +43,16 @@ export function commitView(view: View, repository: Repository, commit: Commit) {
   }
 }
 
+/** OpenAPI `git-commit`. */
+export function gitCommitView(view: View, repository: Repository, commit: Commit) {
+  const { sha, node_id, html_url, commit: inner } = commitView(view, repository, commit)
+  const { author, committer, message, tree, url, verification } = inner
+  const at = (parent: string) => view.links.api(`/repos/${fullName(view.state, repository)}/git/commits/${parent}`)
+  const web = (parent: string) => view.links.web(`/${fullName(view.state, repository)}/commit/${parent}`)
+  const parents = commit.parents.map(parent => ({ sha: parent, url: at(parent), html_url: web(parent) }))
+  return { sha, node_id, url, html_url, author, committer, tree, message, parents, verification }
+}
+
 /** A commit in a push event. */
 export function pushedCommit(view: View, repository: Repository, commit: Commit) {
   const signature = (one: Signature) => {

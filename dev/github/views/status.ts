@@ -3,6 +3,7 @@
 import { fullName, userOf } from '../state/github-state.ts'
 import type { CommitState, CommitStatus, Deployment, DeploymentStatus, Repository } from '../state/repositories.ts'
 import { simpleUser } from './account.ts'
+import { appOfBot } from './app.ts'
 import { minimalRepository } from './repository.ts'
 import { nodeId, type View } from './view.ts'
 
@@ -74,7 +75,7 @@ export function deploymentView(view: View, repository: Repository, deployment: D
     repository_url: urlOf(view, repository),
     transient_environment: deployment.transient,
     production_environment: deployment.production,
-    performed_via_github_app: null,
+    performed_via_github_app: appOfBot(view, deployment.creatorId),
   }
 }
 

@@ -1,6 +1,7 @@
 // Header blocks of the tar format (POSIX.1-2001 pax interchange format, IEEE Std 1003.1 "pax"): ustar where the names fit, otherwise
 // preceded by a pax record block. The same entry always gives the same bytes on every machine.
-import type { TreeEntry } from './tree-entry.ts'
+// A file capability is an extended attribute in the record that GNU tar, Go's archive/tar and containerd use.
+import { type FileCapability, fileCapabilities, type TreeEntry } from './tree-entry.ts'
 
 export const blockSize = 512
 
@@ -46,11 +47,21 @@ function block(fields: Fields): Buffer {
 }
 
 /** One pax record. Its decimal length includes itself, so it is found by iteration. */
-function record(key: string, value: string): Buffer {
-  const rest = Buffer.from(` ${key}=${value}\n`)
+function record(key: string, value: string | Buffer): Buffer {
+  const rest = Buffer.concat([Buffer.from(` ${key}=`), Buffer.from(value), Buffer.from('\n')])
   let length = rest.length + 1
   while (rest.length + String(length).length !== length) length++
   return Buffer.concat([Buffer.from(String(length)), rest])
+}
+
+const capabilityRecord = 'SCHILY.xattr.security.capability'
+
+/** `struct vfs_cap_data` of revision 2 with the effective bit (Linux, include/uapi/linux/capability.h). */
+function capabilityAttribute(name: FileCapability): Buffer {
+  const attribute = Buffer.alloc(20)
+  attribute.writeUInt32LE(0x02000001, 0)
+  attribute.writeUInt32LE(1 << fileCapabilities[name], 4)
+  return attribute
 }
 
 /** All header blocks that precede an entry's content. */
@@ -60,6 +71,8 @@ export function tarHeader(entry: TreeEntry): Buffer {
   const records: Buffer[] = []
   if (name.length > 100) records.push(record('path', name.toString()))
   if (linkName.length > 100) records.push(record('linkpath', linkName.toString()))
+  if (entry.kind === 'file' && entry.capability !== undefined)
+    records.push(record(capabilityRecord, capabilityAttribute(entry.capability)))
   const size = entry.kind === 'file' ? sourceSize(entry) : 0
   const header = block({ name, linkName, mode: entry.mode, uid: entry.uid, gid: entry.gid, size, type: typeFlags[entry.kind] })
   if (records.length === 0) return header

@@ -7,10 +7,14 @@ export type FileSource =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'path'; readonly path: string; readonly size: number }
 
+/** Linux capabilities by number that a program of an image may have when somebody runs it who has none. */
+export const fileCapabilities = { setgid: 6, setuid: 7 } as const
+export type FileCapability = keyof typeof fileCapabilities
+
 /** `path` is relative to the image's root, without a leading or trailing slash. `mode` has the permission bits only. */
 export type TreeEntry = Ownership & { readonly path: string; readonly mode: number } & (
     | { readonly kind: 'folder' }
-    | { readonly kind: 'file'; readonly source: FileSource }
+    | { readonly kind: 'file'; readonly source: FileSource; readonly capability?: FileCapability }
     | { readonly kind: 'link'; readonly target: string }
   )
 

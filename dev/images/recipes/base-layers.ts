@@ -15,6 +15,20 @@ export const basePackages = ['libc6', 'libgcc-s1', 'libstdc++6', 'busybox-static
 /** Debian's maintainer scripts never run here, so packages that only they need are left out. */
 export const neverRun = ['debconf', 'debconf-2.0', 'dpkg', 'tar', 'perl', 'perl-base', 'liberror-perl', 'git-man', 'gcc-12-base']
 
+/** Only maintainer scripts use these packages, or pip has its own copy of them. */
+const pythonNeverRuns = [
+  ...['install-info', 'mailcap', 'mime-support', 'readline-common', 'ca-certificates'],
+  ...[
+    'python3',
+    'python3-distutils',
+    'python3-lib2to3',
+    'python3-setuptools',
+    'python3-wheel',
+    'python3-pip-whl',
+    'python3-setuptools-whl',
+  ],
+]
+
 const users = [
   'root:x:0:0:root:/root:/bin/sh',
   'cnb:x:1001:1001:buildpacks:/home/cnb:/bin/sh',
@@ -84,6 +98,24 @@ export async function authorityLayers({ authorityFile }: RecipeDeps): Promise<re
   const text = await readFile(authorityFile, 'utf8')
   const key = [createHash('sha256').update(text).digest('hex')]
   return [{ name: 'authority', key, entries: async () => [textFile('etc/ssl/certs/sekisho-cluster.pem', text)] }]
+}
+
+/** What Python's interpreter needs on top of the base; with `withPip` also what makes an environment with pip in it. */
+export async function pythonLayer({ packages }: RecipeDeps, { withPip }: { readonly withPip: boolean }): Promise<LayerPlan> {
+  const roots = withPip ? ['python3.11', 'python3-pip'] : ['python3.11']
+  const files = await packages.resolve(roots, [...basePackages, ...neverRun, ...pythonNeverRuns])
+  return {
+    name: withPip ? 'python with pip' : 'python',
+    key: ['1', ...files.map(file => file.sha256)],
+    entries: async () => [...(await packages.entriesOf(files)), link('usr/bin/python3', 'python3.11')],
+  }
+}
+
+/** git and the libraries that it needs besides the base. */
+export async function gitLayer({ packages }: RecipeDeps): Promise<LayerPlan> {
+  const inBase = new Set((await packages.resolve(basePackages, neverRun)).map(file => file.sha256))
+  const files = (await packages.resolve(['git'], neverRun)).filter(file => !inBase.has(file.sha256))
+  return { name: 'git', key: ['1', ...files.map(file => file.sha256)], entries: () => packages.entriesOf(files) }
 }
 
 export async function nodeLayer({ node }: RecipeDeps): Promise<LayerPlan> {

@@ -13,8 +13,10 @@ import type { Recipe } from './recipe.ts'
 export type Buildpack = { readonly folder: string; readonly id: string; readonly version: string }
 
 export const buildpacks = {
-  prepare: { folder: 'prepare', id: 'platform/prepare', version: '0.1.0' },
-  node: { folder: 'node', id: 'sekisho/node', version: '0.1.0' },
+  prepare: { folder: 'prepare', id: 'platform/prepare', version: '0.2.0' },
+  node: { folder: 'node', id: 'sekisho/node', version: '0.2.0' },
+  python: { folder: 'python', id: 'sekisho/python', version: '0.1.0' },
+  static: { folder: 'static', id: 'sekisho/static', version: '0.1.0' },
 } as const satisfies Record<string, Buildpack>
 
 const api = '0.10'
@@ -36,9 +38,15 @@ export function buildpackConfig({ id, version }: Buildpack, layers: readonly Lay
 export function buildpackImage(buildpack: Buildpack): Recipe {
   return async ({ repositoryFolder }) => {
     const { id, version } = buildpack
-    const into = `cnb/buildpacks/${id.replace('/', '_')}/${version}`
-    const source = join(repositoryFolder, 'dev', 'images', 'buildpacks', buildpack.folder)
-    const entries = await readTree(source, { into, keep: path => !path.endsWith('.test.ts') })
+    const home = `cnb/buildpacks/${id.replace('/', '_')}`
+    const folder = join(repositoryFolder, 'dev', 'images', 'buildpacks')
+    const source = join(folder, buildpack.folder)
+    const keep = (path: string): boolean => !path.endsWith('.test.ts') && !path.startsWith('testing')
+    const entries = [
+      ...(await readTree(source, { into: `${home}/${version}`, keep })),
+      // At the place where the sources import it from.
+      ...(await readTree(join(folder, 'shared'), { into: `${home}/shared`, keep })),
+    ]
     await demandDescriptor(join(source, 'buildpack.toml'), buildpack)
     return {
       repository: `cnb/${id.replace('/', '-')}`,

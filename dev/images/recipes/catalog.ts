@@ -1,4 +1,5 @@
 // The images of this project by name, in the order of the builds: small and early needed images first.
+import { buildkitImage } from './buildkit.ts'
 import { buildpackImage, buildpacks } from './buildpack.ts'
 import { kpackImage } from './kpack.ts'
 import { lifecycleImage } from './lifecycle.ts'
@@ -11,7 +12,10 @@ export const recipes = {
   build: buildImage,
   prepare: buildpackImage(buildpacks.prepare),
   node: buildpackImage(buildpacks.node),
+  python: buildpackImage(buildpacks.python),
+  static: buildpackImage(buildpacks.static),
   sekisho: platformImage,
+  buildkit: buildkitImage,
   lifecycle: lifecycleImage,
   kpack: kpackImage,
 } as const satisfies Record<string, Recipe>

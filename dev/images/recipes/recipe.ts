@@ -15,7 +15,7 @@ export type RecipeDeps = {
   readonly run: RunCommand
   readonly step: (message: string) => void
   /** The path of a program of dev/cluster, built or downloaded when it is missing. */
-  readonly binary: (entry: 'lifecycle' | 'kpack', program: string) => Promise<string>
+  readonly binary: (entry: 'lifecycle' | 'kpack' | 'buildkit', program: string) => Promise<string>
 }
 
 export type Recipe = (deps: RecipeDeps) => Promise<ImagePlan>

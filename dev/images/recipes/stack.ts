@@ -1,7 +1,8 @@
-// The two images of the buildpack stack: the one in which apps are built (with npm) and the one in which they run (without).
+// The two images of the buildpack stack: the one in which apps are built and the one in which they run. Both have Node.js, npm (commands of a Procfile
+// call it) and Python; only the first one has pip.
 // They contain no credential and run as an unprivileged user, with the ids that the stack declares to the lifecycle.
 import { certificateBundle, type ImageConfig, searchPath } from '../image/image-plan.ts'
-import { authorityLayers, baseLayer, certificateLayer, nodeLayer, npmLayer } from './base-layers.ts'
+import { authorityLayers, baseLayer, certificateLayer, nodeLayer, npmLayer, pythonLayer } from './base-layers.ts'
 import type { Recipe } from './recipe.ts'
 
 /** Connects build and run image (CNB platform specification, "Stacks"; kpack requires the label on both). */
@@ -37,6 +38,7 @@ export const buildImage: Recipe = async deps => ({
     await certificateLayer(),
     await nodeLayer(deps),
     await npmLayer(deps),
+    await pythonLayer(deps, { withPip: true }),
     ...(await authorityLayers(deps)),
   ],
   config: () => stackConfig(certificates),
@@ -45,6 +47,12 @@ export const buildImage: Recipe = async deps => ({
 export const runImage: Recipe = async deps => ({
   repository: 'cnb/run',
   tag: '1',
-  layers: [await baseLayer(deps), await certificateLayer(), await nodeLayer(deps)],
+  layers: [
+    await baseLayer(deps),
+    await certificateLayer(),
+    await nodeLayer(deps),
+    await npmLayer(deps),
+    await pythonLayer(deps, { withPip: false }),
+  ],
   config: () => stackConfig({ ...certificates, NODE_ENV: 'production' }),
 })

@@ -5,9 +5,10 @@ import { randomUUID, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { importPKCS8, SignJWT } from 'jose'
 import { AppError } from '../../../src/lib/errors.ts'
+import type { Access } from './registry-client.ts'
 
 /** A token for the actions on the repositories. */
-export type PushTokens = (access: readonly { readonly name: string; readonly actions: readonly string[] }[]) => Promise<string>
+export type PushTokens = (access: readonly Access[]) => Promise<string>
 
 type TokenNames = { readonly service: string; readonly issuer: string }
 

@@ -1,11 +1,10 @@
-// The five requests of the distribution API that a push needs (OCI distribution spec, "Push"), over plain HTTP to a registry of the
-// development cluster, with a token where that asks for one. It knows nothing about images.
+// The five requests of the distribution API that a push needs (OCI distribution spec, "Push"), to a registry of the development cluster or to one that
+// the user gave, with a credential where it asks for one. It knows nothing about images.
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { request } from 'undici'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { Digest } from '../blobs/blob-store.ts'
-import type { PushTokens } from './push-token.ts'
 
 export type RegistryClient = {
   /** The digest of a tag; undefined when there is none. */
@@ -17,9 +16,23 @@ export type RegistryClient = {
   readonly putManifest: (repository: string, tag: string, mediaType: string, manifest: Uint8Array) => Promise<void>
 }
 
-/** `address` is host and port without a scheme; `tokens` is absent for a registry that asks for none. Its functions throw `unavailable` when the registry does not answer. */
-export function createRegistryClient(address: string, tokens?: PushTokens): RegistryClient {
-  const base = new URL(`http://${address}/`)
+export type Access = { readonly name: string; readonly actions: readonly string[] }
+/** The value of the header `authorization` for the actions on the repositories; undefined for none. */
+export type Authorize = (access: readonly Access[]) => Promise<string | undefined>
+
+export type RegistryClientOptions = {
+  /** Absent for a registry that asks for no credential. */
+  readonly authorize?: Authorize
+  readonly scheme?: 'http' | 'https'
+  /** Before the name of every repository; ends with a slash. */
+  readonly prefix?: string
+}
+
+/** `address` is host and port without a scheme. Its functions throw `unavailable` when the registry does not answer. */
+export function createRegistryClient(address: string, options: RegistryClientOptions = {}): RegistryClient {
+  const { authorize, scheme = 'http', prefix = '' } = options
+  const base = new URL(`${scheme}://${address}/`)
+  const at = (repository: string): string => `${prefix}${repository}`
   const call = async (
     method: 'HEAD' | 'POST' | 'PUT',
     path: string | URL,
@@ -27,16 +40,19 @@ export function createRegistryClient(address: string, tokens?: PushTokens): Regi
   ) => {
     const url = new URL(path, base)
     const { repository, from } = options
-    const token = await tokens?.([
-      { name: repository, actions: ['pull', 'push'] },
-      ...(from === undefined ? [] : [{ name: from, actions: ['pull'] }]),
+    const credential = await authorize?.([
+      { name: at(repository), actions: ['pull', 'push'] },
+      ...(from === undefined ? [] : [{ name: at(from), actions: ['pull'] }]),
     ])
+    // An upload may be sent elsewhere (a Location of another origin); the credential is for this registry alone.
+    const shown = url.origin === base.origin ? credential : undefined
     const answer = await request(url, {
       method,
-      headers: { ...options.headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+      headers: { ...options.headers, ...(shown === undefined ? {} : { authorization: shown }) },
       body: options.body ?? null,
     }).catch((cause: unknown) => {
-      throw new AppError('unavailable', `the registry ${address} does not answer: start the cluster (make up) first`, { cause })
+      const cure = scheme === 'http' ? ': start the cluster (make up) first' : ''
+      throw new AppError('unavailable', `the registry ${address} does not answer${cure}`, { cause })
     })
     await answer.body.dump()
     return answer
@@ -51,19 +67,19 @@ export function createRegistryClient(address: string, tokens?: PushTokens): Regi
   }
   return {
     async manifestDigest(repository, tag, mediaType) {
-      const answer = await call('HEAD', `v2/${repository}/manifests/${tag}`, { repository, headers: { accept: mediaType } })
+      const answer = await call('HEAD', `v2/${at(repository)}/manifests/${tag}`, { repository, headers: { accept: mediaType } })
       const digest = answer.headers['docker-content-digest']
       return answer.statusCode === 200 && typeof digest === 'string' ? digest : undefined
     },
     async hasBlob(repository, digest) {
-      return (await call('HEAD', `v2/${repository}/blobs/${digest}`, { repository })).statusCode === 200
+      return (await call('HEAD', `v2/${at(repository)}/blobs/${digest}`, { repository })).statusCode === 200
     },
     async mountBlob(repository, digest, from) {
-      const path = `v2/${repository}/blobs/uploads/?mount=${digest}&from=${encodeURIComponent(from)}`
+      const path = `v2/${at(repository)}/blobs/uploads/?mount=${digest}&from=${encodeURIComponent(at(from))}`
       return (await call('POST', path, { repository, from })).statusCode === 201
     },
     async uploadBlob(repository, digest, file, size) {
-      const begun = await call('POST', `v2/${repository}/blobs/uploads/`, { repository })
+      const begun = await call('POST', `v2/${at(repository)}/blobs/uploads/`, { repository })
       if (begun.statusCode !== 202) throw refused(`an upload to ${repository}`, begun.statusCode)
       const target = locationOf(begun)
       target.searchParams.set('digest', digest)
@@ -72,7 +88,7 @@ export function createRegistryClient(address: string, tokens?: PushTokens): Regi
       if (done.statusCode !== 201) throw refused(`blob ${digest} of ${repository}`, done.statusCode)
     },
     async putManifest(repository, tag, mediaType, manifest) {
-      const answer = await call('PUT', `v2/${repository}/manifests/${tag}`, {
+      const answer = await call('PUT', `v2/${at(repository)}/manifests/${tag}`, {
         repository,
         headers: { 'content-type': mediaType },
         body: manifest,

@@ -1,11 +1,16 @@
 // Every admission rule. A new rule is one file in a folder here and one line below; the webhook, the policies and the generated YAML follow
 // from the list.
-import type { Rule } from '../rule.ts'
+import type { PolicyRule, Rule } from '../rule.ts'
+import { renderedObjects } from './apps/rendered-objects.ts'
+import { reportWriters } from './apps/report-writers.ts'
 import { applicationCommit } from './kinds/application-commit.ts'
 import { domainClaimWriters } from './kinds/domain-claim-writers.ts'
 import { installationWriters } from './kinds/installation-writers.ts'
 import { kindFinalizers } from './kinds/kind-finalizers.ts'
 import { platformKinds } from './kinds/platform-kinds.ts'
+import { previewApprovalWriters } from './kinds/preview-approval-writers.ts'
+import { previewWriters } from './kinds/preview-writers.ts'
+import { releaseWriters } from './kinds/release-writers.ts'
 import { requestedBy } from './kinds/requested-by.ts'
 import { statusWriters } from './kinds/status-writers.ts'
 import { tenantWriters } from './kinds/tenant-writers.ts'
@@ -14,7 +19,14 @@ import { reservedMetadata } from './metadata/reserved-metadata.ts'
 import { endpointWriters } from './network/endpoint-writers.ts'
 import { ingressContent, ingressWriters } from './network/ingress-writers.ts'
 import { serviceAddresses } from './network/service-addresses.ts'
+import { ownNamespaces } from './own/own-namespaces.ts'
+import { ownRoleBindings } from './own/own-role-bindings.ts'
+import { ownWrites } from './own/own-writes.ts'
+import { buildPods } from './pods/build-pods.ts'
+import { podExec } from './pods/pod-exec.ts'
 import { podPlacement } from './pods/pod-placement.ts'
+import { volumeClaims } from './pods/volume-claims.ts'
+import { appSecretCopies } from './secrets/app-secret-copies.ts'
 import { platformConfiguration } from './secrets/platform-configuration.ts'
 import { reservedSecrets } from './secrets/reserved-secrets.ts'
 import { secretKinds } from './secrets/secret-kinds.ts'
@@ -31,11 +43,16 @@ export const rules: readonly Rule[] = [
   tenantWriters,
   domainClaimWriters,
   platformKinds,
+  releaseWriters,
+  reportWriters,
+  previewApprovalWriters,
+  previewWriters,
   statusWriters,
   kindFinalizers,
   applicationCommit,
   requestedBy,
   reservedSecrets,
+  appSecretCopies,
   secretKinds,
   secretReferences,
   secretReferencesElsewhere,
@@ -49,4 +66,13 @@ export const rules: readonly Rule[] = [
   ingressWriters,
   ingressContent,
   podPlacement,
+  volumeClaims,
+  renderedObjects,
+  buildPods,
 ]
+
+/** As policies only, because the webhook cannot know what they read. */
+export const policyRules: readonly PolicyRule[] = [podExec]
+
+/** About our own identities; as policies only. */
+export const ownRules: readonly PolicyRule[] = [ownNamespaces, ownRoleBindings, ownWrites]

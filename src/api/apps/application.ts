@@ -1,58 +1,14 @@
 // Application: an image and the processes that run it. An ApplicationChart turns it into Deployments, a Service and an Ingress.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import type { ReasonTexts } from '../resource.ts'
-import { commitId, dnsLabel, environmentField, hostName, timestamp } from '../schema/fields.ts'
-import { integer, list, map, object, optional, text } from '../schema/schema.ts'
-
-const processField = object(
-  {
-    name: text({
-      description: 'The name of the process. The process named `web` receives the requests to the URL of the Application.',
-      max: 40,
-      pattern: dnsLabel,
-    }),
-    command: optional(
-      list(text({ description: 'The program, or one of its arguments.', max: 1024 }), {
-        description: 'The command, such as `["node", "worker.js"]`. The entry point of the image when omitted.',
-        max: 64,
-      }),
-    ),
-    args: optional(
-      list(text({ description: 'One argument.', min: 0, max: 4096 }), { description: 'Arguments of the command.', max: 64 }),
-    ),
-    port: optional(
-      integer({
-        description:
-          'The TCP port on which the process listens. The process also gets it as the environment variable `PORT`. Required for the process `web`.',
-        min: 1,
-        max: 65_535,
-      }),
-    ),
-    replicas: integer({ description: 'The number of pods that run the process.', min: 0, max: 50, default: 1 }),
-    healthPath: optional(
-      text({
-        description:
-          'The path of an HTTP endpoint that answers with a status from 200 to 399 when the process is ready for requests, such as `/healthz`. When omitted, the process is ready as soon as its port accepts connections.',
-        max: 512,
-        pattern: '^/[^ ]*$',
-      }),
-    ),
-    cpu: text({
-      description:
-        'The CPU time that is reserved for each pod, in cores: `100m` is a tenth of a core. A pod may use more when the node is idle.',
-      max: 16,
-      pattern: '^[0-9]+m?$',
-      default: '50m',
-    }),
-    memory: text({
-      description: 'The memory that each pod may use, such as `128Mi` or `1Gi`. A process that uses more is ended and restarted.',
-      max: 16,
-      pattern: '^[0-9]+(Mi|Gi)$',
-      default: '256Mi',
-    }),
-  },
-  { description: 'One process of the application. Each process runs in pods of its own.' },
-)
+import { commitId, dnsLabel, hostName, timestamp } from '../schema/fields.ts'
+import { flag, integer, list, map, object, optional, text } from '../schema/schema.ts'
+import { cronField } from './application/cron.ts'
+import { applicationEnvironmentField, environmentSourcesField } from './application/environment.ts'
+import { nameField, processField } from './application/process.ts'
+import { releaseFields, releaseReasons, releaseReasonTexts, releaseStatusFields } from './application/releases.ts'
+import { tlsField } from './application/tls.ts'
+import { volumeField } from './application/volume.ts'
 
 export const application = defineKind({
   group: 'apps',
@@ -61,6 +17,7 @@ export const application = defineKind({
   shortNames: ['sapp'],
   scope: 'Namespaced',
   tenantAccess: 'write',
+  scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
   description:
     'An image and the processes that run it, with a URL. The platform creates Deployments, a Service and an Ingress from it.',
   writtenBy: 'Developers and admins of the tenant. A RemoteSync that names the Application sets `spec.image` and `spec.commit`.',
@@ -85,13 +42,37 @@ export const application = defineKind({
         pattern: dnsLabel,
         default: 'web',
       }),
-      processes: list(processField, { description: 'The processes of the application.', min: 1, max: 10, unique: ['name'] }),
-      env: optional(
-        environmentField(
-          'Environment variables of every process. `PORT` and `SEKISHO_COMMIT` are set by the platform and cannot be overridden.',
-          200,
-        ),
+      processes: optional(
+        list(processField, {
+          description:
+            'The processes of the application. When omitted: those that buildpacks found in the source (in a `Procfile`, for example), one pod each, and otherwise the entry point of the image as `web`; `status.processes` shows them. An empty list: only what is in `cron` runs.',
+          max: 10,
+          unique: ['name'],
+        }),
       ),
+      cron: optional(list(cronField, { description: 'Processes that run by a schedule.', max: 20, unique: ['name'] })),
+      suspend: optional(
+        flag({
+          description:
+            'Set it to `true` to stop all processes and schedules. Volumes, host names and settings stay, and the URL answers that no server is available.',
+        }),
+      ),
+      volumes: optional(
+        list(volumeField, {
+          description: 'Volumes, whose content outlives pods.',
+          max: 10,
+          unique: ['name'],
+          rules: [
+            {
+              rule: 'self.all(v, self.exists_one(w, w.path == v.path))',
+              message: 'two volumes must not have the same path',
+            },
+          ],
+        }),
+      ),
+      env: optional(applicationEnvironmentField),
+      envFrom: optional(environmentSourcesField),
+      tls: optional(tlsField),
       domains: optional(
         list(
           text({
@@ -114,13 +95,36 @@ export const application = defineKind({
           max: 50,
         }),
       ),
+      isolated: optional(
+        flag({
+          description:
+            'Set it to `true` for code that is not trusted. Its pods reach DNS and the internet, and are reached by the URL only: not the pods of this namespace and each other, not the token endpoint, not what the operator opened to applications. They run under a ServiceAccount that no RepositoryGrant can name. When `processes` is omitted, only `web` runs of those in the image. Previews of forks always are isolated.',
+        }),
+      ),
+      ...releaseFields,
     },
     {
       description: 'What runs, and how.',
       rules: [
         {
-          rule: "self.processes.exists(p, p.name == 'web') ? self.processes.exists(p, p.name == 'web' && has(p.port)) : true",
+          rule: "!has(self.processes) || self.processes.all(p, p.name != 'web' || has(p.port))",
           message: 'processes[web].port must be set: the URL leads to this port',
+          fieldPath: '.processes',
+        },
+        {
+          rule: '!has(self.processes) || !has(self.cron) || !self.cron.exists(c, self.processes.exists(p, p.name == c.name))',
+          message: 'a process and an entry of cron must not have the same name: rename one of them',
+          fieldPath: '.cron',
+        },
+        {
+          rule: "!has(self.processes) || !has(self.volumes) || self.volumes.all(v, has(v.processes) ? v.processes.all(n, self.processes.exists(p, p.name == n)) : self.processes.exists(p, p.name == 'web'))",
+          message: 'volumes[].processes must name processes of this Application (web when omitted): correct the name',
+          fieldPath: '.volumes',
+        },
+        {
+          rule: "!has(self.processes) || !has(self.volumes) || self.processes.all(p, (p.replicas <= 1 && !has(p.autoscaling)) || !self.volumes.exists(v, v.accessMode == 'ReadWriteOnce' && (has(v.processes) ? p.name in v.processes : p.name == 'web')))",
+          message:
+            'a process with a ReadWriteOnce volume has at most one pod: set replicas to 1 without autoscaling, or use a storage class with accessMode ReadWriteMany',
           fieldPath: '.processes',
         },
       ],
@@ -132,6 +136,48 @@ export const application = defineKind({
       text({ description: 'The image that runs. It changes when the rollout of a new image is complete.', max: 512 }),
     ),
     commit: optional(text({ description: 'The commit that runs. It changes together with `image`.', max: 64 })),
+    processes: optional(
+      list(
+        object(
+          {
+            name: nameField('The name of the process.'),
+            port: optional(integer({ description: 'The TCP port on which the process listens.', min: 1, max: 65_535 })),
+          },
+          { description: 'One process that was found.' },
+        ),
+        {
+          description:
+            'The processes that run because `spec.processes` is omitted: those of the image. Copy them to `spec.processes` to change one.',
+          max: 10,
+          unique: ['name'],
+        },
+      ),
+    ),
+    imageContents: optional(
+      object(
+        {
+          image: text({ description: 'The image that was read, by digest.', max: 512 }),
+          port: optional(integer({ description: 'The port that the image names.', min: 1, max: 65_535 })),
+          processes: optional(
+            list(
+              object(
+                {
+                  name: nameField('The name of the process.'),
+                  type: text({ description: 'The process type of the buildpacks.', max: 64 }),
+                },
+                { description: 'One process of the image.' },
+              ),
+              {
+                description: 'The processes that buildpacks put into the image; absent when no buildpacks built it.',
+                max: 20,
+                unique: ['name'],
+              },
+            ),
+          ),
+        },
+        { description: 'What the platform read from the image, when what runs depends on it.' },
+      ),
+    ),
     appliedAt: optional(timestamp('When all Kubernetes objects of this generation were applied.')),
     availableAt: optional(timestamp('When the rollout of this generation was complete.')),
     inventory: optional(
@@ -152,6 +198,7 @@ export const application = defineKind({
         },
       ),
     ),
+    ...releaseStatusFields,
   },
   conditions: {
     Rendered: 'The chart was rendered, and the cluster has all of its objects.',
@@ -171,6 +218,8 @@ export const application = defineKind({
       'One of the host names belongs to the platform or to an Ingress of the cluster that no Application made. Choose another host name, or ask a platform admin.',
     DomainNotProven:
       'One of the host names is not yet proved to belong to the tenant. Add the DNS record in the message, or ask a platform admin for a DomainClaim.',
+    SecretNotFound:
+      'An AppSecret that `env` or `envFrom` names, or a key of it, does not exist. The message names the field and the cure. The earlier version keeps serving.',
     ChartNotFound: 'The ApplicationChart that `spec.chart` names does not exist, or its source cannot be found.',
     ChartFailed: 'The chart threw an error or rendered objects that are not allowed. The message names the error.',
     ChartTimedOut: 'The chart did not finish within `spec.timeoutSeconds` of the ApplicationChart.',
@@ -178,15 +227,30 @@ export const application = defineKind({
       'The API server refused an object of the chart, for example because a quota is exhausted. The message names the object and the cause.',
     NameConflict:
       'An object with the name of a rendered object exists and does not belong to this Application. Delete or rename one of the two.',
+    InvalidProcesses:
+      'The image has too many processes, or a volume names a process that does not exist. The message says what to change.',
+    IssuerNotAllowed:
+      '`spec.tls.certManager.issuer` names a ClusterIssuer that the platform does not allow. The message names those that it does.',
+    Suspended: 'Nothing runs, because `spec.suspend` is `true`. Set it to `false` to run the Application again.',
+    QuotaExceeded:
+      'The quota of the namespace is used up. The message names what is limited. Request less, delete what is not used, or ask a platform admin.',
     RollingOut: 'New pods are starting. Until they are ready, the earlier version keeps serving.',
     ImagePullFailed: 'The image cannot be pulled. Check `spec.image`, and that the registry has it.',
     Crashing: 'A process exits soon after its start, or runs out of memory. The message names the command that shows its log.',
+    ...releaseReasonTexts,
+    CommandNotFound: 'The image does not have the program of a process, or no shell. The message names it.',
+    ImageRunsAsRoot: 'The image runs as root, which pods of tenants must not. Set `USER` in its Dockerfile.',
+    EnvironmentIncomplete:
+      'A ConfigMap or AppSecret that `env` or `envFrom` names does not exist, or lacks the key. The message names it.',
+    VolumePending: 'A pod waits for a volume. The message names the command that shows why.',
+    NotAnswering: 'A process runs, but nothing listens on its port, or its check fails. The message says what was tried.',
     RolloutStalled:
       'Pods are not created, or do not become ready in time. Check `port` and `healthPath`, and the quota of the namespace.',
   } satisfies ReasonTexts<typeof applicationReasons>,
   columns: [
     { name: 'URL', type: 'string', jsonPath: '.status.url' },
     { name: 'Commit', type: 'string', jsonPath: '.status.commit' },
+    { name: 'Release', type: 'integer', jsonPath: '.status.release' },
     ...readyColumns,
     ageColumn,
   ],
@@ -204,13 +268,24 @@ export const applicationReasons = {
   domainTaken: 'DomainTaken',
   domainReserved: 'DomainReserved',
   domainNotProven: 'DomainNotProven',
+  secretNotFound: 'SecretNotFound',
   chartNotFound: 'ChartNotFound',
   chartFailed: 'ChartFailed',
   chartTimedOut: 'ChartTimedOut',
   refusedByCluster: 'RefusedByCluster',
   nameConflict: 'NameConflict',
+  invalidProcesses: 'InvalidProcesses',
+  issuerNotAllowed: 'IssuerNotAllowed',
+  suspended: 'Suspended',
+  quotaExceeded: 'QuotaExceeded',
   rollingOut: 'RollingOut',
   imagePullFailed: 'ImagePullFailed',
   crashing: 'Crashing',
+  ...releaseReasons,
+  commandNotFound: 'CommandNotFound',
+  imageRunsAsRoot: 'ImageRunsAsRoot',
+  environmentIncomplete: 'EnvironmentIncomplete',
+  volumePending: 'VolumePending',
+  notAnswering: 'NotAnswering',
   rolloutStalled: 'RolloutStalled',
 } as const

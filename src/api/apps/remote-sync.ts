@@ -2,8 +2,10 @@
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { followerFields, followerReasons, followerReasonTexts, followerStatusFields } from '../repository-follower.ts'
 import type { ReasonTexts } from '../resource.ts'
-import { commitId, environmentField, objectName, timestamp } from '../schema/fields.ts'
-import { choice, exactlyOneOf, integer, object, optional, text } from '../schema/schema.ts'
+import { objectName, timestamp } from '../schema/fields.ts'
+import { choice, flag, integer, object, optional, text } from '../schema/schema.ts'
+import { buildField, pathsField, subPathField, subPathRule } from './build-fields.ts'
+import { sourceField, sourceStatusFields } from './remote-sync-source.ts'
 
 export const remoteSync = defineKind({
   group: 'apps',
@@ -17,54 +19,33 @@ export const remoteSync = defineKind({
   spec: object(
     {
       ...followerFields,
-      source: object(
-        {
-          branch: optional(
-            text({
-              description: 'Follow the newest commit of this branch, such as `main`.',
-              max: 255,
-              pattern: '^[^ ~^:?*\\[\\\\]+$',
-            }),
-          ),
-          pullRequest: optional(
-            integer({
-              description: 'Follow the newest commit of the pull request with this number.',
-              min: 1,
-              max: 2_147_483_647,
-            }),
-          ),
-          commit: optional(commitId('Stay at this commit, given by its full id.')),
-        },
-        {
-          description: 'Which commit to deploy. Exactly one of `branch`, `pullRequest` and `commit` must be set.',
-          rules: [
-            exactlyOneOf(['branch', 'pullRequest', 'commit'], 'source must set exactly one of branch, pullRequest, commit'),
-          ],
-        },
+      source: sourceField,
+      subPath: optional(subPathField),
+      paths: optional(pathsField),
+      build: buildField,
+      report: optional(
+        object(
+          {
+            environment: optional(
+              text({
+                description:
+                  'The name of the environment on GitHub, such as `production`. The name of the Application when omitted.',
+                max: 100,
+                pattern: '^[A-Za-z0-9]([A-Za-z0-9 ._/-]*[A-Za-z0-9])?$',
+              }),
+            ),
+          },
+          {
+            description:
+              'Show on GitHub what becomes of each commit: a deployment with the URL and a status of the commit that leads to the build log. Set it to `{}` for the defaults. The grant then asks for `deployments: write` and `statuses: write`, too. Nothing is written when omitted.',
+          },
+        ),
       ),
-      subPath: optional(
-        text({
+      suspend: optional(
+        flag({
           description:
-            'The folder of the application in the repository, such as `services/api`. The root of the repository when omitted.',
-          max: 512,
-          pattern: '^[^/][^ ]*$',
+            'Set it to `true` to look for no new commits and to build none. What runs goes on, a build that has begun ends and is used later.',
         }),
-      ),
-      build: object(
-        {
-          strategy: choice(['Buildpacks'], {
-            description: 'How the image is built: by Cloud Native Buildpacks.',
-            default: 'Buildpacks',
-          }),
-          timeoutSeconds: integer({
-            description: 'How long one build may take, in seconds. A build that takes longer is ended and counts as failed.',
-            min: 30,
-            max: 7200,
-            default: 900,
-          }),
-          env: optional(environmentField('Environment variables of the build.', 50)),
-        },
-        { description: 'How the image is built. `{}` uses the defaults.' },
       ),
       application: objectName(
         'The name of the Application in this namespace that runs the image. It must exist; the RemoteSync sets its `spec.image` and `spec.commit`.',
@@ -72,23 +53,26 @@ export const remoteSync = defineKind({
     },
     {
       description: 'Which commit of which repository is built, and where the image runs.',
-      rules: [
-        {
-          rule: "!has(self.subPath) || !self.subPath.split('/').exists(p, p == '..')",
-          message: 'subPath must stay inside the repository',
-          fieldPath: '.subPath',
-        },
-      ],
+      rules: [subPathRule],
     },
   ),
   followsRepository: {
-    source: ({ source }) => ({ branch: source.branch, pullRequest: source.pullRequest }),
-    permissions: ({ source }) => (source.pullRequest === undefined ? {} : { pull_requests: 'read' }),
+    // What a merge commit is made of: a push to the base branch makes another one.
+    source: ({ source: { branch, pullRequest, mergeCommit, commit } }, status) => ({
+      branch: mergeCommit === true ? status?.pullRequest?.baseBranch : branch,
+      pullRequest,
+      defaultBranch: branch === undefined && pullRequest === undefined && commit === undefined,
+    }),
+    permissions: ({ source, report }) => ({
+      ...(source.pullRequest === undefined ? {} : { pull_requests: 'read' as const }),
+      ...(report === undefined ? {} : { deployments: 'write' as const, statuses: 'write' as const }),
+    }),
     purpose: ({ application }) => `builds Application ${application}`,
   },
   status: {
     ...followerStatusFields,
     commit: optional(text({ description: 'The commit that `spec.source` means now.', max: 64 })),
+    ...sourceStatusFields,
     build: optional(
       object(
         {
@@ -99,8 +83,24 @@ export const remoteSync = defineKind({
             min: 1,
             max: 1_000_000,
           }),
+          queue: optional(
+            text({
+              description:
+                'While the build waits for its turn: its place among the builds of the tenant that wait, such as `3 of 5`. Places after the tenth are not counted.',
+              max: 40,
+            }),
+          ),
         },
         { description: 'The current build, or the last one.' },
+      ),
+    ),
+    unbuilt: optional(
+      object(
+        {
+          commit: text({ description: 'The newest commit, which is not built.', max: 64 }),
+          since: text({ description: 'The commit that was built last.', max: 64 }),
+        },
+        { description: 'Set when nothing under `spec.paths` has changed since the commit that was built last.' },
       ),
     ),
     image: optional(text({ description: 'The image of the last successful build, by digest.', max: 512 })),
@@ -154,19 +154,34 @@ export const remoteSync = defineKind({
   },
   reasons: {
     Done: 'The stage is complete.',
-    Deployed: 'The Application runs the newest commit.',
+    Deployed:
+      'The Application runs the commit that was the newest when GitHub was last asked: at a webhook, or at the periodic check.',
+    Promoted:
+      'The Application runs the image of a pull request whose files are exactly those of the newest commit. Nothing was built again.',
+    PathsUnchanged:
+      'The Application runs the commit that was built last, and nothing under `spec.paths` has changed since. The newest commit is not built.',
     ...followerReasonTexts,
     InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
     RepositoryNotFound: 'The repository was deleted, or the installation of the App does not reach it any more.',
-    BranchNotFound: 'The repository does not have the branch. Push it, or correct `spec.source.branch`.',
+    BranchNotFound:
+      'The repository does not have the branch. Push it, or correct `spec.source.branch`. A repository without any commit has no default branch yet.',
     PullRequestNotFound: 'The repository does not have a pull request with this number.',
     PullRequestClosed: 'The pull request is closed or merged. What was built before keeps serving; nothing more is built.',
-    PullRequestFromFork:
-      'The commits of the pull request are in a fork, where people push who have no rights in the repository. They are not built.',
+    ApprovalMissing:
+      'The commits of the pull request are in a fork, where people push who have no rights in the repository, and nobody who may write to the repository has approved the newest one. Nothing of it is fetched or built. Only previews of an AppPipeline can be approved.',
+    MergeConflict:
+      'GitHub cannot merge the pull request into its base branch. Resolve the conflict on the branch of the pull request and push it. What was built before keeps serving.',
+    MergePending:
+      'GitHub has not computed yet what merging the pull request would give. The platform asks again, with growing waits.',
     CommitNotInRepository:
       'The commit is neither on the default branch of the repository nor the newest commit of another branch. GitHub also shows commits of forks, which are not built. Push a branch that ends at the commit.',
     CommitNotFound: 'GitHub does not have the commit, or does not have it any more.',
-    SourceTooLarge: 'The files of the commit exceed the limit of the platform (`SEKISHO_SOURCE_MEGABYTES`).',
+    SourceTooLarge:
+      'The files of the commit exceed a limit of the platform: their size (`SEKISHO_SOURCE_MEGABYTES`), their number, the depth of folders, or what it takes to unpack them.',
+    SourceMalformed:
+      'The commit has objects that git refuses, such as a folder named `.git` or a harmful `.gitmodules`, or objects of it are missing. The message names the check and the object. Correct it and push a new commit.',
+    SourceIncomplete:
+      'The folder of the application has a submodule, or a file in Git LFS, neither of which is fetched. The message names it. Put the files into the repository itself, or set `spec.build.allowIncompleteSource` where the application does not need them.',
     FetchFailed: 'The source could not be fetched from GitHub. The platform tries again.',
     Queued: 'As many builds are running as the tenant or the platform may run at once. The build starts when one of them ends.',
     Fetching: 'The source is being fetched from GitHub.',
@@ -176,12 +191,18 @@ export const remoteSync = defineKind({
     BuiltFromWrongCommit: 'The image names another commit than the requested one and is not used. Report it to a platform admin.',
     CommitNotProven: 'The image does not say which commit it was built from, and is not used. Report it to a platform admin.',
     RegistryUnreachable: 'The image cannot be read from the registry, so its commit is not proven yet. The platform tries again.',
+    Suspended: 'No new commit is looked for or built, because `spec.suspend` is `true`. Set it to `false` to go on.',
     NotATenantNamespace: 'The namespace does not belong to a Tenant, or its Tenant is not ready.',
     BuilderNotReady:
       'The build system refused the build, or is not installed. The platform tries again. Report it to a platform admin.',
+    BuildSettingRefused:
+      'A field of `spec.build` names a builder that the platform does not have, or more resources than it gives to a build. The message names the field and what is possible.',
+    BuildSecretNotFound: 'An AppSecret that `spec.build.secrets` names does not exist. Create it, or remove it from the list.',
     ApplicationNotFound: 'The Application that `spec.application` names does not exist. Create it.',
     ApplicationTaken: 'Another RemoteSync already sets the image of this Application. Delete one of the two.',
     ApplicationNotReady: 'The image was set on the Application, but the Application is not ready. The message has its reason.',
+    Pinned:
+      'The image of the newest commit was built, but the Application runs the release that its `spec.pinnedRelease` names. Remove that field to run the newest commit.',
     RollingOut: 'The Application is starting the new image. Until it is ready, the earlier version keeps serving.',
     GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. The platform tries again.',
   } satisfies ReasonTexts<typeof remoteSyncReasons>,
@@ -190,6 +211,7 @@ export const remoteSync = defineKind({
     { name: 'Followed', type: 'string', jsonPath: '.status.repository.name', priority: 1 },
     { name: 'Commit', type: 'string', jsonPath: '.status.commit' },
     { name: 'Built', type: 'string', jsonPath: '.status.imageCommit', priority: 1 },
+    { name: 'Queue', type: 'string', jsonPath: '.status.build.queue' },
     ...readyColumns,
     ageColumn,
   ],
@@ -202,16 +224,22 @@ export type RemoteSync = ObjectOf<typeof remoteSync>
 export const remoteSyncReasons = {
   done: 'Done',
   deployed: 'Deployed',
+  promoted: 'Promoted',
+  pathsUnchanged: 'PathsUnchanged',
   ...followerReasons,
   installationNotReady: 'InstallationNotReady',
   repositoryNotFound: 'RepositoryNotFound',
   branchNotFound: 'BranchNotFound',
   pullRequestNotFound: 'PullRequestNotFound',
   pullRequestClosed: 'PullRequestClosed',
-  pullRequestFromFork: 'PullRequestFromFork',
+  approvalMissing: 'ApprovalMissing',
+  mergeConflict: 'MergeConflict',
+  mergePending: 'MergePending',
   commitNotInRepository: 'CommitNotInRepository',
   commitNotFound: 'CommitNotFound',
   sourceTooLarge: 'SourceTooLarge',
+  sourceMalformed: 'SourceMalformed',
+  sourceIncomplete: 'SourceIncomplete',
   fetchFailed: 'FetchFailed',
   queued: 'Queued',
   fetching: 'Fetching',
@@ -221,11 +249,15 @@ export const remoteSyncReasons = {
   wrongCommit: 'BuiltFromWrongCommit',
   commitNotProven: 'CommitNotProven',
   registryUnreachable: 'RegistryUnreachable',
+  suspended: 'Suspended',
   notATenant: 'NotATenantNamespace',
   builderNotReady: 'BuilderNotReady',
+  buildSettingRefused: 'BuildSettingRefused',
+  buildSecretNotFound: 'BuildSecretNotFound',
   applicationNotFound: 'ApplicationNotFound',
   applicationTaken: 'ApplicationTaken',
   applicationNotReady: 'ApplicationNotReady',
+  pinned: 'Pinned',
   rollingOut: 'RollingOut',
   unreachable: 'GitHubUnreachable',
 } as const

@@ -40,7 +40,15 @@ export type SubjectAccessReview = KubeObject & {
   readonly spec: {
     readonly user: string
     readonly groups?: readonly string[]
-    readonly resourceAttributes: { readonly group: string; readonly resource: string; readonly verb: string }
+    /** Without a namespace: in all of them; without a name: on all objects. */
+    readonly resourceAttributes: {
+      readonly group: string
+      readonly resource: string
+      readonly subresource?: string
+      readonly verb: string
+      readonly namespace?: string
+      readonly name?: string
+    }
   }
   readonly status?: { readonly allowed: boolean; readonly denied?: boolean; readonly reason?: string }
 }

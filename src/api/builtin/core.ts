@@ -25,7 +25,12 @@ export type Pod = KubeObject & {
   readonly spec?: {
     readonly serviceAccountName?: string
     readonly nodeName?: string
-    readonly containers: readonly { readonly name: string; readonly image?: string }[]
+    readonly activeDeadlineSeconds?: number
+    readonly initContainers?: readonly {
+      readonly name: string
+      readonly env?: readonly { readonly name: string; readonly value?: string }[]
+    }[]
+    readonly containers: readonly { readonly name: string; readonly image?: string; readonly command?: readonly string[] }[]
   }
   readonly status?: {
     readonly phase?: string
@@ -33,7 +38,13 @@ export type Pod = KubeObject & {
     readonly startTime?: string
     readonly reason?: string
     readonly message?: string
-    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly lastTransitionTime?: string }[]
+    readonly conditions?: readonly {
+      readonly type: string
+      readonly status: string
+      readonly reason?: string
+      readonly message?: string
+      readonly lastTransitionTime?: string
+    }[]
     readonly initContainerStatuses?: readonly ContainerStatus[]
     readonly containerStatuses?: readonly ContainerStatus[]
   }
@@ -66,6 +77,16 @@ export type Service = KubeObject & {
   }
 }
 export const services = namespacedKind<Service>('v1', 'Service', 'services')
+
+export type PersistentVolumeClaim = KubeObject & {
+  readonly spec?: { readonly storageClassName?: string; readonly volumeName?: string }
+  readonly status?: { readonly phase?: string }
+}
+export const persistentVolumeClaims = namespacedKind<PersistentVolumeClaim>(
+  'v1',
+  'PersistentVolumeClaim',
+  'persistentvolumeclaims',
+)
 
 export type ServiceAccount = KubeObject & {
   readonly automountServiceAccountToken?: boolean

@@ -1,4 +1,4 @@
-// The kinds that extend the API server: CustomResourceDefinitions and the registrations of admission webhooks.
+// The kind that extends the API server with kinds.
 import type { KubeObject } from '../resource.ts'
 import { clusterKind } from './resource-type.ts'
 
@@ -12,30 +12,4 @@ export const customResourceDefinitions = clusterKind<CustomResourceDefinition>(
   'apiextensions.k8s.io/v1',
   'CustomResourceDefinition',
   'customresourcedefinitions',
-)
-
-export type WebhookEntry = {
-  readonly name: string
-  readonly failurePolicy?: string
-  readonly clientConfig: {
-    readonly caBundle?: string
-    readonly url?: string
-    readonly service?: { readonly namespace: string; readonly name: string; readonly path?: string; readonly port?: number }
-  }
-}
-
-const admission = 'admissionregistration.k8s.io/v1'
-
-export type ValidatingWebhookConfiguration = KubeObject & { readonly webhooks?: readonly WebhookEntry[] }
-export const validatingWebhookConfigurations = clusterKind<ValidatingWebhookConfiguration>(
-  admission,
-  'ValidatingWebhookConfiguration',
-  'validatingwebhookconfigurations',
-)
-
-export type MutatingWebhookConfiguration = KubeObject & { readonly webhooks?: readonly WebhookEntry[] }
-export const mutatingWebhookConfigurations = clusterKind<MutatingWebhookConfiguration>(
-  admission,
-  'MutatingWebhookConfiguration',
-  'mutatingwebhookconfigurations',
 )

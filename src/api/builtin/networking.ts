@@ -1,4 +1,4 @@
-// Ingresses and NetworkPolicies, with the fields that we use.
+// Ingresses, NetworkPolicies and EndpointSlices, with the fields that we use.
 import type { KubeObject } from '../resource.ts'
 import { namespacedKind } from './resource-type.ts'
 
@@ -31,3 +31,12 @@ export type NetworkPolicy = KubeObject & {
   }
 }
 export const networkPolicies = namespacedKind<NetworkPolicy>('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies')
+
+export type EndpointSlice = KubeObject & {
+  readonly addressType: 'IPv4' | 'IPv6'
+  readonly endpoints?:
+    | readonly { readonly addresses: readonly string[]; readonly conditions?: { readonly ready?: boolean } }[]
+    | null
+  readonly ports?: readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[] | null
+}
+export const endpointSlices = namespacedKind<EndpointSlice>('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices')

@@ -1,4 +1,4 @@
-// Deployments, from which the state of a rollout is read, and Leases.
+// Deployments, from which the state of a rollout is read, what runs or scales by itself beside them, and Leases.
 import type { KubeObject } from '../resource.ts'
 import { namespacedKind } from './resource-type.ts'
 
@@ -40,6 +40,41 @@ export type Deployment = KubeObject & {
   }
 }
 export const deployments = namespacedKind<Deployment>('apps/v1', 'Deployment', 'deployments')
+
+/** What else names images in a tenant's namespace, also as a revision that can be rolled back to. */
+export const replicaSets = namespacedKind<KubeObject>('apps/v1', 'ReplicaSet', 'replicasets')
+export const statefulSets = namespacedKind<KubeObject>('apps/v1', 'StatefulSet', 'statefulsets')
+export const daemonSets = namespacedKind<KubeObject>('apps/v1', 'DaemonSet', 'daemonsets')
+export const controllerRevisions = namespacedKind<KubeObject>('apps/v1', 'ControllerRevision', 'controllerrevisions')
+
+export type Job = KubeObject & {
+  readonly spec?: { readonly activeDeadlineSeconds?: number; readonly backoffLimit?: number; readonly template: PodTemplate }
+  readonly status?: {
+    readonly active?: number
+    readonly succeeded?: number
+    readonly failed?: number
+    readonly startTime?: string
+    readonly completionTime?: string
+    readonly conditions?: readonly WorkloadCondition[]
+  }
+}
+export const jobs = namespacedKind<Job>('batch/v1', 'Job', 'jobs')
+export type CronJob = KubeObject & { readonly spec?: { readonly suspend?: boolean; readonly schedule?: string } }
+export const cronJobs = namespacedKind<CronJob>('batch/v1', 'CronJob', 'cronjobs')
+
+export type HorizontalPodAutoscaler = KubeObject & {
+  readonly spec?: {
+    readonly scaleTargetRef?: { readonly kind: string; readonly name: string }
+    readonly minReplicas?: number
+    readonly maxReplicas?: number
+  }
+  readonly status?: { readonly conditions?: readonly WorkloadCondition[] }
+}
+export const horizontalPodAutoscalers = namespacedKind<HorizontalPodAutoscaler>(
+  'autoscaling/v2',
+  'HorizontalPodAutoscaler',
+  'horizontalpodautoscalers',
+)
 
 export type Lease = KubeObject & {
   readonly spec?: {

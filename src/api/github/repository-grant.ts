@@ -1,6 +1,7 @@
 // RepositoryGrant: a request for tokens that reach named repositories with named permissions, for named subjects, for a stated reason.
 // Immutable; the controller decides it. Without an approved grant no token is issued.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
+import { isolatedServiceAccount } from '../names.ts'
 import type { ReasonTexts } from '../resource.ts'
 import {
   numericId,
@@ -14,7 +15,7 @@ import {
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, text } from '../schema/schema.ts'
 
 /** What a grant can name as its subject: workloads, and every kind that follows a repository. */
-export const grantSubjectKinds = ['ServiceAccount', 'RemoteSync'] as const
+export const grantSubjectKinds = ['ServiceAccount', 'RemoteSync', 'AppPipeline'] as const
 
 export const repositoryGrant = defineKind({
   group: 'github',
@@ -25,7 +26,7 @@ export const repositoryGrant = defineKind({
   description:
     'Access to named repositories, with named permissions, for named subjects. Tokens are issued only under an approved grant.',
   writtenBy:
-    'Developers and admins of the tenant create and delete grants; nobody changes them. A RemoteSync owns a grant that the platform creates for it.',
+    'Developers and admins of the tenant create and delete grants; nobody changes them. A RemoteSync or an AppPipeline owns a grant that the platform creates for it.',
   immutableSpec: true,
   tenantAccess: 'create-delete',
   spec: object(
@@ -58,7 +59,7 @@ export const repositoryGrant = defineKind({
           {
             kind: choiceOfThisVersion(grantSubjectKinds, {
               description:
-                'The kind of the subject: `ServiceAccount` for pods that run under it, `RemoteSync` for the builds of a RemoteSync.',
+                'The kind of the subject: `ServiceAccount` for pods that run under it, `RemoteSync` for the builds of a RemoteSync, `AppPipeline` for the list of pull requests of an AppPipeline.',
             }),
             name: text({ description: 'The name of the subject in this namespace.', max: 253 }),
           },
@@ -70,6 +71,12 @@ export const repositoryGrant = defineKind({
           min: 1,
           max: 20,
           unique: ['kind', 'name'],
+          rules: [
+            {
+              rule: `self.all(s, s.kind != 'ServiceAccount' || s.name != '${isolatedServiceAccount}')`,
+              message: `subjects must not name the ServiceAccount ${isolatedServiceAccount}: pods of isolated Applications run under it, whose code is not trusted`,
+            },
+          ],
         },
       ),
       delivery: choiceOfThisVersion(['TokenEndpoint'], {

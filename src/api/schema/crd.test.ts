@@ -59,14 +59,17 @@ describe('the checks themselves', () => {
   })
 })
 
-test('names, short names and plurals are unique, and every kind is in the category', () => {
+test('names, short names and plurals are unique; every kind is in the category of admins, and what tenants may read in theirs', () => {
   const definitions = kinds.map(customResourceDefinition) as {
     metadata: { name: string }
     spec: { names: { shortNames: string[]; categories: string[] } }
   }[]
   const names = definitions.flatMap(definition => [definition.metadata.name, ...definition.spec.names.shortNames])
   expect(new Set(names).size).toBe(names.length)
-  for (const definition of definitions) expect(definition.spec.names.categories).toEqual(['sekisho'])
+  for (const definition of definitions) expect(definition.spec.names.categories).toContain('sekisho-platform')
+  const listed = kinds.filter((_, index) => definitions[index]?.spec.names.categories.includes('sekisho'))
+  expect(listed).toEqual(kinds.filter(({ namespaced }) => namespaced))
+  for (const { kind, options } of listed) expect([kind, options.tenantAccess]).not.toEqual([kind, undefined])
 })
 
 test('an immutable kind says so in its schema', () => {

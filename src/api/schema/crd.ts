@@ -1,6 +1,6 @@
 // Turns a kind definition into the CustomResourceDefinition that is installed. Pure. `npm run generate` writes the result to deploy/crds,
 // where it is committed.
-import { domain, type KindDefinition, version } from '../kind.ts'
+import { type KindDefinition, version } from '../kind.ts'
 
 /** The schema as the API server takes it: TypeBox's symbols do not survive JSON. */
 function plain(schema: unknown): Record<string, unknown> {
@@ -68,14 +68,15 @@ export function customResourceDefinition(definition: KindDefinition): Record<str
         plural: options.plural,
         singular: options.kind.toLowerCase(),
         shortNames: options.shortNames,
-        categories: [domain.split('.')[0]],
+        // kubectl lists every kind of a category and fails when the person may not read one: `sekisho` has what a tenant may read.
+        categories: options.scope === 'Namespaced' ? ['sekisho', 'sekisho-platform'] : ['sekisho-platform'],
       },
       versions: [
         {
           name: version,
           served: true,
           storage: true,
-          subresources: { status: {} },
+          subresources: { status: {}, ...(options.scale ? { scale: options.scale } : {}) },
           additionalPrinterColumns: options.columns,
           ...(options.selectableFields ? { selectableFields: options.selectableFields.map(jsonPath => ({ jsonPath })) } : {}),
           schema: {

@@ -51,6 +51,87 @@ export const environmentField = (description: string, max: number) =>
     { description, max, unique: ['name'] },
   )
 
+/** Where the Dockerfile of a repository is, and what it is built with. A build argument of BuildKit's own could replace the frontend. */
+export const dockerfileField = object(
+  {
+    path: text({
+      description:
+        'The path of the Dockerfile, from the folder of the application (`subPath`, or the root of the repository). Files that it copies are below the same folder.',
+      max: 512,
+      pattern: '^[^/, ][^, ]*$',
+      default: 'Dockerfile',
+    }),
+    args: optional(
+      list(
+        object(
+          {
+            name: text({ description: 'The name, as `ARG` declares it.', max: 256, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
+            value: text({
+              description: 'The value. It stays in the history of the image: do not put secrets here.',
+              min: 0,
+              max: 4096,
+            }),
+          },
+          {
+            description: 'One build argument.',
+            rules: [
+              {
+                rule: "!self.name.startsWith('BUILDKIT_')",
+                message: 'build arguments that begin with BUILDKIT_ change the builder itself and cannot be set',
+                fieldPath: '.name',
+              },
+            ],
+          },
+        ),
+        { description: 'The values of `ARG` in the Dockerfile.', max: 50, unique: ['name'] },
+      ),
+    ),
+    target: optional(
+      text({
+        description: 'The stage to build, as `FROM … AS` names it. The last one when omitted.',
+        max: 128,
+        pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]*$',
+      }),
+    ),
+  },
+  {
+    description: 'For strategy Dockerfile.',
+    rules: [
+      { rule: "!self.path.split('/').exists(p, p == '..')", message: 'path must stay inside the repository', fieldPath: '.path' },
+    ],
+  },
+)
+
+/** What one build may use. What is omitted is the platform's default; the platform's maximum is checked by its controllers. */
+export const buildResourcesField = object(
+  {
+    cpu: optional(
+      text({
+        description:
+          'The CPU time that is reserved for the build, in cores: `500m` is half a core. The build may use more when the node is idle.',
+        max: 6,
+        pattern: '^([1-9][0-9]{0,4}m|[1-9][0-9]?)$',
+      }),
+    ),
+    memory: optional(
+      text({
+        description:
+          'The memory that the build may use, such as `2Gi`. It is reserved, too. A build that uses more is ended and fails (exit code 137).',
+        max: 7,
+        pattern: '^([1-9][0-9]{0,4}Mi|[1-9][0-9]?Gi)$',
+      }),
+    ),
+    ephemeralStorage: optional(
+      text({
+        description: 'The disk space that the build may use, such as `20Gi`. A build that uses more is ended and fails.',
+        max: 7,
+        pattern: '^([1-9][0-9]{0,5}Mi|[1-9][0-9]{0,2}Gi)$',
+      }),
+    ),
+  },
+  { description: 'What one build may use. The platform has defaults, and a maximum for each.' },
+)
+
 /** Ids are unique per host only, so every id is used together with its host. */
 export const hostField = text({
   description:

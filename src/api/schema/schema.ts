@@ -20,9 +20,21 @@ function common(options: Common): Record<string, unknown> {
   return { description: options.description, ...(options.rules ? { 'x-kubernetes-validations': options.rules } : {}) }
 }
 
+type ObjectOptions = Common & {
+  /** The object may be left out: the API server then writes `{}` and the defaults of its properties. */
+  readonly default?: Readonly<Record<string, never>>
+}
+
 /** An object with exactly these properties; all are required unless wrapped in `optional`. */
-export function object<P extends Record<string, TSchema>>(properties: P, options: Common) {
-  return Type.Object(properties, common(options))
+export function object<P extends Record<string, TSchema>>(properties: P, options: ObjectOptions) {
+  return Type.Object(properties, { ...common(options), ...(options.default === undefined ? {} : { default: options.default }) })
+}
+
+/** A copy of an object's schema without some properties and without the rules about several of them; `T` is the type that is left. */
+export function withoutProperties<T>(schema: TSchema, names: readonly string[], options: Common): TUnsafe<T> {
+  const { properties } = schema as TSchema & { readonly properties: Readonly<Record<string, TSchema>> }
+  const left = Object.entries(properties).filter(([name]) => !names.includes(name))
+  return Type.Unsafe<T>(object(Object.fromEntries(left), options))
 }
 
 /** Marks a property of `object` that may be absent. A property with a default is not optional: whoever reads it always finds it. */
@@ -63,8 +75,8 @@ export function integer(options: Common & { readonly min: number; readonly max: 
 }
 
 /** True or false. */
-export function flag(options: Common) {
-  return Type.Boolean(common(options))
+export function flag(options: Common & { readonly default?: boolean }) {
+  return Type.Boolean({ ...common(options), ...(options.default === undefined ? {} : { default: options.default }) })
 }
 
 /** One of a closed set of words. The API server's refusal lists them. */
@@ -123,14 +135,42 @@ export function list<S extends TSchema>(items: S, options: ListOptions) {
 /** Free keys, one type of value. Keys are bounded by `max` entries; their shape is checked by a rule where it matters. */
 export function map<S extends TSchema>(
   values: S,
-  options: Common & { readonly max: number },
+  options: Common & { readonly max: number; readonly default?: Readonly<Record<string, never>> },
 ): TUnsafe<Record<string, Static<S>>> {
   return Type.Unsafe<Record<string, Static<S>>>({
     type: 'object',
     additionalProperties: values,
     maxProperties: options.max,
     ...common(options),
+    ...(options.default === undefined ? {} : { default: options.default }),
   })
+}
+
+/** None or one of the named optional members is set. */
+export function atMostOneOf(members: readonly string[], message: string): Rule {
+  return {
+    rule: `[${members.map(member => `has(self.${member})`).join(', ')}].filter(x, x).size() <= 1`,
+    message,
+    reason: 'FieldValueInvalid',
+  }
+}
+
+/**
+ * Any JSON, of which the API server examines nothing, so that no refusal of its repeats what is in it. Only for a field that admission replaces
+ * before anything is stored, in an `openObject`.
+ */
+export function unexamined(options: Common): TUnsafe<unknown> {
+  return Type.Unsafe<unknown>({ 'x-kubernetes-preserve-unknown-fields': true, ...common(options) })
+}
+
+/**
+ * An object that is sent with more fields than it is stored with: admission replaces the others, and without it the object is refused, because
+ * what is stored must have the required properties and nothing beside them. A field that nobody knows reaches admission, too: the API server's
+ * own refusal would repeat the whole object, also in its audit log.
+ */
+export function openObject<P extends Record<string, TSchema>>(properties: P, options: Common & { readonly stored: number }) {
+  const { stored } = options
+  return Type.Object(properties, { ...common(options), 'x-kubernetes-preserve-unknown-fields': true, maxProperties: stored })
 }
 
 /** Exactly one of the named optional members is set (instead of a non-structural oneOf). */

@@ -2,7 +2,7 @@
 // kinds are the tables below. Every resource and verb is named: nothing aggregates into these roles, and they must never contain a
 // wildcard.
 import type { TenantAccess } from '../kind.ts'
-import { tenantRoles } from '../names.ts'
+import { buildLogAccess, tenantRoles } from '../names.ts'
 import { kinds } from '../registry.ts'
 
 /** A rule of rbac.authorization.k8s.io/v1. */
@@ -16,7 +16,8 @@ export type RoleRule = {
 export const leftOut = `\
 - secrets get/list/watch: a user who reads Secrets has whatever any controller stores there. patch, delete and deletecollection are left out
   too: the API server answers them with the data (dry run, finalizers, error texts). create and update return the sender's own body.
-- pods/exec, attach, portforward, proxy, ephemeralcontainers; services/proxy: they reach into pods that hold a delivered token.
+- pods/attach, portforward, proxy, ephemeralcontainers; services/proxy: they reach into pods that hold a delivered token. pods/exec does, too: the
+  policy sekisho-pod-exec closes it in a namespace while a grant names a ServiceAccount there.
 - serviceaccounts/token, impersonate, bind, escalate, roles and rolebindings: they give their holder another identity or more rights.
 - ingresses (write): a host name belongs to the tenant that the platform gave it to; a tenant names domains in an Application, whose chart
   creates the Ingress. With Ingresses of its own one tenant could take another's host name.
@@ -33,6 +34,12 @@ const rule = (group: string, resources: readonly string[], verbs: readonly strin
   resources,
   verbs,
 })
+
+const buildLogs: RoleRule = rule(
+  buildLogAccess.group,
+  [`${buildLogAccess.resource}/${buildLogAccess.subresource}`],
+  [buildLogAccess.verb],
+)
 
 const builtInReads: readonly RoleRule[] = [
   rule('', ['pods', 'pods/log', 'pods/status', 'events', 'services', 'endpoints', 'persistentvolumeclaims', 'configmaps'], read),
@@ -74,7 +81,8 @@ export const boundedKinds: readonly BoundedKind[] = [
   { ...bounded('', 'services', write, 50), perApplication: 1 },
   bounded('', 'configmaps', write, 100),
   bounded('', 'persistentvolumeclaims', write, 20),
-  bounded('', 'secrets', ['create', 'update'], 100),
+  // Two for each Application: those behind AppSecrets.
+  { ...bounded('', 'secrets', ['create', 'update'], 100), perApplication: 2 },
   { ...bounded('apps', 'deployments', write, 30), perApplication: 2 },
   bounded('apps', 'statefulsets', write, 20),
   { ...bounded('apps', 'replicasets', [], 330), perApplication: 8 },
@@ -88,14 +96,22 @@ export const boundedKinds: readonly BoundedKind[] = [
 
 const builtInChanges: readonly RoleRule[] = [
   ...boundedKinds.filter(({ verbs }) => verbs.length > 0).map(({ group, plural, verbs }) => rule(group, [plural], verbs)),
+  // A WebSocket needs both verbs (gate AuthorizePodWebsocketUpgradeCreatePermission).
+  rule('', ['pods/exec'], ['get', 'create']),
   rule('apps', ['deployments/scale', 'statefulsets/scale', 'replicasets/scale'], ['get', 'update', 'patch']),
 ]
 
+/** `kubectl scale` reads and patches the subresource. */
+const scales: readonly RoleRule[] = kinds
+  .filter(({ options }) => options.scale !== undefined && options.tenantAccess === 'write')
+  .map(({ group, plural }) => rule(group, [`${plural}/scale`], ['get', 'update', 'patch']))
+
 /** The rules of each role. In the cluster an admin has the rights of a developer; the broker lets only admins read the audit log. */
 export function tenantRoleRules(): ReadonlyMap<string, readonly RoleRule[]> {
-  const developer = [...builtInReads, ...kindRules(access => [...read, ...changes[access]]), ...builtInChanges]
+  const ofKinds = kindRules(access => [...read, ...changes[access]])
+  const developer = [...builtInReads, ...ofKinds, buildLogs, ...scales, ...builtInChanges]
   return new Map([
-    [tenantRoles.viewer, [...builtInReads, ...kindRules(() => read)]],
+    [tenantRoles.viewer, [...builtInReads, ...kindRules(() => read), buildLogs]],
     [tenantRoles.developer, developer],
     [tenantRoles.admin, developer],
   ])

@@ -59,6 +59,14 @@ export const tenant = defineKind({
         ),
         { description: 'Which people on GitHub have which role in the namespace.', max: 100 },
       ),
+      builder: optional(
+        text({
+          description:
+            'The builder of all RemoteSyncs of the tenant that name none in `spec.build.builder`, by its name in `SEKISHO_BUILDERS`. The builder of the platform when omitted.',
+          max: 63,
+          pattern: dnsLabel,
+        }),
+      ),
       limits: optional(
         object(
           {
@@ -124,6 +132,8 @@ export const tenant = defineKind({
       'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
     RegistryCredentialMissing:
       'The image registry has accounts of its own, and a platform admin has not yet created the Secret with the account of this tenant.',
+    RightMissing:
+      'The API server refuses what the platform has to write for the tenant, because the platform lacks a right. A platform admin applies the roles of the platform again (deploy/rbac).',
     TeamsFound: 'All teams exist, or no role is for a team.',
     UnknownTeam:
       'The organization has no team with one of the ids, so that role has no members. Correct `subject.id`, or remove the role.',
@@ -155,6 +165,7 @@ export const tenantReasons = {
   terminating: 'NamespaceTerminating',
   quotaNotCounted: 'QuotaNotCounted',
   registryCredentialMissing: 'RegistryCredentialMissing',
+  rightMissing: 'RightMissing',
   rolesResolved: 'TeamsFound',
   unknownTeam: 'UnknownTeam',
   teamsNotChecked: 'TeamsNotChecked',

@@ -1,111 +1,136 @@
 // Keeps the signed head of the audit log out of the reach of whoever controls the database: in a ConfigMap of the platform namespace. Before each
-// new checkpoint the last one is compared with the log; a log that contradicts it is reported, and the proof is never overwritten.
-// See docs/adr/0014-checkpoints-outside-the-database.md.
+// new checkpoint the last one is compared with the log; a log that contradicts it is reported, and the proof is never overwritten. Missing entries
+// are recorded, and the export goes on (lost-entries.ts). See docs/adr/0014-checkpoints-outside-the-database.md and ADR 0031.
 import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
-import { platformNamespace } from '../../api/names.ts'
-import { signCheckpoint, verifyCheckpoint } from '../../identity/oidc/audit-checkpoint.ts'
-import type { IssuerKeys } from '../../identity/oidc/issuer-keys.ts'
-import type { KubeClient } from '../../kube/client/client.ts'
+import { noVersion } from '../../api/resource.ts'
+import { type CheckpointKeys, signCheckpoint, signingKeyId } from '../../identity/oidc/audit-checkpoint.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { isAppError } from '../../lib/errors.ts'
-import { type ChainHead, entryHash } from '../../lib/hash-chain.ts'
+import type { ChainHead, ChainResult } from '../../lib/hash-chain.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
-import type { Store } from '../../store/store.ts'
-import { keptSequences } from './kept-checkpoints.ts'
+import { checkpointFields, checkpointsKey, keysFields, problemAnnotation, statementsIn } from './checkpoint-map.ts'
+import { contains, examineNewest } from './examine-log.ts'
+import { type LossDeps, type ProvenHead, provenHeads, recordLosses } from './lost-entries.ts'
 
-export type CheckpointExportDeps = {
-  readonly kube: Pick<KubeClient, 'get' | 'create' | 'mergePatch'>
-  readonly audit: Pick<Store['audit'], 'head' | 'list'>
-  readonly keys: Pick<IssuerKeys, 'sign' | 'publicKeys'>
-  /** The issuer identifier that statements carry. */
-  readonly issuer: string
+export type CheckpointExportDeps = LossDeps & {
   readonly everyMilliseconds: number
-  readonly clock: Clock
-  readonly log: Log
+  /** False on a replica that does not lead: one at a time compares and signs. */
+  readonly isLeader: () => boolean
 }
 
 export type CheckpointExport = Pick<Periodic, 'start' | 'stop'> & {
-  /** `written`, `unchanged` (no new entry), `raced` (another replica wrote), or `broken`: the log contradicts its last checkpoint. */
-  readonly once: () => Promise<'written' | 'unchanged' | 'raced' | 'broken'>
+  /**
+   * `written`, `unchanged` (no new entry), `raced` (another replica wrote), `truncated` (attested entries are missing: recorded, the next
+   * round goes on) or `broken`: the log contradicts its last checkpoint.
+   */
+  readonly once: () => Promise<'written' | 'unchanged' | 'raced' | 'truncated' | 'broken'>
 }
 
-export const checkpointsName = 'sekisho-audit-checkpoints'
-/** Set when the log contradicts its last checkpoint; the value says how. It stays until a person has examined the log and removes it. */
-export const problemAnnotation = 'sekisho.dev/audit-problem'
+type Truncated = Extract<ChainResult, { readonly kind: 'truncated' }>
+type Altered = Extract<ChainResult, { readonly kind: 'altered' }>
 
-const key = { namespace: platformNamespace, name: checkpointsName }
 const manager = { fieldManager: 'sekisho-broker-audit' }
-const keysField = 'keys.json'
-const fieldOf = (sequence: number): string => `entry-${String(sequence).padStart(16, '0')}`
-const sequenceOf = (field: string): number | undefined => {
-  const digits = /^entry-([0-9]{16})$/.exec(field)?.[1]
-  return digits === undefined ? undefined : Number(digits)
-}
 
 /** Exports once now and then at the interval, after `start`. */
 export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointExport {
-  const { kube, audit, everyMilliseconds, clock, log } = deps
-  const once: CheckpointExport['once'] = async () => {
-    const kept = await kube.get(configMaps, key)
-    const head = await audit.head()
-    const last = await lastOf(deps, kept)
-    const problem = last.problem ?? (last.head && (await contradiction(audit, last.head, head)))
-    if (problem !== undefined) {
-      log.error({ ...(last.head ?? {}), problem }, 'audit log was altered: it contradicts a checkpoint kept outside the database')
-      await kube.mergePatch(configMaps, key, { metadata: { annotations: { [problemAnnotation]: problem } } }, manager)
-      return 'broken'
-    }
-    if (head.sequence === (last.head?.sequence ?? 0)) return 'unchanged'
-    return write(deps, kept, head)
+  const { kube, audit, keys, everyMilliseconds, isLeader, clock, log } = deps
+  /** The state of the ConfigMap in which the log was found broken: reading the log again would find the same. */
+  let brokenAt: { readonly version: string | undefined; readonly result: Altered } | undefined
+
+  const report = async (problem: string): Promise<string | undefined> => {
+    log.error({ problem }, 'audit log was altered: it contradicts a checkpoint kept outside the database')
+    const marked = await kube.mergePatch(
+      configMaps,
+      checkpointsKey,
+      { metadata: { annotations: { [problemAnnotation]: problem } } },
+      manager,
+    )
+    return marked?.metadata.resourceVersion
   }
 
-  const { start, stop } = periodic({ name: 'audit checkpoint export', everyMilliseconds, work: once, clock, log })
+  /** Reads the log once for each state of the ConfigMap in which it was found broken, and from then on only whether it was restored. */
+  const examine = async (kept: ConfigMap, heads: readonly ProvenHead[]): Promise<ChainResult> => {
+    const [known, newest] = [brokenAt, heads.at(-1)]
+    const examined = known !== undefined && known.version === kept.metadata.resourceVersion
+    if (examined && newest !== undefined && !(await contains(audit, newest))) return known.result
+    return examineNewest(audit, heads)
+  }
+  const truncated = async (kept: ConfigMap, heads: readonly ProvenHead[], found: Truncated): Promise<'truncated'> => {
+    log.error({ problem: found.problem }, 'attested entries of the audit log are missing')
+    await recordLosses(deps, kept, { losses: found.losses, heads, actor: 'sekisho:broker' })
+    return 'truncated'
+  }
+  const altered = async (found: Altered): Promise<'broken'> => {
+    const version = await report(`entry ${found.sequence} ${found.problem}`)
+    brokenAt = { version, result: found }
+    return 'broken'
+  }
+
+  const once: CheckpointExport['once'] = async () => {
+    const kept = await kube.get(configMaps, checkpointsKey)
+    const heads = await keptHeads(deps, kept)
+    if (heads === undefined) {
+      await report('the newest checkpoint is not valid: its signature is not of this platform')
+      return 'broken'
+    }
+    const head = await audit.head()
+    return kept === undefined ? begin(head) : goOn(kept, heads, head)
+  }
+  const begin = async (head: ChainHead) => (head.sequence === 0 ? 'unchanged' : write(deps, undefined, head))
+  const goOn = async (kept: ConfigMap, heads: readonly ProvenHead[], head: ChainHead): ReturnType<CheckpointExport['once']> => {
+    const result = await examine(kept, heads)
+    if (!result.ok) return result.kind === 'altered' ? altered(result) : truncated(kept, heads, result)
+    remind(log, kept)
+    return isAttested(head, heads.at(-1), keys.publicKeys) ? 'unchanged' : write(deps, kept, head)
+  }
+
+  const { start, stop } = periodic({
+    name: 'audit checkpoint export',
+    everyMilliseconds,
+    work: once,
+    clock,
+    log,
+    enabled: isLeader,
+  })
   return { once, start, stop }
 }
 
-async function lastOf(
-  { keys, issuer }: CheckpointExportDeps,
-  kept: ConfigMap | undefined,
-): Promise<{ readonly head?: ChainHead; readonly problem?: string }> {
-  const fields = Object.keys(kept?.data ?? {}).filter(field => sequenceOf(field) !== undefined)
-  const newest = fields.sort().at(-1)
-  if (newest === undefined) return {}
-  try {
-    return { head: await verifyCheckpoint(kept?.data?.[newest] ?? '', keys.publicKeys, issuer) }
-  } catch (error) {
-    if (!isAppError(error, 'integrity_violation')) throw error
-    return { problem: `the checkpoint ${newest} is not valid: ${error.message}` }
-  }
+/** Every minute, until somebody acknowledged it. */
+function remind(log: Log, kept: ConfigMap): void {
+  const problem = kept.metadata.annotations?.[problemAnnotation]
+  if (problem === undefined) return
+  log.error({ problem }, 'a problem of the audit log is not acknowledged: examine it, then run sekisho audit acknowledge')
 }
 
-/** Compares the one entry that the checkpoint names; `sekisho audit verify` compares all of them. */
-async function contradiction(
-  audit: CheckpointExportDeps['audit'],
-  last: ChainHead,
-  head: ChainHead,
-): Promise<string | undefined> {
-  if (head.sequence < last.sequence) return `entry ${head.sequence + 1} is missing: the log had entries up to ${last.sequence}`
-  const [entry] = await audit.list({ after: last.sequence - 1, limit: 1 })
-  if (entry?.sequence === last.sequence && entry.hash === last.hash && entryHash(entry) === last.hash) return undefined
-  return `entry ${last.sequence} is not the one that was signed`
+/** In the order of their sequences; undefined when the newest is not signed by a published key, which whoever writes the ConfigMap does not have. */
+async function keptHeads(deps: CheckpointExportDeps, kept: ConfigMap | undefined): Promise<readonly ProvenHead[] | undefined> {
+  const statements = statementsIn(kept, 'entry')
+  const newest = statements.at(-1)
+  if (newest === undefined) return []
+  const [last] = await provenHeads(deps, undefined, [newest])
+  if (last === undefined || last.sequence !== newest.sequence) return undefined
+  return [...(await provenHeads(deps, kept, statements.slice(0, -1))), last]
+}
+
+/** A head that has not changed is signed again when its key was replaced: a former key is published for some months only. */
+function isAttested(head: ChainHead, last: ProvenHead | undefined, published: CheckpointKeys): boolean {
+  if (last === undefined) return head.sequence === 0
+  return head.sequence === last.sequence && signingKeyId(last.statement) === published.keys[0]?.kid
 }
 
 async function write(deps: CheckpointExportDeps, kept: ConfigMap | undefined, head: ChainHead): Promise<'written' | 'raced'> {
   const { kube, keys, log } = deps
-  const statement = await signCheckpoint(keys, deps.issuer, head)
-  const present = Object.keys(kept?.data ?? {}).flatMap(field => sequenceOf(field) ?? [])
-  const wanted = keptSequences([...present, head.sequence])
-  const dropped = present.filter(sequence => !wanted.has(sequence)).map(sequence => [fieldOf(sequence), null])
-  const data = { [fieldOf(head.sequence)]: statement, [keysField]: JSON.stringify(keys.publicKeys) }
+  const fields = checkpointFields(kept, head, await signCheckpoint(keys, deps.issuer, head))
+  const data = { ...fields, ...keysFields(kept, fields, keys.publicKeys) }
   try {
     if (kept === undefined) {
-      await kube.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data }, manager)
+      const present = Object.fromEntries(Object.entries(data).filter((field): field is [string, string] => field[1] !== null))
+      // An apply, because a right to create can be limited to a name only where the request has one.
+      const metadata = { ...checkpointsKey, resourceVersion: noVersion }
+      await kube.apply(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: present }, manager)
     } else {
       const { resourceVersion } = kept.metadata
-      const patch = { metadata: { resourceVersion }, data: { ...Object.fromEntries(dropped), ...data } }
-      await kube.mergePatch(configMaps, key, patch, manager)
+      await kube.mergePatch(configMaps, checkpointsKey, { metadata: { resourceVersion }, data }, manager)
     }
   } catch (error) {
     if (isKubeError(error, 409)) return 'raced'

@@ -1,25 +1,35 @@
-// Decides when the steps of an onboarding run: at once when a person confirms, when its Tenant changes (the namespace was created), and
-// periodically for what a crash left behind. A proof that is old by then is made again first. In this process one onboarding never advances twice
-// at once; of two processes, one wins the API server's create.
+// Decides when the steps of an onboarding run: when a person confirms, when its Tenant changes (the namespace was created) or its former Installation
+// (it is gone), and after a pause when one failed. Only the leader takes them, and its client refuses writes once it is deposed, so that two replicas never choose two names for one
+// account; what another replica confirmed is in the store, where the leader finds it. A proof that is old by then is made again first.
+import { installation } from '../../api/github/installation.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
-import { type ControllerDefinition, done, requeueAfter } from '../../kube/controller/controller.ts'
+import { type ControllerDefinition, done, requeueAfter, watches } from '../../kube/controller/controller.ts'
 import { equalJitter } from '../../lib/backoff.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
+import { createTurns } from '../../lib/limits/turns.ts'
 import { redactTokens } from '../../lib/log.ts'
+import { type Periodic, periodic } from '../../lib/periodic.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import { type OnboardingRecord, type ProvedOnboarding, provedRecord } from './onboarding-records.ts'
 import { advanceOnboarding, type Progress, type StepDeps } from './onboarding-steps.ts'
 import type { OnboardingDeps } from './prove-binding.ts'
 import { provedAgain } from './proved-again.ts'
 
-export type OnboardingControllerDeps = StepDeps & OnboardingDeps & { readonly random: () => number }
+export type OnboardingControllerDeps = StepDeps &
+  OnboardingDeps & {
+    /** False on a replica that does not lead. `kube` must refuse writes then. */
+    readonly isLeader: () => boolean
+    readonly random: () => number
+  }
 
 export type OnboardingController = {
-  /** One attempt now; never rejects. A failure is logged, and the Tenant's changes and `sweep` try again. */
+  /** One attempt now, if this replica leads; the leader's search finds it otherwise. Never rejects: a failure is logged and tried again. */
   readonly attempt: (id: string) => Promise<void>
-  /** Attempts every confirmed onboarding whose pause is over, and abandons those that waited too long for a person. */
+  /** The leader's search for confirmed onboardings that another replica, an earlier leader or a failed attempt left. Start it. */
+  readonly search: Pick<Periodic, 'start' | 'stop'>
+  /** Abandons those that waited too long for a person. */
   readonly sweep: () => Promise<void>
   /** Advances the onboardings of a tenant whenever the tenant changes. */
   readonly definition: ControllerDefinition
@@ -40,53 +50,87 @@ const activeLife = days(1)
 /** Above this age a proof is made again before anything is created from it. */
 const proofCountsMilliseconds = minutes(15)
 const waitMilliseconds = 2000
+const searchMilliseconds = 2000
+/** One that waits for its Tenant or a former Installation is woken by them; this is for a change that nobody saw. */
+const restMilliseconds = 30_000
 const pause = { baseMilliseconds: 30_000, capMilliseconds: minutes(30) }
-const mostFailures = 1000
+/** As many as a search reads. */
+const mostRemembered = 1000
 
-type Failure = { readonly count: number; readonly until: number }
+type Rest = { readonly failures: number; readonly until: number }
 
-/** Add the definition to the manager before it starts. Attempts that fail are repeated by `sweep`, each time after a longer pause. */
+/** Add the definition to the manager before it starts. Attempts that fail are repeated by `search`, each time after a longer pause. */
 export function createOnboardingController(deps: OnboardingControllerDeps): OnboardingController {
-  const { onboardings, clock, log } = deps
+  const { onboardings, isLeader, clock, log } = deps
   const flights = new SingleFlight<Progress>()
-  const failures = new BoundedMap<Failure>(mostFailures)
+  const turns = createTurns()
+  const rests = new BoundedMap<Rest>(mostRemembered)
 
   const advance = (id: string): Promise<Progress> =>
     flights.run(id, async () => {
-      const found = await onboardings.find(id)
-      if (found === undefined || !isActive(found)) return 'finished'
-      const proved = await freshlyProved(deps, found)
-      return proved === undefined ? 'finished' : advanceOnboarding(deps, proved)
+      const known = await onboardings.find(id)
+      if (known === undefined) return 'finished'
+      // Two onboardings of one account would otherwise both look for a free name, and find two.
+      return turns.run(`${known.host} ${known.accountId}`, async () => {
+        const found = await onboardings.find(id)
+        if (found === undefined || !isActive(found)) return 'finished'
+        const proved = await freshlyProved(deps, found)
+        return proved === undefined ? 'finished' : advanceOnboarding(deps, proved)
+      })
     })
 
+  const rest = (id: string, failures: number, milliseconds: number): void => {
+    rests.set(id, { failures, until: clock.now().getTime() + milliseconds })
+  }
+
   const attempt = async (id: string): Promise<void> => {
+    if (!isLeader()) return
     try {
-      await advance(id)
-      failures.delete(id)
+      if ((await advance(id)) === 'waiting') rest(id, 0, restMilliseconds)
+      else rests.delete(id)
     } catch (error) {
-      const count = (failures.get(id)?.count ?? 0) + 1
-      failures.set(id, { count, until: clock.now().getTime() + equalJitter(pause, count - 1, deps.random) })
-      // The intent is still in the store: the next change of the Tenant or the sweep tries again.
+      const failures = (rests.get(id)?.failures ?? 0) + 1
+      rest(id, failures, equalJitter(pause, failures - 1, deps.random))
+      // The intent is still in the store: the next change of the Tenant or the search tries again.
       const isExpected = isAppError(error) || isKubeError(error)
       log.error({ onboarding: id, error: isExpected ? redactTokens(messageOf(error)) : error }, 'failed to advance onboarding')
     }
   }
 
+  const searchOnce = async (): Promise<void> => {
+    const now = clock.now().getTime()
+    for (const record of await onboardings.active()) {
+      if (!isLeader()) return
+      if (isTooOld(record, now))
+        await onboardings.move(record, 'abandoned', { note: 'it could not be completed in a day: begin again' })
+      else if ((rests.get(record.id)?.until ?? 0) <= now) await attempt(record.id)
+    }
+  }
+
   return {
     attempt,
+    search: periodic({
+      name: 'search for onboardings',
+      everyMilliseconds: searchMilliseconds,
+      work: searchOnce,
+      enabled: isLeader,
+      clock,
+      log,
+    }),
     async sweep() {
       const now = clock.now().getTime()
       for (const state of waitingStates) await onboardings.abandon(state, new Date(now - lives[state]))
-      for (const record of await onboardings.active()) {
-        if (isTooOld(record, now))
-          await onboardings.move(record, 'abandoned', { note: 'it could not be completed in a day: begin again' })
-        else if ((failures.get(record.id)?.until ?? 0) <= now) await attempt(record.id)
-      }
     },
     definition: {
       name: 'broker-onboarding',
       for: tenant,
       wakesOnStatus: true,
+      // The namespace of a tenant's Installation has the tenant's name.
+      watches: [
+        watches(installation, ({ metadata }) => [{ name: metadata.namespace ?? '' }], {
+          predicate: ({ new: present }) => present === undefined,
+        }),
+      ],
       concurrency: 2,
       resyncMilliseconds: 0,
       async reconcile({ key }) {
@@ -114,7 +158,7 @@ async function freshlyProved(deps: OnboardingControllerDeps, found: OnboardingRe
   if (found.state === 'installation-written' || age <= proofCountsMilliseconds) return record
   try {
     const intent = await provedAgain(deps, record)
-    await deps.onboardings.advance(record.id, record.state, intent)
+    await deps.onboardings.move(record, record.state, { intent })
     return { ...record, intent }
   } catch (error) {
     if (!isAppError(error, 'forbidden') && !isAppError(error, 'unauthenticated')) throw error

@@ -46,9 +46,10 @@ type Change = { readonly intent?: OnboardingIntent; readonly note?: string }
 export type OnboardingRecords = {
   /** Stores a new onboarding and resolves to its id. Rejects with `too_many_requests` when too many of the person's wait. */
   readonly begin: (record: NewRecord) => Promise<string>
-  /** Moves on to a state, and replaces the intent when one is given. Rejects with `not_found` for an unknown id. */
-  readonly advance: (id: string, state: OnboardingState, intent?: OnboardingIntent) => Promise<void>
-  /** As `advance`, but of two callers one succeeds. Rejects with `conflict` when the record has left the state in which it was read. */
+  /**
+   * Moves on to a state, and replaces the intent when one is given. Of two callers one succeeds: rejects with `conflict` when the record has left the
+   * state in which it was read, and with `not_found` when it is gone.
+   */
   readonly move: (record: OnboardingRecord, state: OnboardingState, change?: Change) => Promise<void>
   /** Rejects with `integrity_violation` when the stored JSON is not an intent. */
   readonly find: (id: string) => Promise<OnboardingRecord | undefined>
@@ -76,9 +77,6 @@ export function createOnboardingRecords(onboardings: Onboardings, log: Pick<Log,
     })
   return {
     begin: async ({ intent, ...record }) => (await onboardings.begin({ ...record, data: dataOf(intent) })).id,
-    async advance(id, state, intent) {
-      await onboardings.advance(id, state, intent === undefined ? {} : { data: dataOf(intent) })
-    },
     async find(id) {
       const found = await onboardings.find(id)
       return found && recordOf(found)

@@ -35,7 +35,7 @@ test('an onboarding that was recorded but not finished is recorded once', async 
         void (isRecorded(recorded) || recorded.push(record)),
     },
     onboardings: {
-      advance: async () => {
+      move: async () => {
         if (dies) throw new Error('the process is killed')
       },
     },

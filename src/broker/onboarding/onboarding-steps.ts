@@ -18,7 +18,7 @@ import { tenantNameCandidates } from './tenant-name.ts'
 
 export type StepDeps = {
   readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'mergePatch' | 'delete'>
-  readonly onboardings: Pick<OnboardingRecords, 'advance'>
+  readonly onboardings: Pick<OnboardingRecords, 'move'>
   readonly audit: Pick<AuditLog, 'appendOnce'>
   readonly log: Log
 }
@@ -52,18 +52,18 @@ function namedRecord(onboarding: ProvedOnboarding): NamedOnboarding {
 }
 
 async function writeTenant(deps: StepDeps, onboarding: ProvedOnboarding): Promise<ProvedOnboarding> {
-  const { id, intent } = onboarding
+  const { intent } = onboarding
   const tenantName = intent.tenantName ?? (await freeName(deps, onboarding))
   const named = { ...intent, tenantName }
   // The name is remembered before it is used: after a crash the same one is used again.
-  if (intent.tenantName === undefined) await deps.onboardings.advance(id, 'confirmed', named)
+  if (intent.tenantName === undefined) await deps.onboardings.move(onboarding, 'confirmed', { intent: named })
   try {
     await deps.kube.create(tenant, desiredTenant(intent, tenantName), manager)
   } catch (error) {
     if (!isKubeError(error, 409)) throw error
     await joinTenant(deps, onboarding, tenantName)
   }
-  await deps.onboardings.advance(id, 'tenant-written', named)
+  await deps.onboardings.move(onboarding, 'tenant-written', { intent: named })
   return { ...onboarding, state: 'tenant-written', intent: named }
 }
 
@@ -82,11 +82,12 @@ async function isFree({ kube }: StepDeps, name: string): Promise<boolean> {
 }
 
 /** The Tenant exists already: from an earlier run, from an earlier onboarding, or it belongs to another account that took the name since. */
-async function joinTenant(deps: StepDeps, { id, intent }: ProvedOnboarding, name: string): Promise<void> {
+async function joinTenant(deps: StepDeps, onboarding: ProvedOnboarding, name: string): Promise<void> {
+  const { intent } = onboarding
   const existing = await deps.kube.get(tenant, { name })
   if (existing === undefined || !isSameAccount(existing, intent.account)) {
     const { tenantName: _taken, ...nameless } = intent
-    await deps.onboardings.advance(id, 'confirmed', nameless)
+    await deps.onboardings.move(onboarding, 'confirmed', { intent: nameless })
     throw new AppError('conflict', `another account took the name ${name} in the meantime: the next attempt uses another name`)
   }
   const roles = widenedRoles(existing, intent)
@@ -100,7 +101,7 @@ function isSameAccount(existing: Tenant, account: Account): boolean {
 }
 
 async function writeInstallation(deps: StepDeps, onboarding: NamedOnboarding): Promise<'written' | 'waiting'> {
-  const { id, intent, installationId } = onboarding
+  const { intent, installationId } = onboarding
   const { tenantName: namespace } = intent
   if (!(await isNamespaceReady(deps, namespace))) return 'waiting'
   const key = { namespace, name: installationName }
@@ -111,7 +112,7 @@ async function writeInstallation(deps: StepDeps, onboarding: NamedOnboarding): P
     await replaceInstallation(deps, onboarding, existing)
     return 'waiting'
   }
-  await deps.onboardings.advance(id, 'installation-written')
+  await deps.onboardings.move(onboarding, 'installation-written')
   return 'written'
 }
 
@@ -152,7 +153,7 @@ async function recordBinding({ audit, onboardings, log }: StepDeps, onboarding: 
   const { id, intent } = onboarding
   // A run that ended before it advanced the state, or another replica, may have recorded it already.
   await audit.appendOnce(bindingRecord(onboarding), earlier => earlier.some(({ details }) => details['onboarding'] === id))
-  await onboardings.advance(id, 'finished')
+  await onboardings.move(onboarding, 'finished')
   log.info({ onboarding: id, tenant: intent.tenantName }, 'tenant onboarded')
 }
 

@@ -16,8 +16,7 @@ export function welcomePage(): Html {
 
 /** Commands to copy. Every value in them is the platform's own. */
 export function kubectlSteps(issuer: string, namespace: string): Html {
-  return html`<h2>kubectl</h2>
-<p>Sign in once on your computer; after that, kubectl gets its tokens by itself:</p>
+  return html`<p>Sign in once on your computer; after that, kubectl gets its tokens by itself:</p>
 <pre>sekisho login --issuer ${issuer}
 sekisho kubeconfig --namespace ${namespace}
 kubectl get applications</pre>`
@@ -30,7 +29,7 @@ export function readyCondition(conditions: readonly Condition[] = []): Condition
 
 function tenantRow({ tenant, role }: HeldTenant): Html {
   const ready = readyCondition(tenant.status?.conditions)
-  return html`<tr><td><a href="/tenants/${tenant.metadata.name}">${tenant.metadata.name}</a></td>
+  return html`<tr><td><a href="/tenants/${tenant.spec.namespace}">${tenant.metadata.name}</a></td>
 <td>${tenant.spec.account.login}</td><td>${role}</td><td>${ready?.status === 'True' ? 'ready' : (ready?.reason ?? 'in preparation')}</td></tr>`
 }
 
@@ -48,7 +47,8 @@ export function homePage(options: {
       ? html`<p>You have no role in any tenant yet. If you own an organisation on GitHub, <a href="/onboard">onboard it here</a>;
 otherwise ask an owner of your organisation to onboard it, or to give your team a role.</p>`
       : html`<table><thead><tr><th scope="col">Tenant</th><th scope="col">GitHub account</th><th scope="col">Your role</th><th scope="col">State</th></tr></thead>
-<tbody>${held.map(tenantRow)}</tbody></table>${kubectlSteps(issuer, first.tenant.spec.namespace)}`
+<tbody>${held.map(tenantRow)}</tbody></table><h2>kubectl</h2>
+${kubectlSteps(issuer, first.tenant.spec.namespace)}`
   return page({
     title: 'Your tenants',
     person,

@@ -1,6 +1,17 @@
 // The frame around every page: title, navigation, who is signed in. Plain HTML that works without script; every control has a label.
 import { type Html, html } from '../../web/html.ts'
 import type { Person } from '../sessions.ts'
+import { refreshScript } from './refresh-script.ts'
+
+/** A page that shows how things are now: the script of `refresh-script.ts` keeps it so, and without scripts the browser loads it again. */
+export type Live = {
+  /** How often the script asks. */
+  readonly seconds: number
+  /** How often a browser without scripts loads the page again; not at all when omitted. */
+  readonly reloadSeconds?: number
+  /** How things are, in a sentence of the page: it is announced to people who do not see the page, whenever it changes. */
+  readonly summary: string
+}
 
 /** The hidden field that proves that a form was served to this person. Every form needs it. */
 export function formSecret(person: Person): Html {
@@ -15,26 +26,39 @@ function who(person: Person | 'unknown' | undefined): Html | undefined {
 <form method="post" action="/logout" class="inline">${formSecret(person)}<button class="quiet">Sign out</button></form>`
 }
 
+function headOfLive({ reloadSeconds }: Live): Html {
+  const reload = reloadSeconds === undefined ? undefined : html`<meta http-equiv="refresh" content="${reloadSeconds}">`
+  return html`<noscript>${reload}</noscript>
+<script src="${refreshScript.path}" integrity="${refreshScript.integrity}" defer></script>`
+}
+
+/** The script fills the status and adds a button that stops it. */
+function footOfLive(): Html {
+  return html`
+<footer class="live"><a href="">Load this page again</a> <span id="live-status" role="status" aria-live="polite"></span></footer>`
+}
+
 /** The whole document. */
 export function page(options: {
   readonly title: string
   readonly person?: Person | 'unknown' | undefined
   readonly body: Html
-  /** The browser reloads after so many seconds; for pages that wait for something. */
+  /** The browser reloads after so many seconds; for pages that wait for something and then lead elsewhere. */
   readonly refreshSeconds?: number
+  readonly live?: Live
 }): Html {
-  const { title, person, body, refreshSeconds } = options
+  const { title, person, body, refreshSeconds, live } = options
   const refresh = refreshSeconds === undefined ? undefined : html`<meta http-equiv="refresh" content="${refreshSeconds}">`
   return html`<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">${refresh}
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">${refresh}${live && headOfLive(live)}
 <title>${title} · Sekisho</title><link rel="stylesheet" href="/style.css"><link rel="icon" href="/icon.svg" type="image/svg+xml"></head>
 <body>
 <header><a class="brand" href="/">Sekisho</a><nav aria-label="Main"><a href="/">Tenants</a> <a href="/onboard">Onboard an account</a></nav>
 <div class="who">${who(person)}</div></header>
-<main><h1>${title}</h1>
+<main${live && html` data-refresh="${live.seconds}" data-summary="${live.summary}"`}><h1>${title}</h1>
 ${body}
-</main>
+</main>${live && footOfLive()}
 </body>
 </html>
 `

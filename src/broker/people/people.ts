@@ -2,7 +2,7 @@
 // groups. The groups of a token are never answered from memory; the last answer is kept for display only. A person without any role gets no token.
 import { parseUserSubject, userSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { githubReasons, type UserClient, type UserTokens } from '../../github/index.ts'
+import { githubReasons, type RepositoryClient, type UserClient, type UserTokens } from '../../github/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
@@ -40,6 +40,8 @@ export type People = {
   readonly signedIn: (host: string, tokens: UserTokens) => Promise<{ readonly userId: number; readonly login: string }>
   /** The client to GitHub as that person. Rejects with `unauthenticated` when they have to sign in again. */
   readonly userClient: (host: string, userId: number) => Promise<UserClient>
+  /** The same for repositories. */
+  readonly repositoryClient: (host: string, userId: number) => Promise<RepositoryClient>
 }
 
 const noRole = () =>
@@ -85,6 +87,7 @@ export function createPeople(deps: PeopleDeps): People {
 
   return {
     userClient,
+    repositoryClient: async (host, userId) => github.repositoryClient(host, await freshUserToken(deps, host, userId)),
     exists: async subject => (await storedUser(subject)) !== undefined,
     async claims(subject) {
       const user = await storedUser(subject)

@@ -3,6 +3,7 @@ import { movableClock } from '../../../test/fixtures/databases.ts'
 import { groups } from '../../api/names.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { KubeError } from '../../kube/client/errors.ts'
+import { createAccessReviews } from './access-reviews.ts'
 import { createPlatformAdmins } from './platform-admins.ts'
 
 const identity = { subject: 'github|github.com|1', groups: [groups.owners('github.com', 7)] }
@@ -14,7 +15,8 @@ function fixture(answer: () => unknown) {
     asked.push(object.spec)
     return { ...object, status: answer() }
   }
-  return { asked, clock, admins: createPlatformAdmins({ kube: { create: create as unknown as KubeClient['create'] }, clock }) }
+  const reviews = createAccessReviews({ kube: { create: create as unknown as KubeClient['create'] }, clock })
+  return { asked, clock, admins: createPlatformAdmins(reviews) }
 }
 
 test('RBAC is asked about the person of the token, with the groups of the token', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createUserClient, type OAuthClient } from '../../github/index.ts'
+import { createRepositoryClient, createUserClient, type OAuthClient } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'
@@ -34,6 +34,7 @@ function github(refresh: OAuthClient['refresh']): BrokerGitHub {
     oauth: () => ({ authorizeUrl: () => '', exchange: refresh as never, refresh }),
     oauthOf: () => ({ authorizeUrl: () => '', exchange: refresh as never, refresh }),
     userClient: (_host, token) => createUserClient({ endpoints, token, log: silentLog, clock }),
+    repositoryClient: (_host, token) => createRepositoryClient({ endpoints, token, log: silentLog, clock }),
   }
 }
 

@@ -6,6 +6,12 @@ import { type Static, Type } from '@fastify/type-provider-typebox'
 export const idText = Type.String({ pattern: '^[1-9][0-9]{0,14}$', description: 'a numeric id' })
 /** A handle of the store, such as a one-use state. */
 export const handleText = Type.String({ minLength: 20, maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' })
+/** The namespace of a tenant. */
+export const namespaceText = Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })
+/** The name of an object that is a DNS label. */
+export const objectNameText = Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })
+/** The number of a pull request. */
+export const pullRequestNumber = Type.String({ pattern: '^[1-9][0-9]{0,8}$', description: 'the number of a pull request' })
 /** The secret in every form; `requireForm` compares it. */
 export const csrfText = Type.String({ maxLength: 100 })
 /** The id of an onboarding. */

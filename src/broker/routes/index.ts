@@ -1,8 +1,12 @@
 // Every route of the broker. Folders and files are named after the URLs.
 import type { WebServer } from '../../web/server.ts'
 import type { BrokerContext } from '../context.ts'
+import { registerAuditAcknowledge } from './api/audit-acknowledge.ts'
+import { registerBuilds } from './api/builds.ts'
 import { registerApi } from './api/index.ts'
+import { registerKeys } from './api/keys.ts'
 import { registerOnboardingsApi } from './api/onboardings.ts'
+import { registerPreviewsApi } from './api/previews.ts'
 import { registerSessions } from './api/sessions.ts'
 import { registerHome } from './home/index.ts'
 import { registerLogin } from './login/index.ts'
@@ -22,8 +26,12 @@ export async function registerRoutes(server: WebServer, context: BrokerContext):
   registerOnboardings(server, context)
   registerTenants(server, context)
   registerApi(server, context)
+  registerBuilds(server, context)
+  registerPreviewsApi(server, context)
   registerSessions(server, context)
   registerOnboardingsApi(server, context)
+  registerKeys(server, context)
+  registerAuditAcknowledge(server, context)
   await registerOidc(server, context)
   await registerWebhooks(server, context)
 }

@@ -114,6 +114,7 @@ const event = (change: Partial<GitHubEvent>): GitHubEvent => ({
   memberId: undefined,
   repository: { id: 5, fullName: 'acme/shop' },
   branch: undefined,
+  defaultBranch: undefined,
   pullRequest: undefined,
   senderId: 1,
   ...change,
@@ -215,6 +216,22 @@ test('a push after a rename of the organisation, which the RemoteSync and its gr
   expect(affectedBy(pushed, host, objects)).toEqual(['RemoteSync/acme/renamed'])
 })
 
+test.each<[string, Partial<GitHubEvent>, string[]]>([
+  ['a push to the default branch', { branch: 'trunk', defaultBranch: 'trunk' }, ['RemoteSync/acme/default']],
+  ['a push that does not name the default branch', { branch: 'trunk' }, ['RemoteSync/acme/default']],
+  ['a push to another branch', { branch: 'feature', defaultBranch: 'trunk' }, ['RemoteSync/acme/feature']],
+  ['a pushed tag', { branch: undefined, defaultBranch: 'trunk' }, []],
+])('%s wakes what follows the default branch only when it is that', (_what, change, keys) => {
+  const objects = [...held, sync('acme', 'default', {}, 5)]
+  expect(affectedBy(change, host, objects)).toEqual(keys)
+})
+
+test('a change of the default branch wakes what follows it', () => {
+  const objects = [...held, sync('acme', 'default', {}, 5)]
+  const change = { event: 'repository', action: 'edited' }
+  expect(affectedBy(change, host, objects)).toContain('RemoteSync/acme/default')
+})
+
 test('the same ids on another GitHub host wake nothing', () => {
   expect(affectedBy({ branch: 'main' }, 'github.example')).toEqual([])
 })
@@ -254,10 +271,30 @@ test('a kind that declares that it follows a repository is woken too', () => {
   const affected = (change: Partial<GitHubEvent>) => affectedBy(change, host, objects, kinds)
   expect(affected({ event: 'pull_request', pullRequest: 3 })).toEqual(['RemoteSync/acme/preview', 'Pipeline/acme/all'])
   expect(affected({ event: 'pull_request', pullRequest: 4 })).toEqual(['Pipeline/acme/all'])
+  expect(affected({ event: 'issue_comment', action: 'created' })).toEqual(['Pipeline/acme/all'])
+  expect(affected({ event: 'pull_request_review', action: 'submitted' })).toEqual(['Pipeline/acme/all'])
+  // Nothing was said that is new: an edited comment approves nothing.
+  for (const action of ['edited', 'deleted']) expect(affected({ event: 'issue_comment', action })).toEqual([])
+  for (const action of ['edited', 'dismissed']) expect(affected({ event: 'pull_request_review', action })).toEqual([])
   expect(affected({ branch: 'main' })).toEqual(['RemoteSync/acme/main'])
   const other = { id: 99, fullName: 'acme/shop' }
   expect(affected({ event: 'pull_request', pullRequest: 4, repository: other })).toEqual([])
   expect(affected({ event: 'pull_request', pullRequest: 4, installationId: 10, repository: other })).toEqual([
     'Pipeline/globex/all',
   ])
+})
+
+test('a push to the base branch wakes who follows the merge commit of a pull request into it', () => {
+  const followed = (name: string, source: RemoteSync['spec']['source'], baseBranch: string): RemoteSync => {
+    const made = sync('acme', name, { pullRequest: 3, ...source }, 5)
+    const pullRequest = { number: 3, headCommit: 'a'.repeat(40), headRepository: 5, baseBranch }
+    return { ...made, status: { ...made.status, pullRequest } }
+  }
+  const objects = [
+    ...held,
+    followed('merge', { mergeCommit: true }, 'trunk'),
+    followed('head', {}, 'trunk'),
+    followed('other', { mergeCommit: true }, 'release'),
+  ]
+  expect(affectedBy({ branch: 'trunk' }, host, objects)).toEqual(['RemoteSync/acme/merge'])
 })

@@ -30,6 +30,9 @@ const everything: Groups = ['tenants', 'installations', 'grants', 'followers']
 const affectedBy: ReadonlyMap<string, Groups> = new Map<string, Groups>([
   ['push', ['followers']],
   ['pull_request', ['followers']],
+  // Somebody may have approved a commit. What was said is read from GitHub.
+  ['pull_request_review.submitted', ['followers']],
+  ['issue_comment.created', ['followers']],
   ['installation', ['installations', 'grants']],
   ['installation_repositories', ['installations', 'grants']],
   // The account was renamed: objects show the names of its repositories.
@@ -59,9 +62,16 @@ function affectedObject(type: ResourceType, object: KubeObject): AffectedObject 
   return { type, key: keyOf(object) }
 }
 
+/** A push that does not say which branch is the default one may be a push to it. */
+function isDefault({ branch, defaultBranch }: GitHubEvent): boolean {
+  return defaultBranch === undefined || branch === defaultBranch
+}
+
 function followsSource({ kind, object }: Follower, event: GitHubEvent): boolean {
-  const { branch, pullRequest } = kind.options.followsRepository.source(object.spec)
-  if (event.event === 'push') return branch !== undefined && branch === event.branch
+  const { branch, defaultBranch, pullRequest } = kind.options.followsRepository.source(object.spec, object.status)
+  if (event.event === 'push')
+    return event.branch !== undefined && (branch === event.branch || (defaultBranch === true && isDefault(event)))
+  if (event.event === 'pull_request_review' || event.event === 'issue_comment') return pullRequest === 'every'
   if (event.event !== 'pull_request') return true
   return pullRequest === 'every' || (pullRequest !== undefined && pullRequest === event.pullRequest)
 }

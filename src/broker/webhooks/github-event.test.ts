@@ -11,6 +11,15 @@ const bodies = {
   ping: { zen: 'Keep it logically awesome.', hook_id: 1 },
   push: { ref: 'refs/heads/feature/x', before: 'a', after: 'b', repository, installation, sender },
   pull_request: { action: 'opened', number: 3, pull_request: { id: 1 }, repository, installation, sender },
+  pull_request_review: { action: 'submitted', review: { id: 2 }, pull_request: { number: 3 }, repository, installation, sender },
+  issue_comment: {
+    action: 'created',
+    issue: { number: 3 },
+    comment: { body: '/sekisho approve' },
+    repository,
+    installation,
+    sender,
+  },
   installation: { action: 'created', installation, sender, requester: { id: 1003 }, repositories: [repository] },
   installation_repositories: {
     action: 'added',
@@ -64,6 +73,9 @@ test('what is kept of any body reads the same as the body, whatever event the he
     'team',
     'member',
     'membership',
+    'review',
+    'issue',
+    'comment',
     'commits',
     '__proto__',
   ]
@@ -97,6 +109,21 @@ test('texts that people wrote into a push are not kept', () => {
   })
 })
 
+test('what people wrote on a pull request is not kept', () => {
+  const said = { body: '/sekisho approve', user: { login: 'dave' } }
+  const { kept } = reduceDelivery('issue_comment', bytes({ ...bodies.issue_comment, issue: { title: 'x' }, comment: said }))
+  expect(JSON.parse(kept.toString())).toEqual({
+    action: 'created',
+    repository,
+    installation: { id: 9, app_id: 5 },
+    sender,
+    issue: {},
+    comment: {},
+  })
+  const review = reduceDelivery('pull_request_review', bytes({ ...bodies.pull_request_review, review: said }))
+  expect(review.kept.toString()).not.toContain('approve')
+})
+
 test('the fields of an event are read from the body', () => {
   expect(parseGitHubEvent('push', bytes(bodies.push))).toMatchObject({
     branch: 'feature/x',
@@ -105,6 +132,8 @@ test('the fields of an event are read from the body', () => {
     senderId: 1,
   })
   expect(parseGitHubEvent('push', bytes({ ...bodies.push, ref: 'refs/tags/v1' })).branch).toBeUndefined()
+  const { kept } = reduceDelivery('push', bytes({ ...bodies.push, repository: { ...repository, default_branch: 'trunk' } }))
+  expect(parseGitHubEvent('push', kept).defaultBranch).toBe('trunk')
   expect(parseGitHubEvent('pull_request', bytes(bodies.pull_request)).pullRequest).toBe(3)
   expect(parseGitHubEvent('installation', bytes(bodies.installation))).toMatchObject({ requesterId: 1003, appId: 5 })
   expect(parseGitHubEvent('membership', bytes(bodies.membership)).memberId).toBe(1003)

@@ -21,6 +21,8 @@ export type GitHubEvent = {
   readonly repository: { readonly id: number; readonly fullName: string } | undefined
   /** The branch of a push, without refs/heads/; undefined for tags. */
   readonly branch: string | undefined
+  /** The default branch of the repository of a push. */
+  readonly defaultBranch: string | undefined
   /** The number of the pull request of a `pull_request` event. */
   readonly pullRequest: number | undefined
   readonly senderId: number | undefined
@@ -47,6 +49,9 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
   ['ping', hasText('zen')],
   ['push', all(hasText('ref', 'before', 'after'), hasObject('repository'), lacks('action', 'pull_request'))],
   ['pull_request', all(hasAction, hasObject('pull_request', 'repository'), body => integerAt(body, 'number') !== undefined)],
+  ['pull_request_review', all(hasAction, hasObject('review', 'pull_request', 'repository'))],
+  // Also for comments on issues that are not pull requests: what tells them apart is deep in a part of the body that people write.
+  ['issue_comment', all(hasAction, hasObject('issue', 'comment', 'repository'))],
   [
     'installation',
     all(hasAction, hasObject('installation', 'sender'), lacks('repositories_added', 'changes', 'repository', 'ref')),
@@ -61,7 +66,7 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
   ['membership', all(hasAction, hasObject('team', 'member', 'organization'))],
   ['member', all(hasAction, hasObject('member', 'repository'))],
   ['team', all(hasAction, hasObject('team', 'organization'), lacks('member'))],
-  ['repository', all(hasAction, hasObject('repository'), lacks('pull_request', 'ref', 'member', 'team'))],
+  ['repository', all(hasAction, hasObject('repository'), lacks('pull_request', 'ref', 'member', 'team', 'comment'))],
 ])
 
 /** `value`: a text, number or boolean; `shape`: only whether it is an object, a list or anything else; or the fields of an object. */
@@ -79,9 +84,12 @@ export const keptFields = {
   installation: { id: 'value', app_id: 'value' },
   requester: { id: 'value' },
   organization: { id: 'value' },
-  repository: { id: 'value', full_name: 'value' },
+  repository: { id: 'value', full_name: 'value', default_branch: 'value' },
   sender: { id: 'value' },
   pull_request: 'shape',
+  review: 'shape',
+  issue: 'shape',
+  comment: 'shape',
   repositories_added: 'shape',
   changes: 'shape',
   account: { id: 'value' },
@@ -158,6 +166,7 @@ function eventOf(event: string, json: JsonObject): GitHubEvent {
     memberId: memberOf(event, json),
     repository: repositoryOf(json),
     branch: event === 'push' ? branchOf(textAt(json, 'ref')) : undefined,
+    defaultBranch: event === 'push' ? textAt(objectAt(json, 'repository'), 'default_branch') : undefined,
     pullRequest: event === 'pull_request' ? integerAt(json, 'number') : undefined,
     senderId: idOf(json, 'sender'),
   }

@@ -6,7 +6,7 @@ import { keyText } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ClaimedDelivery } from '../../store/inbox/inbox.ts'
-import type { Store } from '../../store/store.ts'
+import type { BrokerStore } from '../../store/store.ts'
 import { resumeWaiting } from '../onboarding/approval/owner-approval.ts'
 import type { OnboardingDeps } from '../onboarding/prove-binding.ts'
 import { endSignIns } from '../people/end-sign-ins.ts'
@@ -16,7 +16,7 @@ import { type GitHubEvent, parseGitHubEvent } from './github-event.ts'
 
 export type DeliveryDeps = {
   readonly kube: Pick<KubeClient, 'mergePatch'>
-  readonly store: Pick<Store, 'audit' | 'oidc' | 'sessions' | 'users'>
+  readonly store: Pick<BrokerStore, 'audit' | 'oidc' | 'sessions' | 'users'>
   readonly candidates: CandidateReader
   readonly onboarding: OnboardingDeps
   readonly log: Log

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Pod } from '../../api/builtin/index.ts'
 import type { BuildRequest } from '../builder.ts'
-import { belongsTo, kpackBuildManifest, ownerKeys, ownerUids } from './build-manifest.ts'
+import { belongsTo, kpackBuildManifest, ownerKeys, ownerUids, pushesOf } from './build-manifest.ts'
 import { failedStep, readBuildState, tailOf } from './build-state.ts'
 import type { KpackBuild } from './resources.ts'
 
@@ -10,14 +10,19 @@ const request: BuildRequest = {
   key: { namespace: 'acme-build', name: 'shop-0123456789' },
   owner: { kind: 'RemoteSync', namespace: 'acme', name: 'shop', uid: 'uid-1' },
   application: 'shop',
+  strategy: 'Buildpacks',
+  resources: {},
+  secrets: [],
   source: { url: 'http://10.88.0.1:8081/x/source.git', commit: 'a'.repeat(40), subPath: 'web' },
   env: [{ name: 'BP_X', value: '1' }],
+  attempt: 2,
   timeoutSeconds: 600,
   previousImage: '10.88.0.1:5000/acme/shop@sha256:1',
 }
 const settings = {
   registry: '10.88.0.1:5000',
   clusterBuilder: 'sekisho',
+  builders: new Map<string, string>(),
   serviceAccount: 'builder',
   resources: { cpuRequest: '100m', memoryRequest: '128Mi', memoryLimit: '2Gi' },
 }
@@ -54,10 +59,15 @@ describe('kpack build', () => {
     })
   })
 
+  test('pushes the image and the cache that it names', () => {
+    const { tags, cache } = build(undefined).spec as unknown as { tags: string[]; cache: { registry: { tag: string } } }
+    expect(pushesOf(build(undefined))).toEqual({ image: tags[0], cache: cache.registry.tag })
+  })
+
   test('names its owner under the keys that existing Builds have, and by the kind of the owner', () => {
     const own = build(undefined)
     expect(own.metadata.labels).toMatchObject({ 'sekisho.dev/remote-sync-uid': 'uid-1' })
-    expect(own.metadata.annotations).toEqual({ 'sekisho.dev/remote-sync': 'acme/shop' })
+    expect(own.metadata.annotations).toEqual({ 'builds.sekisho.dev/attempt': '2', 'sekisho.dev/remote-sync': 'acme/shop' })
     expect(ownerKeys(own, 'RemoteSync')).toEqual([{ namespace: 'acme', name: 'shop' }])
     expect(ownerUids(own)).toEqual(['uid-1'])
     expect(belongsTo(own, request.owner)).toBe(true)
@@ -126,6 +136,87 @@ describe('kpack build', () => {
       registryRefused: false,
       registryUnreachable: false,
     })
+  })
+
+  test('a failure has its cause, from its log or from how its pod ended', () => {
+    const log =
+      'target distro name/version labels not found, reading /etc/os-release file\nsekisho/node: error: no start command found\nERROR: failed to build: exit status 1\n'
+    const ended = readBuildState(failed('x'), { pod: undefined, log }, now)
+    expect(ended).toMatchObject({ cause: 'no start command found' })
+    expect(JSON.stringify(ended)).not.toContain('target distro')
+    const podOf = (status: Pod['status']): Pod => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p' },
+      ...(status ? { status } : {}),
+    })
+    const killed = podOf({
+      initContainerStatuses: [
+        {
+          name: 'build',
+          ready: false,
+          restartCount: 0,
+          image: '',
+          imageID: '',
+          state: { terminated: { exitCode: 137, reason: 'OOMKilled' } },
+        },
+      ],
+    })
+    expect(readBuildState(failed('x'), { pod: killed, log: '' }, now)).toMatchObject({
+      cause: expect.stringContaining('resources.memory'),
+    })
+    const full = podOf({
+      reason: 'Evicted',
+      message: 'Pod ephemeral local storage usage exceeds the total limit of containers 1Gi.',
+    })
+    expect(readBuildState(failed('x'), { pod: full, log: '' }, now)).toMatchObject({
+      cause: expect.stringContaining('ephemeralStorage'),
+    })
+  })
+
+  test.each([
+    [
+      'a node under pressure',
+      { reason: 'Evicted', message: 'The node was low on resource: memory.' },
+      'the node ended the build',
+    ],
+    [
+      'an image of the builder that cannot be pulled',
+      {
+        reason: 'DeadlineExceeded',
+        initContainerStatuses: [
+          {
+            name: 'prepare',
+            ready: false,
+            restartCount: 0,
+            image: '',
+            imageID: '',
+            state: { waiting: { reason: 'ImagePullBackOff' } },
+          },
+        ],
+      },
+      'the image of step prepare could not be pulled',
+    ],
+  ])('%s is a failure of the platform', (_what, status, words) => {
+    const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, status }
+    expect(readBuildState(failed('x'), { pod, log: '' }, now)).toMatchObject({
+      kind: 'failed',
+      platformFailure: expect.stringContaining(words),
+    })
+  })
+
+  test('a build gets the resources, the builder and the secrets that it asks for', () => {
+    const asked = { ...request, resources: { cpu: '2', memory: '3Gi', ephemeralStorage: '20Gi' }, secrets: ['npm', 'maven'] }
+    const { spec, metadata } = kpackBuildManifest(asked, { image: 'b' }, settings)
+    expect(spec).toMatchObject({
+      resources: { requests: { cpu: '2', memory: '3Gi' }, limits: { memory: '3Gi', 'ephemeral-storage': '20Gi' } },
+      services: [{ apiVersion: 'v1', kind: 'Secret', name: 'build-secrets-shop-0123456789' }],
+    })
+    expect(metadata.annotations).toMatchObject({ 'builds.sekisho.dev/secrets': 'npm,maven' })
+    expect(ownerUids({ ...build(undefined), metadata })).toEqual(['uid-1'])
+    const plain = kpackBuildManifest(request, { image: 'b' }, settings)
+    expect(plain.spec).not.toHaveProperty('services')
+    expect(plain.spec).toMatchObject({ resources: { requests: { cpu: '100m' }, limits: { memory: '2Gi' } } })
   })
 
   test('a refusal of the registry is distinguished from other failures, in the steps that run no code of the tenant', () => {

@@ -1,8 +1,10 @@
 // Translates a kpack Build, and for a failed one its pod and log, into a BuildState. Pure. kpack's messages and the logs of a build are
 // untrusted text: redacted, cleaned of control characters and bounded before they are shown.
 import type { Pod } from '../../api/builtin/index.ts'
-import { redactTokens } from '../../lib/log.ts'
 import type { BuildState, CommitProof } from '../builder.ts'
+import { causeOf } from '../cause/cause.ts'
+import { cleanLog } from '../cause/clean-log.ts'
+import { podEnd } from '../pod-end.ts'
 import { type KpackBuild, kpackSteps } from './resources.ts'
 
 /** Added to the build's own timeout for scheduling, image pulls and kpack's reconcile. A build that has not ended by then is given up. */
@@ -55,16 +57,9 @@ export function failedStep(build: KpackBuild, pod: Pod | undefined): string {
   return failed?.name ?? named ?? currentStep(build)
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminal control sequences are what is removed here
-const terminalControl = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b-\u001f\u007f]/g
-
 /** The last lines of a log, safe for a status. Ten, because npm prints the cause that far above the end. */
 export function tailOf(log: string): string {
-  const lines = redactTokens(log)
-    .replaceAll(terminalControl, '')
-    .split('\n')
-    .map(line => line.trim().slice(0, 200))
-    .filter(line => line !== '')
+  const lines = cleanLog(log).lines.map(line => line.trim().slice(0, 200))
   return lines.slice(-10).join('\n').slice(-1200)
 }
 
@@ -89,7 +84,9 @@ function failedState(build: KpackBuild, evidence: BuildEvidence | undefined): Bu
   const { message } = succeeded(build)
   const started = startOf(build)
   const step = failedStep(build, evidence?.pod)
-  if (evidence?.pod?.status?.reason === 'DeadlineExceeded')
+  const end = podEnd(evidence?.pod)
+  const late = evidence?.pod?.status?.reason === 'DeadlineExceeded'
+  if (late && end.platformFailure === undefined)
     return {
       kind: 'timed-out',
       detail: `it was in step ${step} after ${build.spec.activeDeadlineSeconds ?? defaultTimeoutSeconds} s`,
@@ -104,7 +101,18 @@ function failedState(build: KpackBuild, evidence: BuildEvidence | undefined): Bu
   const reported = registrySteps.includes(step) ? `${message}\n${log}` : ''
   const registryUnreachable = noAnswer.test(reported)
   const registryRefused = !registryUnreachable && registryRefusal.test(reported)
-  return { kind: 'failed', step, detail, sourceUnread, registryRefused, registryUnreachable, ...started }
+  const cause = end.cause ?? causeOf(log)
+  return {
+    kind: 'failed',
+    step,
+    detail,
+    sourceUnread,
+    registryRefused,
+    registryUnreachable,
+    ...(cause === undefined ? {} : { cause: cause.sentence }),
+    ...(end.platformFailure === undefined ? {} : { platformFailure: end.platformFailure }),
+    ...started,
+  }
 }
 
 /** `evidence` is needed only for a build that has ended. */

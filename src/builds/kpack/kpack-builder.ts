@@ -1,25 +1,32 @@
 // The builder that uses kpack: one Build without an Image for one commit; deleting the Build cancels it. Only this folder knows how kpack behaves.
 // Builds live in the tenant's build namespace, where the tenant has no rights.
+import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { customResourceDefinitions, pods } from '../../api/builtin/index.ts'
+import { parseKey } from '../../api/resource.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
-import { isKubeError } from '../../kube/client/errors.ts'
+import { isKubeError, lacksRight } from '../../kube/client/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
+import type { BuildSecrets } from '../build-secrets.ts'
 import type { Builder, BuildKey, BuildOwner, BuildRequest, StartOutcome } from '../builder.ts'
 import {
   type BuilderImage,
   belongsTo,
   type KpackSettings,
   kpackBuildManifest,
+  loggedBuild,
+  ownerAnnotation,
   ownerKeyText,
   ownerKeyTexts,
   ownerUidOf,
   ownerUids,
+  pushesOf,
+  secretsAnnotation,
 } from './build-manifest.ts'
 import { type BuildEvidence, builtImage, failedStep, hasEnded, hasFailed, readBuildState } from './build-state.ts'
 import { commitOfImage, type LabelAnswer } from './image-commit.ts'
-import { clusterBuilders, type KpackBuild, kpackBuildCrd, kpackBuilds } from './resources.ts'
+import { clusterBuilders, type KpackBuild, kpackBuildCrd, kpackBuilds, kpackSteps } from './resources.ts'
 
 export type KpackDeps = {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'delete' | 'podLogs'>
@@ -28,13 +35,54 @@ export type KpackDeps = {
   /** Of the Builds that it creates. */
   readonly fieldManager: string
   readonly settings: KpackSettings
+  readonly secrets: Pick<BuildSecrets, 'provide'>
   readonly clock: Clock
   /** Reads the labels of an image that is named by its digest. Never rejects. */
   readonly labelsOf: (image: string) => Promise<LabelAnswer>
 }
 
+/** npm prints its whole usage after the cause. The limit of bytes counts from the first of these lines: it must not cut their end. */
+const logLines = 400
+const logBytes = 1_048_576
+
 const ownerIndex = 'owner'
 const ownerKeyIndex = 'owner-key'
+
+/** The image of a builder, or why there is none. Without a name: that of the platform. */
+async function builderImage({ client, settings }: KpackDeps, name: string | undefined): Promise<BuilderImage | string> {
+  const configured = name === undefined ? settings.clusterBuilder : settings.builders.get(name)
+  if (configured === undefined) return `there is no builder ${name} any more: ask a platform admin, or name another one`
+  // A name of Kubernetes has no slash, and the name of an image has one.
+  if (configured.includes('/')) return { image: configured }
+  const builder = await client.get(clusterBuilders, { name: configured })
+  if (!builder) return `there is no ClusterBuilder ${configured}: ask a platform admin to create it`
+  const { latestImage: image, stack } = builder.status ?? {}
+  if (image === undefined) return `ClusterBuilder ${configured} is not ready: ask a platform admin to check its conditions`
+  return { image, ...(stack?.id === undefined ? {} : { stack: stack.id }) }
+}
+
+async function existing({ client }: KpackDeps, key: BuildKey, owner: BuildOwner): Promise<StartOutcome> {
+  const build = await client.get(kpackBuilds, key)
+  if (build && belongsTo(build, owner) && build.metadata.deletionTimestamp === undefined) return { kind: 'started' }
+  const message = `a Build named ${key.name} exists that is being deleted or belongs to another ${owner.kind}`
+  return { kind: 'refused', message }
+}
+
+/** The pod waits for the Secret that it mounts. Resolves to why it cannot be made. */
+async function provideSecrets({ secrets }: KpackDeps, { apiVersion, kind, metadata }: KpackBuild): Promise<string | undefined> {
+  const { name, namespace = '', uid = '', annotations = {} } = metadata
+  const names = annotations[secretsAnnotation]?.split(',') ?? []
+  const owner = annotations[ownerAnnotation(remoteSync.kind)]
+  if (names.length === 0 || owner === undefined) return undefined
+  const provided = await secrets.provide({
+    key: { namespace, name },
+    namespace: parseKey(owner).namespace ?? '',
+    names,
+    owner: { apiVersion, kind, name, uid },
+    entries: { type: 'sekisho' },
+  })
+  return provided.kind === 'missing' ? provided.message : undefined
+}
 
 /** Call before the cache starts: it adds an index. */
 export function createKpackBuilder(deps: KpackDeps): Builder {
@@ -42,31 +90,18 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
   builds.addIndex(ownerIndex, ownerUids)
   builds.addIndex(ownerKeyIndex, ownerKeyTexts)
 
-  async function builderImage(): Promise<BuilderImage | string> {
-    const builder = await client.get(clusterBuilders, { name: settings.clusterBuilder })
-    if (!builder) return `there is no ClusterBuilder ${settings.clusterBuilder}: ask a platform admin to create it`
-    const { latestImage: image, stack } = builder.status ?? {}
-    if (image === undefined)
-      return `ClusterBuilder ${settings.clusterBuilder} is not ready: ask a platform admin to check its conditions`
-    return { image, ...(stack?.id === undefined ? {} : { stack: stack.id }) }
-  }
-
-  async function existing(key: BuildKey, owner: BuildOwner): Promise<StartOutcome> {
-    const build = await client.get(kpackBuilds, key)
-    if (build && belongsTo(build, owner) && build.metadata.deletionTimestamp === undefined) return { kind: 'started' }
-    const message = `a Build named ${key.name} exists that is being deleted or belongs to another ${owner.kind}`
-    return { kind: 'refused', message }
-  }
-
   async function start(request: BuildRequest): Promise<StartOutcome> {
-    const image = await builderImage()
+    const image = await builderImage(deps, request.builder)
     if (typeof image === 'string') return { kind: 'refused', message: image }
     try {
-      await client.create(kpackBuilds, kpackBuildManifest(request, image, settings), { fieldManager })
-      return { kind: 'started' }
+      const build = await client.create(kpackBuilds, kpackBuildManifest(request, image, settings), { fieldManager })
+      const missing = await provideSecrets(deps, build)
+      if (missing === undefined) return { kind: 'started' }
+      await client.delete(kpackBuilds, request.key)
+      return { kind: 'refused', message: missing }
     } catch (error) {
-      if (isKubeError(error, 409)) return existing(request.key, request.owner)
-      if (!isKubeError(error) || error.retryable) throw error
+      if (isKubeError(error, 409)) return existing(deps, request.key, request.owner)
+      if (!isKubeError(error) || error.retryable || lacksRight(error)) throw error
       return { kind: 'refused', message: `the API server refused the Build: ${error.message}`.slice(0, 500) }
     }
   }
@@ -86,7 +121,7 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
     const pod = await client.get(pods, key)
     if (!pod) return { pod: undefined, log: '' }
     const container = failedStep(build, pod)
-    const log = await client.podLogs(key, { container, tailLines: 20, limitBytes: 8192 }).catch((error: unknown) => {
+    const log = await client.podLogs(key, { container, tailLines: logLines, limitBytes: logBytes }).catch((error: unknown) => {
       if (isKubeError(error) && !error.retryable) return `the log of step ${container} cannot be read: ${messageOf(error)}`
       throw error
     })
@@ -98,6 +133,8 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
     async observe(key, owner) {
       const build = builds.get(key) ?? (await client.get(kpackBuilds, key))
       if (!build || !belongsTo(build, owner) || build.metadata.deletionTimestamp !== undefined) return { kind: 'absent' }
+      // The process may have ended between the Build and its Secret, for which the pod waits.
+      if (!hasEnded(build) && (build.status?.stepStates ?? []).length === 0) await provideSecrets(deps, build)
       return readBuildState(build, await evidenceOf(build), clock.now())
     },
     cancel: key => client.delete(kpackBuilds, key),
@@ -107,6 +144,7 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
         .map(build => ({
           key: { namespace: build.metadata.namespace ?? '', name: build.metadata.name },
           ended: hasEnded(build),
+          createdAt: build.metadata.creationTimestamp ?? '',
         })),
     ofKey: (kind, key) =>
       builds
@@ -121,6 +159,14 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
         .list()
         .filter(build => !hasEnded(build) && build.metadata.deletionTimestamp === undefined)
         .map(build => ({ tenant: build.metadata.namespace ?? '', name: build.metadata.name })),
+    logged: () =>
+      builds.list().flatMap(build => {
+        const { url, revision = '' } = build.spec.source.git ?? {}
+        const result = hasEnded(build) ? (hasFailed(build) ? 'Failed' : 'Succeeded') : undefined
+        const masked = url === undefined ? [] : [url]
+        const read = { pod: build.status?.podName, steps: kpackSteps, masked }
+        return loggedBuild(build, { commit: revision, ...read, result, pushes: pushesOf(build) }) ?? []
+      }),
     known: key => builds.get(key) !== undefined,
   }
 }

@@ -1,13 +1,15 @@
 // The HTTP server of the source store: two paths of git's smart protocol below an unguessable address, read-only.
-// Everything else, and every unknown or expired address, is the same 404. Plain http: it is reachable inside the cluster only.
+// Everything else, and every unknown or expired address, is the same 404; an unknown one after a wait, because a new leader may still fetch it.
+// Plain http: it is reachable inside the cluster only.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { periodic } from '../../lib/periodic.ts'
 import { guardConnections } from '../../web/connections/guard-connections.ts'
+import { answerUploadPack } from './git/upload-pack.ts'
+import type { HeldSources } from './held-sources.ts'
+import { createPatientLookup, usualPatienceMilliseconds } from './patient-lookup.ts'
 import { parseSourcePath } from './source-address.ts'
-import type { SourceStore } from './source-store.ts'
-import { answerUploadPack } from './upload-pack.ts'
 
 export type SourceServer = {
   /** Resolves to the port; 0 asks for a free one. Also starts to delete expired sources. Rejects when it cannot listen. */
@@ -17,8 +19,10 @@ export type SourceServer = {
 }
 
 export type SourceServerDeps = {
-  readonly store: Pick<SourceStore, 'lookup' | 'deleteExpired'>
-  readonly clock: Pick<Clock, 'sleep'>
+  readonly store: Pick<HeldSources, 'lookup' | 'deleteExpired'>
+  readonly clock: Clock
+  /** How long a request waits for a source that is not there; by default a quarter of a minute. */
+  readonly patienceMilliseconds?: number
   readonly log: Log
 }
 
@@ -44,13 +48,19 @@ function exchangeOf(request: IncomingMessage, service: string, query: URLSearchP
 
 /** The HTTP server that build pods fetch from (git smart HTTP, upload-pack only). `listen` starts it and its sweep, `close` ends both. */
 export function createSourceServer(deps: SourceServerDeps): SourceServer {
+  const { clock, patienceMilliseconds = usualPatienceMilliseconds } = deps
+  const lookup = createPatientLookup({ lookup: deps.store.lookup, patienceMilliseconds, clock })
   let active = 0
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://source.invalid')
     const path = parseSourcePath(url.pathname)
     const exchange = path && exchangeOf(request, path.service, url.searchParams)
-    const folder = path && exchange ? await deps.store.lookup(path.secret) : undefined
+    const left = new AbortController()
+    response.once('close', () => left.abort())
+    const client = request.socket.remoteAddress ?? ''
+    const folder = path && exchange ? await lookup(path.secret, client, left.signal) : undefined
+    if (left.signal.aborted) return
     if (folder === undefined) return plain(response, 404)
     if (active >= mostConcurrent) return plain(response, 503, { 'retry-after': '1' })
     active++

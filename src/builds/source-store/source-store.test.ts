@@ -1,9 +1,9 @@
-// The source store with a real git server that requires the token, and a real clone of what it serves.
+// The source store with a real git server that requires the token, its orders over a unix socket, and a real clone of what it serves.
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createRepository, git } from '../../../test/fixtures/git-repository.ts'
@@ -11,9 +11,9 @@ import { type Clock, systemClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
-import { createSourceServer, type SourceServer } from './server.ts'
+import { answerUploadPack } from './git/upload-pack.ts'
+import { openStore } from './open-store.ts'
 import { createSourceStore, type SourceRequest, type SourceStore } from './source-store.ts'
-import { answerUploadPack } from './upload-pack.ts'
 
 const run = promisify(execFile)
 const token = new SecretString('ghs_0123456789abcdefghijABCDEFGHIJ012345')
@@ -43,8 +43,8 @@ describe('source store', () => {
   let now = new Date('2026-01-01T00:00:00Z')
   const clock: Clock = { now: () => now, sleep: systemClock.sleep }
   let store: SourceStore
-  let server: SourceServer
   let base: URL
+  const closing: (() => Promise<void>)[] = []
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'source-store-'))
@@ -73,15 +73,7 @@ describe('source store', () => {
     await new Promise<void>(resolve => github.listen(0, '127.0.0.1', resolve))
     const address = github.address()
     web = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
-    store = makeStore()
-    await store.open()
-    server = createSourceServer({
-      store: { lookup: secret => store.lookup(secret), deleteExpired: () => store.deleteExpired() },
-      clock,
-      log: silentLog,
-    })
-    base = new URL(`http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`)
-    store = makeStore()
+    store = await makeStore()
   })
 
   beforeEach(async () => {
@@ -91,27 +83,30 @@ describe('source store', () => {
   })
 
   afterAll(async () => {
-    await server.close()
+    for (const close of closing) await close()
     github.closeAllConnections()
     await new Promise(resolve => github.close(resolve))
     await rm(folder, { recursive: true, force: true })
   })
 
-  function makeStore(limits: { packedBytes?: number; unpackedBytes?: number; totalBytes?: number } = {}): SourceStore {
-    return createSourceStore({
-      dataFolder: join(folder, 'data'),
+  type Limits = { readonly packedBytes?: number; readonly unpackedBytes?: number; readonly totalBytes?: number }
+
+  /** A store with its process; all of them have the same folder, as after a restart. */
+  async function makeStore({ timeoutMilliseconds = 20_000, ...limits }: Limits & { timeoutMilliseconds?: number } = {}) {
+    const socket = join(folder, `orders-${closing.length}.sock`)
+    const sizes = { packedBytes: 50_000_000, unpackedBytes: 50_000_000, totalBytes: 200_000_000, ...limits }
+    const address = { host: '127.0.0.1', port: 0 }
+    const shared = { socket, clock, patienceMilliseconds: 0, log: silentLog }
+    const held = await openStore({ ...shared, folder: join(folder, 'data'), address, limits: { timeoutMilliseconds, ...sizes } })
+    base = new URL(`http://127.0.0.1:${held.port}`)
+    const made = createSourceStore({
+      ...shared,
       addressKey: new SecretString('k'.repeat(44)),
-      publicUrl: base ?? new URL('http://127.0.0.1:1'),
-      limits: {
-        timeoutMilliseconds: 20_000,
-        packedBytes: 50_000_000,
-        unpackedBytes: 50_000_000,
-        totalBytes: 100_000_000,
-        ...limits,
-      },
-      clock,
-      log: silentLog,
+      publicUrl: base,
+      timeoutMilliseconds,
     })
+    closing.push(made.close, held.close)
+    return made
   }
 
   function request(commit: string, changes: Partial<SourceRequest> = {}): SourceRequest {
@@ -120,6 +115,7 @@ describe('source store', () => {
       identity,
       owner: 'uid-1',
       lifetimeSeconds: 600,
+      completeBelow: '',
       repositoryUrl: `${web}/acme/shop.git`,
       web,
       commit,
@@ -155,11 +151,11 @@ describe('source store', () => {
 
   test('a second process with the same key serves the same URL without fetching again', async () => {
     const { url } = await store.ensure(request(first), signal)
-    const restarted = makeStore()
-    await restarted.open()
+    const restarted = await makeStore()
     expect(await restarted.has(request(first).identity)).toBe(true)
-    expect(await restarted.ensure(request(first, { token: new SecretString('expired') }), signal)).toEqual({ url })
-    expect(await status(url)).toBe(200)
+    const again = await restarted.ensure(request(first, { token: new SecretString('expired') }), signal)
+    expect(new URL(again.url).pathname).toBe(new URL(url).pathname)
+    expect(await status(again.url)).toBe(200)
   })
 
   test('the URL ends by revocation, by expiry, and with its owner', async () => {
@@ -200,8 +196,8 @@ describe('source store', () => {
   test('reports what is wrong: no such commit, too large, refused, redirected, another host', async () => {
     expect(await reason(store.ensure(request('1'.repeat(40)), signal))).toBe('CommitNotFound')
     await store.revoke(request(second).identity)
-    expect(await reason(makeStore({ packedBytes: 10_000 }).ensure(request(second), signal))).toBe('SourceTooLarge')
-    expect(await reason(makeStore({ unpackedBytes: 10_000 }).ensure(request(second), signal))).toBe('SourceTooLarge')
+    expect(await reason((await makeStore({ packedBytes: 10_000 })).ensure(request(second), signal))).toBe('SourceTooLarge')
+    expect(await reason((await makeStore({ unpackedBytes: 10_000 })).ensure(request(second), signal))).toBe('SourceTooLarge')
     await store.revoke(request(first).identity)
     expect(await reason(store.ensure(request(first, { token: new SecretString('wrong') }), signal))).toBe('FetchFailed')
     redirectTo = web.replace('127.0.0.1', 'localhost')
@@ -213,9 +209,86 @@ describe('source store', () => {
     expect(await readdir(join(folder, 'data', 'incoming'))).toEqual([])
   })
 
+  describe('files that are not in the repository', () => {
+    const pointer = (hash: string) => `version https://git-lfs.github.com/spec/v1\noid sha256:${hash.repeat(64)}\nsize 12345\n`
+    const lfs = '*.bin filter=lfs diff=lfs merge=lfs -text\n'
+
+    /** The commit with exactly these files and, as submodules, these folders. */
+    async function commitOf(files: Readonly<Record<string, string>>, submodules: readonly string[] = []): Promise<string> {
+      await git(repository, 'checkout', '--quiet', '--orphan', 'incomplete')
+      await git(repository, 'rm', '-rfq', '--cached', '.')
+      for (const [path, text] of Object.entries(files)) {
+        await mkdir(dirname(join(repository, path)), { recursive: true })
+        await writeFile(join(repository, path), text)
+      }
+      await git(repository, 'add', '--force', '--', ...Object.keys(files))
+      for (const path of submodules) await git(repository, 'update-index', '--add', '--cacheinfo', `160000,${first},${path}`)
+      await git(repository, 'commit', '--quiet', '--allow-empty', '-m', 'incomplete')
+      const made = await git(repository, 'rev-parse', 'HEAD')
+      await git(repository, 'checkout', '--quiet', '--force', 'main')
+      await git(repository, 'branch', '-D', 'incomplete')
+      return made
+    }
+
+    async function refusal(commit: string, changes: Partial<SourceRequest> = {}): Promise<string> {
+      return store.ensure(request(commit, changes), signal).then(
+        () => 'served',
+        (error: AppError) => `${error.reason}: ${error.message}`,
+      )
+    }
+
+    const modules = '[submodule "ui"]\n\tpath = vendor/ui\n\turl = https://github.com/acme/ui.git\n'
+
+    test('files in Git LFS are refused by name, with the cure', async () => {
+      const made = await commitOf({ '.gitattributes': lfs, 'model.bin': pointer('a'), 'other.bin': pointer('b'), 'a.txt': 'x' })
+      expect(await refusal(made)).toMatch(
+        /^SourceIncomplete: (model|other)\.bin \(and 1 more\) is in Git LFS, which is not fetched: put the file .* spec\.build\.allowIncompleteSource to true$/,
+      )
+      expect(await readdir(join(folder, 'data', 'incoming'))).toEqual([])
+    })
+
+    test('a submodule is refused by name; control characters of its path are not repeated', async () => {
+      const path = 'vendor/u\ni'
+      expect(await refusal(await commitOf({ '.gitmodules': modules }, [path]))).toMatch(
+        /^SourceIncomplete: vendor\/u\?i is a submodule, which is not fetched/,
+      )
+    })
+
+    test('only the folder that is built has to be complete, with the attributes of all folders above it', async () => {
+      const files = { '.gitattributes': lfs, 'web/index.js': 'x', 'ml/größe.bin': pointer('a'), '.gitmodules': modules }
+      const made = await commitOf(files, ['vendor/ui'])
+      expect(await refusal(made, { completeBelow: 'web' })).toBe('served')
+      await store.revoke(request(made).identity)
+      expect(await refusal(made, { completeBelow: './ml/' })).toContain('ml/größe.bin is in Git LFS')
+      expect(await refusal(made, { completeBelow: 'vendor' })).toContain('vendor/ui is a submodule')
+      expect(await refusal(made, { completeBelow: 'm' })).toBe('served')
+    })
+
+    test('what the RemoteSync does not need is served as the pointers that it is', async () => {
+      const made = await commitOf({ '.gitattributes': lfs, 'model.bin': pointer('a') })
+      expect(await refusal(made, { completeBelow: undefined })).toBe('served')
+    })
+
+    test.each<[string, Record<string, string>, readonly string[]]>([
+      ['a text about pointers', { '.gitattributes': lfs, 'readme.bin': `# LFS\n${pointer('a')}` }, []],
+      ['a pointer that no attribute names', { 'model.bin': pointer('a') }, []],
+      ['attributes without a pointer', { '.gitattributes': lfs, 'model.bin': 'x'.repeat(500) }, []],
+      ['other attributes', { '.gitattributes': '*.sh filter=lfsx\n', 'model.bin': pointer('a') }, []],
+      ['a folder of another repository without .gitmodules', { 'a.txt': 'x' }, ['vendor/ui']],
+    ])('%s is not refused', async (_what, files, submodules) => {
+      expect(await refusal(await commitOf(files, submodules))).toBe('served')
+    })
+
+    test('a pointer among thousands of small files is found', async () => {
+      const many = Array.from({ length: 3000 }, (_, index) => [`data/${index}.txt`, `${index} ${'x'.repeat(300)}`])
+      const made = await commitOf({ ...Object.fromEntries(many), 'data/.gitattributes': lfs, 'data/z.bin': pointer('c') })
+      expect(await refusal(made)).toContain('data/z.bin is in Git LFS')
+    }, 60_000)
+  })
+
   test('a full store refuses with a time to wait', async () => {
     await store.ensure(request(second), signal)
-    const work = makeStore({ totalBytes: 1000 }).ensure(request(first), signal)
+    const work = (await makeStore({ totalBytes: 1000 })).ensure(request(first), signal)
     await expect(work).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 30 })
   })
 
@@ -224,14 +297,7 @@ describe('source store', () => {
     await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
     const address = silent.address()
     const origin = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
-    const slow = createSourceStore({
-      dataFolder: join(folder, 'data'),
-      addressKey: new SecretString('k'.repeat(44)),
-      publicUrl: base,
-      limits: { timeoutMilliseconds: 500, packedBytes: 1e6, unpackedBytes: 1e6, totalBytes: 1e9 },
-      clock,
-      log: silentLog,
-    })
+    const slow = await makeStore({ timeoutMilliseconds: 500 })
     expect(await reason(slow.ensure(request(first, { repositoryUrl: `${origin}/acme/shop.git`, web: origin }), signal))).toBe(
       'FetchFailed',
     )

@@ -1,16 +1,17 @@
-// The source store: holds single commits as bare repositories, each under an unguessable address that ends with its build.
-// Owns its data folder. It holds a GitHub token only during a fetch, and it never serves what has expired.
-import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+// The port of the source store for controllers: it has one commit downloaded from GitHub and stored under an unguessable address, which ends with
+// its build. The token is used here, for one HTTPS request; only the bytes of the pack leave this process, and it never reads them. What reads
+// them, and serves them to builds, is the process of the store (main.ts), which gets orders over a unix socket.
 import type { Clock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
-import { type FetchLimits, type FetchRequest, fetchCommit } from './fetch-commit.ts'
+import { createFairTurns } from '../../policy/fair-turns.ts'
+import { createPackRequests, type FetchRequest } from './fetch/request-pack.ts'
+import { failed } from './git/refusals.ts'
+import { mostAtOnce } from './held-sources.ts'
+import { createOrderClient } from './orders/order-client.ts'
 import { type SourceIdentity, sourceFingerprint, sourceSecret, sourceUrl } from './source-address.ts'
-import { isExpired, readRecord, recordFile, repositoryFolder, type SourceRecord } from './source-record.ts'
 
 export type SourceRequest = FetchRequest & {
   readonly identity: SourceIdentity
@@ -18,144 +19,86 @@ export type SourceRequest = FetchRequest & {
   readonly owner: string
   /** From the end of the fetch. */
   readonly lifetimeSeconds: number
+  /** The folder that is built, `` for the root: submodules and files in Git LFS in it are refused. Undefined when they are not needed. */
+  readonly completeBelow: string | undefined
 }
 
 export type SourceStore = {
-  /** Makes the folders and deletes what a crash left behind, once. Every other function does it first if it has not been done. */
-  readonly open: () => Promise<void>
   /** Whether the commit is stored and has not expired. */
   readonly has: (identity: SourceIdentity) => Promise<boolean>
   /**
-   * Resolves to the address of the source; fetches it unless it is stored, and equal requests share one fetch.
-   * Rejects as `fetchCommit`, and with `unavailable` when the store is full.
+   * Resolves to the address of the source; fetches it unless it is stored, and equal requests share one fetch. Rejects with an AppError whose
+   * reason is CommitNotFound, SourceTooLarge, SourceMalformed or SourceIncomplete (another try would find the same) or FetchFailed, and with `unavailable` when the
+   * store is full or does not answer.
    */
   readonly ensure: (request: SourceRequest, signal: AbortSignal) => Promise<{ readonly url: string }>
   /** Deletes a source, which ends its address. Idempotent. */
   readonly revoke: (identity: SourceIdentity) => Promise<void>
   /** Deletes every source that was fetched for the object with this uid. Idempotent. */
   readonly revokeOwner: (owner: string) => Promise<void>
-  /** The folder of the repository at the address with this secret; undefined for unknown and expired ones. */
-  readonly lookup: (secret: string) => Promise<string | undefined>
-  /** Deletes the sources that have expired, and folders without a valid record. */
-  readonly deleteExpired: () => Promise<void>
 }
 
 export type SourceStoreDeps = {
-  readonly dataFolder: string
+  /** The unix socket on which the process of the store takes orders. */
+  readonly socket: string
   /** The key of the addresses, the same after a restart: 32 random bytes in any text form. */
   readonly addressKey: SecretString
   /** The address at which builds reach the server, such as http://sekisho-source.sekisho-system.svc:8081. */
   readonly publicUrl: URL
-  readonly limits: FetchLimits & { readonly totalBytes: number }
-  readonly clock: Clock
-  readonly log: Log
+  /** Of one fetch with its checks. */
+  readonly timeoutMilliseconds: number
+  readonly clock: Pick<Clock, 'now'>
+  readonly log: Pick<Log, 'info'>
 }
 
-/** Reads and writes nothing before `open` or the first call. */
-export function createSourceStore(deps: SourceStoreDeps): SourceStore {
-  const sources = join(deps.dataFolder, 'sources')
-  const incoming = join(deps.dataFolder, 'incoming')
+/** `close` ends the connections; calls after it fail. Sends nothing before the first call. */
+export function createSourceStore(deps: SourceStoreDeps): SourceStore & { readonly close: () => Promise<void> } {
+  const { addressKey, publicUrl, timeoutMilliseconds, clock, log } = deps
+  const orders = createOrderClient(deps.socket)
+  const packs = createPackRequests()
   const flights = new SingleFlight<void>()
+  /** Of a tenant all but one: a repository that is slow to download does not stop the fetches of others. */
+  const turns = createFairTurns(mostAtOnce)
 
-  const secretOf = (identity: SourceIdentity): string => sourceSecret(deps.addressKey, identity)
-  const folderOf = (identity: SourceIdentity): string => join(sources, sourceFingerprint(secretOf(identity)))
+  const secretOf = (identity: SourceIdentity): string => sourceSecret(addressKey, identity)
+  const fingerprintOf = (identity: SourceIdentity): string => sourceFingerprint(secretOf(identity))
 
-  async function unexpired(folder: string): Promise<SourceRecord | undefined> {
-    const record = await readRecord(folder)
-    return record && !isExpired(record, deps.clock.now()) ? record : undefined
+  async function download(request: SourceRequest, signal: AbortSignal): Promise<void> {
+    const { identity, owner, lifetimeSeconds, completeBelow } = request
+    const { shallow, pack } = await packs.request(request, signal)
+    const order = { ...identity, owner, lifetimeSeconds, shallow, completeBelow }
+    await orders.store(fingerprintOf(identity), order, { pack, signal })
   }
 
-  async function records(): Promise<readonly { readonly folder: string; readonly record: SourceRecord | undefined }[]> {
-    const names = await readdir(sources)
-    return Promise.all(names.map(async name => ({ folder: join(sources, name), record: await readRecord(join(sources, name)) })))
-  }
-
-  async function remove(folder: string): Promise<void> {
-    await rm(folder, { recursive: true, force: true })
-  }
-
-  async function deleteWhere(unwanted: (record: SourceRecord | undefined) => boolean): Promise<void> {
-    for (const { folder, record } of await records()) if (unwanted(record)) await remove(folder)
-  }
-
-  function deleteInvalid(): Promise<void> {
-    return deleteWhere(record => !record || isExpired(record, deps.clock.now()))
-  }
-
-  async function refuseWhenFull(): Promise<void> {
-    const used = (await records()).reduce((sum, { record }) => sum + (record?.bytes ?? 0), 0)
-    if (used < deps.limits.totalBytes) return
-    throw new AppError('unavailable', 'the source store is full: space is freed when builds end', { retryAfterSeconds: 30 })
-  }
-
-  async function fetchInto(request: SourceRequest, signal: AbortSignal): Promise<void> {
-    const target = folderOf(request.identity)
-    await refuseWhenFull()
-    const work = join(incoming, randomBytes(12).toString('hex'))
+  async function fetchSource(request: SourceRequest, signal: AbortSignal): Promise<void> {
+    const turn = await turns.acquire(request.identity.namespace)
+    const started = clock.now().getTime()
+    const late = AbortSignal.timeout(timeoutMilliseconds)
     try {
-      const started = deps.clock.now().getTime()
-      const bytes = await fetchCommit(request, { ...deps, folder: join(work, repositoryFolder), signal })
-      const now = deps.clock.now().getTime()
-      const record: SourceRecord = {
-        ...request.identity,
-        owner: request.owner,
-        bytes,
-        expiresAt: new Date(now + request.lifetimeSeconds * 1000).toISOString(),
-      }
-      await writeFile(join(work, recordFile), JSON.stringify(record), { mode: 0o600 })
-      await remove(target)
-      await rename(work, target)
-      deps.log.info({ ...request.identity, bytes, milliseconds: now - started }, 'source fetched')
+      await download(request, AbortSignal.any([signal, late]))
+      log.info({ ...request.identity, milliseconds: clock.now().getTime() - started }, 'source fetched')
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      if (late.aborted) throw failed(`git fetch failed: it did not end within ${timeoutMilliseconds / 1000} s`)
+      throw error instanceof AppError ? error : failed(`git fetch failed: ${messageOf(error)}`)
     } finally {
-      await remove(work)
+      turn.done()
     }
   }
 
-  async function cleanUp(): Promise<void> {
-    await mkdir(sources, { recursive: true, mode: 0o700 })
-    await remove(incoming)
-    await mkdir(incoming, { recursive: true, mode: 0o700 })
-    await deleteInvalid()
-  }
-
-  let opened: Promise<void> | undefined
-  /** The next call retries after a failure. */
-  function open(): Promise<void> {
-    opened ??= cleanUp().catch((error: unknown) => {
-      opened = undefined
-      throw error
-    })
-    return opened
-  }
-
   return {
-    open,
-    async has(identity) {
-      await open()
-      return (await unexpired(folderOf(identity))) !== undefined
-    },
+    has: identity => orders.has(fingerprintOf(identity)),
     async ensure(request, signal) {
-      await open()
       const { identity } = request
-      if (!(await unexpired(folderOf(identity)))) await flights.run(folderOf(identity), () => fetchInto(request, signal))
-      return { url: sourceUrl(deps.publicUrl, secretOf(identity)) }
+      const fingerprint = fingerprintOf(identity)
+      if (!(await orders.has(fingerprint))) await flights.run(fingerprint, () => fetchSource(request, signal))
+      return { url: sourceUrl(publicUrl, secretOf(identity)) }
     },
-    async revoke(identity) {
-      await open()
-      await remove(folderOf(identity))
-    },
-    async revokeOwner(owner) {
-      await open()
-      await deleteWhere(record => record?.owner === owner)
-    },
-    async lookup(secret) {
-      await open()
-      const folder = join(sources, sourceFingerprint(secret))
-      return (await unexpired(folder)) ? join(folder, repositoryFolder) : undefined
-    },
-    async deleteExpired() {
-      await open()
-      await deleteInvalid()
+    revoke: identity => orders.revoke(fingerprintOf(identity)),
+    revokeOwner: owner => orders.revokeOwner(owner),
+    async close() {
+      orders.close()
+      await packs.close()
     },
   }
 }

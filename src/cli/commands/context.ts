@@ -13,12 +13,11 @@ export type CommandContext = SessionDeps & {
   readonly api: () => Promise<PlatformApi>
 }
 
-/** Runs a command and closes the connection afterwards. */
-export async function withContext(
-  flags: CliFlags,
-  terminal: Terminal,
-  work: (context: CommandContext) => Promise<void>,
-): Promise<void> {
+/** A context whose connection, if it was opened, has to be closed. */
+export type OpenContext = { readonly context: CommandContext; readonly close: () => Promise<void> }
+
+/** Rejects with `invalid_request` when no issuer is configured. */
+export async function openContext(flags: CliFlags, terminal: Terminal): Promise<OpenContext> {
   const settings = await readCliSettings(flags)
   let opened: Promise<Connection> | undefined
   const connection = (): Promise<Connection> => {
@@ -30,9 +29,24 @@ export async function withContext(
     const { createPlatformApi } = await import('../platform-api.ts')
     return createPlatformApi(settings.issuer, (await currentTokens(deps)).idToken, await connection())
   }
+  return {
+    context: { ...deps, terminal, api },
+    close: async () => {
+      if (opened !== undefined) await (await opened).close()
+    },
+  }
+}
+
+/** Runs a command and closes the connection afterwards. */
+export async function withContext(
+  flags: CliFlags,
+  terminal: Terminal,
+  work: (context: CommandContext) => Promise<void>,
+): Promise<void> {
+  const { context, close } = await openContext(flags, terminal)
   try {
-    await work({ ...deps, terminal, api })
+    await work(context)
   } finally {
-    if (opened !== undefined) await (await opened).close()
+    await close()
   }
 }

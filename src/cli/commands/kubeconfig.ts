@@ -1,12 +1,14 @@
 // `sekisho kubeconfig`: writes a context that gets its tokens from `sekisho token`. Other entries and comments of the file are kept.
 import { resolve } from 'node:path'
 import { Document, isMap, isSeq, parseDocument } from 'yaml'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, isAppError } from '../../lib/errors.ts'
 import { isJsonObject } from '../../lib/json/json-value.ts'
 import { kubeconfigPath, ownCommand } from '../config.ts'
 import { readTextFile, writePrivateFile } from '../files/private-file.ts'
+import { didYouMean } from '../kubernetes/similar-names.ts'
 import { json, type PlainFormat } from '../output.ts'
 import type { CommandContext } from './context.ts'
+import { askWhoAmI } from './whoami.ts'
 
 type KubeconfigOptions = {
   readonly server?: string
@@ -44,6 +46,33 @@ async function authorityIn(file: string | undefined): Promise<string | undefined
   throw new AppError('invalid_request', `--certificate-authority: ${file} is not a PEM file with a certificate`)
 }
 
+/** The namespaces in which the person has a role. Undefined when the platform does not say. */
+async function ownNamespaces(context: CommandContext): Promise<readonly string[] | undefined> {
+  try {
+    return (await askWhoAmI(context)).tenants.map(({ namespace }) => namespace)
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    return undefined
+  }
+}
+
+/** The given namespace, else the only one of the person. `hint` says what a person may want to know about it. Pure. */
+export function chooseNamespace(
+  given: string | undefined,
+  own: readonly string[] | undefined,
+): { readonly namespace: string | undefined; readonly hint: string } {
+  if (given !== undefined) {
+    const known = own === undefined || own.includes(given)
+    const there = own === undefined || own.length === 0 ? 'you have no role in any tenant' : `you have one in ${own.join(', ')}`
+    return { namespace: given, hint: known ? '' : `; you have no role in ${given}: ${there}${didYouMean(given, own ?? [])}` }
+  }
+  const [only, ...others] = own ?? []
+  if (only !== undefined && others.length === 0) return { namespace: only, hint: `, namespace ${only}` }
+  const hint =
+    only === undefined ? '' : `; it has no namespace, because you have several tenants: --namespace ${(own ?? []).join(' or ')}`
+  return { namespace: undefined, hint }
+}
+
 function put(document: Document, list: 'clusters' | 'users' | 'contexts', entry: Named): void {
   const items = document.get(list)
   if (!isSeq(items)) {
@@ -59,6 +88,9 @@ function put(document: Document, list: 'clusters' | 'users' | 'contexts', entry:
 export async function kubeconfig(context: CommandContext, options: KubeconfigOptions): Promise<void> {
   const { settings } = context
   const path = options.kubeconfig ?? kubeconfigPath()
+  // With both flags nothing has to be asked: the platform need not be within reach.
+  const complete = options.server !== undefined && options.namespace !== undefined
+  const { namespace, hint } = chooseNamespace(options.namespace, complete ? undefined : await ownNamespaces(context))
   const { server, authority } = await clusterOf(context, options)
   const text = await readTextFile(path)
   const document: Document =
@@ -89,10 +121,11 @@ export async function kubeconfig(context: CommandContext, options: KubeconfigOpt
   })
   put(document, 'contexts', {
     name,
-    context: { cluster: name, user: name, ...(options.namespace === undefined ? {} : { namespace: options.namespace }) },
+    context: { cluster: name, user: name, ...(namespace === undefined ? {} : { namespace }) },
   })
   document.set('current-context', name)
   await writePrivateFile(path, document.toString())
-  if (options.output === 'json') context.terminal.result(json({ context: name, kubeconfig: resolve(path) }))
-  else context.say(`context ${name} written to ${path}`)
+  if (options.output === 'json')
+    context.terminal.result(json({ context: name, kubeconfig: resolve(path), namespace: namespace ?? null }))
+  else context.say(`context ${name} written to ${path}${hint}`)
 }

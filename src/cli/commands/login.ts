@@ -1,5 +1,5 @@
 // `sekisho login` and `sekisho logout`.
-import { AppError } from '../../lib/errors.ts'
+import { AppError, isAppError } from '../../lib/errors.ts'
 import { hasDisplay, type SavedConfig } from '../config.ts'
 import { writePrivateFile } from '../files/private-file.ts'
 import { browserLogin } from '../login/browser-login.ts'
@@ -8,6 +8,7 @@ import { signIn, signOut } from '../login/session.ts'
 import { json, type PlainFormat } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import { signOutEverywhere } from './sessions.ts'
+import { askWhoAmI, type WhoAmI } from './whoami.ts'
 
 type LoginOptions = {
   readonly device?: boolean
@@ -37,8 +38,31 @@ export async function login(context: CommandContext, options: LoginOptions): Pro
   )
   await rememberIssuer(context)
   const expiresAt = new Date(tokens.expiresAt * 1000).toISOString()
-  if (options.output === 'json') terminal.result(json({ issuer: tokens.issuer, expiresAt }))
-  else say(`signed in to ${tokens.issuer}`)
+  if (options.output === 'json') return terminal.result(json({ issuer: tokens.issuer, expiresAt }))
+  say(await greeting(context, tokens.issuer))
+}
+
+/** Who signed in, and what comes next. The sign-in itself has succeeded: a platform that does not answer now is not a failure of it. */
+async function greeting(context: CommandContext, issuer: string): Promise<string> {
+  try {
+    return greetingOf(await askWhoAmI(context), issuer)
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    return `signed in to ${issuer}; who you are there is not known: ${error.message}`
+  }
+}
+
+/** Pure. */
+export function greetingOf({ login, subject, tenants, platformAdmin }: WhoAmI, issuer: string): string {
+  const who = `signed in to ${issuer} as ${login ?? subject}`
+  const [first] = tenants
+  if (first === undefined)
+    return platformAdmin
+      ? `${who}, platform admin. Next: sekisho kubeconfig writes a context for kubectl`
+      : `${who}, without a role in any tenant. Next: an owner of your GitHub organization opens ${issuer}/onboard, or gives one of your teams a role`
+  const roles = tenants.map(({ namespace, role }) => `${role} of ${namespace}`).join(', ')
+  const namespace = tenants.length === 1 ? '' : ` --namespace ${first.namespace}`
+  return `${who}, ${roles}. Next: sekisho kubeconfig${namespace} writes a context for kubectl; then sekisho status shows what runs`
 }
 
 type LogoutOptions = { readonly everywhere?: boolean; readonly output: PlainFormat }

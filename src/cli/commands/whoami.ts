@@ -4,7 +4,7 @@ import { isJsonObject } from '../../lib/json/json-value.ts'
 import { json, type OutputFormat, table } from '../output.ts'
 import type { CommandContext } from './context.ts'
 
-type WhoAmI = {
+export type WhoAmI = {
   readonly subject: string
   readonly login: string | null
   readonly groups: readonly string[]
@@ -20,11 +20,16 @@ function isWhoAmI(value: unknown): value is WhoAmI {
   )
 }
 
+/** Asks the platform. Rejects with `upstream_failed` for an answer of another shape. */
+export async function askWhoAmI(context: CommandContext): Promise<WhoAmI> {
+  const answer = await (await context.api()).json('/api/v1/whoami')
+  if (isWhoAmI(answer)) return answer
+  throw new AppError('upstream_failed', 'the response of the platform is not valid: is this sekisho up to date?')
+}
+
 /** Prints identity and roles; `wide` adds the groups. */
 export async function whoami(context: CommandContext, options: { readonly output: OutputFormat }): Promise<void> {
-  const answer = await (await context.api()).json('/api/v1/whoami')
-  if (!isWhoAmI(answer))
-    throw new AppError('upstream_failed', 'the response of the platform is not valid: is this sekisho up to date?')
+  const answer = await askWhoAmI(context)
   const { terminal } = context
   if (options.output === 'json') return terminal.result(json(answer))
   terminal.result(`${answer.login ?? 'unknown'} (${answer.subject})${answer.platformAdmin ? ', platform admin' : ''}`)

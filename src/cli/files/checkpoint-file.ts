@@ -1,31 +1,53 @@
 // Reads signed checkpoints of the audit log that a user kept: one statement per line, or the platform's ConfigMap in the form of
 // `kubectl get -o json`. Every statement in the file must be valid.
 import { type CheckpointKeys, verifyCheckpoint } from '../../identity/oidc/audit-checkpoint.ts'
+import type { AttestedHead } from '../../lib/attested-heads.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
-import type { ChainHead } from '../../lib/hash-chain.ts'
 import { objectAt, parseJson } from '../../lib/json/json-value.ts'
+import { readTextFile } from './private-file.ts'
 
 const mostStatements = 10_000
 const keysField = 'keys.json'
+
+/** The heads that a file attests, and the keys that are kept in it. */
+export type KeptCheckpoints = { readonly heads: readonly AttestedHead[]; readonly keySets: readonly CheckpointKeys[] }
+
+export const noCheckpoints: KeptCheckpoints = { heads: [], keySets: [] }
+
+/** As `checkpointsIn`, of the file that `--checkpoint` names. */
+export async function readCheckpoints(file: string, keys: CheckpointKeys, issuer: string): Promise<KeptCheckpoints> {
+  return checkpointsIn(await textOf(file), keys, issuer)
+}
+
+/** The statements of the file that `--checkpoint` names, as they are. */
+export async function readStatements(file: string): Promise<readonly string[]> {
+  return contentOf(await textOf(file)).statements
+}
+
+async function textOf(file: string): Promise<string> {
+  const text = await readTextFile(file)
+  if (text !== undefined) return text
+  throw new AppError('invalid_request', `--checkpoint: the file ${file} does not exist`)
+}
 
 /**
  * The heads that the statements in a checkpoint file sign. A statement must be signed by a current key of the platform, or by a key kept in
  * the same file (a key that has been rotated out since): whoever kept the file vouches for those. Throws `integrity_violation` for a statement
  * with another signature, `invalid_request` for a file without statements.
  */
-export async function checkpointsIn(text: string, keys: CheckpointKeys, issuer: string): Promise<readonly ChainHead[]> {
+export async function checkpointsIn(text: string, keys: CheckpointKeys, issuer: string): Promise<KeptCheckpoints> {
   const { statements, kept } = contentOf(text)
   if (statements.length === 0 || statements.length > mostStatements)
     throw new AppError(
       'invalid_request',
       `the checkpoint file contains ${statements.length} statements; it must contain 1 to ${mostStatements}`,
     )
-  const heads: ChainHead[] = []
+  const heads: AttestedHead[] = []
   for (const statement of statements) heads.push(await verified(statement, [keys, ...kept], issuer))
-  return heads
+  return { heads, keySets: kept }
 }
 
-async function verified(statement: string, keySets: readonly CheckpointKeys[], issuer: string): Promise<ChainHead> {
+async function verified(statement: string, keySets: readonly CheckpointKeys[], issuer: string): Promise<AttestedHead> {
   let refusal: unknown
   for (const keySet of keySets) {
     try {
@@ -41,7 +63,7 @@ async function verified(statement: string, keySets: readonly CheckpointKeys[], i
 function contentOf(text: string): { readonly statements: readonly string[]; readonly kept: readonly CheckpointKeys[] } {
   if (!text.trimStart().startsWith('{')) return { statements: text.split(/\s+/).filter(line => line !== ''), kept: [] }
   const data = dataOf(text)
-  const statements = Object.entries(data).flatMap(([name, value]) => (name.startsWith('entry-') ? [value] : []))
+  const statements = Object.entries(data).flatMap(([name, value]) => (/^(entry|lost)-/.test(name) ? [value] : []))
   const kept = data[keysField]
   return { statements, kept: kept === undefined ? [] : [JSON.parse(kept) as CheckpointKeys] }
 }

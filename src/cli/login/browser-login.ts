@@ -1,9 +1,9 @@
 // Sign-in through the browser: authorization code flow with PKCE, state and nonce, and a redirect to this computer.
-import { spawn } from 'node:child_process'
 import * as oidc from 'openid-client'
 import { writePrivateFile } from '../files/private-file.ts'
 import { loginScope, type Tokens, translated } from './issuer-client.ts'
 import { startLoopbackServer } from './loopback-server.ts'
+import { openBrowser } from './open-browser.ts'
 
 export type BrowserLoginOptions = {
   /** Tries to open the user's browser; the URL is printed in any case. */
@@ -15,19 +15,6 @@ export type BrowserLoginOptions = {
 }
 
 const waitMilliseconds = 5 * 60_000
-
-/** Does not wait for the browser, nor fail without one: the user has the URL. */
-function openBrowser(url: string, platform: string): void {
-  const [command, ...args] =
-    platform === 'darwin'
-      ? ['open', url]
-      : platform === 'win32'
-        ? ['rundll32', 'url.dll,FileProtocolHandler', url]
-        : ['xdg-open', url]
-  const child = spawn(command ?? 'xdg-open', args, { stdio: 'ignore', detached: true })
-  child.once('error', () => child.unref())
-  child.unref()
-}
 
 /** Resolves when the user has signed in. Rejects with an AppError: `unavailable` after five minutes, `forbidden` when refused. */
 export async function browserLogin(configuration: oidc.Configuration, options: BrowserLoginOptions): Promise<Tokens> {

@@ -54,10 +54,14 @@ function facts(changes: Partial<Facts> = {}): Facts {
   return {
     ...hostFacts,
     registry: { place: { registry: 'registry.example.com/apps', aliases: ['10.88.0.1:5000'] }, pullSecret: undefined },
+    contents: { kind: 'unread' },
+    certificateIssuers: ['letsencrypt'],
     chart: chartWith({ builtIn: 'web' }),
+    secrets: new Map(),
     children: new Map(),
     present: [],
     pods: [],
+    releases: { headers: [], jobs: [], podsOfJobs: new Map(), syncs: [], secretVersions: {} },
     ...changes,
   }
 }

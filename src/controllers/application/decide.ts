@@ -1,5 +1,6 @@
 // Whether an Application can be rendered, and with which input: checks in order, each with its reason and the cure. Pure.
 import { applicationReasons as reasons } from '../../api/apps/application.ts'
+import { restartedAnnotation } from '../../api/names.ts'
 import { dnsLabel } from '../../api/schema/fields.ts'
 import type { ChartInput, ChartSource } from '../../charts/chart-input.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -7,6 +8,9 @@ import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import { placeOfImage } from '../../registry/image-place.ts'
 import type { Facts } from './gather.ts'
 import { domainProblem, hostsOf, missingProof } from './hosts.ts'
+import type { ImageContents } from './image/contents.ts'
+import { cronOf, mostProcesses, processesOf } from './image/processes.ts'
+import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
 
 /** What to render, or why nothing can be rendered. */
 export type Decision =
@@ -46,26 +50,126 @@ const chartExists: Check<Facts> = ({ application: { spec }, chart }) => {
   return { reason: reasons.chartNotFound, message }
 }
 
+/** Stops an Application whose pods could not start, because an AppSecret or a key of it is missing. The running version keeps serving. */
+const secretsExist: Check<Facts> = ({ application: { spec }, secrets }) => secretProblem(spec, secrets)
+
+/** What is known of the image; undefined when the platform does not read it. */
+function knownContents({ contents }: Facts): ImageContents | undefined {
+  return contents.kind === 'known' ? contents.contents : undefined
+}
+
+/** Stops an Application whose processes depend on an image that cannot be read. The registry may answer again soon; what it said does not change. */
+const imageIsReadable: Check<Facts> = ({ application: { spec }, contents }) => {
+  if (contents.kind !== 'unreadable') return undefined
+  const { message, permanent } = contents
+  const reason = reasons.imagePullFailed
+  if (!permanent) return { reason, message: `spec.image cannot be read from the registry (${message}): it is tried again` }
+  return spec.processes === undefined
+    ? { reason, message: `the processes of spec.image are not known (${message}): list them in spec.processes` }
+    : undefined
+}
+
+/** Stops an image with more processes than an Application may have. */
+const processesAreFew: Check<Facts> = facts => {
+  const { length } = processesOf(facts.application.spec, knownContents(facts))
+  if (length <= mostProcesses) return undefined
+  const message = `spec.image has ${length} processes, and an Application at most ${mostProcesses}: list those that are to run in spec.processes`
+  return { reason: reasons.invalidProcesses, message }
+}
+
+/** Stops volumes for processes that do not exist. Those of the spec are compared by the schema; those of the image are known only here. */
+const volumesHaveProcesses: Check<Facts> = facts => {
+  const { spec } = facts.application
+  const names = processesOf(spec, knownContents(facts)).map(({ name }) => name)
+  for (const volume of spec.volumes ?? []) {
+    const missing = (volume.processes ?? ['web']).find(name => !names.includes(name))
+    if (missing === undefined) continue
+    const message = `spec.volumes[${volume.name}].processes: there is no process ${missing}, only ${names.join(', ') || 'none'}: correct the name`
+    return { reason: reasons.invalidProcesses, message }
+  }
+  return undefined
+}
+
+/** Stops issuers of the cluster that the platform admin did not allow: they can sign for whoever trusts them. */
+const issuerIsAllowed: Check<Facts> = ({ application: { spec }, certificateIssuers }) => {
+  const { certManager } = spec.tls ?? {}
+  if (certManager === undefined || certManager.kind === 'Issuer' || certificateIssuers.includes(certManager.issuer))
+    return undefined
+  const allowed = certificateIssuers.length === 0 ? 'none' : certificateIssuers.join(', ')
+  const message = `spec.tls.certManager.issuer: the platform does not allow the ClusterIssuer ${certManager.issuer} (allowed: ${allowed}): use one of these, an Issuer of the namespace, or tls.secretName`
+  return { reason: reasons.issuerNotAllowed, message }
+}
+
 /**
  * In this order: an Application without an image already learns what is wrong with its hosts only later, but it claims none either; a host that
  * belongs to another tenant is refused before a proof for another one is requested (`missingProof`).
  */
-const checks: readonly Check<Facts>[] = [nameIsLabel, hasImage, imageIsOwn, chartExists, domainProblem, missingProof]
+const checks: readonly Check<Facts>[] = [
+  nameIsLabel,
+  hasImage,
+  imageIsOwn,
+  chartExists,
+  secretsExist,
+  imageIsReadable,
+  processesAreFew,
+  volumesHaveProcesses,
+  issuerIsAllowed,
+  domainProblem,
+  missingProof,
+]
 
-function inputOf({ application, ingress, registry }: Facts, image: string): ChartInput {
+/** A certificate that is not the ingress's own. cert-manager writes into a Secret that is named like the Application. */
+function certificateOf({ metadata, spec: { tls } }: Facts['application']): Pick<ChartInput, 'certificate'> {
+  if (tls?.secretName !== undefined) return { certificate: { secretName: tls.secretName } }
+  if (tls?.certManager === undefined) return {}
+  const { issuer: name, kind } = tls.certManager
+  return { certificate: { secretName: `${metadata.name}-tls`, issuer: { name, kind } } }
+}
+
+/** Only what the Application asks for: an input that is equal to an earlier one renders nothing anew. */
+function optionalInput({ spec }: Facts['application']): Partial<ChartInput> {
+  return {
+    ...(spec.commit === undefined ? {} : { commit: spec.commit }),
+    ...(spec.volumes === undefined ? {} : { volumes: spec.volumes }),
+    ...(spec.suspend === true ? { suspend: true } : {}),
+    ...(spec.isolated === true ? { isolated: true } : {}),
+    ...(spec.envFrom === undefined ? {} : { envFrom: spec.envFrom }),
+  }
+}
+
+/** `spec.replicas`, which `kubectl scale` sets, is about the process `web`. */
+function scaled(processes: ChartInput['processes'], replicas: number | undefined): ChartInput['processes'] {
+  return replicas === undefined
+    ? processes
+    : processes.map(process => (process.name === 'web' ? { ...process, replicas } : process))
+}
+
+/** A change of any of them replaces the pods. */
+function podAnnotationsOf({ application: { spec }, secrets }: Facts): Pick<ChartInput, 'podAnnotations'> {
+  const restarted = spec.restartedAt === undefined ? {} : { [restartedAnnotation]: spec.restartedAt }
+  const podAnnotations = { ...secretAnnotations(spec, secrets), ...restarted }
+  return Object.keys(podAnnotations).length === 0 ? {} : { podAnnotations }
+}
+
+function inputOf(facts: Facts, image: string): ChartInput {
+  const { application, ingress, registry } = facts
   const { spec, metadata } = application
+  const contents = knownContents(facts)
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
     image,
-    ...(spec.commit === undefined ? {} : { commit: spec.commit }),
-    processes: spec.processes,
+    ...optionalInput(application),
+    processes: scaled(processesOf(spec, contents), spec.replicas),
+    ...(spec.cron === undefined ? {} : { cron: cronOf(spec, contents) }),
     env: spec.env ?? [],
     attributes: spec.attributes ?? {},
     hosts: hostsOf(application, ingress),
     ingressClassName: ingress.className,
-    tls: ingress.publicUrl.protocol === 'https:',
+    tls: spec.tls !== undefined || ingress.publicUrl.protocol === 'https:',
+    ...certificateOf(application),
     ...(registry.pullSecret === undefined ? {} : { imagePullSecrets: [registry.pullSecret] }),
+    ...podAnnotationsOf(facts),
   }
 }
 

@@ -1,10 +1,12 @@
 // What a chart may render, and how a live object is compared with it.
 import { describe, expect, test } from 'vitest'
 import type { Application } from '../../api/apps/application.ts'
+import { objectAt } from '../../lib/json/json-value.ts'
 import { desiredManifests, type Manifest, mostObjects } from './desired.ts'
 import { isFoundByOwner } from './gather.ts'
 import { entriesOf, mustBeNamedFirst, obsolete, union } from './objects/inventory.ts'
 import { contains, needsApply } from './objects/needs-apply.ts'
+import { podTemplatePath } from './objects/pod-rules.ts'
 
 const application: Application = {
   apiVersion: 'apps.sekisho.dev/v1alpha1',
@@ -37,6 +39,16 @@ function deployment(pod: Record<string, unknown> = {}): Record<string, unknown> 
   }
 }
 
+function cronJob(pod: Record<string, unknown>): Record<string, unknown> {
+  const spec = { automountServiceAccountToken: false, containers: [{ name: 'tick' }], ...pod }
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { name: 'c' },
+    spec: { jobTemplate: { spec: { template: { spec } } } },
+  }
+}
+
 function wanted(...objects: readonly unknown[]): readonly Manifest[] {
   const desired = desiredManifests(application, objects, allowed)
   if (desired.kind === 'refused') throw new Error(desired.message)
@@ -62,6 +74,38 @@ describe('rendered objects', () => {
       'Deployment',
       'Ingress',
     ])
+  })
+
+  test('of an isolated Application are cut off, whatever the chart says about its pods', () => {
+    const pod = { serviceAccountName: 'deployer', serviceAccount: 'deployer', enableServiceLinks: true }
+    const labelled = { 'sekisho.dev/isolated': 'false' }
+    const rendered = deployment(pod)
+    const spec = { template: { ...(rendered['spec'] as { template: object }).template, metadata: { labels: labelled } } }
+    const desired = desiredManifests(application, [{ ...rendered, spec }, cronJob(pod)], { ...allowed, isolated: true })
+    const manifests = desired.kind === 'wanted' ? desired.manifests : []
+    const templates = manifests.map(manifest => objectAt(manifest, ...(podTemplatePath(manifest) ?? [])))
+    expect(templates).toHaveLength(2)
+    for (const template of templates) {
+      expect(objectAt(template, 'metadata', 'labels')).toMatchObject({ 'sekisho.dev/isolated': 'true' })
+      const own = objectAt(template, 'spec')
+      expect(own).toMatchObject({ serviceAccountName: 'sekisho-isolated', enableServiceLinks: false })
+      expect(own).not.toHaveProperty('serviceAccount')
+    }
+  })
+
+  test('of an isolated Application get no Secret that a chart gives to all Applications', () => {
+    const rendered = deployment({ containers: [{ name: 'web', envFrom: [{ secretRef: { name: 'appsecret-of-all' } }] }] })
+    expect(desiredManifests(application, [rendered], { ...allowed, isolated: true })).toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('Deployment d: pods of an isolated Application must not refer to Secret appsecret-of-all'),
+    })
+    expect(desiredManifests(application, [rendered], allowed).kind).toBe('wanted')
+  })
+
+  test('of other Applications keep what the chart says', () => {
+    const [manifest] = wanted(deployment({ serviceAccountName: 'deployer' }))
+    expect(manifest).toMatchObject({ spec: { template: { spec: { serviceAccountName: 'deployer' } } } })
+    expect(JSON.stringify(manifest)).not.toContain('isolated')
   })
 
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } }
@@ -172,4 +216,50 @@ test('the inventory is written first exactly when a new object could not be foun
   expect(mustBeNamedFirst([], [deploymentEntry], isFoundByOwner)).toBe(false)
   expect(mustBeNamedFirst([configMapEntry], wantedEntries, isFoundByOwner)).toBe(false)
   expect(mustBeNamedFirst([{ ...configMapEntry, name: 'other' }], wantedEntries, isFoundByOwner)).toBe(true)
+})
+
+describe('volume claims', () => {
+  const claim = (spec: object, annotations: object = {}) => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'shop-data', annotations },
+    spec: { resources: { requests: { storage: '1Gi' } }, ...spec },
+  })
+
+  test.each([
+    ['a volume by its name', { volumeName: 'pv-of-globex' }],
+    ['a volume by labels', { selector: { matchLabels: { tenant: 'globex' } } }],
+    ['the content of another volume', { dataSource: { kind: 'PersistentVolumeClaim', name: 'other' } }],
+    ['content from another namespace', { dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'a', namespace: 'globex' } }],
+    ['volumes without a class, which an admin made for others', { storageClassName: '' }],
+  ])('cannot ask for %s', (_what, spec) => {
+    expect(desiredManifests(application, [claim(spec)], allowed)).toMatchObject({
+      kind: 'refused',
+      message: expect.stringMatching(/^PersistentVolumeClaim shop-data: spec\.\w+ must not be/),
+    })
+  })
+
+  test('have no owner when they are to be kept', () => {
+    const [kept] = wanted(claim({}, { 'sekisho.dev/when-deleted': 'Keep' }))
+    const [deleted] = wanted(claim({}, { 'sekisho.dev/when-deleted': 'Delete' }))
+    expect(kept?.metadata.ownerReferences).toBeUndefined()
+    expect(deleted?.metadata.ownerReferences).toHaveLength(1)
+    const keptDeployment = { ...deployment(), metadata: { name: 'd', annotations: { 'sekisho.dev/when-deleted': 'Keep' } } }
+    expect(wanted(keptDeployment)[0]?.metadata.ownerReferences).toHaveLength(1)
+  })
+})
+
+describe('annotations of pods', () => {
+  test('are added to Deployments, and not to Jobs, whose template cannot change', () => {
+    const job = { ...deployment(), apiVersion: 'batch/v1', kind: 'Job' }
+    const desired = desiredManifests(application, [deployment(), job], {
+      ...allowed,
+      podAnnotations: { 'sekisho.dev/secrets': 'abc' },
+    })
+    if (desired.kind === 'refused') throw new Error(desired.message)
+    const annotated = { spec: { template: { metadata: { annotations: { 'sekisho.dev/secrets': 'abc' } } } } }
+    const [first, second] = desired.manifests
+    expect(first).toMatchObject({ kind: 'Deployment', ...annotated })
+    expect(JSON.stringify(second)).not.toContain('sekisho.dev/secrets')
+  })
 })

@@ -5,11 +5,17 @@ import type { Application } from '../../api/apps/application.ts'
 import { domain } from '../../api/kind.ts'
 import { labels } from '../../api/names.ts'
 import type { OwnerReference, ResourceType } from '../../api/resource.ts'
+import type { ChartInput } from '../../charts/chart-input.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
-import { isJsonObject, type JsonObject } from '../../lib/json/json-value.ts'
+import { isJsonObject, type JsonObject, objectAt } from '../../lib/json/json-value.ts'
 import { type AllowedHosts, brokenIngressRule } from './objects/ingress-rules.ts'
+import { brokenIsolationRule, isolatedPodSpec, isolationLabels } from './objects/isolation.ts'
 import { brokenPodRule, podTemplatePath } from './objects/pod-rules.ts'
 import { renderableKind, renderableKinds, renderableText } from './objects/renderable-kinds.ts'
+import { brokenVolumeClaimRule, outlivesApplication } from './objects/volume-claim-rules.ts'
+
+/** What the decision allowed, and what it adds to what was rendered. */
+type Allowed = AllowedHosts & Pick<ChartInput, 'podAnnotations' | 'isolated' | 'envFrom'> & Partial<Pick<ChartInput, 'env'>>
 
 /** A checked object, ready to be applied. */
 export type Manifest = {
@@ -20,7 +26,8 @@ export type Manifest = {
     readonly namespace: string
     readonly labels: Readonly<Record<string, string>>
     readonly annotations: Readonly<Record<string, string>>
-    readonly ownerReferences: readonly OwnerReference[]
+    /** Absent for what outlives the Application. */
+    readonly ownerReferences?: readonly OwnerReference[]
   }
   readonly [field: string]: unknown
 }
@@ -54,7 +61,7 @@ function texts(value: unknown, what: string): Record<string, string> {
 function checkObject(
   object: unknown,
   application: Application,
-  allowed: AllowedHosts,
+  allowed: Allowed,
 ): { readonly type: ResourceType; readonly object: JsonObject; readonly metadata: JsonObject; readonly name: string } {
   if (!isJsonObject(object)) throw new Refused('every rendered item must be a Kubernetes object')
   const { apiVersion, kind, metadata } = object
@@ -70,17 +77,25 @@ function checkObject(
   if (object['status'] !== undefined) throw new Refused(`${what} has a status: remove it, the cluster writes it`)
   if (type.kind === 'ServiceAccount' && (object['automountServiceAccountToken'] !== false || object['secrets'] !== undefined))
     throw new Refused(`${what} must set automountServiceAccountToken: false and must not set secrets`)
-  const problem = brokenPodRule(object) ?? brokenIngressRule(object, allowed)
+  const problem = brokenPodRule(object) ?? brokenIngressRule(object, allowed) ?? brokenVolumeClaimRule(object)
   if (problem !== undefined) throw new Refused(`${what}: ${problem}`)
   return { type, object, metadata, name }
 }
 
-/** Pods carry the Application's label, too: by it the rollout finds them. */
-function labelPods(object: JsonObject, applicationLabel: Readonly<Record<string, string>>): JsonObject {
+/** Pods carry the Application's label, too: by it the rollout finds them. Those of an isolated one are cut off. The template of a Job cannot change, so only Deployments are annotated. */
+function markPods(
+  object: JsonObject,
+  applicationLabel: Readonly<Record<string, string>>,
+  { podAnnotations, isolated }: Allowed,
+): JsonObject {
+  const added = object['kind'] === 'Deployment' ? podAnnotations : undefined
   return changedAt(object, podTemplatePath(object), template => {
     const metadata = isJsonObject(template['metadata']) ? template['metadata'] : {}
     const given = texts(metadata['labels'], 'spec.template.metadata.labels')
-    return { ...template, metadata: { ...metadata, labels: { ...given, ...applicationLabel } } }
+    const annotations = { ...texts(metadata['annotations'], 'spec.template.metadata.annotations'), ...added }
+    const annotated = Object.keys(annotations).length === 0 ? {} : { annotations }
+    const marked = { ...metadata, ...annotated, labels: { ...given, ...applicationLabel, ...isolationLabels(isolated) } }
+    return { ...template, metadata: marked, spec: isolatedPodSpec(objectAt(template, 'spec') ?? {}, isolated) }
   })
 }
 
@@ -97,11 +112,14 @@ function changedAt(
   return isJsonObject(value) ? { ...object, [field]: changedAt(value, rest, change) } : object
 }
 
-function manifestOf(object: unknown, application: Application, allowed: AllowedHosts): Manifest {
+function manifestOf(object: unknown, application: Application, allowed: Allowed): Manifest {
   const checked = checkObject(object, application, allowed)
   const { namespace = '', name } = application.metadata
   const applicationLabel = { [labels.application]: name }
-  const content = labelPods(checked.object, applicationLabel)
+  const content = markPods(checked.object, applicationLabel, allowed)
+  const owned = outlivesApplication(checked.object)
+    ? {}
+    : { ownerReferences: [ownerReference(application, { controller: true })] }
   const manifest = {
     ...content,
     apiVersion: checked.type.apiVersion,
@@ -111,7 +129,7 @@ function manifestOf(object: unknown, application: Application, allowed: AllowedH
       namespace,
       labels: { ...texts(checked.metadata['labels'], 'metadata.labels'), ...applicationLabel, [labels.managedBy]: 'sekisho' },
       annotations: texts(checked.metadata['annotations'], 'metadata.annotations'),
-      ownerReferences: [ownerReference(application, { controller: true })],
+      ...owned,
     },
   }
   const rendered = hash('sha256', JSON.stringify(manifest)).slice(0, 32)
@@ -125,12 +143,24 @@ function order(manifest: Manifest): number {
   return renderableKinds.findIndex(type => type.apiVersion === manifest.apiVersion && type.kind === manifest.kind)
 }
 
+/** Stops a chart from giving code that is not trusted what only the tenant's own may have. */
+function checkIsolation(objects: readonly unknown[], allowed: Allowed): void {
+  if (allowed.isolated !== true) return
+  const rendered = objects.filter(isJsonObject)
+  for (const object of rendered) {
+    const problem = brokenIsolationRule(object, allowed, rendered)
+    if (problem !== undefined)
+      throw new Refused(`${String(object['kind'])} ${String(objectAt(object, 'metadata')?.['name'])}: ${problem}`)
+  }
+}
+
 /** In the order in which they are applied. Refuses the whole rendering for one object that may not be applied. */
-export function desiredManifests(application: Application, objects: readonly unknown[], allowed: AllowedHosts): Desired {
+export function desiredManifests(application: Application, objects: readonly unknown[], allowed: Allowed): Desired {
   if (objects.length > mostObjects)
     return { kind: 'refused', message: `the chart rendered ${objects.length} objects; at most ${mostObjects} are allowed` }
   try {
     const manifests = objects.map(object => manifestOf(object, application, allowed)).sort((a, b) => order(a) - order(b))
+    checkIsolation(objects, allowed)
     const seen = new Set<string>()
     for (const { kind, metadata } of manifests) {
       if (seen.has(`${kind}/${metadata.name}`)) throw new Refused(`the chart rendered ${kind} ${metadata.name} twice`)

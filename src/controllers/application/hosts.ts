@@ -1,6 +1,7 @@
 // The host names of an Application (the platform's name for it, or its domains), and which Application may use which. Pure.
 // A name below the platform's domain belongs to the namespace that it contains. Any other name belongs to the tenant that has the DomainClaim
 // on it; what the platform and other Ingresses of the cluster use belongs to no tenant. Inside a tenant the older Application has it.
+import { type IngressAddress, platformHost } from '../../api/apps/application/url.ts'
 import { type Application, applicationReasons as reasons } from '../../api/apps/application.ts'
 import type { Ingress } from '../../api/builtin/index.ts'
 import type { DomainClaim } from '../../api/tenancy/domain-claim.ts'
@@ -9,8 +10,7 @@ import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import { type Claim, comesFirst } from '../precedence.ts'
 import { challengeOf, challengeText } from './domains/dns-challenge.ts'
 
-/** Where people reach the ingress, such as http://localhost:8080: its host is the platform's domain. */
-export type IngressAddress = { readonly publicUrl: URL; readonly className: string }
+export { type IngressAddress, urlOf } from '../../api/apps/application/url.ts'
 
 /** The Applications that want a host, by host. */
 export type UsersOfHost = ReadonlyMap<string, readonly Application[]>
@@ -30,29 +30,16 @@ export type HostFacts = {
   readonly foreignHosts: ReadonlySet<string>
 }
 
-/** `<name>.<namespace>.<platform domain>`: separated by dots, so that no two namespaces can form the same name. */
-function ownHost(application: Application, ingress: IngressAddress): string {
-  const { name, namespace } = application.metadata
-  return `${name}.${namespace}.${ingress.publicUrl.hostname}`
-}
-
 /** The hosts under which an Application wants to be served: `spec.domains`, or the platform's name for it. */
 export function hostsOf(application: Application, ingress: IngressAddress): readonly string[] {
   const { domains } = application.spec
-  return domains && domains.length > 0 ? domains : [ownHost(application, ingress)]
+  const { name, namespace = '' } = application.metadata
+  return domains && domains.length > 0 ? domains : [platformHost(name, namespace, ingress)]
 }
 
 /** The hosts that an Ingress serves. */
 export function hostsOfIngress({ spec }: Ingress): readonly string[] {
   return [...new Set((spec?.rules ?? []).flatMap(({ host }) => (host === undefined ? [] : [host])))]
-}
-
-/** The URL of a host, with the port under which people reach the ingress; without a trailing slash. */
-export function urlOf(host: string, ingress: IngressAddress): string {
-  const url = new URL(ingress.publicUrl.href)
-  url.hostname = host
-  url.pathname = '/'
-  return url.href.replace(/\/$/, '')
 }
 
 function isBelow(host: string, domain: string): boolean {

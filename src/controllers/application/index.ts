@@ -1,16 +1,34 @@
 // Wires the Application controller: what it caches and what wakes it. Decides nothing.
+
+import { appSecret } from '../../api/apps/app-secret.ts'
 import { type Application, application, applicationReasons } from '../../api/apps/application.ts'
 import { applicationChart } from '../../api/apps/application-chart.ts'
-import { configMaps, deployments, ingresses, type Pod, pods, services } from '../../api/builtin/index.ts'
+import { type Release, release } from '../../api/apps/release.ts'
+import { remoteSync } from '../../api/apps/remote-sync.ts'
+import {
+  configMaps,
+  cronJobs,
+  deployments,
+  type HorizontalPodAutoscaler,
+  horizontalPodAutoscalers,
+  ingresses,
+  jobs,
+  type PersistentVolumeClaim,
+  type Pod,
+  persistentVolumeClaims,
+  pods,
+  services,
+} from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
-import { keyOf, type ObjectKey } from '../../api/resource.ts'
+import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { domainClaim } from '../../api/tenancy/domain-claim.ts'
 import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
 import type { ChartRenderer } from '../../charts/renderer.ts'
-import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
+import { type ControllerDefinition, type Watch, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
+import { controllingKey } from '../../kube/object/owner.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { type ChangePace, createChangePace } from './change-pace.ts'
 import {
@@ -20,14 +38,22 @@ import {
   chartIndex,
   foreignSelector,
   hostIndex,
+  type ImageRegistry,
+  secretIndex,
 } from './gather.ts'
-import { hostsOf, hostsOfIngress } from './hosts.ts'
+import { hostsOf, hostsOfIngress, type IngressAddress } from './hosts.ts'
+import { createImageContentsReader, type ImageReader } from './image/read-contents.ts'
 import { fieldManager } from './objects/apply-objects.ts'
 import { createManifestSource } from './objects/manifest-source.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
+import { createSnapshots } from './releases/snapshots.ts'
 import { problemFields } from './rollout/pod-problem.ts'
 
-export type ApplicationControllerDeps = Omit<ApplicationDeps, 'caches' | 'status' | 'client' | 'manifests' | 'changePace'> & {
+export type ApplicationControllerDeps = Omit<
+  ApplicationDeps,
+  'caches' | 'status' | 'outcomes' | 'client' | 'manifests' | 'snapshots' | 'changePace' | 'images' | 'registry'
+> & {
+  readonly registry: ImageRegistry & Pick<ImageReader, 'labelsOf'>
   /** Default: that of `createChangePace`. */
   readonly changePace?: ChangePace
   readonly renderer: Pick<ChartRenderer, 'render'>
@@ -35,34 +61,55 @@ export type ApplicationControllerDeps = Omit<ApplicationDeps, 'caches' | 'status
   readonly events: Pick<EventRecorder, 'record'>
 }
 
-function applicationOfPod(pod: Pod): readonly ObjectKey[] {
-  const { namespace } = pod.metadata
-  const name = pod.metadata.labels?.[labels.application]
+/** By the label, which only the platform sets: pods, and volume claims that have no owner. */
+function applicationOf({ metadata }: Pod | PersistentVolumeClaim): readonly ObjectKey[] {
+  const { namespace } = metadata
+  const name = metadata.labels?.[labels.application]
   return namespace === undefined || name === undefined ? [] : [{ namespace, name }]
 }
 
-/** Call before the manager starts: caches and indexes cannot be added later. */
-export function createApplicationController(deps: ApplicationControllerDeps): ControllerDefinition {
-  const { manager, platformNamespace } = deps
-  const labelled = { labelSelector: applicationSelector }
-  const foreign = { labelSelector: foreignSelector }
-  const caches: ApplicationCaches = {
+function applicationOfAutoscaler(autoscaler: HorizontalPodAutoscaler): readonly ObjectKey[] {
+  const key = controllingKey(autoscaler, application)
+  return key === undefined ? [] : [key]
+}
+
+/** Its measurements, which change all the time, decide nothing here. */
+function autoscalerFields({ metadata, spec }: HorizontalPodAutoscaler): unknown {
+  const { annotations, labels: given, ownerReferences, deletionTimestamp } = metadata
+  return [annotations, given, ownerReferences, deletionTimestamp, spec]
+}
+
+const labelled = { labelSelector: applicationSelector }
+const foreign = { labelSelector: foreignSelector }
+
+function cachesOf(manager: Pick<Manager, 'cache'>, platformNamespace: string): ApplicationCaches {
+  return {
     applications: manager.cache(application),
     charts: manager.cache(applicationChart),
     configMaps: manager.cache(configMaps, { namespace: platformNamespace }),
     deployments: manager.cache(deployments, labelled),
     services: manager.cache(services, labelled),
     ingresses: manager.cache(ingresses, labelled),
+    cronJobs: manager.cache(cronJobs, labelled),
+    autoscalers: manager.cache(horizontalPodAutoscalers, labelled),
+    volumeClaims: manager.cache(persistentVolumeClaims, labelled),
     pods: manager.cache(pods, labelled),
+    releases: manager.cache(release, labelled),
+    jobs: manager.cache(jobs, labelled),
+    remoteSyncs: manager.cache(remoteSync),
     tenants: manager.cache(tenant),
     claims: manager.cache(domainClaim),
+    appSecrets: manager.cache(appSecret),
     foreignIngresses: manager.cache(ingresses, foreign),
   }
-  addApplicationIndexes(caches, deps.ingress)
+}
+
+/** Everything that a decision is made from, except what an Application owns. */
+function watchesOf(caches: ApplicationCaches, ingress: IngressAddress): readonly Watch[] {
   const wanting = (hosts: readonly string[]): readonly Application[] =>
     hosts.flatMap(host => caches.applications.byIndex(hostIndex, host))
   const sharesHost = (changed: Application): readonly ObjectKey[] =>
-    wanting(hostsOf(changed, deps.ingress))
+    wanting(hostsOf(changed, ingress))
       .filter(other => other.metadata.uid !== changed.metadata.uid)
       .map(keyOf)
   const ofTenant = ({ status }: Tenant): readonly ObjectKey[] =>
@@ -70,6 +117,30 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
       .list()
       .filter(({ metadata, spec }) => metadata.namespace === status?.namespace && spec.domains !== undefined)
       .map(keyOf)
+  return [
+    watches(applicationChart, chart => caches.applications.byIndex(chartIndex, chart.metadata.name).map(keyOf)),
+    watches(application, sharesHost, { predicate: partChanged(changed => changed.spec.domains) }),
+    // Every input of the decision about hosts: claims, Ingresses of others, and whether the Tenant is ready.
+    watches(domainClaim, ({ spec }) => wanting([spec.host]).map(keyOf)),
+    watches(ingresses, ingress => wanting(hostsOfIngress(ingress)).map(keyOf), {
+      ...foreign,
+      predicate: partChanged(hostsOfIngress),
+    }),
+    watches(appSecret, changed => caches.applications.byIndex(secretIndex, keyText(keyOf(changed))).map(keyOf), {
+      predicate: partChanged(({ metadata, status }) => [metadata.uid, metadata.deletionTimestamp, status?.version, status?.keys]),
+    }),
+    watches(tenant, ofTenant, { predicate: partChanged(({ metadata, status }) => [metadata.uid, status?.namespace]) }),
+    watches(horizontalPodAutoscalers, applicationOfAutoscaler, { ...labelled, predicate: partChanged(autoscalerFields) }),
+    watches(persistentVolumeClaims, applicationOf, labelled),
+    watches(pods, applicationOf, { ...labelled, predicate: partChanged(problemFields) }),
+  ]
+}
+
+/** Call before the manager starts: caches and indexes cannot be added later. */
+export function createApplicationController(deps: ApplicationControllerDeps): ControllerDefinition {
+  const { manager, platformNamespace } = deps
+  const caches = cachesOf(manager, platformNamespace)
+  addApplicationIndexes(caches, deps.ingress)
   const { client } = manager
   const status = createStatusWriter({
     type: application,
@@ -77,29 +148,37 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     client,
     cache: caches.applications,
     events: deps.events,
-    normalReasons: [applicationReasons.waitingForImage, applicationReasons.rollingOut],
+    normalReasons: [applicationReasons.waitingForImage, applicationReasons.rollingOut, applicationReasons.releaseJobRunning],
+  })
+  const outcomes = createStatusWriter<NonNullable<Release['status']>, Release>({
+    type: release,
+    fieldManager,
+    client,
+    cache: manager.cache(release, labelled),
+    events: deps.events,
+    // The Application's own Events say it.
+    eventsOn: [],
   })
   const { changePace = createChangePace(deps.clock) } = deps
-  const all: ApplicationDeps = { ...deps, changePace, client, caches, status, manifests: createManifestSource(deps.renderer) }
+  const all: ApplicationDeps = {
+    ...deps,
+    changePace,
+    client,
+    caches,
+    status,
+    outcomes,
+    images: createImageContentsReader(deps.registry, deps.clock),
+    manifests: createManifestSource(deps.renderer),
+    snapshots: createSnapshots(client),
+  }
   return {
     name: 'application',
     for: application,
     // A reconcile spends most of its time waiting for the API server.
     concurrency: 10,
-    owns: [deployments, services, ingresses],
+    owns: [deployments, services, ingresses, cronJobs, jobs, release],
     ownsLabelSelector: applicationSelector,
-    watches: [
-      watches(applicationChart, chart => caches.applications.byIndex(chartIndex, chart.metadata.name).map(keyOf)),
-      watches(application, sharesHost, { predicate: partChanged(changed => changed.spec.domains) }),
-      // Every input of the decision about hosts: claims, Ingresses of others, and whether the Tenant is ready.
-      watches(domainClaim, ({ spec }) => wanting([spec.host]).map(keyOf)),
-      watches(ingresses, ingress => wanting(hostsOfIngress(ingress)).map(keyOf), {
-        ...foreign,
-        predicate: partChanged(hostsOfIngress),
-      }),
-      watches(tenant, ofTenant, { predicate: partChanged(({ metadata, status }) => [metadata.uid, status?.namespace]) }),
-      watches(pods, applicationOfPod, { ...labelled, predicate: partChanged(problemFields) }),
-    ],
+    watches: watchesOf(caches, deps.ingress),
     reconcile: context => reconcileApplication(all, context),
   }
 }

@@ -1,8 +1,11 @@
-// Brings one Application's objects to what its chart renders. This file writes the status; objects/apply-objects.ts writes the objects;
-// no other file here writes. Order: the inventory into the status where a new object could not be found by its owner, then new and changed
-// objects, then prune, then the status. A crash at any point leaks nothing, and whatever fails, the running version keeps serving.
+// Brings one Application's objects to what its chart renders for the release that is to run. This file writes the status;
+// objects/apply-objects.ts writes the objects, releases/write-releases.ts Releases and release jobs; no other file here writes. Order: the
+// Release and its job, the inventory into the status where a new object could not be found by its owner, then new and changed objects, then
+// prune, then the status. A crash at any point leaks nothing, and whatever fails, the running version keeps serving.
 import { type Application, applicationReasons, application as applications } from '../../api/apps/application.ts'
+import type { Release } from '../../api/apps/release.ts'
 import { type Deployment, deployments, type Ingress, ingresses } from '../../api/builtin/index.ts'
+import { labels } from '../../api/names.ts'
 import type { KubeObject } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { KubeError } from '../../kube/client/errors.ts'
@@ -15,8 +18,9 @@ import { decide } from './decide.ts'
 import type { Manifest } from './desired.ts'
 import { claimDomains } from './domains/claim-domains.ts'
 import type { DomainProofs } from './domains/domain-proofs.ts'
-import { type Facts, type GatherDeps, gather, isFoundByOwner } from './gather.ts'
+import { type Facts, factsOf, type GatherDeps, gather, isFoundByOwner } from './gather.ts'
 import { hostsOf, hostsOfIngress, isLost, urlOf } from './hosts.ts'
+import { foundIn, runningIn } from './image/processes.ts'
 import { applyObjects, prune, type Target } from './objects/apply-objects.ts'
 import {
   entriesOf,
@@ -29,33 +33,50 @@ import {
   union,
 } from './objects/inventory.ts'
 import type { ManifestSource } from './objects/manifest-source.ts'
-import { evaluateRollout } from './rollout/rollout.ts'
-import { nextStatus, type Progress } from './status.ts'
+import { keepReleases } from './releases/keep-releases.ts'
+import { type Prepared, preparePinned, prepareRelease, type ReleaseDeps } from './releases/prepare-release.ts'
+import { type ReleaseObservation, rolloutRecord } from './releases/release-status.ts'
+import { reportOf } from './rollout/report.ts'
+import { evaluateRollout, type Rollout } from './rollout/rollout.ts'
+import { withUnanswered } from './rollout/unanswered.ts'
+import { type ApplicationStatus, nextStatus, type Progress } from './status.ts'
 
-export type ApplicationDeps = GatherDeps & {
-  readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'delete'>
-  readonly status: StatusWriter<Application>
-  readonly manifests: ManifestSource
-  readonly proofs: DomainProofs
-  readonly changePace: ChangePace
-  readonly clock: Clock
-}
+export type ApplicationDeps = GatherDeps &
+  ReleaseDeps & {
+    readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'delete'>
+    readonly status: StatusWriter<Application>
+    /** Of Releases. */
+    readonly outcomes: StatusWriter<Release>
+    readonly manifests: ManifestSource
+    readonly proofs: DomainProofs
+    readonly changePace: ChangePace
+    readonly clock: Clock
+  }
 
 /** What the cluster refuses today it may accept later, such as after a quota is raised: retried at this interval. */
 const refusedRetryMilliseconds = 60_000
+const clusterReasons: readonly string[] = [applicationReasons.refusedByCluster, applicationReasons.quotaExceeded]
+
+/** A registry that did not answer is asked again after this time. */
+const unreadableRetryMilliseconds = 10_000
 
 /** How far a reconcile got. */
 type Step = {
+  /** Of the release that runs. */
+  readonly facts: Facts
   /** As its status was last written. */
   readonly application: Application
   readonly progress: Progress
   readonly inventory: readonly InventoryEntry[]
   /** The objects as the server answered them in this run, by `entryText`: newer than the caches. Empty after a refusal. */
   readonly live: ReadonlyMap<string, KubeObject>
+  /** Absent when nothing was decided about releases. */
+  readonly observed?: ReleaseObservation
 }
 
-function refusedStep({ application, present }: Facts, { reason, message }: Refusal, inventory = present): Step {
-  return { application, progress: { kind: 'refused', reason, message }, inventory, live: new Map() }
+function refusedStep(facts: Facts, { reason, message }: Refusal, inventory = facts.present): Step {
+  const { application } = facts
+  return { facts, application, progress: { kind: 'refused', reason, message }, inventory, live: new Map() }
 }
 
 /**
@@ -71,7 +92,32 @@ async function assertCurrent({ client }: ApplicationDeps, application: Applicati
   throw new KubeError(message, { status: 409, reason: 'Conflict' })
 }
 
-async function applyManifests(deps: ApplicationDeps, before: Facts, manifests: readonly Manifest[]): Promise<Step> {
+/** What is known about the release that is applied, and about its job. */
+type Observed = Pick<ReleaseObservation, 'runs' | 'job'>
+
+/**
+ * What must be in the status before the objects change: the inventory, where a new object could not be found by its owner, and when the rollout of
+ * another release began, because pods are judged by whether they are younger, with the end of
+ * the release job before it. Undefined when the status has it.
+ */
+function intentOf(
+  { application, present }: Facts,
+  { wanted, observed, now }: { readonly wanted: readonly InventoryEntry[]; readonly observed: Observed; readonly now: Date },
+): Partial<ApplicationStatus> | undefined {
+  const { status } = application
+  const { runs, job } = observed
+  const inventory = mustBeNamedFirst(present, wanted, isFoundByOwner) ? { inventory: [...union(present, wanted)] } : undefined
+  const replaces =
+    runs !== undefined && status?.release !== undefined && status.release !== runs && status.rollout?.release !== runs
+  const rollout = replaces ? { rollout: rolloutRecord(status, runs, now), ...(job ? { releaseJob: job } : {}) } : undefined
+  return inventory || rollout ? { ...inventory, ...rollout } : undefined
+}
+
+async function applyManifests(
+  deps: ApplicationDeps,
+  before: Facts,
+  { manifests, observed }: { readonly manifests: readonly Manifest[]; readonly observed: Observed },
+): Promise<Step> {
   const { present, children, ingress } = before
   const wanted = entriesOf(manifests)
   const everything = union(present, wanted)
@@ -79,8 +125,9 @@ async function applyManifests(deps: ApplicationDeps, before: Facts, manifests: r
     const message = `the Application would own more than ${mostEntries} objects while it changes: render fewer, or fix what refused the change before`
     return refusedStep(before, { reason: applicationReasons.chartFailed, message })
   }
-  const application = mustBeNamedFirst(present, wanted, isFoundByOwner)
-    ? await deps.status.write(before.application, { ...before.application.status, inventory: [...everything] })
+  const intent = intentOf(before, { wanted, observed, now: deps.clock.now() })
+  const application = intent
+    ? await deps.status.write(before.application, { ...before.application.status, ...intent })
     : before.application
   let current: Promise<void> | undefined
   const target: Target = {
@@ -95,12 +142,13 @@ async function applyManifests(deps: ApplicationDeps, before: Facts, manifests: r
   if (outcome.kind === 'refused') return refusedStep({ ...before, application }, outcome, everything)
   await prune(target, obsolete(everything, wanted))
   const [host] = manifests.some(manifest => manifest.kind === 'Ingress') ? hostsOf(application, ingress) : []
-  const url = host === undefined ? undefined : urlOf(host, ingress)
-  return { application, progress: { kind: 'applied', url, changed: outcome.changed }, inventory: wanted, live: outcome.live }
+  const url = host === undefined ? undefined : urlOf(host, ingress, application.spec.tls !== undefined)
+  const progress = { kind: 'applied', url, changed: outcome.changed } as const
+  return { facts: before, application, progress, inventory: wanted, live: outcome.live }
 }
 
-/** As far as the facts, the chart and the cluster allow. */
-async function advance(deps: ApplicationDeps, facts: Facts): Promise<Step> {
+/** Renders what the Application says and applies it. */
+async function applyApplication(deps: ApplicationDeps, facts: Facts, observed: Observed): Promise<Step> {
   const { application } = facts
   const decision = decide(facts)
   if (decision.kind === 'refused') {
@@ -108,9 +156,43 @@ async function advance(deps: ApplicationDeps, facts: Facts): Promise<Step> {
     return refusedStep(facts, decision)
   }
   const desired = await deps.manifests.of(application, decision)
-  if (desired.kind === 'wanted') return applyManifests(deps, facts, desired.manifests)
-  const message = `ApplicationChart ${application.spec.chart}: ${desired.message}`
-  return refusedStep(facts, { reason: desired.reason, message })
+  if (desired.kind === 'wanted') return applyManifests(deps, facts, { manifests: desired.manifests, observed })
+  return refusedStep(facts, chartRefusal(application, desired))
+}
+
+function chartRefusal({ spec }: Application, { reason, message }: Refusal): Refusal {
+  return { reason, message: `ApplicationChart ${spec.chart}: ${message}` }
+}
+
+/** Which release is to run. */
+async function chooseRelease(deps: ApplicationDeps, facts: Facts): Promise<Prepared> {
+  const { application } = facts
+  const { pinnedRelease } = application.spec
+  if (pinnedRelease !== undefined) return preparePinned(deps, facts, pinnedRelease)
+  const decision = decide(facts)
+  if (decision.kind === 'refused') return decision
+  return prepareRelease(deps, facts, async () => {
+    const desired = await deps.manifests.of(application, decision)
+    return desired.kind === 'wanted' ? desired : { kind: 'refused', ...chartRefusal(application, desired) }
+  })
+}
+
+/** As far as the facts, the releases, the chart and the cluster allow. `againMilliseconds`: the image of an earlier release is being read. */
+async function advance(deps: ApplicationDeps, facts: Facts): Promise<Step | { readonly againMilliseconds: number }> {
+  const prepared = await chooseRelease(deps, facts)
+  switch (prepared.kind) {
+    case 'refused':
+      await withdrawLostHosts(deps, facts)
+      return refusedStep(facts, prepared)
+    case 'nothing':
+      return { ...refusedStep(facts, prepared.hold), observed: prepared.observed }
+    case 'run': {
+      const { application, observed } = prepared
+      const running = application === facts.application ? facts : factsOf(deps, application)
+      if (running.contents.kind === 'pending') return running.contents
+      return { ...(await applyApplication(deps, running, observed)), observed }
+    }
+  }
 }
 
 function isIngress(object: KubeObject): object is Ingress {
@@ -148,6 +230,7 @@ export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<
   if (!known || known.application.metadata.deletionTimestamp !== undefined) return done
   const wait = deps.changePace.wait(known.application)
   if (wait > 0) return requeueAfter(wait)
+  if (known.contents.kind === 'pending') return requeueAfter(known.contents.againMilliseconds)
   const before = decide(known)
   const unproven = before.kind === 'refused' && before.reason === applicationReasons.domainNotProven
   const { facts, againMilliseconds, pending } = unproven
@@ -156,10 +239,40 @@ export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<
   // A first look-up ends within seconds: until then nothing is known that would be worth reporting.
   if (pending && againMilliseconds !== undefined) return requeueAfter(againMilliseconds)
   const step = await advance(deps, facts)
-  const { progress, inventory, application } = step
-  const rollout = evaluateRollout(deploymentsOf(facts, step), facts.pods)
-  await deps.status.write(application, nextStatus(application, { progress, inventory, rollout }, deps.clock.now()))
-  if (againMilliseconds !== undefined) return requeueAfter(againMilliseconds)
-  const refusedByCluster = progress.kind === 'refused' && progress.reason === applicationReasons.refusedByCluster
-  return refusedByCluster ? requeueAfter(refusedRetryMilliseconds) : done
+  if ('againMilliseconds' in step) return requeueAfter(step.againMilliseconds)
+  const evaluated = evaluateRollout(deploymentsOf(facts, step), facts.pods)
+  const shown = { pods: facts.pods, processes: runningIn(facts) }
+  const { rollout, lookAgain } = withUnanswered(evaluated, shown, deps.clock.now())
+  const againAfterRollout = await report(deps, facts, step, rollout)
+  const unreadable = facts.contents.kind === 'unreadable' && !facts.contents.permanent
+  const refusedByCluster = step.progress.kind === 'refused' && clusterReasons.includes(step.progress.reason)
+  const waits = [
+    againMilliseconds,
+    againAfterRollout,
+    lookAgain,
+    unreadable ? unreadableRetryMilliseconds : undefined,
+    refusedByCluster ? refusedRetryMilliseconds : undefined,
+  ].filter(wait => wait !== undefined)
+  return waits.length === 0 ? done : requeueAfter(Math.min(...waits))
+}
+
+/** Writes what was found out; resolves to the time after which the rollout must be judged again. */
+async function report(deps: ApplicationDeps, facts: Facts, step: Step, rollout: Rollout): Promise<number | undefined> {
+  const { application, progress, inventory, observed } = step
+  const now = deps.clock.now()
+  const found = reportOf(
+    application,
+    { observed, progress, rollout, pods: facts.pods, replicas: replicasOfWeb(facts, step) },
+    now,
+  )
+  const status = nextStatus(application, { progress, inventory, rollout, releases: found, ...foundIn(step.facts) }, now)
+  await deps.status.write(application, status)
+  await keepReleases(deps, facts, status)
+  return found.againMilliseconds
+}
+
+/** Undefined when there is no process `web`. */
+function replicasOfWeb(facts: Facts, step: Step): number | undefined {
+  const web = deploymentsOf(facts, step).find(deployment => deployment?.metadata.labels?.[labels.process] === 'web')
+  return web && (web.status?.updatedReplicas ?? 0)
 }

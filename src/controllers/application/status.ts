@@ -4,6 +4,7 @@ import { type Application, applicationReasons } from '../../api/apps/application
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { InventoryEntry } from './objects/inventory.ts'
+import type { ReleaseReport } from './rollout/report.ts'
 import type { Rollout } from './rollout/rollout.ts'
 
 export type ApplicationStatus = NonNullable<Application['status']>
@@ -18,6 +19,10 @@ export type Observation = {
   readonly progress: Progress
   readonly rollout: Rollout
   readonly inventory: readonly InventoryEntry[]
+  readonly releases: ReleaseReport
+  /** What was read from the image, and the processes that run because of it. */
+  readonly imageContents?: ApplicationStatus['imageContents']
+  readonly processes?: ApplicationStatus['processes']
 }
 
 function renderedCondition(progress: Progress): WantedCondition {
@@ -32,8 +37,21 @@ function renderedCondition(progress: Progress): WantedCondition {
 }
 
 /** Whether something answers requests, an earlier version included. */
-function availableCondition({ rollout, inventory }: Observation): WantedCondition {
+const suspended = {
+  status: 'False',
+  reason: applicationReasons.suspended,
+  message: 'nothing runs, because spec.suspend is true: set it to false to run the Application again',
+} as const
+
+/** Nothing runs any more, as asked for. */
+function isSuspended({ spec }: Application, { progress, rollout }: Observation): boolean {
+  return spec.suspend === true && progress.kind === 'applied' && rollout.complete
+}
+
+function availableCondition(application: Application, observation: Observation): WantedCondition {
   const type = 'Available'
+  const { rollout, inventory } = observation
+  if (isSuspended(application, observation)) return { type, ...suspended }
   if (inventory.length === 0)
     return { type, status: 'False', reason: applicationReasons.waitingForImage, message: 'nothing runs yet' }
   if (rollout.available) return { type, status: 'True', reason: applicationReasons.available, message: rollout.progress }
@@ -45,14 +63,37 @@ function availableCondition({ rollout, inventory }: Observation): WantedConditio
   }
 }
 
-function readyCondition({ progress, rollout, inventory }: Observation): WantedCondition {
+/** For a release that may not be rolled out: what runs instead answers, or not. */
+function heldCondition({ reason, message }: Refusal, { rollout }: Observation, serving: string): WantedCondition {
+  const state = rollout.complete ? '' : `; what runs instead: ${rollout.problem?.message ?? rollout.progress}`
+  const note = reason === applicationReasons.rolledBack ? '' : serving
+  return { type: 'Ready', status: 'False', reason, message: `${message}${note}${state}`.slice(0, longestMessage) }
+}
+
+/** Of conditions in the schema. */
+const longestMessage = 4096
+
+function readyCondition(application: Application, observation: Observation): WantedCondition {
   const type = 'Ready'
+  const { progress, rollout, inventory, releases } = observation
+  if (isSuspended(application, observation)) return { type, ...suspended }
   const serving = rollout.available && inventory.length > 0 ? ' (the version before keeps serving)' : ''
   if (progress.kind === 'refused') return { type, status: 'False', reason: progress.reason, message: progress.message + serving }
-  if (rollout.complete) return { type, status: 'True', reason: applicationReasons.available, message: rollout.progress }
+  if (releases.hold) return heldCondition(releases.hold, observation, serving)
+  if (rollout.complete) return readyBecause(releases, rollout)
   if (rollout.problem)
-    return { type, status: 'False', reason: rollout.problem.reason, message: rollout.problem.message + serving }
-  return { type, status: 'False', reason: applicationReasons.rollingOut, message: rollout.progress + serving }
+    return { type, status: 'False', reason: rollout.problem.reason, message: rollout.problem.message + serving + releases.note }
+  return { type, status: 'False', reason: applicationReasons.rollingOut, message: rollout.progress + serving + releases.note }
+}
+
+function readyBecause({ pinned }: ReleaseReport, { progress }: Rollout): WantedCondition {
+  const ready = { type: 'Ready', status: 'True' } as const
+  if (pinned === undefined) return { ...ready, reason: applicationReasons.available, message: progress }
+  return {
+    ...ready,
+    reason: applicationReasons.pinned,
+    message: `${progress}: release ${pinned}, which spec.pinnedRelease names`,
+  }
 }
 
 function definedFields(entries: Readonly<Record<string, string | undefined>>): Record<string, string> {
@@ -61,32 +102,33 @@ function definedFields(entries: Readonly<Record<string, string | undefined>>): R
   return defined
 }
 
-/** `now` is used only where something changed: an equal observation results in an equal status. */
+/** `application`: as the release that runs says it. `now` is used only where something changed: an equal observation results in an equal status. */
 export function nextStatus(application: Application, observation: Observation, now: Date): ApplicationStatus {
   const { metadata, spec, status: before } = application
   const generation = metadata.generation ?? 1
-  const { progress, rollout, inventory } = observation
-  const sameGeneration = before?.observedGeneration === generation
+  const { progress, rollout, inventory, imageContents, processes, releases } = observation
   const applied = progress.kind === 'applied'
-  const running = applied && rollout.complete
-  const appliedBefore = sameGeneration ? before.appliedAt : undefined
-  const availableBefore = sameGeneration ? before.availableAt : undefined
+  const running = applied && rollout.complete && spec.suspend !== true
+  const times = before?.observedGeneration === generation ? before : undefined
   const time = now.toISOString()
   return {
     observedGeneration: generation,
     conditions: mergeConditions(
       before?.conditions,
-      [renderedCondition(progress), availableCondition(observation), readyCondition(observation)],
+      [renderedCondition(progress), availableCondition(application, observation), readyCondition(application, observation)],
       generation,
       now,
     ),
     inventory: [...inventory],
+    ...(imageContents === undefined ? {} : { imageContents }),
+    ...(processes === undefined ? {} : { processes }),
+    ...releases.fields,
     ...definedFields({
       url: applied ? progress.url : before?.url,
       image: running ? spec.image : before?.image,
       commit: running ? spec.commit : before?.commit,
-      appliedAt: applied ? (progress.changed ? time : (appliedBefore ?? time)) : appliedBefore,
-      availableAt: running ? (availableBefore ?? time) : availableBefore,
+      appliedAt: applied ? (progress.changed ? time : (times?.appliedAt ?? time)) : times?.appliedAt,
+      availableAt: running && releases.hold === undefined ? (times?.availableAt ?? time) : times?.availableAt,
     }),
   }
 }

@@ -14,19 +14,20 @@ type AppRefusal = Refusal & {
 
 export type Decision = { readonly ready: WantedCondition } & Pick<AppRefusal, 'retryAfterMilliseconds'>
 
-const refusedRetryMilliseconds = 120_000
+/** Nothing watches Secrets: another key is found by asking for the Secret again. GitHub is not asked twice about the same key. */
+const keyRetryMilliseconds = 5_000
 
 /** Stops an App without a private key to sign with. */
 const hasKey: Check<Facts, AppRefusal> = ({ answer }) =>
   answer.kind === 'key-missing'
-    ? { status: 'False', reason: reasons.keyMissing, message: `${answer.message}: create it` }
+    ? { status: 'False', reason: reasons.keyMissing, message: answer.message, retryAfterMilliseconds: keyRetryMilliseconds }
     : undefined
 
 /** Stops an App whose key GitHub does not accept. */
 const keyIsAccepted: Check<Facts, AppRefusal> = ({ answer }) => {
   if (answer.kind !== 'key-refused') return undefined
   const message = `${answer.message}. Check clientId, and that the private key belongs to the App and was not deleted on GitHub`
-  return { status: 'False', reason: reasons.keyRefused, message, retryAfterMilliseconds: refusedRetryMilliseconds }
+  return { status: 'False', reason: reasons.keyRefused, message, retryAfterMilliseconds: keyRetryMilliseconds }
 }
 
 /** Stops while GitHub does not answer. */

@@ -1,6 +1,7 @@
 // What must be known about a ClusterGitHubApp: what GitHub answers to the App's own key. Reads only; never throws, a failure is a fact too.
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
-import { type AppFacts, githubReasons } from '../../github/index.ts'
+import { type AppClient, type AppFacts, githubReasons } from '../../github/index.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import { type GitHubApps, privateKeyMissing } from '../../token-desk/app-clients.ts'
 import { type Unreachable, unreachable } from '../github-unreachable.ts'
@@ -13,9 +14,27 @@ export type AppAnswer =
 
 export type Facts = { readonly object: ClusterGitHubApp; readonly answer: AppAnswer }
 
-/** Costs one request to GitHub. */
-export async function gather(githubApps: GitHubApps, object: ClusterGitHubApp): Promise<Facts> {
-  return { object, answer: await answerFor(githubApps, object.metadata.name) }
+/** What GitHub refused, by the client of a key and a client id: another key has another client. */
+export type Refusals = WeakMap<AppClient, { readonly answer: AppAnswer; readonly until: number }>
+
+/** A refused key is not asked about again for so long. */
+const refusedMilliseconds = 120_000
+
+/** Costs one request to GitHub, and none for a key that was refused a moment ago. */
+export async function gather(
+  { githubApps, refusals, clock }: { readonly githubApps: GitHubApps; readonly refusals: Refusals; readonly clock: Clock },
+  object: ClusterGitHubApp,
+): Promise<Facts> {
+  const now = clock.now().getTime()
+  const client = await githubApps.get(object.metadata.name).then(
+    found => found.client,
+    () => undefined,
+  )
+  const before = client && refusals.get(client)
+  if (before !== undefined && before.until > now) return { object, answer: before.answer }
+  const answer = await answerFor(githubApps, object.metadata.name)
+  if (client !== undefined && answer.kind === 'key-refused') refusals.set(client, { answer, until: now + refusedMilliseconds })
+  return { object, answer }
 }
 
 async function answerFor(githubApps: GitHubApps, name: string): Promise<AppAnswer> {

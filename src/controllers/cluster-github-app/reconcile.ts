@@ -6,12 +6,13 @@ import type { Clock } from '../../lib/clock.ts'
 import type { GitHubApps } from '../../token-desk/app-clients.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { decide } from './decide.ts'
-import { gather } from './gather.ts'
+import { gather, type Refusals } from './gather.ts'
 import { nextStatus } from './status.ts'
 
 export type ClusterGitHubAppDeps = {
   readonly apps: Pick<Cache<ClusterGitHubApp>, 'get'>
   readonly githubApps: GitHubApps
+  readonly refusals: Refusals
   readonly status: StatusWriter<ClusterGitHubApp>
   readonly clock: Clock
 }
@@ -21,7 +22,7 @@ export async function reconcileClusterGitHubApp(deps: ClusterGitHubAppDeps, cont
   const found = deps.apps.get(context.key)
   if (found === undefined || found.metadata.deletionTimestamp !== undefined) return done
   const object = deps.status.latest(found)
-  const facts = await gather(deps.githubApps, object)
+  const facts = await gather(deps, object)
   const decision = decide(facts)
   await deps.status.write(object, nextStatus(facts, decision, deps.clock.now()))
   return decision.retryAfterMilliseconds === undefined ? done : requeueAfter(decision.retryAfterMilliseconds)

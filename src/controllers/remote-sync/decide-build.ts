@@ -6,6 +6,8 @@ import { AppError } from '../../lib/errors.ts'
 import { buildName } from './desired.ts'
 import { type BuildFacts, buildKey, type CommitBuild, type Facts } from './gather.ts'
 import { applicationNotFound, type Halt, halt, haltOf, isPermanent } from './halt.ts'
+import { imageSourceOf, isPromoted } from './promotion/built-preview.ts'
+import { isUnbuilt } from './source/unchanged.ts'
 import { type RemoteSyncStatus, withPhases } from './status.ts'
 
 const keptBuilds = 3
@@ -18,7 +20,7 @@ export type WantedBuild = CommitBuild & { readonly kind: 'build'; readonly attem
 
 export type BuildPlan =
   | WantedBuild
-  /** The image was built from this commit with these inputs. */
+  /** The image was built from this commit with these inputs, or nothing that concerns it has changed since. */
   | { readonly kind: 'keepImage'; readonly status: RemoteSyncStatus; readonly image: string; readonly commit: string }
   /** The commit failed, and nothing has changed since. */
   | { readonly kind: 'wait'; readonly status: RemoteSyncStatus; readonly halt: Halt }
@@ -36,8 +38,21 @@ export type BuildAction =
   | (OfBuild & { readonly kind: 'retryBuild' | 'recordFailure' | 'cancelAndFail'; readonly halt: Halt })
   | (OfBuild & { readonly kind: 'useImage'; readonly image: string; readonly commit: string })
 
+/** The image that is right although it was built from another commit. */
+function imageOfAnother(facts: Facts, status: RemoteSyncStatus, commit: string): BuildPlan | undefined {
+  const { image, unbuilt, promoted } = status
+  if (image === undefined) return undefined
+  if (promoted !== undefined && isPromoted(facts.remoteSync, status, commit))
+    return { kind: 'keepImage', status, image, commit: promoted.from }
+  if (unbuilt === undefined || !isUnbuilt(status, commit)) return undefined
+  const { failedCommit, failure, ...kept } = status
+  return { kind: 'keepImage', status: kept, image, commit: unbuilt.since }
+}
+
 /** Which build the commit needs. `retry`: something changed since the last reconcile, so that a commit that failed gets another attempt. */
 export function planBuild(facts: Facts, status: RemoteSyncStatus, commit: string, retry: boolean): BuildPlan {
+  const other = imageOfAnother(facts, status, commit)
+  if (other) return other
   const before = status.build?.commit === commit ? status.build : undefined
   const failed = status.failedCommit === commit && before !== undefined
   const attempt = (before?.attempt ?? 1) + (failed && retry ? 1 : 0)
@@ -83,7 +98,10 @@ function withBuildTimes(status: RemoteSyncStatus, state: BuildState, now: Date):
 
 type FailedBuild = Extract<BuildState, { kind: 'failed' }>
 
-function failureMessage({ step, detail, sourceUnread, registryRefused, registryUnreachable }: FailedBuild): string {
+function failureMessage(failed: FailedBuild): string {
+  const { step, detail, cause, sourceUnread, registryRefused, registryUnreachable, platformFailure } = failed
+  if (platformFailure !== undefined)
+    return `${platformFailure}: this is not a mistake of yours; ask a platform admin, then push again (step ${step})`
   const unread = sourceUnread ? 'the platform did not deliver the source: ask a platform admin, then push again' : undefined
   const refused = registryRefused
     ? 'the image registry refused the credential of this build: ask a platform admin, then push again'
@@ -91,14 +109,29 @@ function failureMessage({ step, detail, sourceUnread, registryRefused, registryU
   const away = registryUnreachable
     ? 'the image registry or its token server did not answer: ask a platform admin, then push again'
     : undefined
-  const cure = away ?? refused ?? unread ?? 'fix it and push again'
-  return `step ${step} failed: ${detail}\n(${cure})`
+  const ofPlatform = away ?? refused ?? unread
+  if (ofPlatform === undefined && cause !== undefined)
+    return `${cause}\n(step ${step} failed: correct it and push again; its log ends with:)\n${detail}`
+  return `step ${step} failed: ${detail}\n(${ofPlatform ?? 'fix it and push again'})`
 }
 
 /** What a failed build could not do because something of the platform did not answer; undefined when it failed by itself. */
-function unansweredBy({ sourceUnread, registryUnreachable }: FailedBuild): string | undefined {
+function unansweredBy({ sourceUnread, registryUnreachable, platformFailure }: FailedBuild): string | undefined {
+  if (platformFailure !== undefined) return `come to its end: ${platformFailure}`
   if (sourceUnread) return 'read its source from the platform'
   return registryUnreachable ? 'reach the image registry or its token server' : undefined
+}
+
+type Image = Required<Pick<RemoteSyncStatus, 'image' | 'imageCommit' | 'imageBuild'>>
+
+/** What is said of the former image goes with it. */
+function withImage(
+  { remoteSync }: Facts,
+  { promoted, imageSource: former, ...status }: RemoteSyncStatus,
+  built: Image,
+): RemoteSyncStatus {
+  const imageSource = imageSourceOf(remoteSync, status)
+  return { ...status, ...built, ...(imageSource === undefined ? {} : { imageSource }) }
 }
 
 /** The one action that the observed build asks for. Its `status` is what holds before the action; effects add their own times. */
@@ -150,7 +183,9 @@ export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMis
         const message = `the image of build ${name} names commit ${proof.commit}, not ${commit}: it is not used`
         return fail('recordFailure', reasons.wrongCommit, message)
       }
-      const built = withPhases({ ...status, image, imageCommit: commit, imageBuild: name }, { builtAt: now.toISOString() })
+      const built = withPhases(withImage(facts, status, { image, imageCommit: commit, imageBuild: name }), {
+        builtAt: now.toISOString(),
+      })
       const ended = others.filter(other => other.ended).map(({ key }) => key)
       return { kind: 'useImage', build, status: built, image, commit, cancel: ended.slice(keptBuilds - 1) }
     }

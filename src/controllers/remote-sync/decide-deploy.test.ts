@@ -17,7 +17,7 @@ describe('image and commit of the Application', () => {
     ['are set for the same image of another commit', application({ image, commit: 'b'.repeat(40) }), { kind: 'apply' }],
     ['are left alone when both are set', current, { kind: 'keep', application: current }],
   ])('%s', (_what, found, expected) => {
-    expect(decideDeploy(facts({ application: found }), { image, commit })).toMatchObject(expected)
+    expect(decideDeploy(facts({ application: found }), { image, commit, isPromoted: false })).toMatchObject(expected)
   })
 })
 
@@ -40,6 +40,21 @@ describe('the rollout', () => {
       rollingOut,
     ],
     ['is awaited while it is in progress', application({}, ready('False', 'RollingOut')), rollingOut],
+    [
+      'is awaited while the release job runs',
+      application({}, ready('False', 'ReleaseJobRunning')),
+      { halted: { stage: 'Ready', reason: 'RollingOut', message: 'Application shop: ReleaseJobRunning: says why' } },
+    ],
+    [
+      'does not begin while the Application is pinned to a release with another image',
+      application({ pinnedRelease: 3 }, { ...ready('True', 'Pinned'), image: 'image@0' }),
+      { halted: { stage: 'Ready', reason: 'Pinned', message: expect.stringContaining('"pinnedRelease":null') } },
+    ],
+    [
+      'has ended when the pinned release has this image',
+      application({ pinnedRelease: 3 }, ready('True', 'Pinned')),
+      { availableAt: now.toISOString() },
+    ],
     [
       'has a problem: the Application says which',
       application({}, ready('False', 'Crashing')),

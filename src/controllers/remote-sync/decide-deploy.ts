@@ -3,7 +3,7 @@ import { type Application, applicationReasons } from '../../api/apps/application
 import { remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
-import { desiredApplication } from './desired.ts'
+import { type BuiltImage, desiredApplication } from './desired.ts'
 import type { Facts } from './gather.ts'
 import { applicationNotFound, type Halt, halt } from './halt.ts'
 
@@ -13,22 +13,30 @@ export type DeployAction =
   /** The Application has both already. */
   | { readonly kind: 'keep'; readonly application: Application }
 
-/** The image that was built, and the commit it was built from. */
-export type BuiltImage = { readonly image: string; readonly commit: string }
-
 /** Image and commit are written only when one of them differs; a missing Application halts, because a RemoteSync never creates one. */
-export function decideDeploy({ application, remoteSync }: Facts, { image, commit }: BuiltImage): DeployAction {
+export function decideDeploy({ application, remoteSync }: Facts, built: BuiltImage): DeployAction {
   if (!application || application.metadata.deletionTimestamp !== undefined)
     return { kind: 'halt', halt: applicationNotFound('Deployed', remoteSync.spec.application) }
-  if (application.spec.image === image && application.spec.commit === commit) return { kind: 'keep', application }
-  return { kind: 'apply', desired: desiredApplication(application, image, commit) }
+  if (application.spec.image === built.image && application.spec.commit === built.commit) return { kind: 'keep', application }
+  return { kind: 'apply', desired: desiredApplication(application, built) }
 }
 
 /** When the image became available, or why it is not available yet. */
 export type Rollout = { readonly availableAt: string; readonly halted?: undefined } | { readonly halted: Halt }
 
+/** Nobody would notice that a pinned Application ignores every push. What runs by the pin may be this very image. */
+function pinned({ metadata, spec, status }: Application, image: string): Halt | undefined {
+  if (spec.pinnedRelease === undefined || status?.image === image) return undefined
+  const unpin = `kubectl patch application ${metadata.name} -n ${metadata.namespace} --type merge -p '{"spec":{"pinnedRelease":null}}'`
+  const message = `Application ${metadata.name} is pinned to release ${spec.pinnedRelease}: the image of the newest commit was built but does not run; to run it: \`${unpin}\``
+  return halt('Ready', reasons.pinned, message)
+}
+
 /** Reads the condition Ready of the Application: one of another generation, or of another image, means that it is still rolling out. */
-export function decideRollout({ status, metadata }: Application, image: string, now: Date): Rollout {
+export function decideRollout(application: Application, image: string, now: Date): Rollout {
+  const { status, metadata } = application
+  const held = pinned(application, image)
+  if (held) return { halted: held }
   const ready = findCondition(status?.conditions, 'Ready')
   const current = ready?.observedGeneration === metadata.generation
   if (current && ready?.status === 'True' && status?.image === image)
@@ -36,5 +44,6 @@ export function decideRollout({ status, metadata }: Application, image: string, 
   if (!current || ready?.reason === applicationReasons.rollingOut || ready?.status !== 'False')
     return { halted: halt('Ready', reasons.rollingOut, `Application ${metadata.name} is rolling out`) }
   const message = `Application ${metadata.name}: ${ready.reason}: ${ready.message}`
+  if (ready.reason === applicationReasons.releaseJobRunning) return { halted: halt('Ready', reasons.rollingOut, message) }
   return { halted: halt('Ready', reasons.applicationNotReady, message) }
 }

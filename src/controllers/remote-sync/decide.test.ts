@@ -1,14 +1,23 @@
 import { describe, expect, test } from 'vitest'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { decide } from './decide.ts'
 import type { Facts } from './gather.ts'
 import { condition, facts, installation, named, sync } from './testing/remote-sync.ts'
 
+function withBuild(build: Partial<RemoteSync['spec']['build']>): RemoteSync {
+  return sync({ build: { ...sync().spec.build, ...build } })
+}
+
 describe('checks of a RemoteSync', () => {
   test('pass when everything is in order', () => {
     expect(decide(facts())).toBeUndefined()
+    expect(
+      decide(facts({ remoteSync: withBuild({ builder: 'paketo', resources: { cpu: '4', memory: '8Gi' } }) })),
+    ).toBeUndefined()
   })
 
   test.each<[string, Partial<Facts>, string, RegExp]>([
+    ['a suspended one', { remoteSync: sync({ suspend: true }) }, 'Suspended', /set it to false/],
     ['no tenant', { tenant: undefined }, 'NotATenantNamespace', /namespace acme does not belong to a Tenant/],
     [
       'an older RemoteSync with the same Application',
@@ -36,6 +45,30 @@ describe('checks of a RemoteSync', () => {
       },
       'InstallationNotReady',
       /Installation github is not ready: suspended by ada/,
+    ],
+    [
+      'a builder that the platform does not have',
+      { remoteSync: withBuild({ builder: 'heroku' }) },
+      'BuildSettingRefused',
+      /^spec\.build\.builder: there is no builder heroku: use one of paketo$/,
+    ],
+    [
+      'a builder of the Tenant that the platform does not have',
+      { builder: 'old' },
+      'BuildSettingRefused',
+      /^the Tenant's spec\.builder: there is no builder old/,
+    ],
+    [
+      'more memory than there is',
+      { remoteSync: withBuild({ resources: { cpu: '4000m', memory: '9000Mi' } }) },
+      'BuildSettingRefused',
+      /^spec\.build\.resources\.memory: 9000Mi is more than a build gets on this platform: at most 8Gi$/,
+    ],
+    [
+      'a secret that does not exist',
+      { missingSecrets: ['npm'] },
+      'BuildSecretNotFound',
+      /^spec\.build\.secrets: there is no AppSecret npm in this namespace/,
     ],
   ])('%s halts it', (_what, changes, reason, message) => {
     expect(decide(facts(changes))).toMatchObject({ stage: 'Resolved', reason, message: expect.stringMatching(message) })

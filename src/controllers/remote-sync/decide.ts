@@ -3,6 +3,7 @@ import { type RemoteSync, remoteSyncReasons as reasons } from '../../api/apps/re
 import { findCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal } from '../../policy/check.ts'
 import { type Claim, comesFirst } from '../precedence.ts'
+import { excessOf } from './build-resources.ts'
 import type { Facts } from './gather.ts'
 import { type Halt, halt } from './halt.ts'
 
@@ -12,6 +13,12 @@ const tenantIsReady: Check<Facts, Halt> = ({ tenant, owner }) => {
   const message = `namespace ${owner.namespace} does not belong to a Tenant, or its Tenant is not ready: builds need a Tenant whose Ready is True`
   return halt('Resolved', reasons.notATenant, message)
 }
+
+/** Stops everything while a person wants it. */
+const isNotSuspended: Check<Facts, Halt> = ({ remoteSync }) =>
+  remoteSync.spec.suspend === true
+    ? halt('Resolved', reasons.suspended, 'spec.suspend is true: set it to false to follow the repository again')
+    : undefined
 
 function claimOf({ metadata, status }: RemoteSync): Claim {
   return { metadata, holds: status?.image !== undefined }
@@ -37,7 +44,32 @@ const installationIsReady: Check<Facts, Halt> = ({ installation, remoteSync }) =
   return halt('Resolved', reasons.installationNotReady, message)
 }
 
-const checks: readonly Check<Facts, Halt>[] = [tenantIsReady, applicationIsFree, installationIsReady]
+/** Stops a build that no attempt could start. */
+const buildIsPossible: Check<Facts, Halt> = ({ remoteSync, builder, missingSecrets, offer }) => {
+  const { build } = remoteSync.spec
+  const [secret] = missingSecrets
+  if (secret !== undefined) {
+    const message = `spec.build.secrets: there is no AppSecret ${secret} in this namespace: create it by sekisho secrets set, or remove it from the list`
+    return halt('Resolved', reasons.buildSecretNotFound, message)
+  }
+  if (build.strategy === 'Buildpacks' && builder !== undefined && !offer.builders.includes(builder)) {
+    const place = build.builder === undefined ? "the Tenant's spec.builder" : 'spec.build.builder'
+    const names =
+      offer.builders.length === 0 ? 'this platform has only its own: remove the field' : `use one of ${offer.builders.join(', ')}`
+    return halt('Resolved', reasons.buildSettingRefused, `${place}: there is no builder ${builder}: ${names}`)
+  }
+  const tooMuch = excessOf(build.resources ?? {}, offer.most)
+  if (tooMuch === undefined) return undefined
+  return halt('Resolved', reasons.buildSettingRefused, `spec.build.resources.${tooMuch}`)
+}
+
+const checks: readonly Check<Facts, Halt>[] = [
+  isNotSuspended,
+  tenantIsReady,
+  applicationIsFree,
+  installationIsReady,
+  buildIsPossible,
+]
 
 /** Undefined when the RemoteSync may go on. */
 export function decide(facts: Facts): Halt | undefined {

@@ -34,6 +34,7 @@ test('a source is of one commit, from the host of the installation, and outlives
     identity: { namespace: 'acme-build', build: 'shop-1', commit },
     owner: 'uid-1',
     lifetimeSeconds: 900,
+    completeBelow: '',
     repositoryUrl: 'https://github.com/acme/renamed.git',
     web: 'https://github.com',
     commit,
@@ -41,9 +42,31 @@ test('a source is of one commit, from the host of the installation, and outlives
   })
 })
 
+test('a commit whose files are not all in the repository is fetched only where the RemoteSync says so, as another build', () => {
+  const access = { endpoints: { host: 'github.com', web: 'https://github.com', api: '' }, token: new SecretString('t') }
+  const below = (remoteSync: ReturnType<typeof sync>) =>
+    desiredSource(
+      facts({ remoteSync }),
+      { name: 'shop-1', commit },
+      { ...access, repository: { id: 7, fullName: 'acme/shop' } },
+      {
+        fullName: 'acme/shop',
+      },
+    ).completeBelow
+  const allowing = sync({ build: { ...sync().spec.build, allowIncompleteSource: true } })
+  expect(below(sync({ subPath: 'web' }))).toBe('web')
+  expect(below(allowing)).toBeUndefined()
+  expect(below(sync({ build: { ...sync().spec.build, allowIncompleteSource: false } }))).toBe('')
+  expect(buildName(allowing, commit, 1)).not.toBe(buildName(sync(), commit, 1))
+})
+
 test('a build has the settings of the RemoteSync, and the last image for its layers', () => {
   const build = { name: 'shop-1', commit }
-  expect(desiredBuild(facts(), build, 'http://source/x', undefined)).toEqual({
+  expect(desiredBuild(facts(), build, 'http://source/x', { build: { ...build, attempt: 3 } })).toEqual({
+    attempt: 3,
+    strategy: 'Buildpacks',
+    resources: {},
+    secrets: [],
     key: { namespace: 'acme-build', name: 'shop-1' },
     owner: { kind: 'RemoteSync', namespace: 'acme', name: 'shop', uid: 'uid-1' },
     application: 'shop',
@@ -52,7 +75,7 @@ test('a build has the settings of the RemoteSync, and the last image for its lay
     timeoutSeconds: 600,
   })
   const remoteSync = sync({ subPath: 'web', build: { ...sync().spec.build, env } })
-  expect(desiredBuild(facts({ remoteSync }), build, 'http://source/x', 'image@1')).toMatchObject({
+  expect(desiredBuild(facts({ remoteSync }), build, 'http://source/x', { image: 'image@1' })).toMatchObject({
     source: { subPath: 'web' },
     env,
     previousImage: 'image@1',
@@ -60,10 +83,28 @@ test('a build has the settings of the RemoteSync, and the last image for its lay
 })
 
 test('of an Application only image and commit are written, by its uid', () => {
-  expect(desiredApplication(application({ chart: 'other' }), 'image@1', commit)).toEqual({
+  const built = { image: 'image@1', commit, isPromoted: false }
+  const wanted = {
     apiVersion: 'apps.sekisho.dev/v1alpha1',
     kind: 'Application',
     metadata: { name: 'shop', namespace: 'acme', uid: 'uid-a' },
     spec: { image: 'image@1', commit },
-  })
+  }
+  expect(desiredApplication(application({ chart: 'other' }), built)).toEqual(wanted)
+  const annotations = { 'sekisho.dev/promoted': commit }
+  const promoted = { ...wanted, metadata: { ...wanted.metadata, annotations } }
+  expect(desiredApplication(application(), { ...built, isPromoted: true })).toEqual(promoted)
+})
+
+test('a builder and secrets are inputs of a build: its name changes, and stays short enough for the volume of its secrets', () => {
+  const of = (build: object): string =>
+    buildName(
+      sync({ build: { ...sync().spec.build, ...build } }, { metadata: { ...sync().metadata, name: 'x'.repeat(60) } }),
+      commit,
+      1,
+    )
+  const names = [of({}), of({ builder: 'paketo' }), of({ secrets: ['npm'] })]
+  expect(new Set(names).size).toBe(3)
+  expect(`binding-build-secrets-${names[2]}`.length).toBeLessThanOrEqual(63)
+  expect(of({ resources: { memory: '2Gi' } })).toBe(names[0])
 })

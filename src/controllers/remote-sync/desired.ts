@@ -2,14 +2,21 @@
 import { createHash } from 'node:crypto'
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import { promotedAnnotation } from '../../api/names.ts'
 import type { BuildRequest } from '../../builds/builder.ts'
 import type { SourceRequest } from '../../builds/source-store/source-store.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import type { RepositoryAccess } from '../owned-grant.ts'
 import { buildKey, type CommitBuild, type Facts, sourceIdentity } from './gather.ts'
+import type { RemoteSyncStatus } from './status.ts'
+
+/** The image to run, and the commit it was built from: that of a preview when it is promoted. */
+export type BuiltImage = { readonly image: string; readonly commit: string; readonly isPromoted: boolean }
 
 const longestPrefix = 30
+/** kpack names a volume after the Secret of the build, with a prefix, and such a name has 63 characters at most. */
+const longestPrefixWithSecrets = 24
 /** The source URL stays valid this long after the build timeout, in case the end of the build is observed late. */
 const sourceGraceSeconds = 300
 
@@ -19,6 +26,7 @@ const sourceGraceSeconds = 300
  */
 export function buildName(remoteSync: RemoteSync, commit: string, attempt: number): string {
   const { build, subPath } = remoteSync.spec
+  const secrets = build.secrets ?? []
   const inputs = {
     uid: remoteSync.metadata.uid ?? '',
     commit,
@@ -26,9 +34,17 @@ export function buildName(remoteSync: RemoteSync, commit: string, attempt: numbe
     strategy: build.strategy,
     subPath: subPath ?? '',
     env: build.env ?? [],
+    // Absent without it: names of builds that exist must not change.
+    ...(build.dockerfile === undefined ? {} : { dockerfile: build.dockerfile }),
+    ...(build.builder === undefined ? {} : { builder: build.builder }),
+    ...(build.allowIncompleteSource === true ? { allowIncompleteSource: true } : {}),
+    ...(secrets.length === 0 ? {} : { secrets }),
   }
   const hash = createHash('sha256').update(canonicalJson(inputs)).digest('hex').slice(0, 12)
-  const prefix = remoteSync.metadata.name.slice(0, longestPrefix).replaceAll('.', '-').replace(/-+$/, '')
+  const prefix = remoteSync.metadata.name
+    .slice(0, secrets.length === 0 ? longestPrefix : longestPrefixWithSecrets)
+    .replaceAll('.', '-')
+    .replace(/-+$/, '')
   return `${prefix}-${hash}`
 }
 
@@ -42,10 +58,12 @@ export function desiredSource(
   { endpoints, token }: RepositoryAccess,
   repository: { readonly fullName: string },
 ): SourceRequest {
+  const { subPath = '', build: settings } = facts.remoteSync.spec
   return {
     identity: sourceIdentity(facts, build),
     owner: facts.owner.uid,
-    lifetimeSeconds: facts.remoteSync.spec.build.timeoutSeconds + sourceGraceSeconds,
+    lifetimeSeconds: settings.timeoutSeconds + sourceGraceSeconds,
+    completeBelow: settings.allowIncompleteSource === true ? undefined : subPath,
     repositoryUrl: `${endpoints.web}/${repository.fullName}.git`,
     web: endpoints.web,
     commit: build.commit,
@@ -53,23 +71,38 @@ export function desiredSource(
   }
 }
 
-/** The build of a commit from its source at `url`; layers of `previousImage` are reused. */
-export function desiredBuild(facts: Facts, { name, commit }: CommitBuild, url: string, previousImage?: string): BuildRequest {
+/** The build of a commit from its source at `url`; layers of the image of the status are reused. */
+export function desiredBuild(
+  facts: Facts,
+  { name, commit }: CommitBuild,
+  url: string,
+  status: Pick<RemoteSyncStatus, 'image' | 'build'>,
+): BuildRequest {
   const { application, build, subPath } = facts.remoteSync.spec
   return {
     key: buildKey(facts, name),
     owner: facts.owner,
     application,
+    strategy: build.strategy,
+    resources: build.resources ?? {},
+    secrets: build.secrets ?? [],
+    ...(facts.builder === undefined ? {} : { builder: facts.builder }),
     source: { url, commit, ...(subPath === undefined ? {} : { subPath }) },
     env: build.env ?? [],
+    ...(build.dockerfile === undefined ? {} : { dockerfile: build.dockerfile }),
     timeoutSeconds: build.timeoutSeconds,
-    ...(previousImage === undefined ? {} : { previousImage }),
+    attempt: status.build?.attempt ?? 1,
+    ...(status.image === undefined ? {} : { previousImage: status.image }),
   }
 }
 
-/** The two fields of the Application that a RemoteSync owns. With the uid, so that the apply never creates an Application. */
-export function desiredApplication({ metadata }: Application, image: string, commit: string): Applied {
+/**
+ * The two fields of the Application that a RemoteSync owns, and whether the image was promoted, which the Release says. With the uid, so that the
+ * apply never creates an Application.
+ */
+export function desiredApplication({ metadata }: Application, { image, commit, isPromoted }: BuiltImage): Applied {
   const { name, namespace = '', uid = '' } = metadata
   const { apiVersion, kind } = applications
-  return { apiVersion, kind, metadata: { name, namespace, uid }, spec: { image, commit } }
+  const annotations = isPromoted ? { annotations: { [promotedAnnotation]: commit } } : {}
+  return { apiVersion, kind, metadata: { name, namespace, uid, ...annotations }, spec: { image, commit } }
 }

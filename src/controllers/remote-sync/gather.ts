@@ -1,12 +1,15 @@
 // Reads what a RemoteSync's reconcile must know, as plain values: `gather` from caches and memory only, `gatherBuild` also from the builder
 // and the source store, once the commit is known. Never writes; absence is a fact and never throws.
+
+import type { AppSecret } from '../../api/apps/app-secret.ts'
 import type { Application } from '../../api/apps/application.ts'
+import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import type { Builder, BuildKey, BuildOwner, BuildState, OwnedBuild } from '../../builds/builder.ts'
+import type { Builder, BuildKey, BuildOwner, BuildResources, BuildState, OwnedBuild } from '../../builds/builder.ts'
 import type { SourceIdentity } from '../../builds/source-store/source-address.ts'
 import type { SourceStore } from '../../builds/source-store/source-store.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
@@ -21,6 +24,16 @@ export type RemoteSyncCaches = {
   readonly installations: Cache<Installation>
   readonly grants: Cache<RepositoryGrant>
   readonly tenants: Cache<Tenant>
+  readonly appSecrets: Cache<AppSecret>
+  readonly previewApprovals: Cache<PreviewApproval>
+}
+
+/** What builds may be like on this platform. */
+export type BuildOffer = {
+  /** The names that `spec.build.builder` and a Tenant may have. */
+  readonly builders: readonly string[]
+  /** The most that `spec.build.resources` may ask for, as quantities. */
+  readonly most: Required<BuildResources>
 }
 
 /** RemoteSyncs by the `keyText` of their Application, and of their Installation. */
@@ -50,6 +63,11 @@ export type Facts = {
   readonly application: Application | undefined
   /** Other RemoteSyncs with the same Application. */
   readonly rivals: readonly RemoteSync[]
+  /** The builder that the RemoteSync or its Tenant names; undefined for the platform's. */
+  readonly builder: string | undefined
+  /** AppSecrets that the build needs and that do not exist. */
+  readonly missingSecrets: readonly string[]
+  readonly offer: BuildOffer
   /** When this process last asked GitHub for the commit. */
   readonly lastCheckedAt: Date | undefined
 }
@@ -60,10 +78,11 @@ export type GatherDeps = {
   readonly builder: Pick<Builder, 'observe' | 'ofOwner'>
   readonly sources: Pick<SourceStore, 'has'>
   readonly clock: Clock
+  readonly offer: BuildOffer
 }
 
 /** What is known before GitHub is asked. */
-export function gather({ caches, lastChecks, clock }: GatherDeps, remoteSync: RemoteSync): Facts {
+export function gather({ caches, lastChecks, clock, offer }: GatherDeps, remoteSync: RemoteSync): Facts {
   const { spec, metadata, kind } = remoteSync
   const { namespace = '', name, uid = '' } = metadata
   const [tenant] = tenantsByNamespace(caches.tenants)(namespace)
@@ -80,6 +99,9 @@ export function gather({ caches, lastChecks, clock }: GatherDeps, remoteSync: Re
     rivals: caches.remoteSyncs
       .byIndex(targetIndex, keyText({ namespace, name: spec.application }))
       .filter(other => other.metadata.uid !== uid),
+    builder: spec.build.builder ?? tenant?.spec.builder,
+    missingSecrets: (spec.build.secrets ?? []).filter(secret => caches.appSecrets.get({ namespace, name: secret }) === undefined),
+    offer,
     lastCheckedAt: lastChecks.get(uid),
   }
 }

@@ -49,6 +49,6 @@ test.each([new TypeError('a defect'), new KubeError('x', { status: 500, reason: 
 )
 
 test('only what the commit itself causes is permanent', () => {
-  const reasons = ['CommitNotFound', 'SourceTooLarge', 'FetchFailed', 'GitHubUnreachable', '']
-  expect(reasons.filter(reason => isPermanent({ reason }))).toEqual(['CommitNotFound', 'SourceTooLarge'])
+  const reasons = ['CommitNotFound', 'SourceTooLarge', 'SourceIncomplete', 'FetchFailed', 'GitHubUnreachable', '']
+  expect(reasons.filter(reason => isPermanent({ reason }))).toEqual(['CommitNotFound', 'SourceTooLarge', 'SourceIncomplete'])
 })

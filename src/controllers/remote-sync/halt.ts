@@ -30,7 +30,12 @@ export function applicationNotFound(stage: Stage, application: string): Halt {
   return halt(stage, reasons.applicationNotFound, message)
 }
 
-const permanentReasons: readonly string[] = [reasons.commitNotFound, reasons.sourceTooLarge]
+const permanentReasons: readonly string[] = [
+  reasons.commitNotFound,
+  reasons.sourceTooLarge,
+  reasons.sourceMalformed,
+  reasons.sourceIncomplete,
+]
 
 /** Whether the same commit would halt for this reason again, however often it is retried. */
 export function isPermanent({ reason }: Pick<Halt, 'reason'>): boolean {
@@ -46,7 +51,7 @@ export function haltOf(stage: Stage, error: unknown): Halt {
   const { reason = '', retryAfterSeconds, code } = error
   if (isPermanent({ reason })) return halt(stage, reason, error.message)
   const message = messageOf(error).slice(0, 500)
-  if (reason === reasons.repositoryNotFound) return halt(stage, reason, message)
+  if (reason === reasons.repositoryNotFound || reason === reasons.approvalMissing) return halt(stage, reason, message)
   // A limit names its end. Every other wait is the shortest one: the queue doubles it when the error repeats.
   if (code === 'too_many_requests' && retryAfterSeconds !== undefined)
     return halt(stage, reasons.unreachable, message, { afterMilliseconds: retryAfterSeconds * 1000 })

@@ -1,15 +1,25 @@
 // Wires the RemoteSync controller: what it caches and what wakes it. Decides nothing.
+import { appSecret } from '../../api/apps/app-secret.ts'
 import { application } from '../../api/apps/application.ts'
+import { githubReport } from '../../api/apps/github-report.ts'
+import { previewApproval } from '../../api/apps/preview-approval.ts'
 import { remoteSyncReasons as reasons, remoteSync } from '../../api/apps/remote-sync.ts'
+import { pods } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
-import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
+import { type KubeObject, keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import { createBuildLimiter } from '../../builds/build-limiter.ts'
+import { createBuildSecrets } from '../../builds/build-secrets.ts'
+import type { Builder } from '../../builds/builder.ts'
+import { type BuildkitDeps, buildkitScope, createBuildkitBuilder } from '../../builds/buildkit/buildkit-builder.ts'
+import { buildProgress, commitOfRevision } from '../../builds/buildkit/pod-state.ts'
+import { chooseBuilder } from '../../builds/choose-builder.ts'
 import { buildScope, type KpackSettings, ownerKeys } from '../../builds/kpack/build-manifest.ts'
+import { commitOfImage } from '../../builds/kpack/image-commit.ts'
 import { createKpackBuilder, type KpackDeps } from '../../builds/kpack/kpack-builder.ts'
 import { type KpackBuild, kpackBuilds } from '../../builds/kpack/resources.ts'
-import { noBuilder } from '../../builds/no-builder.ts'
+import { buildkitMissing, kpackMissing, noBuilder } from '../../builds/no-builder.ts'
 import { createAnswerCache, createRepositoryClient } from '../../github/index.ts'
 import { type ControllerDefinition, type Watch, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
@@ -17,20 +27,29 @@ import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Log } from '../../lib/log.ts'
+import { createReportWait, reportEnds, reportsOfFollower } from '../reconcile-with-finalizer.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { addRemoteSyncIndexes, installationIndex, type RemoteSyncCaches, targetIndex } from './gather.ts'
 import { createLastChecks } from './last-checks.ts'
+import { createRecentPreviews } from './promotion/recent-previews.ts'
 import { fieldManager, type RemoteSyncDeps, reconcileRemoteSync } from './reconcile.ts'
+import { approvedSync } from './source/fork-approval.ts'
 
 export type RemoteSyncControllerDeps = Pick<
   RemoteSyncDeps,
-  'tokens' | 'endpointsOf' | 'sources' | 'clock' | 'sweepMilliseconds'
+  'tokens' | 'endpointsOf' | 'sources' | 'clock' | 'sweepMilliseconds' | 'offer' | 'prepareRollout' | 'imageClaims'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   /** `installed`: false when the cluster had no kpack at the start. */
   readonly kpack: { readonly installed: boolean; readonly settings: KpackSettings }
+  /** Collects the logs of what the builder builds. */
+  readonly logs: { readonly collectFrom: (builder: Pick<Builder, 'logged'>) => void }
+  /** Undefined when Dockerfiles are not built. */
+  readonly buildkit: Pick<BuildkitDeps, 'settings' | 'plainHttp'> | undefined
   /** Reads the labels of an image from the registry. */
   readonly labelsOf: KpackDeps['labelsOf']
+  /** The same, not remembered. */
+  readonly freshLabelsOf: KpackDeps['labelsOf']
   /** Builds that may run at once on the whole platform. */
   readonly platformBuilds: number
   readonly events: Pick<EventRecorder, 'record'>
@@ -38,7 +57,7 @@ export type RemoteSyncControllerDeps = Pick<
 }
 
 /** What of a build concerns its owner and the queue. */
-function buildProgress(build: KpackBuild): unknown {
+function kpackProgress(build: KpackBuild): unknown {
   const { conditions, stepsCompleted } = build.status ?? {}
   return [build.metadata.deletionTimestamp, stepsCompleted, conditions?.map(({ type, status }) => [type, status])]
 }
@@ -61,7 +80,21 @@ function watched({ remoteSyncs }: RemoteSyncCaches): readonly Watch[] {
       predicate: partChanged(({ status }) => findCondition(status?.conditions, 'Ready')?.status),
     }),
     watches(tenant, ({ spec }) => remoteSyncs.list(spec.namespace).map(keyOf), {
-      predicate: partChanged(({ status, spec }) => [status?.buildNamespace, spec.limits]),
+      predicate: partChanged(({ status, spec }) => [status?.buildNamespace, spec.limits, spec.builder]),
+    }),
+    // A build waits for an AppSecret that is missing.
+    watches(
+      appSecret,
+      ({ metadata }) =>
+        remoteSyncs
+          .list(metadata.namespace ?? '')
+          .filter(({ spec }) => spec.build.secrets?.includes(metadata.name))
+          .map(keyOf),
+      { predicate: ({ old, new: present }) => (old === undefined) !== (present === undefined) },
+    ),
+    // The commit of a fork waits for its approval, and is not built any more without it. The name begins with that of the RemoteSync.
+    watches(previewApproval, item => approvedSync(keyOf(item)), {
+      predicate: partChanged(({ metadata }) => metadata.deletionTimestamp),
     }),
     // A RemoteSync that is deleted, or takes another Application, frees its Application for another RemoteSync.
     watches(remoteSync, item => byIndex(targetIndex, { ...keyOf(item), name: item.spec.application }), {
@@ -73,7 +106,7 @@ function watched({ remoteSyncs }: RemoteSyncCaches): readonly Watch[] {
 
 /** Call before the manager starts: caches and indexes can only be added then. */
 export function createRemoteSyncController(deps: RemoteSyncControllerDeps): ControllerDefinition {
-  const { manager, kpack, clock, log, platformBuilds, labelsOf } = deps
+  const { manager, kpack, buildkit, clock, log, platformBuilds, labelsOf } = deps
   const { client } = manager
   const caches: RemoteSyncCaches = {
     remoteSyncs: manager.cache(remoteSync),
@@ -81,25 +114,47 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
     installations: manager.cache(installation),
     grants: manager.cache(repositoryGrant),
     tenants: manager.cache(tenant),
+    appSecrets: manager.cache(appSecret),
+    previewApprovals: manager.cache(previewApproval),
   }
   addRemoteSyncIndexes(caches)
   const { settings } = kpack
-  const builder = kpack.installed
-    ? createKpackBuilder({ client, builds: manager.cache(kpackBuilds, buildScope), settings, fieldManager, clock, labelsOf })
-    : noBuilder
-  const limiter = createBuildLimiter(builder, { clock, platformBuilds })
-  const { kind } = remoteSync
-  const builds = watches(kpackBuilds, build => [...ownerKeys(build, kind), ...limiter.queued(kind)], {
-    ...buildScope,
-    predicate: partChanged(buildProgress),
+  const shared = { client, fieldManager, clock, labelsOf, secrets: createBuildSecrets({ client }) }
+  const builder = chooseBuilder({
+    Buildpacks: kpack.installed
+      ? createKpackBuilder({
+          ...shared,
+          secrets: createBuildSecrets({ client }),
+          builds: manager.cache(kpackBuilds, buildScope),
+          settings,
+        })
+      : noBuilder(kpackMissing),
+    Dockerfile: buildkit
+      ? createBuildkitBuilder({ ...shared, ...buildkit, pods: manager.cache(pods, buildkitScope) })
+      : noBuilder(buildkitMissing),
   })
+  const limiter = createBuildLimiter(builder, { clock, platformBuilds })
+  deps.logs.collectFrom(builder)
+  const { kind } = remoteSync
+  const wakes = (build: KubeObject): readonly ObjectKey[] => [...ownerKeys(build, kind), ...limiter.queued(kind)]
+  const builds = [
+    ...(kpack.installed ? [watches(kpackBuilds, wakes, { ...buildScope, predicate: partChanged(kpackProgress) })] : []),
+    ...(buildkit ? [watches(pods, wakes, { ...buildkitScope, predicate: partChanged(buildProgress) })] : []),
+  ]
   const status = createStatusWriter({
     type: remoteSync,
     fieldManager,
     client,
     cache: caches.remoteSyncs,
     events: deps.events,
-    normalReasons: [reasons.waitingForGrant, reasons.queued, reasons.fetching, reasons.building, reasons.rollingOut],
+    normalReasons: [
+      reasons.waitingForGrant,
+      reasons.queued,
+      reasons.fetching,
+      reasons.building,
+      reasons.rollingOut,
+      reasons.mergePending,
+    ],
     includesMessage: true,
   })
   const cache = createAnswerCache()
@@ -107,12 +162,29 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
     const answers = { cache, scope: `${endpoints.host}/${installationId}` }
     return createRepositoryClient({ endpoints, token, log, clock, answers })
   }
-  const all = { ...deps, client, caches, lastChecks: createLastChecks(), openRepository, builder, limiter, status }
+  const proofOf: RemoteSyncDeps['proofOf'] = async (strategy, image) => {
+    const answer = await deps.freshLabelsOf(image)
+    return strategy === 'Dockerfile' ? commitOfRevision(answer) : commitOfImage(answer)
+  }
+  const recentPreviews = createRecentPreviews(clock)
+  const all = {
+    ...deps,
+    proofOf,
+    recentPreviews,
+    client,
+    caches,
+    lastChecks: createLastChecks(),
+    openRepository,
+    builder,
+    limiter,
+    status,
+    awaitReports: createReportWait(reportsOfFollower(manager.cache(githubReport)), clock),
+  }
   return {
     name: 'remote-sync',
     for: remoteSync,
     owns: [repositoryGrant],
-    watches: [...watched(caches), ...(kpack.installed ? [builds] : [])],
+    watches: [...watched(caches), ...builds, reportEnds(kind)],
     // A fetch may take two minutes; requesting a token and creating a build come on top.
     timeoutMilliseconds: 240_000,
     resyncMilliseconds: deps.sweepMilliseconds,

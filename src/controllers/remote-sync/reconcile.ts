@@ -1,7 +1,7 @@
-// Moves one RemoteSync from its source to a running Application, as far as it gets in one run, in four stages: Resolved, Fetched, Built,
-// Deployed. Each stage gathers facts, decides (pure) and carries the decision out. The only file of the folder that writes: to the cluster
-// (its grant by `ensureOwnedGrant`), to the builder and to the source store; `save` alone writes the status. Level-based: every run starts from what exists, and every write
-// may be repeated after a crash. A grant, a build, an Application or a webhook wakes it; the sweep finds the rest.
+// Moves one RemoteSync from its source to a running Application, as far as it gets in one run, in four stages: Resolved, Fetched, Built, Deployed.
+// Each gathers facts, decides (pure) and carries the decision out. The only file that writes, together with ending/end-builds.ts: to the cluster, to
+// the builder and to the source store;
+// `save` alone writes the status. Every run starts from what exists, and every write may be repeated after a crash.
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import { type RemoteSync, remoteSyncReasons as reasons, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
 import type { BuildLimiter } from '../../builds/build-limiter.ts'
@@ -10,37 +10,42 @@ import type { SourceStore } from '../../builds/source-store/source-store.ts'
 import type { Applied, KubeClient } from '../../kube/client/client.ts'
 import { isGone } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import { AppError } from '../../lib/errors.ts'
 import { ensureOwnedGrant } from '../ensure-owned-grant.ts'
-import { wakeOf } from '../observed-wake.ts'
 import { ownedGrantName, planOwnedGrant } from '../owned-grant.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { decide } from './decide.ts'
 import { type BuildAction, decideBuild, decideFetchFailure, planBuild } from './decide-build.ts'
-import { type BuiltImage, decideDeploy, decideRollout } from './decide-deploy.ts'
-import { desiredBuild, desiredSource } from './desired.ts'
+import { decideDeploy, decideRollout } from './decide-deploy.ts'
+import { type BuiltImage, desiredBuild, desiredSource } from './desired.ts'
+import { type EndDeps, end, endBuilds, endOrphans } from './ending/end-builds.ts'
 import { buildKey, type CommitBuild, type Facts, type GatherDeps, gather, gatherBuild, sourceIdentity } from './gather.ts'
 import { applicationNotFound, type Halt, halt, haltOf } from './halt.ts'
+import { isPromoted } from './promotion/built-preview.ts'
+import { type AskDeps, askGitHub } from './source/ask-github.ts'
+import { approvalMissing, approvalMissingNow, isApproved, neededApproval, secretsRefused } from './source/fork-approval.ts'
 import { type OpenRepository, type OpenRepositoryDeps, openRepositoryOnce } from './source/open-repository.ts'
-import { findCommit } from './source/resolve.ts'
 import { nextStatus, type ReconcileState, withoutCommit, withStatus, withTimes } from './status.ts'
-import { isNewSpec, mayRetry, mustResolve, signalledAt } from './wake.ts'
+import { isNewSpec, mustResolve } from './wake.ts'
 
 export type RemoteSyncDeps = OpenRepositoryDeps &
-  GatherDeps & {
+  GatherDeps &
+  AskDeps &
+  EndDeps & {
     readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'mergePatch' | 'delete'>
     readonly sources: Pick<SourceStore, 'ensure' | 'revoke' | 'revokeOwner'>
     readonly builder: Builder
     readonly limiter: BuildLimiter
     readonly status: StatusWriter<RemoteSync>
+    /** Called while an image is built: what is slow to start for its rollout can start now. */
+    readonly prepareRollout: () => void
     /** How long GitHub may go unasked when no webhook comes. */
     readonly sweepMilliseconds: number
   }
 
 export const fieldManager = 'sekisho.dev/remote-sync'
-const finalizer = fieldManager
 const actor = 'sekisho:remote-sync'
-
 /** For a builder that is not ready, and a queued build whose slot became free without the end of a build, which would wake it. */
 const retryMilliseconds = 30_000
 
@@ -59,7 +64,7 @@ type Fetched = { readonly action: Exclude<BuildAction, Start> | FetchedStart }
 
 /** The four stages in order; the first one that halts ends the run. */
 async function advance(run: Run): StageResult<unknown> {
-  const resolved = await resolveCommit(run)
+  const resolved = await admitCommit(run, await resolveCommit(run))
   if (resolved.halted) return resolved
   const fetched = await fetchSource(run, resolved)
   if (fetched.halted) return fetched
@@ -88,44 +93,41 @@ async function resolveCommit({ deps, facts }: Run): StageResult<Resolved> {
   if (known !== undefined && !mustResolve(facts, deps.sweepMilliseconds))
     return { state: granted, commit: known, retry: false, repository }
   try {
-    return await askGitHub(deps, facts, granted, repository)
+    const answered = await askGitHub(deps, facts, granted, repository)
+    return answered.halted ? answered : { ...answered, repository }
   } catch (error) {
     return { state: granted, halted: haltOf('Resolved', error) }
   }
 }
 
-/** Asks by id for the commit and for the present name, at the same time. */
-async function askGitHub(
-  deps: RemoteSyncDeps,
-  { remoteSync, owner, now }: Facts,
-  granted: ReconcileState,
-  repository: OpenRepository,
-): StageResult<Resolved> {
-  const { access, client } = await repository.open()
-  const { source, repository: requested } = remoteSync.spec
-  const { current } = repository
-  const [{ id, fullName }, commit] = await Promise.all([current(), findCommit(client, source, { ...access.repository, current })])
-  deps.lastChecks.set(owner.uid, now)
-  const wake = wakeOf(remoteSync)
-  const checked = withStatus(granted, {
-    repository: { id, name: fullName, requested },
-    ...(wake === undefined ? {} : { handledWake: wake }),
-  })
-  if (typeof commit !== 'string') return { state: withoutCommit(checked), halted: commit }
-  const phases = { signalledAt: signalledAt(remoteSync, now), resolvedAt: time(deps) }
-  const state = withStatus(checked, commit === remoteSync.status?.commit ? { commit } : { commit, phases })
-  return { state, commit, retry: mayRetry(remoteSync), repository }
+/**
+ * Resolved as far as the wall for forks: of a commit that nobody approved, nothing is fetched. A build of it, or of a pull request that is closed,
+ * is ended, also when this run halts for another reason: its approval may have been withdrawn.
+ */
+async function admitCommit({ deps, facts, log }: Run, resolved: Halted | Passed<Resolved>): StageResult<Resolved> {
+  const { state, halted } = resolved
+  const commit = resolved.halted ? state.status.commit : resolved.commit
+  const needed = commit === undefined ? undefined : neededApproval(facts.remoteSync, state.status, commit)
+  const approval = needed?.named && deps.caches.previewApprovals.get(needed.named.key)
+  const refused = needed !== undefined && !isApproved(needed, approval)
+  if (refused || halted?.reason === reasons.pullRequestClosed) await endBuilds(deps, facts.owner, log)
+  if (halted) return resolved
+  const secret = secretsRefused(facts.remoteSync, needed, 'Resolved')
+  if (!refused) return secret === undefined ? resolved : { state: withoutCommit(state), halted: secret }
+  return { state: withoutCommit(state), halted: approvalMissing(needed, 'Resolved') }
 }
 
 /** Fetched: the source store has the commit where the build still needs it. A build that is to start holds a slot from here on. */
 async function fetchSource(run: Run, { state, commit, retry, repository }: Passed<Resolved>): StageResult<Fetched> {
   const { deps, facts } = run
   const plan = planBuild(facts, state.status, commit, retry)
+  // A newer commit needs no build: what is still being built is of an older one.
+  if (plan.kind === 'keepImage') await endBuilds(run.deps, run.facts.owner, run.log)
   const action = plan.kind === 'build' ? decideBuild(facts, plan, await gatherBuild(deps, facts, plan)) : plan
   const decided = { ...state, status: action.status }
   if (action.kind === 'start') return fetchForStart(run, decided, action, repository)
   try {
-    if (action.kind === 'fetchAgain') await ensureSource(run, action.build, repository)
+    if (action.kind === 'fetchAgain') await ensureSource(run, decided, action.build, repository)
     return { state: decided, action }
   } catch (error) {
     return fetchFailed(decided, commit, error)
@@ -140,28 +142,33 @@ async function fetchForStart(run: Run, state: ReconcileState, action: Start, rep
     log.info({ build: superseded.name }, 'superseded build cancelled')
   }
   const key = buildKey(facts, name)
-  const since = state.status.phases?.resolvedAt ?? time(deps)
-  const tenantLimit = facts.tenant?.concurrentBuilds ?? 0
-  const slot = deps.limiter.tryAcquire(facts.owner, { tenant: key.namespace, name, since, tenantLimit })
-  if (slot.kind === 'queued')
-    return { state, halted: halt('Fetched', reasons.queued, slot.message, { afterMilliseconds: retryMilliseconds }) }
+  const turn = { since: state.status.phases?.resolvedAt ?? time(deps), tenantLimit: facts.tenant?.concurrentBuilds ?? 0 }
+  const slot = deps.limiter.tryAcquire(facts.owner, { tenant: key.namespace, name, ...turn })
+  if (slot.kind === 'queued') {
+    const waiting = { name, commit, attempt: state.status.build?.attempt ?? 1, queue: slot.place }
+    const halted = halt('Fetched', reasons.queued, slot.message, { afterMilliseconds: retryMilliseconds })
+    return { state: withStatus(state, { build: waiting }), halted }
+  }
   // The status is written while the source is fetched, which costs the push no time. Both have ended before anything else is written:
   // otherwise this status could reach the API server after a later one and replace it.
-  const fetching = halt('Fetched', reasons.fetching, `commit ${commit} is being fetched`)
-  const [saved, fetched] = await Promise.allSettled([save(deps, state, fetching), ensureSource(run, action.build, repository)])
+  const saving = save(deps, state, halt('Fetched', reasons.fetching, `commit ${commit} is being fetched`))
+  const [saved, fetched] = await Promise.allSettled([saving, ensureSource(run, state, action.build, repository)])
   if (saved.status === 'rejected' || fetched.status === 'rejected') deps.limiter.release(key)
   if (saved.status === 'rejected') throw saved.reason
   if (fetched.status === 'rejected') return fetchFailed(saved.value, commit, fetched.reason)
   return { state: withTimes(saved.value, { fetchedAt: time(deps) }), action: { ...action, url: fetched.value } }
 }
 
-/** Resolves to the URL of the source. */
+/** Resolves to the URL of the source. @throws AppError with the reason ApprovalMissing when the approval has gone meanwhile */
 async function ensureSource(
   { deps, facts, signal }: Run,
+  { status }: ReconcileState,
   build: CommitBuild,
   { open, current }: OpenRepository,
 ): Promise<string> {
   const [{ access }, repository] = await Promise.all([open(), current()])
+  const missing = await approvalMissingNow(deps.client, neededApproval(facts.remoteSync, status, build.commit), 'Fetched')
+  if (missing) throw new AppError('forbidden', missing.message, { reason: missing.reason })
   return (await deps.sources.ensure(desiredSource(facts, build, access, repository), signal)).url
 }
 
@@ -173,9 +180,10 @@ function fetchFailed(state: ReconcileState, commit: string, error: unknown): Hal
 /** Built: there is an image of the commit. The address of the source is closed as soon as the build has ended. */
 async function buildImage(run: Run, { state, action }: Passed<Fetched>): StageResult<BuiltImage> {
   const { deps, facts } = run
+  if (action.kind !== 'keepImage') deps.prepareRollout()
   switch (action.kind) {
     case 'keepImage':
-      return { state, image: action.image, commit: action.commit }
+      return { state, image: action.image, commit: action.commit, isPromoted: takesPreview(facts.remoteSync, state) }
     case 'start':
       return startBuild(run, state, action)
     case 'wait':
@@ -188,14 +196,24 @@ async function buildImage(run: Run, { state, action }: Passed<Fetched>): StageRe
       await deps.sources.revoke(sourceIdentity(facts, action.build))
       for (const key of action.cancel) await deps.builder.cancel(key)
       if (action.kind !== 'useImage') return { state, halted: action.halt }
-      return { state, image: action.image, commit: action.commit }
+      return { state, image: action.image, commit: action.commit, isPromoted: false }
   }
+}
+
+function takesPreview(remoteSync: RemoteSync, { status }: ReconcileState): boolean {
+  return status.commit !== undefined && isPromoted(remoteSync, status, status.commit)
 }
 
 async function startBuild({ deps, facts }: Run, state: ReconcileState, { build, url }: FetchedStart): Promise<Halted> {
   let started = false
+  const needed = neededApproval(facts.remoteSync, state.status, build.commit)
   try {
-    const outcome = await deps.builder.start(desiredBuild(facts, build, url, state.status.image))
+    const missing = await approvalMissingNow(deps.client, needed, 'Built')
+    if (missing) {
+      await deps.sources.revoke(sourceIdentity(facts, build))
+      return { state, halted: missing }
+    }
+    const outcome = await deps.builder.start(desiredBuild(facts, build, url, state.status))
     if (outcome.kind === 'refused')
       return { state, halted: halt('Built', reasons.builderNotReady, outcome.message, { afterMilliseconds: retryMilliseconds }) }
     started = true
@@ -207,8 +225,9 @@ async function startBuild({ deps, facts }: Run, state: ReconcileState, { build, 
 }
 
 /** Deployed: image and commit are set on the Application. Ready: the Application has rolled them out. */
-async function deployImage({ deps, facts }: Run, { state, image, commit }: Passed<BuiltImage>): StageResult<unknown> {
-  const action = decideDeploy(facts, { image, commit })
+async function deployImage({ deps, facts }: Run, { state, ...built }: Passed<BuiltImage>): StageResult<unknown> {
+  const { image } = built
+  const action = decideDeploy(facts, built)
   if (action.kind === 'halt') return { state, halted: action.halt }
   const application = action.kind === 'keep' ? action.application : await applyImage(deps, action.desired)
   if (!application) return { state, halted: applicationNotFound('Deployed', facts.remoteSync.spec.application) }
@@ -220,13 +239,11 @@ async function deployImage({ deps, facts }: Run, { state, image, commit }: Passe
 }
 
 /** Resolves to undefined when the Application is gone. */
-async function applyImage({ client }: RemoteSyncDeps, desired: Applied): Promise<Application | undefined> {
-  try {
-    return await client.apply(applications, desired, { fieldManager, force: true })
-  } catch (error) {
+function applyImage({ client }: RemoteSyncDeps, desired: Applied): Promise<Application | undefined> {
+  return client.apply(applications, desired, { fieldManager, force: true }).catch((error: unknown) => {
     if (isGone(error)) return undefined
     throw error
-  }
+  })
 }
 
 /** Writes the status with the conditions that the halt implies, unless it says so already. */
@@ -248,39 +265,6 @@ async function keep(deps: RemoteSyncDeps, remoteSync: RemoteSync, { log, signal 
   return done
 }
 
-/**
- * Ends the builds, which the garbage collector does not reach in their own namespace, and the addresses of their sources. The grant goes by
- * its owner reference; the Application stays and keeps serving.
- */
-async function end(deps: RemoteSyncDeps, { kind, metadata }: RemoteSync): Promise<undefined> {
-  const { namespace = '', name, uid = '' } = metadata
-  deps.lastChecks.delete(uid)
-  deps.limiter.dequeue(uid)
-  for (const { key } of deps.builder.ofOwner({ kind, namespace, name, uid })) await deps.builder.cancel(key)
-  await deps.sources.revokeOwner(uid)
-}
-
-/**
- * Ends what is left of RemoteSyncs that went without `end`: a tenant can remove the finalizer. Its builds would occupy the tenant's slots, and
- * the addresses of its sources would stay open. The API server is asked whether the owner is gone: the cache may be behind.
- */
-async function endOrphans(deps: RemoteSyncDeps, { key, log }: ReconcileContext): Promise<void> {
-  const { builder, caches, client, limiter, sources } = deps
-  const uid = caches.remoteSyncs.get(key)?.metadata.uid
-  const suspects = builder.ofKey(remoteSyncs.kind, key).filter(({ ownerUid }) => ownerUid !== uid)
-  if (suspects.length === 0) return
-  const live = await client.get(remoteSyncs, key)
-  const orphans = suspects.filter(({ ownerUid }) => ownerUid !== live?.metadata.uid)
-  for (const ownerUid of new Set(orphans.map(orphan => orphan.ownerUid))) {
-    limiter.dequeue(ownerUid)
-    await sources.revokeOwner(ownerUid)
-  }
-  for (const orphan of orphans) {
-    await builder.cancel(orphan.key)
-    log.info({ build: orphan.key.name }, 'build without an owner cancelled')
-  }
-}
-
 /** @throws what the API server, the builder or GitHub answered where a retry may help */
 export async function reconcileRemoteSync(deps: RemoteSyncDeps, context: ReconcileContext): Promise<Outcome> {
   const { client, status, caches } = deps
@@ -288,7 +272,7 @@ export async function reconcileRemoteSync(deps: RemoteSyncDeps, context: Reconci
   return reconcileWithFinalizer(
     {
       type: remoteSyncs,
-      finalizer,
+      finalizer: fieldManager,
       client,
       cache: caches.remoteSyncs,
       status,

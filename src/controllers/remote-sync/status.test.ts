@@ -39,6 +39,10 @@ describe('conditions of a RemoteSync', () => {
       next(halt('Built', 'BuildFailed', 'x'), image === undefined ? {} : { image }).conditions?.[3]?.message
     expect(message('i')).toContain('keeps serving')
     expect(message()).not.toContain('keeps serving')
+    const absent = next(halt('Deployed', 'ApplicationNotFound', 'x'), { image: 'i' }).conditions?.find(
+      ({ type }) => type === 'Ready',
+    )
+    expect(absent?.message).toBe('x')
   })
 
   test('stay the same when nothing changed', () => {
@@ -46,6 +50,13 @@ describe('conditions of a RemoteSync', () => {
     const later = new Date(now.getTime() + 60_000)
     expect(nextStatus({ remoteSync: sync({}, { status: once }), status: once }, undefined, later)).toEqual(once)
   })
+})
+
+test('only a build that waits for its turn has a place in the queue', () => {
+  const status = { build: { name: 'shop-1', commit: 'a', attempt: 1, queue: '3 of 5' } }
+  expect(next(halt('Fetched', 'Queued', 'x'), status).build).toEqual(status.build)
+  for (const halted of [undefined, halt('Resolved', 'InstallationNotReady', 'x')])
+    expect(next(halted, status).build).toEqual({ name: 'shop-1', commit: 'a', attempt: 1 })
 })
 
 test('a state is a value: changes make a new one', () => {

@@ -22,8 +22,26 @@ export function withStatus(state: ReconcileState, fields: Partial<RemoteSyncStat
 
 /** A copy in which the commit is unknown: what is built from now on must be resolved again. */
 export function withoutCommit(state: ReconcileState): ReconcileState {
-  const { commit, ...status } = state.status
+  const { commit, tree, unbuilt, ...status } = state.status
   return { ...state, status }
+}
+
+/** A copy that says which pull request is followed, if any. */
+export function withPullRequest(state: ReconcileState, pullRequest: RemoteSyncStatus['pullRequest']): ReconcileState {
+  const { pullRequest: _, ...status } = state.status
+  return { ...state, status: { ...status, ...(pullRequest === undefined ? {} : { pullRequest }) } }
+}
+
+/** A copy with the tree of the commit, where it is known. */
+export function withTree(state: ReconcileState, tree: string | undefined): ReconcileState {
+  const { tree: _, ...status } = state.status
+  return { ...state, status: { ...status, ...(tree === undefined ? {} : { tree }) } }
+}
+
+/** A copy that says which commit is not built, or that every commit is. */
+export function withUnbuilt(state: ReconcileState, unbuilt: RemoteSyncStatus['unbuilt']): ReconcileState {
+  const { unbuilt: _, ...status } = state.status
+  return { ...state, status: { ...status, ...(unbuilt === undefined ? {} : { unbuilt }) } }
 }
 
 /** Records when phases of the newest commit ended. */
@@ -52,20 +70,45 @@ function stageConditions(halted: Halt | undefined): WantedCondition[] {
   })
 }
 
-function readyCondition(halted: Halt | undefined, serving: boolean): WantedCondition {
+function readyCondition(
+  halted: Halt | undefined,
+  serving: boolean,
+  { unbuilt, promoted, commit }: RemoteSyncStatus,
+): WantedCondition {
+  if (!halted && promoted !== undefined && promoted.commit === commit) {
+    const message = `the Application runs the image of pull request ${promoted.pullRequest}, which was built from commit ${promoted.from}: its files are those of commit ${commit}, so that nothing was built again`
+    return { type: 'Ready', status: 'True', reason: reasons.promoted, message }
+  }
+  if (!halted && unbuilt !== undefined) {
+    const message = `the Application runs commit ${unbuilt.since}: nothing under spec.paths has changed since, up to commit ${unbuilt.commit}`
+    return { type: 'Ready', status: 'True', reason: reasons.pathsUnchanged, message }
+  }
   if (!halted)
-    return { type: 'Ready', status: 'True', reason: reasons.deployed, message: 'the Application runs the newest commit' }
+    return {
+      type: 'Ready',
+      status: 'True',
+      reason: reasons.deployed,
+      // Without a time, which would change the status at every check.
+      message: 'the Application runs the commit that was the newest when GitHub was last asked',
+    }
   const note = serving ? ' (the version before keeps serving)' : ''
   return { type: 'Ready', status: 'False', reason: halted.reason, message: `${halted.message}${note}`.slice(0, 4096) }
+}
+
+/** A build that does not wait, for whatever reason, has no place. */
+function withoutPlace({ build, ...status }: RemoteSyncStatus): RemoteSyncStatus {
+  if (build === undefined) return status
+  const { queue, ...rest } = build
+  return { ...status, build: rest }
 }
 
 /** The status to write: the fields of the state, with the generation and the conditions that the halt implies. */
 export function nextStatus({ remoteSync, status }: ReconcileState, halted: Halt | undefined, now: Date): RemoteSyncStatus {
   const generation = remoteSync.metadata.generation ?? 1
-  const serving = status.image !== undefined && halted?.stage !== 'Ready'
-  const wanted = [...stageConditions(halted), readyCondition(halted, serving)]
+  const serving = status.image !== undefined && halted?.stage !== 'Ready' && halted?.reason !== reasons.applicationNotFound
+  const wanted = [...stageConditions(halted), readyCondition(halted, serving, status)]
   return {
-    ...status,
+    ...(halted?.reason === reasons.queued ? status : withoutPlace(status)),
     observedGeneration: generation,
     conditions: mergeConditions(remoteSync.status?.conditions, wanted, generation, now),
   }

@@ -12,6 +12,17 @@ const unresolved: RemoteSync = {
 }
 const fixed = sync({ source: { commit } }).spec
 
+/** Of a preview: its AppPipeline lists the pull requests. */
+function ofPipeline(changes: Partial<RemoteSync['spec']['source']> = {}, of: RemoteSync = known): RemoteSync {
+  const owner = { apiVersion: 'apps.sekisho.dev/v1alpha1', kind: 'AppPipeline', name: 'shop', uid: 'u', controller: true }
+  return {
+    ...of,
+    metadata: { ...of.metadata, ownerReferences: [owner] },
+    spec: { ...of.spec, source: { pullRequest: 3, ...changes } },
+    status: { ...of.status, pullRequest: { number: 3, headCommit: commit, baseBranch: 'main' } },
+  }
+}
+
 function woken(value: string): RemoteSync {
   return { ...known, metadata: { ...known.metadata, annotations: { 'sekisho.dev/wake': value } } }
 }
@@ -30,6 +41,10 @@ describe('GitHub is asked', () => {
     ['for a wake that was handled', woken('old'), minutesAgo(1), false],
     ['for a fixed commit that is known', { ...woken('new'), spec: fixed }, undefined, false],
     ['when there is access again', unresolved, minutesAgo(1), true],
+    ['for a preview after a restart: its AppPipeline lists', ofPipeline(), undefined, false],
+    ['for a preview by the sweep', ofPipeline(), minutesAgo(60), false],
+    ['for a preview that is woken', ofPipeline({}, woken('new')), minutesAgo(1), true],
+    ['for a preview of a merge commit by the sweep', ofPipeline({ mergeCommit: true }), minutesAgo(5), true],
     ['for a fixed commit of a new spec', { ...newSpec, spec: fixed }, minutesAgo(1), true],
   ])('%s: %#', (_when, remoteSync, lastCheckedAt, expected) => {
     expect(mustResolve({ remoteSync, lastCheckedAt, now }, 300_000)).toBe(expected)

@@ -1,4 +1,5 @@
 // When GitHub must be asked for the commit again, and when the signal to do so arrived. Pure.
+import { appPipeline } from '../../api/apps/app-pipeline.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { wakeOf } from '../observed-wake.ts'
@@ -25,6 +26,15 @@ function wasResolved({ status }: RemoteSync): boolean {
 }
 
 /**
+ * Whether an AppPipeline sees each new commit in its list of pull requests, and wakes the RemoteSync for it: a hundred previews then cost one request
+ * at rest. A merge commit changes with the base branch, too, which no list shows.
+ */
+function isLookedAfter({ metadata, spec }: RemoteSync): boolean {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
+  return owner?.kind === appPipeline.kind && spec.source.mergeCommit !== true
+}
+
+/**
  * Whether GitHub must be asked. After a restart `lastCheckedAt` is unknown, and asking once more finds pushes whose webhooks were missed.
  * A fixed commit is resolved once.
  */
@@ -32,10 +42,15 @@ export function mustResolve(
   { remoteSync, lastCheckedAt, now }: Pick<Facts, 'remoteSync' | 'lastCheckedAt' | 'now'>,
   sweepMilliseconds: number,
 ): boolean {
-  if (remoteSync.status?.commit === undefined || isNewSpec(remoteSync)) return true
+  const { commit, pullRequest } = remoteSync.status ?? {}
+  if (commit === undefined || isNewSpec(remoteSync)) return true
+  // Without it, nobody knows whether the commit is one of a fork.
+  if (remoteSync.spec.source.pullRequest !== undefined && pullRequest === undefined) return true
   if (!wasResolved(remoteSync)) return true
   if (remoteSync.spec.source.commit !== undefined) return false
-  if (isNewWake(remoteSync) || lastCheckedAt === undefined) return true
+  if (isNewWake(remoteSync)) return true
+  if (isLookedAfter(remoteSync)) return false
+  if (lastCheckedAt === undefined) return true
   // The resync that triggers the sweep comes up to a tenth early.
   return now.getTime() - lastCheckedAt.getTime() >= sweepMilliseconds * 0.8
 }

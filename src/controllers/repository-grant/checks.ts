@@ -1,6 +1,7 @@
 // What must hold before the policy is asked about a grant: checks in order, each with its rule, its reason and the cure. Pure.
 import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
 import type { RepositoryPermission } from '../../github/index.ts'
+import { controllerOf } from '../../kube/object/owner.ts'
 import type { Check, Refusal } from '../../policy/check.ts'
 import { highestLevel, isWithinLevel, levelsOf, type PermissionLevel, permissionAbove } from '../../policy/permission-level.ts'
 import type { Facts } from './gather.ts'
@@ -54,10 +55,19 @@ const permissionsWithinCeiling: Check<Facts, GrantRefusal> = ({ object, installa
   return above === undefined ? undefined : { rule: 'permissions-within-ceiling', reason: reasons.aboveCeiling, message }
 }
 
+/** How another person makes the request. A grant is immutable; the object that owns one can be given another requester, who gets another grant. */
+function takeOver(grant: RepositoryGrant): string {
+  const owner = controllerOf(grant)
+  if (owner === undefined) return 'delete the grant, and let that person create it again'
+  const [kind, name, namespace] = [owner.kind.toLowerCase(), owner.name, grant.metadata.namespace]
+  const patch = `kubectl patch ${kind} ${name} -n ${namespace} --type merge -p '{"spec":{"requestedBy":"<user name>"}}'`
+  return `that person runs \`sekisho transfer ${kind}/${name}\`, or \`${patch}\` with the user name that \`kubectl auth whoami\` shows`
+}
+
 /** Stops a requester without an account on this GitHub: a ServiceAccount, a certificate or a person of another host has no access to pass on. */
 const requesterIsKnown: Check<Facts, GrantRefusal> = ({ object, answer }) => {
   if (answer.kind !== 'no-person' && (answer.kind !== 'found' || answer.requester.kind !== 'unknown')) return undefined
-  const message = `${object.spec.requestedBy} is not a person on the GitHub of this Installation: a person who is signed in with GitHub must make the request`
+  const message = `${object.spec.requestedBy} is not a person on the GitHub of this Installation: a person who is signed in with GitHub must make the request: ${takeOver(object)}`
   return { rule: 'requester-is-known', reason: reasons.requesterUnknown, message }
 }
 
@@ -67,7 +77,7 @@ const requesterHasAccess: Check<Facts, GrantRefusal> = ({ object, answer }) => {
   const { login, permissions } = answer.requester
   const needed = neededLevel(object)
   const lacking = answer.repositories.find(({ id }) => !isWithinLevel(needed, levelOfRole[permissions.get(id) ?? 'none']))
-  const message = `${login} does not have ${needed} access to ${lacking?.name} on GitHub: somebody who has it must make the request`
+  const message = `${login} does not have ${needed} access to ${lacking?.name} on GitHub: somebody who has it must make the request: ${takeOver(object)}`
   return lacking && { rule: 'requester-has-access', reason: reasons.requesterLacksAccess, message }
 }
 

@@ -116,6 +116,17 @@ describe('the decision on a grant', () => {
     expect(ready.message).toBe('GitHub does not have workflows: read; the levels of workflows are: write')
   })
 
+  test('says how another person makes the request: for a grant of a RemoteSync by the command that takes it over', () => {
+    const denied = { answer: found({ permission: 'none' as const }) }
+    expect(decide(facts(denied)).ready.message).toContain('delete the grant, and let that person create it again')
+    const object = asking({})
+    const owner = { apiVersion: 'apps.sekisho.dev/v1alpha1', kind: 'RemoteSync', name: 'shop', uid: 'u', controller: true }
+    const owned = { ...object, metadata: { ...object.metadata, ownerReferences: [owner] } }
+    const { message } = decide(facts({ ...denied, object: owned })).ready
+    expect(message).toContain('sekisho transfer remotesync/shop')
+    expect(message).toContain(`kubectl patch remotesync shop -n ${object.metadata.namespace} --type merge`)
+  })
+
   test.each([
     ['none', false, false],
     ['read', true, false],

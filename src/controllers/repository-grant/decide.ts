@@ -45,8 +45,10 @@ function rulingOn(facts: Facts): Ruling {
   const refusal = firstRefusal(checks, facts)
   if (refusal) return { decision: 'Denied', ...refusal }
   const { permissions, subjects } = facts.object.spec
-  const repositoryIds = facts.answer.kind === 'found' ? facts.answer.repositories.map(({ id }) => id) : []
-  const { decision, rule, reason: message } = decideGrant({ repositoryIds, permissions, subjects })
+  const repositories = facts.answer.kind === 'found' ? facts.answer.repositories : []
+  const repositoryIds = repositories.map(({ id }) => id)
+  const repositoryNames = new Map(repositories.map(({ id, name }) => [id, name]))
+  const { decision, rule, reason: message } = decideGrant({ repositoryIds, repositoryNames, permissions, subjects })
   if (decision === 'Denied') return { decision, rule, reason: reasons.deniedByPolicy, message }
   return { decision, rule, reason: reasons.approved, message: `${message}${consequenceOf(subjects)}` }
 }

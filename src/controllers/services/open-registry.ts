@@ -2,17 +2,23 @@
 // nothing. It also reads images, by which a commit is proven. It holds no App key and no token of GitHub.
 import { Registry } from 'prom-client'
 import { secrets } from '../../api/builtin/index.ts'
+import type { ReadNamedSecret } from '../../api/named-secret.ts'
 import { platformNamespace, registrySecrets } from '../../api/names.ts'
 import { tenant as tenants } from '../../api/tenancy/tenant.ts'
 import { AppError } from '../../lib/errors.ts'
 import { periodic } from '../../lib/periodic.ts'
 import { isDisjoint, type RegistryLayout } from '../../registry/access.ts'
 import { dockerConfig } from '../../registry/credentials.ts'
-import { type ImageLabels, readImageLabels } from '../../registry/image-labels.ts'
+import { type ImageLabels, keepingLabels, readImageLabels } from '../../registry/image-labels.ts'
 import { placeOfImage, type RegistryPlace, splitRegistry } from '../../registry/image-place.ts'
 import { openTokenServer, type TokenServer } from '../../registry/open-token-server.ts'
 import { createRegistryMetrics } from '../../registry/refusals.ts'
-import { createRegistryReader, type ReaderAuthorization } from '../../registry/registry-reader.ts'
+import {
+  createRegistryReader,
+  type ManifestRemover,
+  type ReaderAuthorization,
+  type RegistryReader,
+} from '../../registry/registry-reader.ts'
 import {
   accountIn,
   credentialTenant,
@@ -32,10 +38,18 @@ export type OpenRegistry = {
   readonly place: RegistryPlace
   /** The Secret that pods pull with; undefined when the registry asks for no credential. */
   readonly pullSecret: string | undefined
+  /** The Secret that builds push with, in a build namespace; undefined when the registry asks for no credential. */
+  readonly buildSecret: string | undefined
+  /** Whether the registry speaks HTTP without TLS. Rejects while it does not answer. */
+  readonly plainHttp: () => Promise<boolean>
   /** The port of the token server, which builds must reach; undefined without one. */
   readonly tokenPort: number | undefined
-  /** The labels of an image of the registry, by digest. Never rejects. */
+  /** How an image of the registry describes itself, by digest. Never rejects. */
   readonly labelsOf: (image: string) => Promise<ImageLabels>
+  /** The same, asked of the registry now: an image may have been deleted. */
+  readonly freshLabelsOf: (image: string) => Promise<ImageLabels>
+  readonly read: RegistryReader
+  readonly remove: ManifestRemover
   /** Resolves when the token server listens, if there is one. */
   readonly start: () => Promise<void>
   /** May be called before `start`. */
@@ -48,12 +62,17 @@ const fieldManager = 'sekisho.dev/registry'
 type Mode = Pick<OpenRegistry, 'tenants' | 'tokenPort' | 'start' | 'stop'> & { readonly authorization: ReaderAuthorization }
 
 /** Call before the manager starts: it adds caches. Throws `invalid_configuration` when settings of the mode are missing. */
-export async function openRegistry(deps: ControllersDeps): Promise<OpenRegistry> {
+export async function openRegistry(deps: ControllersDeps, secretOf: ReadNamedSecret): Promise<OpenRegistry> {
   const { settings, log } = deps
   const place = { registry: settings.registry, aliases: settings.registryAliases }
   const { host } = splitRegistry(settings.registry)
-  const mode = await openMode(deps, host)
+  const mode = await openMode(deps, host, secretOf)
   const reader = createRegistryReader(host, mode.authorization)
+  const freshLabelsOf = (image: string) => readImageLabels(reader.read, image)
+  const ofThisRegistry = (read: (image: string) => Promise<ImageLabels>) => (image: string) => {
+    if (image.startsWith(`${host}/`)) return read(image)
+    return Promise.resolve({ kind: 'unreadable', message: `it is not in the registry ${host}`, permanent: true } as const)
+  }
   if (settings.registryAuthentication === 'none')
     log.error(
       { registry: settings.registry },
@@ -64,10 +83,12 @@ export async function openRegistry(deps: ControllersDeps): Promise<OpenRegistry>
     tenants: mode.tenants,
     tokenPort: mode.tokenPort,
     pullSecret: settings.registryAuthentication === 'none' ? undefined : registrySecrets.pull,
-    async labelsOf(image) {
-      if (image.startsWith(`${host}/`)) return readImageLabels(reader.read, image)
-      return { kind: 'unreadable', message: `it is not in the registry ${host}`, permanent: true }
-    },
+    buildSecret: settings.registryAuthentication === 'none' ? undefined : registrySecrets.build,
+    plainHttp: reader.plainHttp,
+    read: reader.read,
+    remove: reader.remove,
+    labelsOf: ofThisRegistry(keepingLabels(freshLabelsOf)),
+    freshLabelsOf: ofThisRegistry(freshLabelsOf),
     start: mode.start,
     async stop() {
       await Promise.all([mode.stop(), reader.close()])
@@ -75,12 +96,12 @@ export async function openRegistry(deps: ControllersDeps): Promise<OpenRegistry>
   }
 }
 
-function openMode(deps: ControllersDeps, host: string): Promise<Mode> {
+function openMode(deps: ControllersDeps, host: string, secretOf: ReadNamedSecret): Promise<Mode> {
   switch (deps.settings.registryAuthentication) {
     case 'token-server':
       return openWithTokenServer(deps, host)
     case 'secret':
-      return openWithSecrets(deps, host)
+      return openWithSecrets(deps, host, secretOf)
     case 'none':
       return Promise.resolve({
         tenants: registryOfAnybody,
@@ -92,9 +113,8 @@ function openMode(deps: ControllersDeps, host: string): Promise<Mode> {
   }
 }
 
-async function openWithSecrets({ settings, manager }: ControllersDeps, host: string): Promise<Mode> {
-  const found = manager.cache(secrets, { namespace: platformNamespace })
-  const given = givenTenantRegistry(name => found.get({ namespace: platformNamespace, name }))
+async function openWithSecrets({ settings, manager }: ControllersDeps, host: string, secretOf: ReadNamedSecret): Promise<Mode> {
+  const given = givenTenantRegistry(secretOf)
   const tenantsIn = tenantsByNamespace(manager.cache(tenants))
   return {
     tenants: given,
@@ -102,7 +122,7 @@ async function openWithSecrets({ settings, manager }: ControllersDeps, host: str
       async credentialFor(repository) {
         const place = placeOfImage(`${host}/${repository}`, { registry: settings.registry, aliases: [] })
         const [owner] = place.kind === 'tenant' ? tenantsIn(place.namespace) : []
-        const credentials = owner && given.credentialsOf(owner)
+        const credentials = owner && (await given.credentialsOf(owner))
         return credentials?.kind === 'credentials' ? accountIn(credentials.build, host) : undefined
       },
     },
@@ -138,8 +158,8 @@ async function openWithTokenServer(deps: ControllersDeps, host: string): Promise
   return {
     tenants: derivedTenantRegistry(host, credentials),
     authorization: {
-      async tokenFor(repository) {
-        return (await issue('platform', [{ type: 'repository', name: repository, actions: ['pull'] }])).token
+      async tokenFor(repository, action) {
+        return (await issue('platform', [{ type: 'repository', name: repository, actions: [action] }])).token
       },
     },
     tokenPort: settings.registryTokenPort,
@@ -177,14 +197,13 @@ function layoutOf({ registry, registryPlatformPaths }: ControllersDeps['settings
 /** Keeps the Secret by which kpack pulls and pushes the platform's images: `sekisho-registry-platform` in the platform's namespace. */
 function keepPlatformSecret({ manager, clock, log }: ControllersDeps, { credentials }: TokenServer, host: string) {
   const name = registrySecrets.platform
-  const found = manager.cache(secrets, { namespace: platformNamespace })
   return periodic({
     name: 'registry credential of the platform',
     everyMilliseconds: platformSecretMilliseconds,
-    enabled: () => manager.isLeader() && found.synced(),
+    enabled: manager.isLeader,
     async work() {
       const data = secretData(dockerConfig(host, credentials.ofPlatform()))
-      const present = found.get({ namespace: platformNamespace, name })?.data ?? {}
+      const present = (await manager.client.get(secrets, { namespace: platformNamespace, name }))?.data ?? {}
       if (Object.entries(data).every(([key, value]) => present[key] === value)) return
       const { apiVersion, kind } = secrets
       const metadata = { name, namespace: platformNamespace }

@@ -1,10 +1,10 @@
 // Opens the token desk: the clients of the GitHub Apps, the desk, its certificate, its server for workloads and its loops.
 // It is the only place in this process where App keys and installation tokens meet; it never holds a user's token.
-import { secrets } from '../../api/builtin/index.ts'
 import { clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import { installation } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
-import { platformNamespace, wakeAnnotation } from '../../api/names.ts'
+import type { ReadNamedSecret } from '../../api/named-secret.ts'
+import { wakeAnnotation } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import { createTokenRevoker, endpointsOf } from '../../github/index.ts'
@@ -23,8 +23,8 @@ import { tenantsByNamespace } from '../tenants-by-namespace.ts'
 export type OpenTokenDesk = {
   readonly desk: TokenDesk
   readonly githubApps: GitHubApps
-  /** PEM of the authority of the desk's certificate. */
-  readonly certificateAuthority: string
+  /** PEM of the authorities that workloads must trust now. */
+  readonly certificateAuthorities: () => string
   /** Resolves when the token desk listens. */
   readonly start: () => Promise<void>
   /** May be called before `start`. */
@@ -32,14 +32,15 @@ export type OpenTokenDesk = {
 }
 
 /** Call before the manager starts: it adds caches. */
-export async function openTokenDesk({ settings, store, kube, manager, clock, log }: ControllersDeps): Promise<OpenTokenDesk> {
+export async function openTokenDesk(deps: ControllersDeps, secretOf: ReadNamedSecret): Promise<OpenTokenDesk> {
+  const { settings, store, kube, manager, clock, log } = deps
   const { isLeader } = manager
   const apps = manager.cache(clusterGitHubApp)
   const tenantsIn = tenantsByNamespace(manager.cache(tenant))
-  const githubApps = createGitHubApps({ apps, secrets: manager.cache(secrets, { namespace: platformNamespace }), log, clock })
+  const githubApps = createGitHubApps({ apps, secretOf, log, clock })
   const installations = manager.cache(installation)
   const counted = createCountedAudit({ audit: store.audit, clock, log })
-  const deps = {
+  const deskDeps = {
     client: kube,
     githubApps,
     tokens: store.tokens,
@@ -53,8 +54,16 @@ export async function openTokenDesk({ settings, store, kube, manager, clock, log
     clock,
     log,
   }
-  const desk = createTokenDesk(deps)
-  const certificate = await openTokenDeskCertificate({ keys: store.keys, host: settings.tokenDeskHost, clock, log })
+  const desk = createTokenDesk(deskDeps)
+  const certificate = await openTokenDeskCertificate({
+    keys: store.keys,
+    audit: store.audit,
+    host: settings.tokenDeskHost,
+    generation: settings.tokenDeskAuthorityGeneration,
+    overlapHours: settings.tokenDeskAuthorityOverlapHours,
+    clock,
+    log,
+  })
   const server = await createWebServer({ log, certificate, requestsPerMinute: 6000, connections: { mostOfClient: 64 } })
   const endpointsOfHost = (host: string) => {
     const app = apps.list().find(({ spec }) => spec.host === host)
@@ -65,13 +74,13 @@ export async function openTokenDesk({ settings, store, kube, manager, clock, log
   const loops = [
     certificate,
     periodic({ name: 'token desk counts', everyMilliseconds: 5000, work: () => counted.flush(), clock, log }),
-    createTokenSweep({ ...deps, isLeader }),
+    createTokenSweep({ ...deskDeps, isLeader }),
     createRedelivery({ apps, githubApps, isLeader, clock, log, everyMilliseconds }),
   ]
   return {
     desk,
     githubApps,
-    certificateAuthority: certificate.authority,
+    certificateAuthorities: certificate.authorities,
     async start() {
       await listen(server, { host: '0.0.0.0', port: settings.tokenDeskPort })
       for (const loop of loops) loop.start()

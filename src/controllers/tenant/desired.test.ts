@@ -6,7 +6,7 @@ import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { tenantRoleRules } from '../../api/tenancy/tenant-roles.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { credentialsExist, decide, quotasAreCounted } from './decide.ts'
-import { desiredContents, desiredNamespaces } from './desired.ts'
+import { desiredContents, desiredNamespaces, desiredRights } from './desired.ts'
 import { stateOf } from './gather.ts'
 import { needsApply } from './needs-apply.ts'
 import { desiredBindings } from './role-bindings.ts'
@@ -29,7 +29,8 @@ const tenant: Tenant = {
     limits: { concurrentBuilds: 2, tokensPerHour: 600, applications: 7 },
   },
 }
-const settings = { network: testNetwork, certificateAuthority: 'PEM' }
+const accounts = { broker: 'sekisho-broker', controllers: 'sekisho-controllers' }
+const settings = { network: testNetwork, certificateAuthorities: () => 'PEM', accounts, buildsDockerfiles: false }
 const credentials = {
   kind: 'credentials',
   build: new SecretString('{"auths":{"r":{"auth":"build"}}}'),
@@ -71,12 +72,28 @@ describe('the bindings of a tenant', () => {
 
 describe('the namespaces of a tenant', () => {
   test('both enforce the restricted Pod Security standard and say what they are for', () => {
-    const labels = desiredNamespaces(tenant).map(({ object }) => [object.metadata.name, object.metadata.labels])
+    const labels = desiredNamespaces(tenant, settings).map(({ object }) => [object.metadata.name, object.metadata.labels])
     for (const [, found] of labels)
       expect(found).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted', 'sekisho.dev/tenant': 'acme' })
     expect(labels.map(([name, found]) => [name, (found as Record<string, string>)['sekisho.dev/purpose']])).toEqual([
       ['acme', 'application'],
       ['acme-build', 'build'],
+    ])
+  })
+
+  test('the build namespace leaves its pods to the policy build-pods, and opens its network to them, where Dockerfiles are built', () => {
+    const building = { ...settings, buildsDockerfiles: true }
+    const levels = desiredNamespaces(tenant, building).map(
+      ({ object }) => (object.metadata.labels as Record<string, string>)['pod-security.kubernetes.io/enforce'],
+    )
+    expect(levels).toEqual(['restricted', 'privileged'])
+    const policies = desiredContents(tenant, building, credentials).filter(
+      ({ object }) => object.kind === 'NetworkPolicy' && object.metadata.namespace === 'acme-build',
+    )
+    expect(policies.map(({ object }) => object.metadata.name)).toEqual([
+      'sekisho-deny-all',
+      'sekisho-egress',
+      'sekisho-egress-dockerfile',
     ])
   })
 
@@ -97,7 +114,13 @@ describe('the namespaces of a tenant', () => {
     })
     const builder = contents.find(({ object }) => object.kind === 'ServiceAccount')?.object
     expect(builder).toMatchObject({ metadata: { name: 'builder', namespace: 'acme-build' }, automountServiceAccountToken: false })
-    expect(named('NetworkPolicy', 'acme')).toEqual(['sekisho-deny-all', 'sekisho-ingress', 'sekisho-egress'])
+    expect(named('NetworkPolicy', 'acme')).toEqual([
+      'sekisho-deny-all',
+      'sekisho-ingress',
+      'sekisho-egress',
+      'sekisho-ingress-isolated',
+      'sekisho-egress-isolated',
+    ])
     expect(named('NetworkPolicy', 'acme-build')).toEqual(['sekisho-deny-all', 'sekisho-egress'])
   })
 
@@ -121,6 +144,13 @@ describe('the namespaces of a tenant', () => {
       metadata: { name: 'default' },
       imagePullSecrets: [{ name: 'sekisho-registry-pull' }],
     })
+    const isolated = contents.find(({ object }) => object.metadata.name === 'sekisho-isolated')?.object
+    expect(isolated).toMatchObject({
+      kind: 'ServiceAccount',
+      metadata: { namespace: 'acme' },
+      automountServiceAccountToken: false,
+      imagePullSecrets: [{ name: 'sekisho-registry-pull' }],
+    })
   })
 
   test('have none for an open registry; the status says so, and a missing one makes the tenant wait', () => {
@@ -137,14 +167,36 @@ describe('the namespaces of a tenant', () => {
     )
     expect(said.conditions?.find(({ type }) => type === 'Ready')?.message).toContain('other tenants can read and replace')
     const missing = { kind: 'missing', message: 'create Secret x' } as const
-    expect(credentialsExist(missing)).toEqual({ reason: 'RegistryCredentialMissing', message: 'create Secret x' })
+    expect(credentialsExist(missing)).toEqual({
+      reason: 'RegistryCredentialMissing',
+      message: 'create Secret x',
+      retryAfterMilliseconds: 30_000,
+    })
     expect(credentialsExist(credentials)).toBeUndefined()
   })
 
   test('are controlled by the Tenant, and so is everything in them', () => {
-    for (const { object } of [...desiredNamespaces(tenant), ...contents])
+    for (const { object } of [...desiredNamespaces(tenant, settings), ...desiredRights(tenant, accounts), ...contents])
       expect(object.metadata.ownerReferences).toMatchObject([{ kind: 'Tenant', uid: 'tenant-uid', controller: true }])
   })
+})
+
+test('the platform has its rights by bindings to its own accounts, held until nothing needs them', () => {
+  const found = desiredRights(tenant, { broker: 'sekisho', controllers: 'sekisho' }).map(({ object }) => [
+    object.metadata.namespace,
+    object['roleRef'],
+    object['subjects'],
+    object.metadata.finalizers,
+  ])
+  const role = (name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name })
+  const subjects = [{ kind: 'ServiceAccount', name: 'sekisho', namespace: 'sekisho-system' }]
+  const finalizers = ['sekisho.dev/platform-rights']
+  const { namespace } = tenant.spec
+  expect(found).toEqual([
+    [namespace, role('sekisho:controllers-application-namespace'), subjects, finalizers],
+    [namespace, role('sekisho:broker-application-namespace'), subjects, finalizers],
+    [`${namespace}-build`, role('sekisho:controllers-build-namespace'), subjects, finalizers],
+  ])
 })
 
 describe('whose a namespace is', () => {
@@ -187,7 +239,10 @@ test('every kind that a tenant role may create has a quota', () => {
     rules
       .filter(({ verbs }) => verbs.includes('create'))
       .flatMap(({ apiGroups, resources }) =>
-        apiGroups.flatMap(group => resources.map(plural => (group ? `${plural}.${group}` : plural))),
+        // A subresource stores no object of its own.
+        apiGroups.flatMap(group =>
+          resources.filter(plural => !plural.includes('/')).map(plural => (group ? `${plural}.${group}` : plural)),
+        ),
       ),
   )
   expect(creatable.length).toBeGreaterThan(20)

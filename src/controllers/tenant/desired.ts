@@ -11,10 +11,10 @@ import {
   secrets,
   serviceAccounts,
 } from '../../api/builtin/index.ts'
-import { buildNamespaceOf, labels, registrySecrets } from '../../api/names.ts'
+import { builderServiceAccount } from '../../api/dockerfile-build.ts'
+import { buildNamespaceOf, isolatedServiceAccount, labels, registrySecrets } from '../../api/names.ts'
 import type { KubeObject, OwnerReference, ResourceType } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { builderServiceAccount } from '../../builds/builder.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
@@ -22,6 +22,7 @@ import { secretData, type TenantCredentials } from '../../registry/tenant-regist
 import { applicationQuota, buildQuota, containerDefaults, kindsQuota, priorityQuota } from './limits.ts'
 import { applicationNetworkPolicies } from './network/application-network.ts'
 import { buildNetworkPolicies } from './network/build-network.ts'
+import { type PlatformAccounts, platformBindings, rightsFinalizer } from './platform-bindings.ts'
 import { desiredBindings } from './role-bindings.ts'
 import type { TenantSettings } from './settings.ts'
 
@@ -40,12 +41,33 @@ export type DesiredObject = { readonly type: ResourceType; readonly object: Appl
 type Content = { readonly [field: string]: unknown }
 
 /** The tenant's namespace, then its build namespace. */
-export function desiredNamespaces(tenant: Tenant): readonly DesiredObject[] {
+export function desiredNamespaces(
+  tenant: Tenant,
+  { buildsDockerfiles }: Pick<TenantSettings, 'buildsDockerfiles'>,
+): readonly DesiredObject[] {
   const { namespace } = tenant.spec
-  return [namespaceObject(tenant, namespace, 'application'), namespaceObject(tenant, buildNamespaceOf(namespace), 'build')]
+  return [
+    namespaceObject(tenant, namespace, { purpose: 'application', enforced: 'restricted' }),
+    namespaceObject(tenant, buildNamespaceOf(namespace), {
+      purpose: 'build',
+      enforced: buildsDockerfiles ? 'privileged' : 'restricted',
+    }),
+  ]
 }
 
-/** What both namespaces contain, in the order of apply. */
+/** The rights of our own processes in both namespaces: they come before everything else, because everything else needs them. */
+export function desiredRights(tenant: Tenant, accounts: PlatformAccounts): readonly DesiredObject[] {
+  const { namespace } = tenant.spec
+  const inside = (purpose: 'application' | 'build', where: string): readonly DesiredObject[] =>
+    platformBindings(purpose, accounts).map(({ name, roleRef, subjects }) => {
+      const finalizers = [rightsFinalizer]
+      const metadata = { namespace: where, name, labels: ours(tenant), ownerReferences: [owner(tenant)], finalizers }
+      return hashed(roleBindings, metadata, { roleRef, subjects: [...subjects] })
+    })
+  return [...inside('application', namespace), ...inside('build', buildNamespaceOf(namespace))]
+}
+
+/** What both namespaces contain besides, in the order of apply. */
 export function desiredContents(
   tenant: Tenant,
   settings: TenantSettings,
@@ -58,7 +80,9 @@ export function desiredContents(
   return [
     // The policies come first: whatever is made later is never without them.
     ...applicationNetworkPolicies(settings.network).map(({ name, spec }) => inside(networkPolicies, namespace, name, { spec })),
-    ...buildNetworkPolicies(settings.network).map(({ name, spec }) => inside(networkPolicies, build, name, { spec })),
+    ...buildNetworkPolicies(settings.network, settings.buildsDockerfiles).map(({ name, spec }) =>
+      inside(networkPolicies, build, name, { spec }),
+    ),
     ...desiredBindings(tenant.spec).map(({ name, roleRef, subjects }) =>
       inside(roleBindings, namespace, name, { roleRef, subjects: [...subjects] }),
     ),
@@ -66,7 +90,7 @@ export function desiredContents(
     inside(resourceQuotas, namespace, 'tenant-kinds', { spec: { hard: kindsQuota(tenant.spec) } }),
     inside(resourceQuotas, namespace, 'tenant-priority', { spec: priorityQuota('application') }),
     inside(limitRanges, namespace, 'tenant', { spec: { limits: [containerDefaults('application')] } }),
-    inside(configMaps, namespace, authorityConfigMap, { data: { 'ca.crt': settings.certificateAuthority } }),
+    inside(configMaps, namespace, authorityConfigMap, { data: { 'ca.crt': settings.certificateAuthorities() } }),
     inside(resourceQuotas, build, 'tenant', { spec: { hard: buildQuota() } }),
     inside(resourceQuotas, build, 'tenant-priority', { spec: priorityQuota('build') }),
     inside(limitRanges, build, 'tenant', { spec: { limits: [containerDefaults('build')] } }),
@@ -85,12 +109,18 @@ type RegistryContent = {
 
 /**
  * The registry credentials and the ServiceAccounts that use them. Builds push with the one in the build namespace, which no tenant can read. The
- * one in the tenant's namespace pulls the tenant's own images and nothing else; pods that name no ServiceAccount use it through `default`.
+ * one in the tenant's namespace pulls the tenant's own images and nothing else; pods that name no ServiceAccount use it through `default`, and those
+ * of isolated Applications through their own.
  */
 function registryContents(credentials: TenantCredentials): readonly RegistryContent[] {
   const builder = { type: serviceAccounts, purpose: 'build', name: builderServiceAccount } as const
   const withoutToken = { automountServiceAccountToken: false }
-  if (credentials.kind !== 'credentials') return [{ ...builder, content: withoutToken }]
+  const isolated = { type: serviceAccounts, purpose: 'pull', name: isolatedServiceAccount } as const
+  if (credentials.kind !== 'credentials')
+    return [
+      { ...builder, content: withoutToken },
+      { ...isolated, content: withoutToken },
+    ]
   const secret = (purpose: 'build' | 'pull'): RegistryContent => ({
     type: secrets,
     purpose,
@@ -104,13 +134,19 @@ function registryContents(credentials: TenantCredentials): readonly RegistryCont
     // kpack authenticates with `secrets`; the kubelet pulls the builder image with `imagePullSecrets`.
     { ...builder, content: { ...withoutToken, secrets: references('build'), imagePullSecrets: references('build') } },
     { type: serviceAccounts, purpose: 'pull', name: defaultServiceAccount, content: { imagePullSecrets: references('pull') } },
+    { ...isolated, content: { ...withoutToken, imagePullSecrets: references('pull') } },
   ]
 }
 
-/** Both namespaces enforce Pod Security `restricted`, the strictest level. */
-function namespaceObject(tenant: Tenant, name: string, purpose: 'application' | 'build'): DesiredObject {
+type NamespaceKind = { readonly purpose: 'application' | 'build'; readonly enforced: 'restricted' | 'privileged' }
+
+/**
+ * Pod Security enforces `restricted`, the strictest level. Where Dockerfiles are built it cannot: then the policy build-pods holds all pods of the build
+ * namespace to it except those builds.
+ */
+function namespaceObject(tenant: Tenant, name: string, { purpose, enforced }: NamespaceKind): DesiredObject {
   const security = {
-    'pod-security.kubernetes.io/enforce': 'restricted',
+    'pod-security.kubernetes.io/enforce': enforced,
     'pod-security.kubernetes.io/enforce-version': 'latest',
     'pod-security.kubernetes.io/warn': 'restricted',
     'pod-security.kubernetes.io/audit': 'restricted',

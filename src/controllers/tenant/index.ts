@@ -1,5 +1,5 @@
 // Wires the Tenant controller: a change of an object that it made wakes it, and a deleted namespace is recreated. Decides nothing.
-import { configMaps, secrets } from '../../api/builtin/index.ts'
+import { configMaps } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
 import { labels } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
@@ -12,7 +12,6 @@ import type { EventRecorder } from '../../kube/object/events.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 import { evenlyPerHour } from '../../lib/limits/token-bucket.ts'
 import { enforcementConfigMap, recordedEnforcement } from '../../network-probe/enforcement.ts'
-import { namespaceOfGivenSecret } from '../../registry/tenant-registry.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { tenantsByNamespace } from '../tenants-by-namespace.ts'
 import { createOwnObjects, ownedKinds } from './own-objects.ts'
@@ -66,9 +65,6 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
         predicate: partChanged(({ status }) => [findCondition(status?.conditions, 'Ready')?.status, status?.permissions]),
       }),
       watches(configMaps, ({ metadata }) => (metadata.name === enforcementConfigMap ? tenants.list().map(keyOf) : []), platform),
-      watches(secrets, item => tenantsIn(namespaceOfGivenSecret(item.metadata.name) ?? '').map(keyOf), {
-        namespace: deps.platformNamespace,
-      }),
     ],
     reconcile: context =>
       reconcileTenant(

@@ -21,6 +21,8 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
   const applications = String(applicationsOf(limits))
   return {
     'count/applications.apps.sekisho.dev': applications,
+    // One for each, and as many that several share.
+    'count/appsecrets.apps.sekisho.dev': String(2 * applicationsOf(limits)),
     'count/repositorygrants.github.sekisho.dev': String(mostGrants),
     ...Object.fromEntries(followerKinds.map(({ plural, group }) => [`count/${plural}.${group}`, applications])),
   }

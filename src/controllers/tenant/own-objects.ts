@@ -7,13 +7,12 @@ import {
   networkPolicies,
   resourceQuotas,
   roleBindings,
-  secrets,
   serviceAccounts,
 } from '../../api/builtin/index.ts'
-import { labels, registrySecrets } from '../../api/names.ts'
+import { builderServiceAccount } from '../../api/dockerfile-build.ts'
+import { isolatedServiceAccount, labels } from '../../api/names.ts'
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
-import { builderServiceAccount } from '../../builds/builder.ts'
 import type { Cache, CacheScope } from '../../kube/cache/object-cache.ts'
 import { type Watch, watches } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
@@ -37,11 +36,10 @@ export const ownedKinds: readonly ResourceType[] = [namespaces, roleBindings, li
 /** Not watched: the status of a quota changes with every pod, and the resync finds changes of its spec. */
 const unwatched: readonly ResourceType[] = [resourceQuotas]
 
-/** The platform may read Secrets of the two names only, so each name is selected by itself. */
+/** The platform may read objects of these names only, so each name is selected by itself. Secrets are not cached: each is read in its namespace. */
 const names: ReadonlyMap<ResourceType, readonly string[]> = new Map<ResourceType, readonly string[]>([
-  [serviceAccounts, [builderServiceAccount, defaultServiceAccount]],
+  [serviceAccounts, [builderServiceAccount, defaultServiceAccount, isolatedServiceAccount]],
   [configMaps, [authorityConfigMap]],
-  [secrets, [registrySecrets.build, registrySecrets.pull]],
 ])
 
 function scopeOf(name: string): CacheScope {

@@ -1,12 +1,23 @@
 // Keeps a Tenant's namespaces and their contents. The only file here that writes. It never adopts a namespace: new ones are created, not
-// applied, and existing ones are changed by their uid. When the Tenant is deleted, tokens end first, then the namespaces, then the finalizer.
-import { namespaces, networkPolicies, type ResourceQuota, resourceQuotas, roleBindings } from '../../api/builtin/index.ts'
-import { type KubeObject, keyOf, keyText, type ResourceType } from '../../api/resource.ts'
+// applied, and existing ones are changed by their uid. In a namespace the platform's own rights come first: without them it may write nothing else
+// there. When the Tenant is deleted, tokens end first, then the namespaces, then the finalizer.
+import {
+  namespaces,
+  networkPolicies,
+  type ResourceQuota,
+  type RoleBinding,
+  resourceQuotas,
+  roleBindings,
+  secrets,
+} from '../../api/builtin/index.ts'
+import { kinds } from '../../api/registry.ts'
+import { type KubeObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../../api/resource.ts'
 import { type Tenant, tenant as tenants } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Applied, KubeClient } from '../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import { removeFinalizer } from '../../kube/object/finalizers.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Enforcement } from '../../network-probe/enforcement.ts'
 import type { TenantRegistry } from '../../registry/tenant-registry.ts'
@@ -15,10 +26,11 @@ import { recordEndOnce } from '../../store/audit/record-end.ts'
 import type { TokenDesk } from '../../token-desk/index.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
-import { credentialsExist, type Decision, decide, isCounted, namespaceTaken, quotasAreCounted } from './decide.ts'
-import { type DesiredObject, desiredContents, desiredNamespaces } from './desired.ts'
+import { credentialsExist, type Decision, decide, isCounted, namespaceTaken, quotasAreCounted, rightMissing } from './decide.ts'
+import { type DesiredObject, desiredContents, desiredNamespaces, desiredRights } from './desired.ts'
 import { type Facts, gather } from './gather.ts'
 import { needsApply } from './needs-apply.ts'
+import { rightsFinalizer } from './platform-bindings.ts'
 import { bindingNames } from './role-bindings.ts'
 import type { TenantSettings } from './settings.ts'
 import { nextStatus } from './status.ts'
@@ -26,7 +38,7 @@ import { checkTeams, type TeamCheckDeps } from './teams/check-teams.ts'
 import { nextTeamCheckMilliseconds } from './teams/decide-teams.ts'
 
 export type TenantDeps = TeamCheckDeps & {
-  readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'mergePatch' | 'delete'>
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'create' | 'apply' | 'mergePatch' | 'delete'>
   readonly tenants: Pick<Cache<Tenant>, 'get'>
   /** The cached objects of a kind that tenants' namespaces contain. */
   readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get' | 'list'>
@@ -57,7 +69,8 @@ export function reconcileTenant(deps: TenantDeps, context: Pick<ReconcileContext
 async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   const facts = await gather(deps, tenant)
   const decision = decide(facts)
-  const result = decision.kind === 'fill' ? await fill(deps, facts) : decision
+  await releaseRights(deps, facts)
+  const result = decision.kind === 'fill' ? await fill(deps, facts).catch(error => reportRight(deps, tenant, error)) : decision
   // After the namespaces: they must not wait for GitHub.
   const teams = await checkTeams(deps, tenant)
   await deps.status.write(
@@ -68,6 +81,20 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   const next = retry ?? earlier(nextTeamCheckMilliseconds(teams), rotationMilliseconds(deps))
   // What is further away is found by the resync, which a requeue would replace.
   return next === undefined || next >= resyncMilliseconds ? done : requeueAfter(next)
+}
+
+/** Rejects with the error, so that it is logged and repeated ever later; a right that is missing for longer is said in the status, too. */
+async function reportRight(deps: TenantDeps, tenant: Tenant, error: unknown): Promise<never> {
+  const refusal = rightMissing(error, tenant, deps.clock.now())
+  if (refusal !== undefined) {
+    const observed = {
+      decision: { kind: 'refused', ...refusal },
+      teams: { kind: 'not-due' },
+      enforcement: deps.enforcement(),
+    } as const
+    await deps.status.write(tenant, nextStatus(tenant, observed, deps.clock.now()))
+  }
+  throw error
 }
 
 /** New credentials have to be written within a day of the end of their period. */
@@ -82,15 +109,17 @@ function earlier(...times: readonly (number | undefined)[]): number | undefined 
 }
 
 async function fill(deps: TenantDeps, { tenant, namespaces: found }: Facts): Promise<Decision> {
-  for (const wanted of desiredNamespaces(tenant)) {
+  for (const wanted of desiredNamespaces(tenant, deps.settings)) {
     const { name } = wanted.object.metadata
     const live = found.find(namespace => namespace.name === name)?.object
-    if (!(await writeNamespace(deps, wanted, live))) return { kind: 'refused', ...namespaceTaken(name) }
+    if (live === undefined && !(await createNamespace(deps, wanted))) return { kind: 'refused', ...namespaceTaken(name) }
+    await keepRights(deps, tenant, name)
+    if (live !== undefined && !(await changeNamespace(deps, wanted, live))) return { kind: 'refused', ...namespaceTaken(name) }
   }
-  const credentials = deps.registry.credentialsOf(tenant)
+  const credentials = await deps.registry.credentialsOf(tenant)
   const contents = desiredContents(tenant, deps.settings, credentials)
   for (const { type, object } of contents) {
-    const live = deps.live(type).get(keyOf(object))
+    const live = await liveObject(deps, type, keyOf(object))
     if (live === undefined || needsApply(object, live)) await apply(deps, type, object)
   }
   await pruneBindings(deps, tenant, contents)
@@ -103,17 +132,59 @@ async function fill(deps: TenantDeps, { tenant, namespaces: found }: Facts): Pro
   return refusal ? { kind: 'refused', ...refusal } : { kind: 'fill', imagesAreOpen: credentials.kind === 'open' }
 }
 
-/** False when the namespace was created by somebody else, or deleted, in the meantime. */
-async function writeNamespace(deps: TenantDeps, { object }: DesiredObject, live: KubeObject | undefined): Promise<boolean> {
+/** False when the namespace was created by somebody else in the meantime. */
+async function createNamespace({ client }: TenantDeps, { object }: DesiredObject): Promise<boolean> {
   try {
-    if (live === undefined) await deps.client.create(namespaces, object, { fieldManager })
-    else if (needsApply(object, live)) await apply(deps, namespaces, withUid(object, live.metadata.uid))
+    await client.create(namespaces, object, { fieldManager })
     return true
   } catch (error) {
-    if (isKubeError(error, 409) && live === undefined) return false
+    if (isKubeError(error, 409)) return false
+    throw error
+  }
+}
+
+/** False when the namespace was deleted in the meantime. */
+async function changeNamespace(deps: TenantDeps, { object }: DesiredObject, live: KubeObject): Promise<boolean> {
+  try {
+    if (needsApply(object, live)) await apply(deps, namespaces, withUid(object, live.metadata.uid))
+    return true
+  } catch (error) {
     if (isGone(error)) return false
     throw error
   }
+}
+
+/** Secrets are in no cache: they may only be read one by one. */
+async function liveObject(deps: TenantDeps, type: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
+  return type === secrets ? deps.client.get(secrets, key) : deps.live(type).get(key)
+}
+
+/**
+ * Gives our own processes their rights in a namespace. It needs none there: RoleBindings to these roles may be written cluster-wide. The authorizer
+ * learns of them a moment later; what it still refuses is retried.
+ */
+async function keepRights(deps: TenantDeps, tenant: Tenant, namespace: string): Promise<void> {
+  for (const { object } of desiredRights(tenant, deps.settings.accounts)) {
+    if (object.metadata.namespace !== namespace) continue
+    const live = deps.live(roleBindings).get(keyOf(object))
+    const leaving = live?.metadata.deletionTimestamp !== undefined
+    if (live !== undefined && leaving) await removeFinalizer(deps.client, roleBindings, live, rightsFinalizer)
+    if (live === undefined || leaving || needsApply(object, live)) await apply(deps, roleBindings, object)
+  }
+}
+
+/**
+ * Lets the rights in namespaces that are being deleted go, once nothing in the tenant's namespace waits for one of our processes. Asks the API
+ * server: a cache may be behind, and an object that were left could never lose its finalizer again.
+ */
+async function releaseRights(deps: TenantDeps, { tenant, namespaces: found }: Facts): Promise<void> {
+  const leaving = found.filter(({ state }) => state === 'terminating').flatMap(({ name }) => deps.live(roleBindings).list(name))
+  const held = leaving.filter(({ metadata }) => metadata.finalizers?.includes(rightsFinalizer))
+  if (held.length === 0) return
+  const { namespace } = tenant.spec
+  for (const kind of kinds.filter(({ namespaced }) => namespaced))
+    if ((await deps.client.list(kind, { namespace })).length > 0) return
+  for (const binding of held) await removeFinalizer(deps.client, roleBindings, binding as RoleBinding, rightsFinalizer)
 }
 
 /**
@@ -152,7 +223,7 @@ async function pruneBindings(deps: TenantDeps, tenant: Tenant, contents: readonl
 /** Policies add up: one that is not wanted any more would keep open what it allowed. */
 async function prunePolicies(deps: TenantDeps, tenant: Tenant, contents: readonly DesiredObject[]): Promise<void> {
   const kept = new Set(contents.filter(({ type }) => type === networkPolicies).map(({ object }) => keyText(keyOf(object))))
-  for (const { object } of desiredNamespaces(tenant)) {
+  for (const { object } of desiredNamespaces(tenant, deps.settings)) {
     for (const live of deps.live(networkPolicies).list(object.metadata.name)) {
       if (kept.has(keyText(keyOf(live))) || controllerOf(live)?.uid !== tenant.metadata.uid) continue
       const { uid } = live.metadata
@@ -165,7 +236,9 @@ async function end(deps: TenantDeps, tenant: Tenant): Promise<Outcome | undefine
   const facts = await gather(deps, tenant)
   const ours = facts.namespaces.filter(({ state }) => state === 'ours' || state === 'terminating')
   for (const { name } of ours) await deps.desk.revokeBy({ namespace: name }, 'the tenant was deleted')
+  await releaseRights(deps, facts)
   for (const { name, object } of ours.filter(({ state }) => state === 'ours')) {
+    await keepRights(deps, tenant, name)
     const uid = object?.metadata.uid
     await deps.client.delete(namespaces, { name }, uid === undefined ? {} : { uid })
   }

@@ -1,6 +1,7 @@
 // What the platform's operator decides about the namespaces of all tenants. Set by configuration; tenants cannot change it.
 import type { AddressRange } from '../../lib/address-range.ts'
 import type { AllowedRange, IngressPeers } from './network/network-settings.ts'
+import type { PlatformAccounts } from './platform-bindings.ts'
 
 export type NetworkSettings = {
   /** Who may reach applications besides pods of their own namespace. */
@@ -24,6 +25,9 @@ export type NetworkSettings = {
 
 export type TenantSettings = {
   readonly network: NetworkSettings
-  /** PEM of the certificate authority by which workloads trust the token desk. */
-  readonly certificateAuthority: string
+  readonly accounts: PlatformAccounts
+  /** Dockerfiles are built: pods of build namespaces are judged by the policy build-pods instead of Pod Security. */
+  readonly buildsDockerfiles: boolean
+  /** PEM of the certificate authorities by which workloads trust the token desk now: several while one is replaced. */
+  readonly certificateAuthorities: () => string
 }

@@ -1,6 +1,6 @@
 // The App's client against a scripted GitHub: keys, clocks, and what is refused before and after a request.
 import { generateKeyPairSync } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
@@ -133,6 +133,17 @@ describe('minting', () => {
     await using github = await scriptedGitHub(() => ({ status: 502, body: { message: 'Server Error' } }))
     await expect(clientFor(github.url).mint(mintRequest)).rejects.toMatchObject({ code: 'unavailable' })
     expect(github.asked).toHaveLength(1)
+  })
+
+  test('does not wait for one that GitHub has not answered for another installation', async () => {
+    const slow = Promise.withResolvers<ScriptedAnswer>()
+    await using github = await scriptedGitHub(asked => (asked.path.includes('/installations/5/') ? slow.promise : minted()))
+    const client = clientFor(github.url)
+    const waiting = client.mint(mintRequest)
+    await vi.waitFor(() => expect(github.asked).toHaveLength(1))
+    expect(await client.mint({ ...mintRequest, installationId: 6 })).toMatchObject({ repositoryIds: [11] })
+    slow.resolve(minted())
+    expect(await waiting).toMatchObject({ repositoryIds: [11] })
   })
 
   const answers: readonly (readonly [string, ScriptedAnswer, object])[] = [

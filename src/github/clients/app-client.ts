@@ -94,6 +94,8 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   const revokeAt = createTokenRevoker(deps)
   // Lists wait for each other only: a hundred pages must not stand before a mint.
   const listing = createClient({ ...deps, circuit }, `installations:${name}`)
+  // Octokit sends one token request at a time for each bucket: one that GitHub does not answer must not stop those of other tenants.
+  const minting = (installationId: number) => createClient({ ...deps, circuit }, `mint:${name}:${installationId}`)
   const signed = createAppSigner(deps)
 
   const signedRequest = async <T>(route: string, request: (authorization: string) => Promise<T>): Promise<T> => {
@@ -128,7 +130,8 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   const post = (installationId: number, body: Readonly<Record<string, unknown>>) => {
     if (!Number.isSafeInteger(installationId) || installationId < 1)
       throw new AppError('invalid_request', 'installationId must be a positive whole number')
-    return asApp(mintRoute, { installation_id: installationId, ...body, request: { retries: 0 } })
+    const parameters = { installation_id: installationId, ...body, request: { retries: 0 } }
+    return asApp(mintRoute, parameters, minting(installationId))
   }
 
   return {

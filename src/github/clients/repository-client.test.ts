@@ -48,11 +48,38 @@ describe('the repository client', () => {
   })
 
   test('reads the head of a pull request whose fork and author are gone', async () => {
-    const body = { state: 'open', head: { sha, repo: null }, base: { repo: { id: 11 } }, user: null }
+    const body = {
+      state: 'open',
+      head: { sha, repo: null },
+      base: { ref: 'main', repo: { id: 11 } },
+      mergeable: null,
+      user: null,
+    }
     await using github = await scriptedGitHub(() => ({ status: 200, body }))
     const found = await createRepositoryClient(depsFor(github.url)).pullRequest(11, 7)
-    expect(found).toEqual({ state: 'open', headSha: sha, headRepositoryId: undefined, baseRepositoryId: 11 })
+    expect(found).toEqual({
+      state: 'open',
+      headSha: sha,
+      headRepositoryId: undefined,
+      baseRepositoryId: 11,
+      baseBranch: 'main',
+      mergeable: undefined,
+      mergeCommit: undefined,
+    })
     expect(github.asked[0]?.path).toBe('/repositories/11/pulls/7')
+  })
+
+  test('reads tree and parents of a commit, and refuses the answer about another one', async () => {
+    const [tree, parent, other] = ['d', 'e', 'f'].map(letter => letter.repeat(40))
+    const body = { sha, tree: { sha: tree }, parents: [{ sha: parent }] }
+    await using github = await scriptedGitHub((_asked, index) => ({
+      status: 200,
+      body: index === 0 ? body : { ...body, sha: other },
+    }))
+    const client = createRepositoryClient(depsFor(github.url))
+    await expect(client.commit(11, sha)).resolves.toMatchObject({ tree, parents: [parent] })
+    expect(github.asked[0]?.path).toBe(`/repositories/11/git/commits/${sha}`)
+    await expect(client.commit(11, sha)).rejects.toMatchObject({ code: 'integrity_violation' })
   })
 
   test('reads the finer role, and the coarse permission when the role is a custom one', async () => {
@@ -107,6 +134,22 @@ describe('the repository client', () => {
     }))
     await expect(createRepositoryClient(depsFor(github.url)).hasCommit(11, sha, 'main')).resolves.toBe(expected)
     expect(github.asked[0]?.path).toBe(`/repositories/11/compare/main...${sha}?per_page=1&page=2`)
+  })
+
+  test.each<[string, object, readonly string[] | undefined]>([
+    [
+      'all files of a later commit, with former names',
+      { status: 'ahead', files: [{ filename: 'a' }, { filename: 'c', previous_filename: 'b' }] },
+      ['a', 'c', 'b'],
+    ],
+    ['nothing when it is the same commit', { status: 'identical' }, []],
+    ['no answer for a commit that does not follow', { status: 'diverged', files: [{ filename: 'a' }] }, undefined],
+    ['no answer when GitHub may have left files out', { status: 'ahead', files: Array(300).fill({ filename: 'a' }) }, undefined],
+    ['no answer without a list', { status: 'ahead' }, undefined],
+  ])('changed files: %s', async (_what, body, expected) => {
+    await using github = await scriptedGitHub(() => ({ status: 200, body }))
+    await expect(createRepositoryClient(depsFor(github.url)).changedFiles(11, sha, 'b'.repeat(40))).resolves.toEqual(expected)
+    expect(github.asked[0]?.path).toBe(`/repositories/11/compare/${sha}...${'b'.repeat(40)}?per_page=1`)
   })
 
   test('a commit that GitHub does not know, or that has no common history, is not in the repository', async () => {

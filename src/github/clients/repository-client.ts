@@ -15,7 +15,16 @@ export type PullRequestFacts = {
   readonly headSha: string
   readonly headRepositoryId: number | undefined
   readonly baseRepositoryId: number
+  /** Without refs/heads/. */
+  readonly baseBranch: string
+  /** Whether head and base can be merged; undefined while GitHub has not computed it, which asking for the pull request causes. */
+  readonly mergeable: boolean | undefined
+  /** What GitHub computed last: of an earlier head or base after a push, and while they conflict. Of a merged pull request, the merge. */
+  readonly mergeCommit: string | undefined
 }
+
+/** A commit as git sees it. */
+export type CommitFacts = { readonly tree: string; readonly parents: readonly string[] }
 
 /** GitHub's roles on a repository, lowest first. */
 export type RepositoryPermission = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
@@ -32,10 +41,20 @@ export type RepositoryClient = {
   /** undefined when there is no such repository or pull request. */
   readonly pullRequest: (repositoryId: number, number: number) => Promise<PullRequestFacts | undefined>
   /**
+   * undefined when there is no such repository or commit. GitHub serves the commits of all forks through every repository of their network.
+   * Throws `integrity_violation` when GitHub answers with another one.
+   */
+  readonly commit: (repositoryId: number, sha: string) => Promise<CommitFacts | undefined>
+  /**
    * Whether the commit belongs to the repository itself: it is the newest commit of a branch, or the given branch leads to it. GitHub serves
    * the commits of all forks through every repository of their network, so that a commit's existence says nothing.
    */
   readonly hasCommit: (repositoryId: number, commit: string, branch: string) => Promise<boolean>
+  /**
+   * The paths of the files that differ between a commit and a later one, with the former paths of renamed files. undefined when GitHub does not
+   * list them all, or when the one commit does not follow from the other.
+   */
+  readonly changedFiles: (repositoryId: number, from: string, to: string) => Promise<readonly string[] | undefined>
   /** A person's permission on the repository, with the person's id to compare: a login can come to mean another person. */
   readonly collaboratorPermission: (
     repositoryId: number,
@@ -78,9 +97,17 @@ export function createRepositoryClient(deps: TokenClientDeps): RepositoryClient 
       ),
     pullRequest: (repositoryId, number) =>
       get(`${root}/pulls/{pull_number}`, { repository_id: repositoryId, pull_number: number }, pullRequestFacts),
+    async commit(repositoryId, sha) {
+      const parameters = { repository_id: repositoryId, commit_sha: sha }
+      const found = await get(`${root}/git/commits/{commit_sha}`, parameters, commitFacts)
+      if (found === undefined || found.sha === sha) return found
+      throw new AppError('integrity_violation', `GitHub answered with commit ${found.sha} instead of ${sha}`)
+    },
     async hasCommit(repositoryId, commit, branch) {
       return (await leadsTo(repositoryId, branch, commit)) || (await isHead(repositoryId, commit))
     },
+    changedFiles: (repositoryId, from, to) =>
+      get(`${root}/compare/{basehead}`, { repository_id: repositoryId, basehead: `${from}...${to}`, per_page: 1 }, changedPaths),
     async collaboratorPermission(repositoryId, login) {
       const parameters = { repository_id: repositoryId, username: login }
       const found = await get(`${root}/collaborators/{username}/permission`, parameters, answer => ({
@@ -95,6 +122,21 @@ export function createRepositoryClient(deps: TokenClientDeps): RepositoryClient 
         login: textAt(answer, 'login', 'user'),
       })),
   }
+}
+
+/** GitHub lists at most this many files of a comparison, and only on its first page. */
+const mostComparedFiles = 300
+
+function changedPaths(answer: Answer): readonly string[] | undefined {
+  const status = textAt(answer, 'status', 'comparison')
+  if (status === 'identical') return []
+  const files = answer['files']
+  if (status !== 'ahead' || !Array.isArray(files) || files.length >= mostComparedFiles) return undefined
+  return files.flatMap(file => {
+    const changed = recordOf(file, 'comparison.files')
+    const former = optionalTextAt(changed, 'previous_filename', 'comparison.files')
+    return [textAt(changed, 'filename', 'comparison.files'), ...(former === undefined ? [] : [former])]
+  })
 }
 
 async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
@@ -117,12 +159,25 @@ function repositoryFacts(answer: Answer): RepositoryFacts {
 
 function pullRequestFacts(answer: Answer): PullRequestFacts {
   const head = objectAt(answer, 'head', 'pull request')
-  const base = objectAt(objectAt(answer, 'base', 'pull request'), 'repo', 'base')
+  const base = objectAt(answer, 'base', 'pull request')
+  const { mergeable } = answer
   return {
     state: textAt(answer, 'state', 'pull request') === 'open' ? 'open' : 'closed',
     headSha: textAt(head, 'sha', 'head'),
     headRepositoryId: isJsonObject(head['repo']) ? integerAt(head['repo'], 'id', 'head.repo') : undefined,
-    baseRepositoryId: integerAt(base, 'id', 'base.repo'),
+    baseRepositoryId: integerAt(objectAt(base, 'repo', 'base'), 'id', 'base.repo'),
+    baseBranch: textAt(base, 'ref', 'base'),
+    mergeable: typeof mergeable === 'boolean' ? mergeable : undefined,
+    mergeCommit: optionalTextAt(answer, 'merge_commit_sha', 'pull request'),
+  }
+}
+
+function commitFacts(answer: Answer): CommitFacts & { readonly sha: string } {
+  const parents = listOf(answer['parents'], 'commit.parents')
+  return {
+    sha: textAt(answer, 'sha', 'commit'),
+    tree: textAt(objectAt(answer, 'tree', 'commit'), 'sha', 'commit.tree'),
+    parents: parents.map(parent => textAt(recordOf(parent, 'commit.parents'), 'sha', 'commit.parents')),
   }
 }
 

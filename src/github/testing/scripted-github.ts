@@ -19,21 +19,23 @@ export type ScriptedAnswer = {
 
 export type ScriptedGitHub = AsyncDisposable & { readonly url: string; readonly asked: readonly Asked[] }
 
-/** `answer` receives the request and the number of requests before it. */
-export async function scriptedGitHub(answer: (asked: Asked, index: number) => ScriptedAnswer): Promise<ScriptedGitHub> {
+/** `answer` receives the request and the number of requests before it; it may take its time. */
+export async function scriptedGitHub(
+  answer: (asked: Asked, index: number) => ScriptedAnswer | Promise<ScriptedAnswer>,
+): Promise<ScriptedGitHub> {
   const asked: Asked[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
+    request.on('end', async () => {
       const one: Asked = {
         method: request.method ?? '',
         path: request.url ?? '',
         headers: request.headers,
         body: Buffer.concat(chunks).toString(),
       }
-      const reply = answer(one, asked.length)
-      asked.push(one)
+      const index = asked.push(one) - 1
+      const reply = await answer(one, index)
       response.writeHead(reply.status, { 'content-type': 'application/json; charset=utf-8', ...reply.headers })
       response.end(reply.text ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)))
     })

@@ -12,6 +12,7 @@ import { kubernetesClientId } from '../../api/names.ts'
 import { type ErrorCode, isAppError } from '../../lib/errors.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { IssuerPages, PageForm } from './issuer-pages.ts'
+import type { PollingPace } from './polling-pace.ts'
 import { createRecordAdapter, type OidcRecordStore } from './record-adapter.ts'
 
 /** What an ID token says of a person beside the subject. */
@@ -34,6 +35,7 @@ export type IssuerAccounts = {
 export type IssuerConfigurationDeps = {
   readonly keys: IssuerKeys
   readonly records: OidcRecordStore
+  readonly pace: PollingPace
   readonly accounts: IssuerAccounts
   readonly pages: IssuerPages
   readonly now: () => Date
@@ -129,7 +131,7 @@ export function issuerConfiguration(deps: IssuerConfigurationDeps): Configuratio
   const { keys, pages } = deps
   const cookie = { httpOnly: true, secure: true, sameSite: 'lax', signed: true } as const
   return {
-    adapter: createRecordAdapter(deps.records, deps.now),
+    adapter: createRecordAdapter(deps.records, deps.pace, deps.now),
     clients: [kubernetesClient],
     jwks: { keys: keys.privateKeys.map(key => ({ ...key })) as NonNullable<Configuration['jwks']>['keys'] },
     enabledJWA: { idTokenSigningAlgValues: ['ES256'] },

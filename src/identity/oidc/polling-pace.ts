@@ -1,31 +1,26 @@
-// How often a device may poll for its token: RFC 8628 §3.5 demands 5 seconds between requests and `slow_down` for faster ones.
-// In memory and bounded: a device that was dropped may poll too fast once more.
-const pollingIntervalSeconds = 5
+// How often a device may poll for its token: RFC 8628 §3.5 demands 5 seconds between requests and `slow_down` for faster ones. Counted outside
+// this process: a device that polls two replicas in turns must not poll twice as often.
+import { createHash } from 'node:crypto'
 
-/** Remembers when each device polled last. */
-export type PollingPace = {
-  /** Records a request of `id`; false when the one before is less than the interval ago. */
-  readonly mayPoll: (id: string) => boolean
-}
-
-const mostDevices = 10_000
+const pollingIntervalMilliseconds = 5000
 /** Clocks and networks jitter. */
 const toleranceMilliseconds = 500
 
-/** The pace of at most 10,000 devices; the least recent ones are dropped. */
-export function createPollingPace(now: () => Date): PollingPace {
-  const polled = new Map<string, number>()
+/** Counts the attempts of a name in a window that begins with the first; the same for every replica. */
+export type CountAttempt = (name: string, windowMilliseconds: number) => Promise<number>
+
+/** Says how often each device may poll. */
+export type PollingPace = {
+  /** Records a request with this device code; false when another one was allowed less than the interval ago. */
+  readonly mayPoll: (deviceCode: string) => Promise<boolean>
+}
+
+/** The code is a bearer value: only its hash is counted. */
+export function createPollingPace(count: CountAttempt): PollingPace {
   return {
-    mayPoll(id) {
-      const time = now().getTime()
-      const before = polled.get(id)
-      polled.delete(id)
-      polled.set(id, time)
-      for (const oldest of polled.keys()) {
-        if (polled.size <= mostDevices) break
-        polled.delete(oldest)
-      }
-      return before === undefined || time - before >= pollingIntervalSeconds * 1000 - toleranceMilliseconds
+    async mayPoll(deviceCode) {
+      const name = `device-code ${createHash('sha256').update(deviceCode).digest('base64url')}`
+      return (await count(name, pollingIntervalMilliseconds - toleranceMilliseconds)) === 1
     },
   }
 }

@@ -21,11 +21,12 @@ function memoryStore() {
   return { store, rows, ended }
 }
 
+const pace = { mayPoll: async () => true }
 const now = () => new Date('2026-01-01T00:00:00Z')
 
 test('of two concurrent uses of a refresh token one wins, and the grant ends', async () => {
   const { store, rows, ended } = memoryStore()
-  const factory = createRecordAdapter(store, now)
+  const factory = createRecordAdapter(store, pace, now)
   const [tokens, grants] = [factory('RefreshToken'), factory('Grant')]
   await grants.upsert('g1', { jti: 'g1', kind: 'Grant', exp: 1 }, 60)
   await tokens.upsert('t1', { jti: 't1', kind: 'RefreshToken', exp: 1, grantId: 'g1' }, 60)
@@ -37,7 +38,7 @@ test('of two concurrent uses of a refresh token one wins, and the grant ends', a
 
 test('expiry is counted from our clock, and a used record has a consumption time', async () => {
   const { store, rows } = memoryStore()
-  const codes = createRecordAdapter(store, now)('AuthorizationCode')
+  const codes = createRecordAdapter(store, pace, now)('AuthorizationCode')
   await codes.upsert('c1', { jti: 'c1', kind: 'AuthorizationCode', exp: 1, nonce: undefined }, 60)
   expect(rows.get('AuthorizationCode:c1')).toMatchObject({ expiresAt: new Date('2026-01-01T00:01:00Z') })
   await codes.consume('c1')

@@ -2,7 +2,7 @@
 // token is used once even when two requests race, and the loser revokes the whole family (RFC 9700 §4.14.2).
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors, Provider } from 'oidc-provider'
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
-import { createPollingPace } from './polling-pace.ts'
+import type { PollingPace } from './polling-pace.ts'
 
 /** The JSON form of what the provider stores. */
 export type OidcRecordPayload = { readonly [key: string]: JsonValue | undefined }
@@ -38,8 +38,7 @@ async function endGrant(store: OidcRecordStore, grantId: string): Promise<void> 
 }
 
 /** The adapter factory for the provider. Its `consume` throws `invalid_grant` for a second use. */
-export function createRecordAdapter(store: OidcRecordStore, now: () => Date): AdapterFactory {
-  const pace = createPollingPace(now)
+export function createRecordAdapter(store: OidcRecordStore, pace: PollingPace, now: () => Date): AdapterFactory {
   return (model): Adapter => ({
     async upsert(id, payload, expiresIn) {
       const expiresAt = expiresIn === undefined ? undefined : new Date(now().getTime() + expiresIn * 1000)
@@ -52,7 +51,7 @@ export function createRecordAdapter(store: OidcRecordStore, now: () => Date): Ad
       const found = payloadOf(await store.find(model, id))
       // Only polling with an open device code counts: the pages read the same record while the person decides, and a used code is reuse.
       const isOpen = model === 'DeviceCode' && found !== undefined && found.consumed === undefined
-      if (isOpen && Provider.ctx?.oidc.route === 'token' && !pace.mayPoll(id)) throw new errors.SlowDown()
+      if (isOpen && Provider.ctx?.oidc.route === 'token' && !(await pace.mayPoll(id))) throw new errors.SlowDown()
       return found
     },
     findByUserCode: async userCode => payloadOf(await store.findByUserCode(model, userCode)),

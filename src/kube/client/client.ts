@@ -5,14 +5,22 @@ import type { KubeObject, ObjectKey, ObjectMeta, ResourceType } from '../../api/
 /** `mayWrite` is checked right before a write is sent, and before each retry; the signal aborts a write in progress. */
 export type WriteGuard = { readonly mayWrite: () => boolean; readonly signal: AbortSignal }
 
-export type WriteOptions = { readonly fieldManager: string; readonly guard?: WriteGuard }
+/** With `dryRun` the API server judges the write, admission included, and stores nothing. */
+export type WriteOptions = { readonly fieldManager: string; readonly guard?: WriteGuard; readonly dryRun?: boolean }
 
 export type ApplyOptions = WriteOptions & { readonly force?: boolean }
 
 export type ListOptions = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string }
 
-/** `keep` is applied to the items of each page, so that a list of large objects is never whole in memory. */
-export type SnapshotOptions<T> = ListOptions & { readonly signal?: AbortSignal; readonly keep?: (item: T) => T }
+/**
+ * `keep` is applied to the items of each page, so that a list of large objects is never whole in memory. With `most`, no more than so many objects
+ * are asked for: the first ones by name.
+ */
+export type SnapshotOptions<T> = ListOptions & {
+  readonly signal?: AbortSignal
+  readonly keep?: (item: T) => T
+  readonly most?: number
+}
 
 /** An apply configuration: the fields that one manager owns. With `metadata.uid` it never creates and never changes another object of that name. */
 export type Applied = {
@@ -41,9 +49,26 @@ export type WatchOptions = ListOptions & {
 }
 
 /** With `uid`, another object of that name is not deleted. */
-export type DeleteOptions = { readonly uid?: string; readonly guard?: WriteGuard }
+export type DeleteOptions = { readonly uid?: string; readonly guard?: WriteGuard; readonly dryRun?: boolean }
 
 export type PodLogOptions = { readonly container: string; readonly tailLines: number; readonly limitBytes: number }
+
+/**
+ * As the query of a pod's log. `sinceTime` has whole seconds. Without `follow` it ends with what the log has now; with it, when the container ends.
+ * https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#get-read-log-of-the-specified-pod
+ */
+export type PodLogStreamOptions = {
+  readonly container: string
+  readonly sinceTime?: string | undefined
+  readonly follow: boolean
+  readonly signal: AbortSignal
+  /** The log of the container before its last restart. */
+  readonly previous?: boolean
+  /** Only so many of the lines that exist. */
+  readonly tailLines?: number | undefined
+  /** The server ends the stream after so many bytes. */
+  readonly limitBytes?: number | undefined
+}
 
 /** All methods reject with KubeError, except where they say that they resolve to `undefined`. */
 export type KubeClient = {
@@ -74,6 +99,11 @@ export type KubeClient = {
   readonly delete: (type: ResourceType, key: ObjectKey, options?: DeleteOptions) => Promise<void>
   /** The last lines of a container's log, at most `limitBytes`. */
   readonly podLogs: (key: ObjectKey, options: PodLogOptions) => Promise<string>
+  /**
+   * The log of a container as the kubelet sends it, each line with its time in front. It is read as fast as it is consumed; a consumer that returns
+   * early ends it. Rejects with KubeError 400 while the container has not started, and 404 without the pod; a broken connection throws later.
+   */
+  readonly podLogStream: (key: ObjectKey, options: PodLogStreamOptions) => Promise<AsyncIterable<Uint8Array>>
   /** One watch connection. Ends when the server ends it; throws KubeError (410 when the version is too old) or the signal's reason. */
   readonly watch: <T extends KubeObject>(type: ResourceType<T>, options: WatchOptions) => AsyncIterable<WatchEvent<T>>
 }

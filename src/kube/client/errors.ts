@@ -56,6 +56,23 @@ export function isKubeError(error: unknown, status?: number): error is KubeError
   return error instanceof KubeError && (status === undefined || error.status === status)
 }
 
+/**
+ * Whether RBAC refused: right after the rights were given, the same request is allowed a moment later. Quotas, Pod Security and policies answer
+ * 403 too, but their messages do not begin like the authorizer's.
+ */
+export function lacksRight(error: unknown): boolean {
+  return isKubeError(error, 403) && / is forbidden: User "[^"]*" cannot /.test(error.message)
+}
+
+/**
+ * Whether an applied object does not fit the schema of its kind: a field that the kind does not have, a value of another type. The API server answers
+ * 500 to it, although the same request never succeeds.
+ * https://github.com/kubernetes/apimachinery/blob/master/pkg/util/managedfields/internal/structuredmerge.go
+ */
+export function fitsNoSchema(error: unknown): boolean {
+  return isKubeError(error, 500) && error.message.includes('failed to create typed patch object')
+}
+
 /** Whether a resourceVersion is too old to continue from: HTTP 410 `Gone` or `Expired`. */
 export function isExpired(error: unknown): boolean {
   return isKubeError(error) && (error.status === 410 || error.reason === 'Expired')

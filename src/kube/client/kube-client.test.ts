@@ -61,6 +61,12 @@ async function serve(handler: Handler, { path = '', ...limits }: Limits & { read
 
 const key = { namespace: 'ns', name: 'a' }
 
+test('an apply is not parsed a second time by the server', async () => {
+  const { client, requests } = await serve((_, response) => response.end(JSON.stringify(thing('a'))))
+  await client.apply(things, thing('a'), { fieldManager: 'unit', force: true })
+  expect(requests[0]?.url).toMatch(/[?]fieldManager=unit&force=true&fieldValidation=Ignore$/)
+})
+
 test('sends its user agent, and reads fresh credentials when the server refuses them', async () => {
   const { client, requests } = await serve((request, response) => {
     if (request.headers.authorization !== 'Bearer token-2') response.writeHead(401).end(refusal(401, 'Unauthorized', 'no'))
@@ -117,6 +123,19 @@ test('only reads are retried after a broken connection; writes fail as Unreachab
   expect(requests).toHaveLength(3)
 })
 
+test('an apply has no character that is not allowed in YAML, and says the same', async () => {
+  let sent = ''
+  const { client } = await serve((_, response, body) => {
+    sent = body
+    response.end(JSON.stringify(thing('a')))
+  })
+  const text = '\u0000\u001b\u007f\u0085\u009b31m\ufeff\uffff ü🚀 "\\'
+  const object = { ...thing('a'), metadata: { ...thing('a').metadata, annotations: { text } } }
+  await client.apply(things, object, { fieldManager: 'unit' })
+  expect(JSON.parse(sent)).toEqual(object)
+  expect([...sent].filter(character => /[\p{Cc}\ufeff\uffff]/u.test(character))).toEqual([])
+})
+
 test('a request without a response fails within the time limit', async () => {
   const { client } = await serve(() => {}, { requestMilliseconds: 200 })
   await expect(client.apply(things, thing('a'), { fieldManager: 'unit' })).rejects.toMatchObject({ reason: 'Unreachable' })
@@ -140,6 +159,17 @@ test('reads a list again from the start when its pages expire', async () => {
   expect(resourceVersion).toBe('7')
   expect(requests).toHaveLength(4)
   expect(requests[3]?.url).toBe('/apis/test.sekisho.dev/v1/namespaces/ns/things?limit=500&continue=next&labelSelector=a%3Db')
+})
+
+test('a bounded list asks for no more than its bound, over several pages too', async () => {
+  const { client, requests } = await serve((request, response) => {
+    const last = request.url?.includes('continue=') ?? false
+    const items = last ? [thing('c')] : [thing('a'), thing('b')]
+    response.end(JSON.stringify({ items, metadata: { resourceVersion: '7', continue: 'next' } }))
+  })
+  const { items } = await client.snapshot(things, { most: 3 })
+  expect(items.map(({ metadata }) => metadata.name)).toEqual(['a', 'b', 'c'])
+  expect(requests.map(({ url }) => /limit=(\d+)/.exec(url)?.[1])).toEqual(['3', '1'])
 })
 
 test('an error about a Secret contains the message of the server only when it quotes nothing', async () => {

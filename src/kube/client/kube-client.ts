@@ -21,15 +21,23 @@ type ListAnswer<T> = {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
 }
 
-function writing({ fieldManager, force, guard }: ApplyOptions): Pick<KubeRequest, 'query' | 'guard'> {
-  return { query: { fieldManager, force: force ? 'true' : undefined }, guard }
+/**
+ * For an apply the other values make the API server parse the body once more, to find a key that is there twice, which JSON.stringify never
+ * writes. A field that the kind does not have is refused in any case.
+ * https://github.com/kubernetes/apiserver/blob/master/pkg/endpoints/handlers/patch.go (applyPatchToCurrentObject)
+ */
+const unchecked = { fieldValidation: 'Ignore' } as const
+
+function writing({ fieldManager, force, guard, dryRun }: ApplyOptions): Pick<KubeRequest, 'query' | 'guard'> {
+  return { query: { fieldManager, force: force ? 'true' : undefined, dryRun: dryRun ? 'All' : undefined }, guard }
 }
 
 function applying(type: ResourceType, object: Applied, options: ApplyOptions, subresource?: 'status'): KubeRequest {
   const { apiVersion, kind } = object
   if (apiVersion !== type.apiVersion || kind !== type.kind)
     throw new AppError('internal', `apply of ${apiVersion} ${kind} does not fit the type ${type.apiVersion} ${type.kind}`)
-  return { verb: 'apply', type, key: keyOf(object), subresource, body: object, ...writing(options) }
+  const { query, guard } = writing(options)
+  return { verb: 'apply', type, key: keyOf(object), subresource, body: object, query: { ...query, ...unchecked }, guard }
 }
 
 function unlessAbsent<T>(response: Promise<T>, absent: (error: unknown) => boolean): Promise<T | undefined> {
@@ -66,16 +74,16 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
     options: SnapshotOptions<T>,
     limit: number,
   ): Promise<Snapshot<T>> {
-    const { namespace, labelSelector, fieldSelector, signal, keep = item => item } = options
+    const { namespace, labelSelector, fieldSelector, signal, keep = item => item, most = Number.POSITIVE_INFINITY } = options
     const items: T[] = []
     let token: string | undefined
     for (;;) {
-      const query = { limit: String(limit), continue: token, labelSelector, fieldSelector }
+      const query = { limit: String(Math.min(limit, most - items.length)), continue: token, labelSelector, fieldSelector }
       const answer: ListAnswer<T> = await json({ verb: 'list', type, namespace, query, signal })
       // The items of a list lack apiVersion and kind.
       for (const item of answer.items ?? []) items.push(keep({ ...item, apiVersion: type.apiVersion, kind: type.kind }))
       token = answer.metadata.continue
-      if (!token) return { items, resourceVersion: answer.metadata.resourceVersion }
+      if (!token || items.length >= most) return { items, resourceVersion: answer.metadata.resourceVersion }
     }
   }
 
@@ -108,10 +116,10 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
     mergePatch(type, key, patch, options) {
       return unlessAbsent(json({ verb: 'patch', type, key, body: patch, ...writing(options) }), notFound)
     },
-    async delete(type, key, { uid, guard } = {}) {
+    async delete(type, key, { uid, guard, dryRun } = {}) {
       const body = { propagationPolicy: 'Background', ...(uid === undefined ? {} : { preconditions: { uid } }) }
       try {
-        await json({ verb: 'delete', type, key, body, guard })
+        await json({ verb: 'delete', type, key, body, guard, query: { dryRun: dryRun ? 'All' : undefined } })
       } catch (error) {
         if (notFound(error)) return
         // A 409 is success when the uid belongs to another object, or when the object is already being deleted (as for a namespace).
@@ -122,6 +130,12 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
       const query = { container, tailLines: String(tailLines), limitBytes: String(limitBytes) }
       const request: KubeRequest = { verb: 'get', type: pods, key, subresource: 'log', query }
       return (await transport.fetch(request, limitBytes + logSlackBytes)).toString('utf8')
+    },
+    podLogStream(key, { container, sinceTime, follow, previous, tailLines, limitBytes, signal }) {
+      const text = (value: number | boolean | undefined): string | undefined => (value ? String(value) : undefined)
+      const query = { container, timestamps: 'true', sinceTime, follow: text(follow), previous: text(previous) }
+      const bounds = { tailLines: tailLines?.toString(), limitBytes: text(limitBytes) }
+      return transport.open({ verb: 'get', type: pods, key, subresource: 'log', query: { ...query, ...bounds }, signal })
     },
     watch: (type, options) => watch({ ...deps, transport }, type, options),
     close: () => transport.close(),

@@ -71,6 +71,15 @@ export function requestName({ verb, type, key }: KubeRequest): string {
   return `${verb} ${key === undefined ? type.plural : `${type.kind} ${keyText(key)}`}`
 }
 
+/**
+ * JSON that is YAML as well, as which the API server reads an apply: YAML has no control characters, and JSON escapes only those below U+0020.
+ * Source: https://yaml.org/spec/1.2.2/#51-character-set
+ */
+function encoded(body: unknown): string {
+  const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(body).replaceAll(/[\u007f-\u009f\ufeff\ufffe\uffff]/g, escaped)
+}
+
 /** One instance keeps one pool of connections. */
 export function createTransport(deps: TransportDeps): Transport {
   const { connection, clock, requestMilliseconds = 30_000 } = deps
@@ -100,7 +109,7 @@ export function createTransport(deps: TransportDeps): Transport {
           authorization: authorization?.reveal(),
           'content-type': contentType,
         },
-        body: request.body === undefined ? null : JSON.stringify(request.body),
+        body: request.body === undefined ? null : encoded(request.body),
         headersTimeout: requestMilliseconds,
         bodyTimeout: 0,
         signal: ends.signal,

@@ -23,10 +23,27 @@ export async function loadKubeConnection(deps: LoadDeps): Promise<KubeConnection
   return inCluster ?? kubeconfigConnection([join(deps.homeFolder ?? homedir(), '.kube', 'config')], deps.clock)
 }
 
+/**
+ * The connection of the current context of one kubeconfig, given as text; `where` names it in errors. Paths in the text must be absolute.
+ * Rejects with `invalid_configuration`.
+ */
+export async function connectionOfKubeconfig(text: string, where: string, clock: Clock): Promise<KubeConnection> {
+  const { KubeConfig } = await import('./library.ts')
+  const config = new KubeConfig()
+  try {
+    config.loadFromString(text)
+  } catch (cause) {
+    throw new AppError('invalid_configuration', `failed to read ${where}: ${messageOf(cause)}`, { cause })
+  }
+  return connectionOf(config, where, clock)
+}
+
 async function kubeconfigConnection(files: readonly string[], clock: Clock): Promise<KubeConnection> {
-  const config = await readFiles(files)
+  return connectionOf(await readFiles(files), `KUBECONFIG ${files.join(delimiter)}`, clock)
+}
+
+async function connectionOf(config: KubeConfig, where: string, clock: Clock): Promise<KubeConnection> {
   const cluster = config.getCurrentCluster()
-  const where = `KUBECONFIG ${files.join(delimiter)}`
   if (cluster === null || !URL.canParse(cluster.server))
     throw new AppError('invalid_configuration', `${where}: current-context ${config.getCurrentContext()} has no server`)
   if (cluster.proxyUrl) throw new AppError('invalid_configuration', `${where}: proxy-url is not supported`)
@@ -45,10 +62,10 @@ async function kubeconfigConnection(files: readonly string[], clock: Clock): Pro
 }
 
 async function readFiles(files: readonly string[]): Promise<KubeConfig> {
-  const client = await import('@kubernetes/client-node')
-  const config = new client.KubeConfig()
+  const { KubeConfig } = await import('./library.ts')
+  const config = new KubeConfig()
   for (const [index, file] of files.entries()) {
-    const part = index === 0 ? config : new client.KubeConfig()
+    const part = index === 0 ? config : new KubeConfig()
     try {
       part.loadFromFile(file)
       if (part !== config) config.mergeConfig(part, true)

@@ -46,7 +46,7 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
   }
   async function freshLog(entries: number) {
     await tamper('TRUNCATE audit.entries')
-    const log = createAuditLog({ pool: database.pool, clock: systemClock })
+    const log = createAuditLog({ pool: database.pool, clock: systemClock, log: silentLog })
     for (let index = 1; index <= entries; index += 1) await log.append(record(`entry ${index}`))
     return log
   }
@@ -76,7 +76,7 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
   })
 
   test('leaves no gap when another writer is faster, even repeatedly', async () => {
-    const [one, other] = [await freshLog(1), createAuditLog({ pool: database.pool, clock: systemClock })]
+    const [one, other] = [await freshLog(1), createAuditLog({ pool: database.pool, clock: systemClock, log: silentLog })]
     for (let turn = 0; turn < 5; turn += 1) {
       await one.append(record(`one ${turn}`))
       await other.append(record(`other ${turn}`))
@@ -86,7 +86,7 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
   })
 
   test('what must be recorded once is recorded once, also by two writers at the same time', async () => {
-    const [one, other] = [await freshLog(3), createAuditLog({ pool: database.pool, clock: systemClock })]
+    const [one, other] = [await freshLog(3), createAuditLog({ pool: database.pool, clock: systemClock, log: silentLog })]
     const once = {
       ...record('recorded once'),
       namespace: 'acme',
@@ -119,11 +119,41 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
     expect(await log.append(record('next'))).toMatchObject({ sequence: 2 })
   })
 
-  test('continues from what is left when the newest entries were deleted', async () => {
+  test('says that the newest entries are gone, when it appends and when it is examined, once', async () => {
     const log = await freshLog(3)
+    const [, second, third] = await log.list({ after: 0, limit: 3 })
     await tamper('DELETE FROM audit.entries WHERE sequence > 1')
-    expect(await log.append(record('after the loss'))).toMatchObject({ sequence: 2 })
-    expect(await verifyLog(log)).toMatchObject({ ok: true, entries: 2 })
+    expect(await log.append(record('after the loss'))).toMatchObject({ sequence: 3, reason: 'after the loss' })
+    const [loss] = await log.list({ action: 'audit-log.shortened', limit: 2 })
+    expect(loss).toMatchObject({
+      sequence: 2,
+      outcome: 'failed',
+      details: { foundSequence: 1, knownSequence: 3, knownHash: third?.hash, lostFrom: second?.sequence, lostEntries: 2 },
+    })
+    expect(loss?.details['lost']).toEqual([
+      '2 token.minted RepositoryGrant/acme/read-shop',
+      '3 token.minted RepositoryGrant/acme/read-shop',
+    ])
+    await tamper('DELETE FROM audit.entries WHERE sequence = 3')
+    await log.examine()
+    await log.examine()
+    expect((await log.list({ after: 0, limit: 10 })).map(({ action }) => action)).toEqual([
+      'token.minted',
+      'audit-log.shortened',
+      'audit-log.shortened',
+    ])
+    expect(await verifyLog(log)).toMatchObject({ ok: true, entries: 3 })
+  })
+
+  test('says that its entries are gone when another process has taken their numbers', async () => {
+    const log = await freshLog(3)
+    const other = createAuditLog({ pool: database.pool, clock: systemClock, log: silentLog })
+    await tamper('DELETE FROM audit.entries WHERE sequence > 1')
+    for (const reason of ['a', 'b', 'c']) await other.append(record(reason))
+    await log.appendOnce({ ...record('mine'), namespace: 'acme' }, () => false)
+    const [loss] = await log.list({ action: 'audit-log.shortened', limit: 2 })
+    expect(loss).toMatchObject({ sequence: 5, details: { foundSequence: 4, lostEntries: 2 } })
+    expect(await verifyLog(log)).toMatchObject({ ok: true, entries: 6 })
   })
 
   async function transactions(): Promise<number> {

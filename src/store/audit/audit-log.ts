@@ -5,10 +5,12 @@ import type { AuditRecord, TenantAuditRecord } from '../../api/audit-event.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { ChainHead } from '../../lib/hash-chain.ts'
+import type { Log } from '../../lib/log.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
 import { type AuditEntry, nextEntries } from './audit-chain.ts'
 import { storableRecord } from './audit-record.ts'
-import { type AuditQuery, insertAfter, inTurn, readEntries, readHead } from './audit-rows.ts'
+import { type AuditQuery, hasEntry, insertAfter, inTurn, readEntries, readHead, type Turn } from './audit-rows.ts'
+import { createKnownEntries, type KnownEntries, lossRecord } from './known-entries.ts'
 
 /** The port for the audit log. */
 export type AuditLog = {
@@ -25,28 +27,41 @@ export type AuditLog = {
   readonly head: () => Promise<ChainHead>
 }
 
-type AuditLogDeps = { readonly pool: pg.Pool; readonly clock: Clock }
+type AuditLogDeps = {
+  readonly pool: pg.Pool
+  readonly clock: Clock
+  readonly log: Log
+  /** Called after a loss was recorded: what else was durable may be gone as well. */
+  readonly onLoss?: () => void
+}
 
 const mostInTransaction = 500
 const mostWaiting = 10_000
 /** How many entries of a namespace `appendOnce` searches: the earlier entry is seconds old, or as old as an outage. */
 const mostEarlierEntries = 1000
 
-/** The log over a pool whose role may INSERT and SELECT. `settled` resolves when no append is in progress. */
-export function createAuditLog(deps: AuditLogDeps): AuditLog & { readonly settled: () => Promise<void> } {
+/**
+ * The log over a pool whose role may INSERT and SELECT. `settled` resolves when no append is in progress. `examine` records a loss of entries that
+ * this process wrote, which every append does as well.
+ */
+export function createAuditLog(
+  deps: AuditLogDeps,
+): AuditLog & { readonly settled: () => Promise<void>; readonly examine: () => Promise<void> } {
   const { pool, clock } = deps
+  const known = createKnownEntries()
+  const append = createTurns(deps, known)
   const commit = createGroupCommit<AuditRecord, AuditEntry>({
     mostItems: mostInTransaction,
     mostWaiting,
-    write: createAppender(deps),
+    write: createAppender(deps, known, append),
     overflow: () => new AppError('unavailable', 'too many audit entries are waiting to be written', { retryAfterSeconds: 5 }),
   })
   const inProgress = new Set<Promise<void>>()
   const appendUnlessRecorded: AuditLog['appendOnce'] = async (record, alreadyRecorded) => {
     const stored = storableRecord(record)
-    await inTurn(pool, async turn => {
-      if (alreadyRecorded(await turn.newest(record.namespace, record.action, mostEarlierEntries))) return
-      await turn.insert(nextEntries(turn.head, [{ record: stored, at: clock.now() }]))
+    await append(async turn => {
+      const earlier = await turn.newest(record.namespace, record.action, mostEarlierEntries)
+      return alreadyRecorded(earlier) ? [] : [{ record: stored, at: clock.now() }]
     })
   }
   return {
@@ -63,33 +78,66 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog & { readonly settle
       return readEntries(pool, query)
     },
     head: () => readHead(pool),
+    async examine() {
+      const newest = known.newest()
+      if (newest !== undefined && !(await hasEntry(pool, newest))) await append(async () => [])
+    },
   }
 }
 
 /** Remembers the head that it wrote last: as long as no other process appends, a batch costs one round trip. */
-function createAppender({ pool, clock }: AuditLogDeps): (records: readonly AuditRecord[]) => Promise<readonly AuditEntry[]> {
-  let known: ChainHead | undefined
+function createAppender(
+  { pool, clock }: AuditLogDeps,
+  known: KnownEntries,
+  append: AppendInTurn,
+): (records: readonly AuditRecord[]) => Promise<readonly AuditEntry[]> {
+  let last: ChainHead | undefined
   return async records => {
     const at = clock.now()
-    const next = (head: ChainHead) =>
-      nextEntries(
-        head,
-        records.map(record => ({ record, at })),
-      )
-    const head = known
+    const dated = records.map(record => ({ record, at }))
+    const head = last
     // Until the database has answered, the head is unknown.
-    known = undefined
-    const expected = head && next(head)
-    const entries = head && expected && (await insertAfter(pool, head, expected)) ? expected : await insertNext(pool, next)
-    known = entries.at(-1)
+    last = undefined
+    const expected = head && nextEntries(head, dated)
+    if (head && expected && (await insertAfter(pool, head, expected))) {
+      known.remember(expected)
+      last = expected.at(-1)
+      return expected
+    }
+    const entries = await append(async () => dated)
+    last = entries.at(-1)
     return entries
   }
 }
 
-function insertNext(pool: pg.Pool, next: (head: ChainHead) => readonly AuditEntry[]): Promise<readonly AuditEntry[]> {
-  return inTurn(pool, async turn => {
-    const entries = next(turn.head)
-    await turn.insert(entries)
-    return entries
-  })
+type DatedRecord = { readonly record: AuditRecord; readonly at: Date }
+/** Appends what `choose` returns while no other process appends. */
+type AppendInTurn = (choose: (turn: Turn) => Promise<readonly DatedRecord[]>) => Promise<readonly AuditEntry[]>
+
+/** Where entries of this process are gone, the first entry that is appended says so. */
+function createTurns({ pool, clock, log, onLoss }: AuditLogDeps, known: KnownEntries): AppendInTurn {
+  return async choose => {
+    const { lost, entries } = await inTurn(pool, known.newest(), async turn => {
+      const gone = turn.hasKnown ? [] : await goneFrom(turn, known.all())
+      const loss = gone.length === 0 ? [] : [{ record: storableRecord(lossRecord(gone, turn.head)), at: clock.now() }]
+      const added = nextEntries(turn.head, [...loss, ...(await choose(turn))])
+      if (added.length > 0) await turn.insert(added)
+      return { lost: gone, entries: added }
+    })
+    known.forget(lost)
+    known.remember(entries)
+    if (lost.length === 0) return entries
+    for (const entry of lost) log.error({ entry }, 'an entry of the audit log is gone')
+    log.error(
+      { entries: lost.length },
+      'the audit log lost entries that were durable: the database was restored, failed over, or altered',
+    )
+    onLoss?.()
+    return entries.slice(1)
+  }
+}
+
+async function goneFrom(turn: Turn, entries: readonly AuditEntry[]): Promise<readonly AuditEntry[]> {
+  const present = await turn.present(entries.map(({ hash }) => hash))
+  return entries.filter(({ hash }) => !present.has(hash))
 }

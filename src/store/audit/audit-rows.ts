@@ -16,6 +16,10 @@ const columns = 'sequence, at, action, actor, namespace, object, outcome, reason
 const batch = `json_to_recordset($1::json) AS entry(sequence bigint, at timestamptz, action text, actor text, namespace text,
   object text, outcome text, reason text, details jsonb, "previousHash" text, hash text)`
 const newest = 'SELECT sequence, hash FROM audit.entries ORDER BY sequence DESC LIMIT 1'
+/** One round trip: the newest entry, and whether an earlier one is where it was. */
+const newestAndKnown = `SELECT sequence, hash, (SELECT hash FROM audit.entries WHERE sequence = $1) = $2 AS known
+  FROM audit.entries ORDER BY sequence DESC LIMIT 1`
+const present = 'SELECT hash FROM audit.entries WHERE hash = ANY ($1)'
 
 const newestOfNamespace = `SELECT ${columns} FROM (
     SELECT * FROM audit.entries WHERE namespace = $1 ORDER BY sequence DESC LIMIT $2
@@ -44,19 +48,35 @@ export async function insertAfter(pool: pg.Pool, head: ChainHead, entries: reado
 /** While a turn lasts, no other process appends. What was inserted becomes durable when the turn's work resolves, or not at all. */
 export type Turn = {
   readonly head: ChainHead
+  /** False when the log no longer has the entry that `inTurn` was given. */
+  readonly hasKnown: boolean
+  /** Those of the hashes that the log has. */
+  readonly present: (hashes: readonly string[]) => Promise<ReadonlySet<string>>
   /** Entries of this action, newest first, among the newest `limit` of the namespace: the bound keeps the lock short. */
   readonly newest: (namespace: string, action: AuditAction, limit: number) => Promise<readonly AuditEntry[]>
   readonly insert: (entries: readonly AuditEntry[]) => Promise<void>
 }
 
-/** Runs `work` in a transaction that holds the append lock. A rejection rolls back and rejects. */
-export async function inTurn<T>(pool: pg.Pool, work: (turn: Turn) => Promise<T>): Promise<T> {
+/** Whether the log has this entry where it was. */
+export async function hasEntry(pool: pg.Pool, known: ChainHead): Promise<boolean> {
+  const { rows } = await pool.query<HeadRow & KnownRow>(newestAndKnown, [known.sequence, known.hash])
+  return rows[0]?.known === true
+}
+
+/** Runs `work` in a transaction that holds the append lock. `known` is an entry that should be there. A rejection rolls back and rejects. */
+export async function inTurn<T>(pool: pg.Pool, known: ChainHead | undefined, work: (turn: Turn) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   try {
     await client.query('BEGIN')
     await client.query(takeTurn)
+    const { rows: heads } = await client.query<HeadRow & KnownRow>(newestAndKnown, [known?.sequence ?? 0, known?.hash ?? ''])
     const result = await work({
-      head: headOf((await client.query<HeadRow>(newest)).rows),
+      head: headOf(heads),
+      hasKnown: known === undefined || heads[0]?.known === true,
+      present: async hashes => {
+        const { rows } = await client.query<{ hash: string }>(present, [hashes])
+        return new Set(rows.map(({ hash }) => hash))
+      },
       newest: async (namespace, action, limit) => {
         const { rows } = await client.query<AuditTexts>(textQuery(newestOfNamespace, [namespace, limit, action]))
         return rows.map(entryOf)
@@ -79,6 +99,7 @@ export async function readHead(pool: pg.Pool): Promise<ChainHead> {
 }
 
 type HeadRow = { readonly sequence: string; readonly hash: string }
+type KnownRow = { readonly known: boolean | null }
 
 function headOf(rows: readonly HeadRow[]): ChainHead {
   const [row] = rows

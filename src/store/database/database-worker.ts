@@ -4,6 +4,7 @@
 // Source: https://www.postgresql.org/docs/current/protocol-flow.html , https://pglite.dev/docs/api#execprotocolraw
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
+import { inMemoryStartParameters, openDurable } from './durable-folder.ts'
 import { createMessageFramer, type MessageFramer } from './wire-framing.ts'
 
 /** From the process to the thread: open a stream, its bytes (whose buffer is transferred), close the database. */
@@ -55,4 +56,6 @@ async function serve(database: PGlite): Promise<void> {
 }
 
 const { dataFolder } = workerData as { readonly dataFolder: string }
-await PGlite.create(dataFolder).then(serve).catch(sendFailure)
+const opened =
+  dataFolder === 'memory://' ? PGlite.create(dataFolder, { startParams: [...inMemoryStartParameters] }) : openDurable(dataFolder)
+await opened.then(serve).catch(sendFailure)

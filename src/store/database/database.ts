@@ -26,14 +26,16 @@ const statementMilliseconds = 20_000
 /** The server cancels its own statements; this is for a server that no longer answers. */
 const unansweredMilliseconds = 22_000
 
-/** A PostgreSQL server; connects when first used. Errors never contain the URL, which holds a password. */
-export function connectServer(url: SecretString, log: Log): Database {
+/**
+ * A PostgreSQL server; connects when first used. Errors never contain the URL, which holds a password. `patient` is for the owner: a migration
+ * may take as long as it takes.
+ */
+export function connectServer(url: SecretString, log: Log, { patient = false } = {}): Database {
   const pool = new pg.Pool({
     connectionString: checkedUrl(url),
     max: 10,
     connectionTimeoutMillis: connectMilliseconds,
-    statement_timeout: statementMilliseconds,
-    query_timeout: unansweredMilliseconds,
+    ...(patient ? {} : { statement_timeout: statementMilliseconds, query_timeout: unansweredMilliseconds }),
     keepAlive: true,
     application_name: 'sekisho',
     options: '-c TimeZone=UTC',
@@ -49,6 +51,8 @@ export async function openEmbedded(dataFolder: string, log: Log): Promise<Databa
   const release = dataFolder === memory ? async () => {} : await holdFolder(dataFolder)
   try {
     const embedded = await startEmbeddedDatabase(dataFolder === memory ? memory : join(dataFolder, 'pgdata'))
+    if (dataFolder === memory) log.info({}, 'embedded database open in memory: nothing is kept')
+    else log.info({ dataFolder }, 'embedded database open: every commit is flushed to the disk, as far as the volume flushes')
     const pool = new pg.Pool({
       max: 1,
       user: 'postgres',

@@ -54,7 +54,7 @@ export function pendingMigrations(all: readonly Migration[], applied: readonly A
 
 /** Applies what is missing, each migration in a transaction of its own. Needs no right to change tables when nothing is missing. */
 export async function migrate(pool: pg.Pool, log: Log, migrations: readonly Migration[] = readMigrations()): Promise<void> {
-  if (pendingMigrations(migrations, await appliedMigrations(pool)).length === 0) return
+  if ((await migrationsToApply(pool, migrations)).length === 0) return
   const client = await pool.connect()
   try {
     await client.query('SELECT pg_advisory_lock($1)', [prismaLock])
@@ -67,6 +67,14 @@ export async function migrate(pool: pg.Pool, log: Log, migrations: readonly Migr
     await client.query('SELECT pg_advisory_unlock($1)', [prismaLock])
     client.release()
   }
+}
+
+/** The migrations that the database lacks. Reads only; throws as `pendingMigrations`. */
+export async function migrationsToApply(
+  client: pg.Pool | pg.PoolClient,
+  migrations: readonly Migration[] = readMigrations(),
+): Promise<readonly Migration[]> {
+  return migrations.length === 0 ? [] : pendingMigrations(migrations, await appliedMigrations(client))
 }
 
 async function appliedMigrations(client: pg.Pool | pg.PoolClient): Promise<readonly Applied[]> {

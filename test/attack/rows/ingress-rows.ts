@@ -1,5 +1,5 @@
 // Attacks by Ingresses: who writes them, and what not even a chart may put into one.
-import { clusterAdministrator, dave, garbageCollector, impostor, platform } from '../identities.ts'
+import { clusterAdministrator, controllers, dave, garbageCollector, impostor } from '../identities.ts'
 import type { Body, Existing } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
 
@@ -36,7 +36,9 @@ export const ingressRows: readonly Row[] = [
     refused.post(`${as.user} makes an Ingress`, as, ingresses, ingress('x')),
     refused.patch(`${as.user} changes an Ingress`, as, `${ingresses}/held`, { metadata: { labels: { a: 'b' } } }),
   ]),
-  ...contents.map(([what, body]) => refusedContent.post(`the platform makes an Ingress with ${what}`, platform, ingresses, body)),
+  ...contents.map(([what, body]) =>
+    refusedContent.post(`the platform makes an Ingress with ${what}`, controllers, ingresses, body),
+  ),
   refusedContent.post(
     'a cluster administrator makes one without a host',
     clusterAdministrator,
@@ -45,11 +47,11 @@ export const ingressRows: readonly Row[] = [
   ),
   allowed.post(
     'the platform makes an Ingress',
-    platform,
+    controllers,
     ingresses,
     ingress('x', {}, { 'cert-manager.io/cluster-issuer': 'acme' }),
   ),
-  allowed.patch('the platform changes an Ingress', platform, `${ingresses}/held`, { spec: { ingressClassName: 'traefik' } }),
+  allowed.patch('the platform changes an Ingress', controllers, `${ingresses}/held`, { spec: { ingressClassName: 'traefik' } }),
   allowed.patch('a cluster administrator repairs an Ingress', clusterAdministrator, `${ingresses}/held`, {
     metadata: { labels: { a: 'b' } },
   }),

@@ -1,11 +1,12 @@
 // Attacks on Installations: who may write, change, unhook and delete them.
 import {
+  broker,
   clusterAdministrator,
+  controllers,
   dave,
   garbageCollector,
   impostor,
   namespaceController,
-  platform,
   platformAdministrator,
   replicaSetController,
 } from '../identities.ts'
@@ -38,10 +39,10 @@ export const installationRows: readonly Row[] = [
   ),
   refused.apply('dave applies a new one', dave, `${installations}/new?fieldManager=x`, installation({ name: 'new' })),
   refused.remove('dave deletes all', dave, installations),
-  allowed.post('the platform creates one', platform, installations, installation({ name: 'mine' })),
-  allowed.patch('the platform wakes one', platform, one, { metadata: { annotations: { 'sekisho.dev/wake': 'x' } } }),
-  allowed.patch('the platform reports', platform, `${one}/status`, { status: { appId: 1 } }),
-  allowed.remove('the platform deletes one', platform, one),
+  allowed.post('the broker creates one', broker, installations, installation({ name: 'mine' })),
+  allowed.patch('the platform wakes one', controllers, one, { metadata: { annotations: { 'sekisho.dev/wake': 'x' } } }),
+  allowed.patch('the platform reports', controllers, `${one}/status`, { status: { appId: 1 } }),
+  allowed.remove('the broker deletes one', broker, one),
   allowed.remove('the namespace controller deletes one', namespaceController, one),
   allowed.patch('the garbage collector removes its owner', garbageCollector, one, { metadata: { ownerReferences: [] } }),
   refusedStatus.patch('the garbage collector writes a status', garbageCollector, `${one}/status`, { status: { appId: 1 } }),

@@ -1,12 +1,12 @@
-// Attacks on kinds that configure the platform, on what the platform believes of itself (status, finalizers, commits, domains), and on its
+// Attacks on kinds that configure the controllers, on what the platform believes of itself (status, finalizers, commits, domains), and on its
 // own namespace.
 import {
   clusterAdministrator,
+  controllers,
   dave,
   garbageCollector,
   impostor,
   namespaceController,
-  platform,
   platformAdministrator,
   rootCertificatePublisher,
 } from '../identities.ts'
@@ -59,8 +59,8 @@ const platformKindRows: readonly Row[] = (
       refused.patch(`${as.user} changes a ${String(kind)}`, as, `${path}/held`, change),
       refused.remove(`${as.user} deletes a ${String(kind)}`, as, `${path}/held`),
     ]),
-    refused.patch(`the platform changes a ${String(kind)}`, platform, `${path}/held`, change),
-    allowed.patch(`the platform adds its finalizer to a ${String(kind)}`, platform, `${path}/held`, {
+    refused.patch(`the platform changes a ${String(kind)}`, controllers, `${path}/held`, change),
+    allowed.patch(`the platform adds its finalizer to a ${String(kind)}`, controllers, `${path}/held`, {
       metadata: { finalizers: ['sekisho.dev/x'] },
     }),
     ...[platformAdministrator, clusterAdministrator].flatMap(as => [
@@ -78,8 +78,8 @@ const claimRows: readonly Row[] = [
     refusedClaim.patch(`${as.user} labels a claim`, as, `${claims}/held.test`, { metadata: { labels: { a: 'b' } } }),
     refusedClaim.remove(`${as.user} releases a claim`, as, `${claims}/held.test`),
   ]),
-  allowed.post('the platform claims a domain', platform, claims, claim('mine.test')),
-  allowed.remove('the platform releases a domain', platform, `${claims}/held.test`),
+  allowed.post('the platform claims a domain', controllers, claims, claim('mine.test')),
+  allowed.remove('the platform releases a domain', controllers, `${claims}/held.test`),
   allowed.post('a platform administrator approves a domain', platformAdministrator, claims, claim('mine.test')),
   allowed.remove('a platform administrator takes a domain back', platformAdministrator, `${claims}/held.test`),
   allowed.remove('the garbage collector deletes a claim with its Tenant', garbageCollector, `${claims}/held.test`),
@@ -111,7 +111,7 @@ const statusRows: readonly Row[] = [
   ...[dave, platformAdministrator, garbageCollector].map(as =>
     refusedStatus.patch(`${as.user} writes the status of a ${kind}`, as, `${path}/status`, ready),
   ),
-  allowed.patch(`the platform writes the status of a ${kind}`, platform, `${path}/status`, ready),
+  allowed.patch(`the platform writes the status of a ${kind}`, controllers, `${path}/status`, ready),
 ])
 
 const refusedFinalizer = expecting('kind-finalizers')
@@ -128,7 +128,7 @@ const finalizerRows: readonly Row[] = [
     repositoryGrant('x', dave.user, { finalizers: ['example.com/held'] }),
   ),
   allowed.patch('dave removes a foreign finalizer', dave, leaving, finalizers('sekisho.dev/repository-grant')),
-  allowed.patch('the platform removes its finalizer', platform, leaving, finalizers()),
+  allowed.patch('the platform removes its finalizer', controllers, leaving, finalizers()),
   allowed.patch('a platform administrator removes it', platformAdministrator, leaving, finalizers()),
   allowed.patch('the garbage collector removes finalizers', garbageCollector, leaving, finalizers()),
 ]
@@ -144,7 +144,7 @@ const commitRows: readonly Row[] = [
   allowed.patch('dave sets another image without a commit', dave, built, { spec: { image: 'other', commit: null } }),
   allowed.patch('dave changes something else', dave, built, { spec: { env: [{ name: 'A', value: 'b' }] } }),
   allowed.post('dave creates an Application', dave, applications, application('x', { image: 'i' })),
-  allowed.patch('the platform sets image and commit', platform, built, { spec: { image: 'other', commit: 'b'.repeat(40) } }),
+  allowed.patch('the platform sets image and commit', controllers, built, { spec: { image: 'other', commit: 'b'.repeat(40) } }),
 ]
 
 const refusedConfiguration = expecting('platform-configuration')
@@ -157,10 +157,10 @@ const configurationRows: readonly Row[] = [
     refusedConfiguration.post(`${as.user} makes a Secret of the platform`, as, `${inPlatform}/secrets`, secret({ name: 'key' })),
     refusedConfiguration.remove(`${as.user} deletes one`, as, `${inPlatform}/secrets/held`),
   ]),
-  ...[platform, platformAdministrator, clusterAdministrator, rootCertificatePublisher, namespaceController].map(as =>
+  ...[controllers, platformAdministrator, clusterAdministrator, rootCertificatePublisher, namespaceController].map(as =>
     allowed.post(`${as.user} makes a ConfigMap of the platform`, as, `${inPlatform}/configmaps`, configMap('chart')),
   ),
-  allowed.patch('the platform renews its certificate', platform, `${inPlatform}/secrets/held`, { data: { token: 'eQ==' } }),
+  allowed.patch('the platform renews its certificate', controllers, `${inPlatform}/secrets/held`, { data: { token: 'eQ==' } }),
   allowed.post('dave makes a ConfigMap elsewhere', dave, '/api/v1/namespaces/other/configmaps', configMap('chart')),
 ]
 

@@ -2,13 +2,13 @@
 import {
   buildController,
   clusterAdministrator,
+  controllers,
   dave,
   garbageCollector,
   impostor,
   jobController,
-  platform,
 } from '../identities.ts'
-import { type Body, type Existing, type Workload, workloads } from '../objects.ts'
+import { type Body, type Existing, restricted, type Workload, workloads } from '../objects.ts'
 import { allowed, expecting, ownerOf, type Row } from './row.ts'
 
 const refused = expecting('reserved-metadata')
@@ -38,7 +38,7 @@ function templated([kind, { path, object }]: readonly [string, Workload]): reado
   const marked = kind === 'Job' ? jobWith(label) : kind === 'CronJob' ? cronJobWith(label) : body
   return [
     refused.post(`dave makes a ${kind} whose pods look like those of an Application`, dave, path('acme'), marked),
-    allowed.post(`the platform makes such a ${kind}`, platform, path('acme'), marked),
+    allowed.post(`the platform makes such a ${kind}`, controllers, path('acme'), marked),
   ]
 }
 
@@ -75,7 +75,7 @@ export const metadataFixtures: readonly Existing[] = [
 export const metadataRows: readonly Row[] = [
   ...marks.flatMap(([what, metadata]) => [
     ...[dave, impostor].map(as => refused.post(`${as.user} makes a ConfigMap with ${what}`, as, configMaps, configMap(metadata))),
-    allowed.post(`the platform makes a ConfigMap with ${what}`, platform, configMaps, configMap(metadata)),
+    allowed.post(`the platform makes a ConfigMap with ${what}`, controllers, configMaps, configMap(metadata)),
     allowed.post(`a cluster administrator makes a ConfigMap with ${what}`, clusterAdministrator, configMaps, configMap(metadata)),
     allowed.post(`a ConfigMap with ${what} elsewhere`, dave, '/api/v1/namespaces/other/configmaps', configMap(metadata)),
   ]),
@@ -110,6 +110,6 @@ export const metadataRows: readonly Row[] = [
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'p', labels: label },
-    spec: plain,
+    spec: restricted(plain),
   }),
 ]

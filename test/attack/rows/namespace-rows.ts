@@ -1,11 +1,11 @@
 // Attacks on tenants' namespaces and the labels on them.
 import {
   clusterAdministrator,
+  controllers,
   dave,
   garbageCollector,
   impostor,
   namespaceController,
-  platform,
   platformAdministrator,
 } from '../identities.ts'
 import { namespace, tenantLabel } from '../objects.ts'
@@ -64,7 +64,7 @@ export const namespaceRows: readonly Row[] = [
   allowed.patch('dave adds another label', dave, acme, { metadata: { labels: { team: 'x' } } }),
   allowed.post('dave makes a plain namespace', dave, '/api/v1/namespaces', namespace('plain')),
   allowed.remove('dave deletes a plain namespace', dave, '/api/v1/namespaces/other'),
-  allowed.post('the platform makes a tenant’s namespace', platform, '/api/v1/namespaces', namespace('new', tenantLabel)),
+  allowed.post('the platform makes a tenant’s namespace', controllers, '/api/v1/namespaces', namespace('new', tenantLabel)),
   allowed.patch('a platform administrator changes Pod Security', platformAdministrator, acme, loosened),
   allowed.remove('the garbage collector deletes the namespace of a deleted Tenant', garbageCollector, acme),
   allowed.remove('the namespace controller deletes a namespace', namespaceController, acme),

@@ -1,5 +1,5 @@
 // Attacks by where pods run and before whom: priority, nodes, taints, run-time classes, drivers.
-import { clusterAdministrator, dave, jobController, platform, replicaSetController } from '../identities.ts'
+import { clusterAdministrator, controllers, dave, jobController, replicaSetController } from '../identities.ts'
 import { workloads } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
 
@@ -34,8 +34,8 @@ export const podRows: readonly Row[] = [
     ...[...shapes, ...(kind === 'Pod' ? [] : [runtimeClass])].flatMap(([shape, spec]) => [
       refused.post(`${kind} with ${shape}`, dave, path('acme'), object('placed', { ...plain, ...spec })),
     ]),
-    refused.post(`${kind} with a node by the platform`, platform, path('acme'), object('p', { ...plain, nodeName: 'n' })),
-    refused.post(
+    refused.post(`${kind} with a node by the platform`, controllers, path('acme'), object('p', { ...plain, nodeName: 'n' })),
+    expecting('pod-placement', 'build-pods').post(
       `${kind} in a build namespace with a node`,
       clusterAdministrator,
       path('acme-build'),

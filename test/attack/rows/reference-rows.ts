@@ -1,6 +1,6 @@
 // Attacks by referring to a reserved Secret: every kind with a pod template, every field, and kinds that are not pods.
-import { buildController, dave, platform, replicaSetController } from '../identities.ts'
-import { secretShapes, workloads } from '../objects.ts'
+import { buildController, controllers, dave, replicaSetController } from '../identities.ts'
+import { restricted, secretShapes, workloads } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
 
 const refusedAsReference = expecting('secret-references')
@@ -36,7 +36,7 @@ export const referenceRows: readonly Row[] = [...workloads].flatMap(([kind, { pa
     ),
   ),
   refusedAsReference.post(`${kind}: made by a controller`, replicaSetController, path('acme'), object('c', heldByEnvironment())),
-  refusedAsReference.post(`${kind}: made by the platform`, platform, path('acme'), object('c', heldByEnvironment())),
+  refusedAsReference.post(`${kind}: made by the platform`, controllers, path('acme'), object('c', heldByEnvironment())),
   ...Object.entries(secretShapes).map(([shape, spec]) =>
     (shape === 'pull secret'
       ? allowed
@@ -55,7 +55,7 @@ export const referenceRows: readonly Row[] = [...workloads].flatMap(([kind, { pa
     `${kind}: a build with a registry credential`,
     buildController,
     path('acme-build'),
-    object('b', mountsCredential()),
+    object('b', restricted(mountsCredential())),
   ),
   allowed.post(`${kind}: elsewhere`, dave, path('other'), object('refers', heldByEnvironment())),
 ])
@@ -129,12 +129,12 @@ export const laterRows: readonly Row[] = [
     accounts,
     account({ secrets: [{ name: 'sekisho-registry-pull' }] }),
   ),
-  refusedElsewhere.post('an Ingress serves with a reserved Secret', platform, ingresses, ingress('ghtok-held')),
+  refusedElsewhere.post('an Ingress serves with a reserved Secret', controllers, ingresses, ingress('ghtok-held')),
   refusedRegistryElsewhere.post(
     'an Ingress serves with a registry credential',
-    platform,
+    controllers,
     ingresses,
     ingress('sekisho-registry-pull'),
   ),
-  allowed.post('an Ingress', platform, ingresses, ingress('plain')),
+  allowed.post('an Ingress', controllers, ingresses, ingress('plain')),
 ]

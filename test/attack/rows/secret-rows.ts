@@ -1,11 +1,13 @@
 // Attacks on reserved Secrets, and with Secrets that make a controller disclose a credential.
 import {
+  certManager,
   clusterAdministrator,
+  controllers,
   dave,
+  falseCertManager,
   garbageCollector,
   impostor,
   namespaceController,
-  platform,
   replicaSetController,
 } from '../identities.ts'
 import { secret } from '../objects.ts'
@@ -15,6 +17,15 @@ const refusedAsReserved = expecting('reserved-secrets')
 const refusedAsKind = expecting('secret-kinds')
 const secrets = '/api/v1/namespaces/acme/secrets'
 const tokenType = { type: 'kubernetes.io/service-account-token' }
+const appSecrets = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/appsecrets'
+const appSecret = (name: string, annotations: object = {}) => ({
+  apiVersion: 'apps.sekisho.dev/v1alpha1',
+  kind: 'AppSecret',
+  metadata: { name, annotations },
+  spec: { sealed: { A: 'eyJhbGciOiJ4In0.a.b.c.d' } },
+})
+const copyOf = (text: string): object => ({ 'kapp.k14s.io/original': text })
+const refusedAsCopy = expecting('app-secret-copies')
 const forAccount = { annotations: { 'kubernetes.io/service-account.name': 'default' } }
 
 export const secretRows: readonly Row[] = [
@@ -31,16 +42,55 @@ export const secretRows: readonly Row[] = [
   refusedAsReserved.patch('dave changes a registry credential', dave, `${secrets}/sekisho-registry-pull`, {
     data: { token: 'eQ==' },
   }),
-  allowed.post('the platform makes a registry credential', platform, secrets, secret({ name: 'sekisho-registry-x' })),
-  allowed.patch('the platform renews a registry credential', platform, `${secrets}/sekisho-registry-pull`, {
+  ...[dave, clusterAdministrator, impostor, replicaSetController].flatMap(as => [
+    refusedAsReserved.post(`${as.user} plants the values of an AppSecret`, as, secrets, secret({ name: 'appsecret-x' })),
+    refusedAsReserved.patch(`${as.user} changes the values of an AppSecret`, as, `${secrets}/appsecret-shop`, {
+      data: { token: 'eQ==' },
+    }),
+    refusedAsReserved.remove(`${as.user} deletes the values of an AppSecret`, as, `${secrets}/appsecret-shop`),
+  ]),
+  refusedAsReserved.post('dave plants them by generateName', dave, secrets, secret({ generateName: 'appsecret-' })),
+  refusedAsReserved.apply(
+    'dave takes the owner from them',
+    dave,
+    `${secrets}/appsecret-shop?fieldManager=x&force=true`,
+    secret({ name: 'appsecret-shop', ownerReferences: [] }),
+  ),
+  allowed.apply(
+    'the platform writes the values of an AppSecret',
+    controllers,
+    `${secrets}/appsecret-x?fieldManager=x`,
+    secret({ name: 'appsecret-x' }),
+  ),
+  refusedAsCopy.post(
+    'dave keeps a copy of the values beside them',
+    dave,
+    appSecrets,
+    appSecret('a', copyOf('{"spec":{"values":{"A":"x"}}}')),
+  ),
+  refusedAsCopy.post(
+    'dave keeps one with spaces in it',
+    dave,
+    appSecrets,
+    appSecret('a', copyOf('{"spec": {"values" : {"A": "x"}}}')),
+  ),
+  refusedAsCopy.apply(
+    'the administrator applies such a copy',
+    clusterAdministrator,
+    `${appSecrets}/a?fieldManager=x`,
+    appSecret('a', copyOf('"values":{')),
+  ),
+  allowed.post('dave makes an AppSecret', dave, appSecrets, appSecret('a', { note: 'the "values" are in 1Password' })),
+  allowed.post('the platform makes a registry credential', controllers, secrets, secret({ name: 'sekisho-registry-x' })),
+  allowed.patch('the platform renews a registry credential', controllers, `${secrets}/sekisho-registry-pull`, {
     data: { token: 'eQ==' },
   }),
   refusedAsReserved.patch('dave changes a reserved Secret', dave, `${secrets}/ghtok-held`, { data: { token: 'eQ==' } }),
   refusedAsReserved.patch('dave labels a reserved Secret', dave, `${secrets}/ghtok-held`, { metadata: { labels: { a: 'b' } } }),
   refusedAsReserved.apply('dave applies one', dave, `${secrets}/ghtok-new?fieldManager=x`, secret({ name: 'ghtok-new' })),
   refusedAsReserved.remove('dave deletes all Secrets', dave, secrets),
-  allowed.post('the platform makes a reserved Secret', platform, secrets, secret({ name: 'ghtok-x' })),
-  allowed.patch('the platform renews one', platform, `${secrets}/ghtok-held`, { data: { token: 'eQ==' } }),
+  allowed.post('the platform makes a reserved Secret', controllers, secrets, secret({ name: 'ghtok-x' })),
+  allowed.patch('the platform renews one', controllers, `${secrets}/ghtok-held`, { data: { token: 'eQ==' } }),
   allowed.remove('the namespace controller removes one', namespaceController, `${secrets}/ghtok-held`),
   allowed.patch('the garbage collector removes its owner', garbageCollector, `${secrets}/ghtok-held`, {
     metadata: { ownerReferences: [] },
@@ -86,12 +136,34 @@ export const secretRows: readonly Row[] = [
   refusedAsKind.patch('dave labels a Secret for Argo CD later', dave, `${secrets}/plain`, {
     metadata: { labels: { 'argocd.argoproj.io/secret-type': 'repository' } },
   }),
+  allowed.post(
+    'cert-manager fills a Secret with a certificate',
+    certManager,
+    secrets,
+    secret({
+      name: 't',
+      labels: { 'controller.cert-manager.io/fao': 'true' },
+      annotations: { 'cert-manager.io/issuer-name': 'x' },
+    }),
+  ),
+  refusedAsKind.post(
+    'cert-manager marks a Secret for another operator',
+    certManager,
+    secrets,
+    secret({ name: 't', annotations: { 'replicator.v1.mittwald.de/replicate-to': 'globex' } }),
+  ),
+  refusedAsKind.post(
+    'a ServiceAccount that is called cert-manager marks a Secret',
+    falseCertManager,
+    secrets,
+    secret({ name: 't', annotations: { 'cert-manager.io/issuer-name': 'x' } }),
+  ),
   allowed.post('dave labels a Secret', dave, secrets, secret({ name: 't', labels: { 'app.kubernetes.io/name': 'shop' } })),
   allowed.patch('dave changes data', dave, `${secrets}/plain`, { data: { token: 'eQ==' } }),
   allowed.patch('dave changes data of an old annotated Secret', dave, `${secrets}/annotated`, { data: { token: 'eQ==' } }),
   allowed.post(
     'the platform annotates a Secret',
-    platform,
+    controllers,
     secrets,
     secret({ name: 't', annotations: { 'kpack.io/docker': 'x' } }),
   ),

@@ -1,12 +1,12 @@
 // Attacks by the addresses of Services, and by hand-written endpoints that lead a Service to any address.
 import {
   clusterAdministrator,
+  controllers,
   dave,
   endpointSliceController,
   garbageCollector,
   type Identity,
   namespaceController,
-  platform,
 } from '../identities.ts'
 import { type Existing, service } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
@@ -46,7 +46,7 @@ const one = `${services}/exposed`
 
 const serviceRows: readonly Row[] = [
   ...shapeRows,
-  ...[clusterAdministrator, platform].map(as =>
+  ...[clusterAdministrator, controllers].map(as =>
     refused.post(`${as.user} makes a Service with externalIPs`, as, services, service({ name: 'x' }, { externalIPs: [address] })),
   ),
   refused.post(
@@ -105,7 +105,7 @@ const endpointSlices = {
 const endpointRows: readonly Row[] = [endpoints, endpointSlices].flatMap(({ path, object }) => {
   const named = { ...object, metadata: { ...object.metadata, name: 'x' } }
   const labelled = { metadata: { labels: { a: 'b' } } }
-  const writers: readonly Identity[] = [dave, clusterAdministrator, platform]
+  const writers: readonly Identity[] = [dave, clusterAdministrator, controllers]
   return [
     ...writers.map(as => refusedAsEndpoint.post(`${as.user} writes ${object.kind}`, as, path, named)),
     refusedAsEndpoint.patch(`dave changes ${object.kind}`, dave, `${path}/held`, labelled),

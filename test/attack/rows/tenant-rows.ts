@@ -1,5 +1,5 @@
 // Attacks on Tenants.
-import { clusterAdministrator, dave, garbageCollector, impostor, platform, platformAdministrator } from '../identities.ts'
+import { broker, clusterAdministrator, dave, garbageCollector, impostor, platformAdministrator } from '../identities.ts'
 import { tenant } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
 
@@ -13,7 +13,7 @@ export const tenantRows: readonly Row[] = [
   ]),
   refused.patch('dave gives himself a role', dave, `${tenants}/acme`, { spec: { roles: [] } }),
   refusedStatus.patch('dave writes a Tenant’s status', dave, `${tenants}/acme/status`, { status: { namespace: 'x' } }),
-  allowed.post('the platform creates a Tenant', platform, tenants, tenant('mine')),
+  allowed.post('the broker creates a Tenant', broker, tenants, tenant('mine')),
   allowed.post('a cluster administrator creates a Tenant', clusterAdministrator, tenants, tenant('mine')),
   allowed.post('a platform administrator creates a Tenant', platformAdministrator, tenants, tenant('mine')),
   allowed.patch('a platform administrator changes roles', platformAdministrator, `${tenants}/acme`, { spec: { roles: [] } }),

@@ -14,7 +14,7 @@ const certificate = createCertificate({
   certificate: readFileSync(certificatePath, 'utf8'),
   privateKey: new SecretString(readFileSync(keyPath, 'utf8')),
 })
-const server = await createReviewServer({ log: silentLog, certificate, identities: platformIdentities() })
+const server = await createReviewServer({ log: silentLog, certificate, identities: platformIdentities('standalone') })
 const port = await listen(server, { host: '127.0.0.1', port: 0 })
 await serveCommands(async () => ({ port }))
 process.exit(0)

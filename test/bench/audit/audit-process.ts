@@ -18,7 +18,7 @@ type Command =
 
 const { location } = readStoreSettings(process.env)
 const database = 'url' in location ? connectServer(location.url, log) : await openEmbedded(location.dataFolder, log)
-const audit = createAuditLog({ pool: database.pool, clock })
+const audit = createAuditLog({ pool: database.pool, clock, log })
 
 type Timed = {
   readonly operations: number

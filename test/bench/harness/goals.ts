@@ -48,6 +48,17 @@ export function oursAtMost(figure: string, most: number): Goal<Summary> {
   }
 }
 
+/** Ours − peer: what ours costs in addition to the peer, which is a part of it. */
+export function oursAbovePeerAtMost(figure: string, most: number): Goal<Summary> {
+  return {
+    text: `${figure}: ours − peer ≤ ${most.toLocaleString('en-US')}`,
+    evaluate({ figures }) {
+      const { ours = Number.NaN, peer = Number.NaN } = figures[figure] ?? {}
+      return { met: ours - peer <= most, value: shown(ours - peer) }
+    },
+  }
+}
+
 /** Met by any one of them. */
 export function anyOf(goals: readonly Goal<Summary>[]): Goal<Summary> {
   return {

@@ -19,6 +19,17 @@ export function cpuSecondsOfStat(text: string): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 
+/** Fields 16 and 17: of the children that have ended, and of theirs. */
+export function childrenCpuSecondsOfStat(text: string): number {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond
+}
+
+/** CPU time of the children of this process that have ended. */
+export async function childrenCpuSeconds(): Promise<number> {
+  return childrenCpuSecondsOfStat(await readFile('/proc/self/stat', 'utf8'))
+}
+
 export function bytesOfStatus(text: string, field: 'VmRSS' | 'VmHWM'): number {
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? Number.NaN) * 1024
 }

@@ -1,6 +1,6 @@
 // The protocol of measured programs and the usage from /proc, with real processes.
 import { expect, onTestFinished, test } from 'vitest'
-import { bytesOfStatus, cpuSecondsOfStat, usageOf } from './process-usage.ts'
+import { bytesOfStatus, childrenCpuSecondsOfStat, cpuSecondsOfStat, usageOf } from './process-usage.ts'
 import { startProgram } from './program.ts'
 
 const echo = `
@@ -60,7 +60,9 @@ test('usage reports the CPU time that the program used and its resident memory',
 })
 
 test('the formats of /proc are read as proc(5) defines them, also with an unusual process name', async () => {
-  expect(cpuSecondsOfStat('7 (a) b (c) S 1 7 7 0 -1 4194304 100 0 0 0 250 50 0 0 20 0 11 0 100 0 0')).toBe(3)
+  const stat = '7 (a) b (c) S 1 7 7 0 -1 4194304 100 0 0 0 250 50 70 30 20 0 11 0 100 0 0'
+  expect(cpuSecondsOfStat(stat)).toBe(3)
+  expect(childrenCpuSecondsOfStat(stat)).toBe(1)
   expect(bytesOfStatus('Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n', 'VmRSS')).toBe(1_048_576)
   await expect(usageOf(2 ** 30)).rejects.toThrow('ENOENT')
 })

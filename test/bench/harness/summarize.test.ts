@@ -1,7 +1,7 @@
 // Ratios within rounds, the control, what makes a result void, and how goals are evaluated.
 import { describe, expect, test } from 'vitest'
 import type { Run } from './bench.ts'
-import { allOf, anyOf, figureAtMost, oursAtLeast, ratioAtLeast, ratioAtMost } from './goals.ts'
+import { allOf, anyOf, figureAtMost, oursAbovePeerAtMost, oursAtLeast, ratioAtLeast, ratioAtMost } from './goals.ts'
 import { figureNames, figuresOf, type Round, summarize, voidReason } from './summarize.ts'
 
 const at = (rate: number, more: Partial<Run> = {}): Run => ({ operations: rate, wallSeconds: 1, ...more })
@@ -75,6 +75,9 @@ describe('goals', () => {
     [ratioAtMost(rate, 0.8), true, '0.800'],
     [oursAtLeast(rate, 80), true, '80.0'],
     [oursAtLeast(rate, 81), false, '80.0'],
+    [oursAbovePeerAtMost(rate, -20), true, '-20.0'],
+    [oursAbovePeerAtMost(rate, -21), false, '-20.0'],
+    [oursAbovePeerAtMost('p99 ms', 1000), false, 'not measured'],
     [ratioAtLeast('p99 ms', 0), false, 'not measured'],
     [ratioAtMost('p99 ms', 1000), false, 'not measured'],
     [anyOf([oursAtLeast(rate, 81), ratioAtLeast(rate, 0.5)]), true, '80.0; 0.800'],

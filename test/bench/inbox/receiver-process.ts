@@ -15,7 +15,7 @@ import { serveCommands } from '../harness/command-server.ts'
 import { webhookSecret } from './push-deliveries.ts'
 
 const { location, sealingKeys } = readStoreSettings(process.env)
-const store = await openStore({ ...location, sealingKeys, clock, log })
+const { broker: store } = await openStore({ ...location, sealingKeys, clock, log })
 const server = await createWebServer({
   log,
   clock,

@@ -4,6 +4,7 @@ import { Pool } from 'undici'
 import type { Application } from '../../../src/api/apps/application.ts'
 import { application } from '../../../src/api/apps/application.ts'
 import { applicationChart } from '../../../src/api/apps/application-chart.ts'
+import { release } from '../../../src/api/apps/release.ts'
 import { events } from '../../../src/api/builtin/index.ts'
 import type { KubeObject, ResourceType } from '../../../src/api/resource.ts'
 import { findChartSource } from '../../../src/charts/chart-source.ts'
@@ -14,9 +15,12 @@ import { urlOf } from '../../../src/controllers/application/hosts.ts'
 import { fieldManager } from '../../../src/controllers/application/objects/apply-objects.ts'
 import { entriesOf } from '../../../src/controllers/application/objects/inventory.ts'
 import { renderableKind } from '../../../src/controllers/application/objects/renderable-kinds.ts'
+import { planRelease } from '../../../src/controllers/application/releases/choose-release.ts'
+import { desiredRelease } from '../../../src/controllers/application/releases/desired-release.ts'
+import { reportOf } from '../../../src/controllers/application/rollout/report.ts'
 import { evaluateRollout } from '../../../src/controllers/application/rollout/rollout.ts'
 import { nextStatus } from '../../../src/controllers/application/status.ts'
-import { objectPath } from '../../../src/kube/client/resource-path.ts'
+import { collectionPath, objectPath } from '../../../src/kube/client/resource-path.ts'
 import { loadKubeConnection } from '../../../src/kube/kubeconfig/kubeconfig.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { messageOf } from '../../../src/lib/errors.ts'
@@ -28,13 +32,17 @@ const { apiVersion, kind } = applicationChart
 const webChart = { apiVersion, kind, metadata: { name: 'web' }, spec: { builtIn: 'web', timeoutSeconds: 10 } } as const
 const chartFact = { timeoutSeconds: 10, lookup: findChartSource(webChart, () => undefined) }
 
+const noReleases = { headers: [], jobs: [], podsOfJobs: new Map(), syncs: [], secretVersions: {} }
+
 const connection = await loadKubeConnection({ environment: process.env, clock })
 const { ca, cert, key } = connection.tls
 const pool = new Pool(connection.server, { allowH2: false, connections: workers, connect: { ca, cert, key: key?.reveal() } })
 let done = 0
 
-async function send(method: 'GET' | 'PATCH', path: string, body?: object): Promise<string> {
-  const headers = { accept: 'application/json', 'content-type': 'application/apply-patch+yaml' }
+const contentTypes = { GET: 'application/json', POST: 'application/json', PATCH: 'application/apply-patch+yaml' } as const
+
+async function send(method: keyof typeof contentTypes, path: string, body?: object): Promise<string> {
+  const headers = { accept: 'application/json', 'content-type': contentTypes[method] }
   const answer = await pool.request({ method, path, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
   if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${await answer.body.text()}`)
   if (method === 'GET') return answer.body.text()
@@ -44,7 +52,11 @@ async function send(method: 'GET' | 'PATCH', path: string, body?: object): Promi
 
 function apply(type: ResourceType, object: Pick<KubeObject, 'metadata'>, subresource?: 'status'): Promise<string> {
   const { name, namespace = '' } = object.metadata
-  return send('PATCH', `${objectPath(type, { name, namespace }, subresource)}?fieldManager=${fieldManager}&force=true`, object)
+  return send(
+    'PATCH',
+    `${objectPath(type, { name, namespace }, subresource)}?fieldManager=${fieldManager}&force=true&fieldValidation=Ignore`,
+    object,
+  )
 }
 
 /** The Event that the controller records for an Application whose objects it has just created. */
@@ -60,12 +72,27 @@ function eventOf({ metadata }: Application): Pick<KubeObject, 'metadata'> & Read
 
 async function writeAll(found: Application): Promise<void> {
   const registry = { place: { registry: 'registry.test', aliases: [] }, pullSecret: undefined }
+  const unread = { contents: { kind: 'unread' } as const, certificateIssuers: [] }
   const nobody = { tenant: undefined, claims: new Map(), reservedHosts: [], foreignHosts: new Set<string>() }
-  const nothing = { ...nobody, registry, usersOfHost: new Map(), children: new Map(), present: [], pods: [] }
+  const nothing = {
+    ...nobody,
+    registry,
+    usersOfHost: new Map(),
+    secrets: new Map(),
+    children: new Map(),
+    present: [],
+    pods: [],
+    releases: noReleases,
+    ...unread,
+  }
   const decision = decide({ application: found, ingress, chart: chartFact, ...nothing })
   if (decision.kind === 'refused') throw new Error(decision.message)
   const desired = desiredManifests(found, chart(decision.input), decision.input)
   if (desired.kind === 'refused') throw new Error(desired.message)
+  const plan = planRelease(found, undefined, {})
+  const by = { kind: 'FieldManager', name: fieldManager } as const
+  if (plan)
+    await send('POST', collectionPath(release, found.metadata.namespace), desiredRelease(found, plan, { secretVersions: {}, by }))
   for (const manifest of desired.manifests) {
     const type = renderableKind(manifest)
     if (type) await apply(type, manifest)
@@ -73,7 +100,18 @@ async function writeAll(found: Application): Promise<void> {
   const [host = ''] = decision.input.hosts
   const progress = { kind: 'applied', url: urlOf(host, ingress), changed: true } as const
   const rollout = evaluateRollout([undefined], [])
-  const status = nextStatus(found, { progress, rollout, inventory: entriesOf(desired.manifests) }, clock.now())
+  const now = clock.now()
+  const observed = {
+    newest: 1,
+    madeAt: now.toISOString(),
+    runs: 1,
+    isPinned: false,
+    hold: undefined,
+    job: undefined,
+    replicas: 0,
+  }
+  const releases = reportOf(found, { observed, progress, rollout, pods: [], replicas: 0 }, now)
+  const status = nextStatus(found, { progress, rollout, inventory: entriesOf(desired.manifests), releases }, now)
   const { name, namespace = '', uid = '' } = found.metadata
   const reported = { apiVersion: application.apiVersion, kind: application.kind, metadata: { name, namespace, uid }, status }
   await apply(application, reported, 'status')

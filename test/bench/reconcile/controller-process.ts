@@ -48,7 +48,11 @@ function start(): void {
     // The load is one tenant's: it measures the controller, not the limit of a tenant.
     changePace: { wait: () => 0 },
     ingress,
-    registry: { place: { registry: 'registry.test', aliases: [] }, pullSecret: undefined },
+    registry: {
+      place: { registry: 'registry.test', aliases: [] },
+      pullSecret: undefined,
+      labelsOf: () => Promise.reject(new Error('no image of the bench is read')),
+    },
   })
   manager.add({
     ...applications,

@@ -10,7 +10,7 @@ export type ServedRequests = {
   readonly reads: number
 }
 
-const kinds = ['applications', 'applicationcharts', 'deployments', 'services', 'ingresses', 'events']
+const kinds = ['applications', 'applicationcharts', 'releases', 'deployments', 'services', 'ingresses', 'events']
 const writeVerbs = ['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'DELETECOLLECTION']
 
 /** `metrics` in the text format of Prometheus. */

@@ -12,6 +12,10 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/127\.0\.0\.1:\d+\/apps/g, '<registry>'],
   [/sha256:[0-9a-f]{64}/g, '<digest>'],
   [/\b[0-9a-f]{40}\b/g, '<sha>'],
+  // Of Services: the API server chooses them.
+  [/\b10\.(9[6-9]|10\d|11[01])\.\d{1,3}\.\d{1,3}\b/g, '<cluster ip>'],
+  // Of what a Release consists of, which includes the name of the environment's chart.
+  [/\b[0-9a-f]{32}\b/g, '<hash>'],
   [/-[0-9a-f]{12}\b/g, '-<hash>'],
   [/\b1\d{5}\b/g, '<id>'],
   [/-----BEGIN [\s\S]+-----END [A-Z ]+-----/g, '<pem>'],

@@ -13,13 +13,17 @@ import type { ResourceType } from '../../../src/api/resource.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
+import type { Schema } from '../../../src/store/access/rights.ts'
 import { openStore } from '../../../src/store/open-store.ts'
-import type { Store } from '../../../src/store/store.ts'
+import { bothStores, type TestStore } from '../../fixtures/databases.ts'
+import { giveRights, giveSecret } from '../../fixtures/platform-rights.ts'
+import { roleUrl } from '../../fixtures/production-database.ts'
 import { type CrashSwitch, createCrashSwitch } from '../proxies/crash-switch.ts'
 import { openDatabaseProxy } from '../proxies/database-proxy.ts'
 import { openGitHubProxy } from '../proxies/github-proxy.ts'
 import type { CrashProxy } from '../proxies/http-proxy.ts'
 import { openKubernetesProxy } from '../proxies/kubernetes-proxy.ts'
+import { openRegistryProxy } from '../proxies/registry-proxy.ts'
 import type { Component, RunSettings } from '../subject/messages.ts'
 import { type Account, makeAccount } from './account.ts'
 import type { Fixture } from './fixture.ts'
@@ -37,6 +41,8 @@ export type EnvironmentRequest = {
   readonly namespace: 'made' | 'tenant'
   /** `app`: also create the ClusterGitHubApp and its Secret; `repository`: also create a repository. */
   readonly github: 'none' | 'account' | 'app' | 'repository'
+  /** `proxied`: what the process under test deletes in the registry counts as a write. */
+  readonly registry?: 'proxied'
 }
 
 export type Environment = {
@@ -47,13 +53,17 @@ export type Environment = {
   readonly namespaces: readonly string[]
   readonly appName: string
   readonly account: Account
-  readonly store: Store
+  readonly store: TestStore
   readonly crash: CrashSwitch
   readonly ports: { readonly tokenDesk: number; readonly sources: number; readonly broker: number }
   readonly githubUrl: string
-  readonly runSettings: (aheadMilliseconds: number) => RunSettings
+  /** By which the process under test knows the registry. */
+  readonly registryHost: string
+  readonly runSettings: (clock: Pick<RunSettings, 'aheadMilliseconds' | 'clockRate'>) => RunSettings
   readonly apply: (type: ResourceType, name: string, content: object, namespace?: string) => Promise<void>
   readonly setStatus: (type: ResourceType, name: string, status: object, namespace?: string) => Promise<void>
+  /** Gives the process under test its rights in the namespace, as the Tenant controller does. */
+  readonly giveRights: () => Promise<void>
   /** Closes every connection of the process under test. */
   readonly cut: () => void
   readonly close: () => Promise<void>
@@ -79,19 +89,23 @@ function environmentOf(environment: {
   readonly folder: string
   readonly kubeconfig: string
   readonly databaseUrl: string
+  readonly auditDatabaseUrl: string
   readonly sealingKey: string
   readonly appName: string
   readonly ports: Environment['ports']
+  readonly registryHost: string
   readonly fixture: Fixture
 }): RunSettings['environment'] {
   const { folder, ports, fixture } = environment
   return {
     KUBECONFIG: environment.kubeconfig,
     SEKISHO_DATABASE_URL: environment.databaseUrl,
+    SEKISHO_AUDIT_DATABASE_URL: environment.auditDatabaseUrl,
     SEKISHO_SEALING_KEYS: environment.sealingKey,
     SEKISHO_DATA_FOLDER: folder,
-    SEKISHO_REGISTRY: `${fixture.registry.host}/apps`,
+    SEKISHO_REGISTRY: `${environment.registryHost}/apps`,
     SEKISHO_REGISTRY_AUTHENTICATION: 'none',
+    SEKISHO_BUILDKIT_IMAGE: `registry.example.com/cnb/buildkit@sha256:${'b'.repeat(64)}`,
     SEKISHO_INGRESS_FROM: 'traefik',
     SEKISHO_INGRESS_CLASS: 'traefik',
     SEKISHO_APPLICATION_URL: 'http://localhost:8080',
@@ -139,11 +153,11 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
   const crash = createCrashSwitch()
   const folder = await mkdtemp(join(tmpdir(), 'sweep-'))
   await fixture.makeDatabase(prefix)
-  const { certificateAuthority: ca, certificate: cert, key, token, server } = fixture.access
+  const { certificateAuthority: ca, server } = fixture.access
   const kubernetes = {
     url: new URL(server),
-    tls: { ...(ca === undefined ? {} : { ca }), ...(cert === undefined || key === undefined ? {} : { cert, key }) },
-    ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
+    tls: ca === undefined ? {} : { ca },
+    headers: { authorization: `Bearer ${fixture.tokens[request.component]}` },
   }
   const scope = { prefix, namespace: request.namespace === 'made' ? prefix : undefined, shared: sharedNames }
   const postgresPort = Number(new URL(fixture.postgres.url('postgres').reveal()).port)
@@ -152,7 +166,9 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
     openGitHubProxy(crash, fixture.github.url),
     openDatabaseProxy(crash, { host: '127.0.0.1', port: postgresPort }),
   ])
-  const proxies = [kubeProxy, githubProxy, databaseProxy]
+  const registryProxy = request.registry === 'proxied' ? await openRegistryProxy(crash, fixture.registry.host) : undefined
+  const registryHost = registryProxy === undefined ? fixture.registry.host : `127.0.0.1:${registryProxy.port}`
+  const proxies = [kubeProxy, githubProxy, databaseProxy, ...(registryProxy === undefined ? [] : [registryProxy])]
   const kubeconfig = join(folder, 'kubeconfig')
   await writeKubeconfig(kubeconfig, kubeProxy.url)
   const appName = `${prefix}-app`
@@ -164,15 +180,18 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
       sealingKeys: [new SecretString(fixture.sealingKey)],
       clock: systemClock,
       log: silentLog,
-    }),
+    }).then(bothStores),
   ])
+  const urlOf = (schema: Schema): string => throughProxy(roleUrl(fixture.postgres, prefix, schema), databaseProxy)
   const variables = environmentOf({
     folder,
     kubeconfig,
-    databaseUrl: throughProxy(fixture.postgres.url(prefix), databaseProxy),
+    databaseUrl: urlOf(request.component === 'broker' ? 'broker' : 'desk'),
+    auditDatabaseUrl: urlOf('audit'),
     sealingKey: fixture.sealingKey,
     appName,
     ports,
+    registryHost,
     fixture,
   })
 
@@ -192,13 +211,15 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
     crash,
     ports,
     githubUrl: githubProxy.url,
-    runSettings: aheadMilliseconds => ({ environment: variables, aheadMilliseconds }),
+    registryHost,
+    runSettings: clock => ({ environment: variables, ...clock }),
     apply,
     async setStatus(type, name, status, namespace = type.namespaced ? prefix : undefined) {
       const group = type.apiVersion.includes('/') ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`
       const path = namespace === undefined ? group : `${group}/namespaces/${namespace}`
       await fixture.admin.call('PATCH', `${path}/${type.plural}/${name}/status`, { status }, 'application/merge-patch+json')
     },
+    giveRights: () => giveRights(fixture.kubeconfig, prefix, ['application', 'build']),
     cut() {
       for (const proxy of proxies) proxy.cut()
     },
@@ -216,7 +237,10 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
       await rm(folder, { recursive: true, force: true })
     },
   }
-  if (request.namespace === 'made') await apply(namespaces, prefix, {})
+  if (request.namespace === 'made') {
+    await apply(namespaces, prefix, {})
+    await environment.giveRights()
+  }
   if (request.github === 'app' || request.github === 'repository') {
     await applyKey(environment)
     await applyApp(environment)
@@ -230,6 +254,7 @@ export async function applyKey(
   pem: string = environment.fixture.github.app.privateKeyPem,
 ): Promise<void> {
   const data = { 'private-key.pem': Buffer.from(pem).toString('base64') }
+  await giveSecret(environment.fixture.admin, keyName(environment.prefix))
   await environment.apply(secrets, keyName(environment.prefix), { data }, platformNamespace)
 }
 

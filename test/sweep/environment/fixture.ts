@@ -10,24 +10,36 @@ import { type AdminClient, createAdminClient } from '../../../dev/cluster/contro
 import { type ClientAccess, readKubeconfig } from '../../../dev/cluster/control-plane/kubeconfig.ts'
 import { type RunningEmulator, startEmulator } from '../../../dev/github/emulator.ts'
 import { startPostgres, type TestPostgres } from '../../../dev/postgres/start-postgres.ts'
-import { namespaces } from '../../../src/api/builtin/index.ts'
-import { platformNamespace } from '../../../src/api/names.ts'
+import { configMaps } from '../../../src/api/builtin/index.ts'
+import { appSecretsKeyMap, platformNamespace } from '../../../src/api/names.ts'
+import { appSecretsKeyName } from '../../../src/controllers/services/open-app-secrets.ts'
+import { makeOpeningKey, openingKeyOf } from '../../../src/identity/sealed-values/open.ts'
+import { type SealValue, sealerOf } from '../../../src/identity/sealed-values/seal.ts'
 import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
 import { loadKubeConnection } from '../../../src/kube/kubeconfig/kubeconfig.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
+import { applyAsOwner } from '../../../src/store/access/owner.ts'
+import { connectServer } from '../../../src/store/database/database.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { type DnsServer, startDnsServer } from '../../fixtures/dns-server.ts'
+import { installRights, tokenOf } from '../../fixtures/platform-rights.ts'
+import { rolePasswords } from '../../fixtures/production-database.ts'
 import { type SmallRegistry, startSmallRegistry } from '../../fixtures/small-registry.ts'
+import type { Component } from '../subject/messages.ts'
 import { createSubjects, type Subjects } from '../subject/subject.ts'
 
 const run = promisify(execFile)
-/** Migrated once; the database of every environment is a copy. */
+/** Migrated once, with the roles of production; the database of every environment is a copy. */
 const template = 'sweep_template'
 
 export type Fixture = {
   readonly access: ClientAccess
+  /** Of the administrator. */
+  readonly kubeconfig: string
+  /** By which the process under test is known to the API server: that of its ServiceAccount. */
+  readonly tokens: Readonly<Record<Component, string>>
   /** Has access to everything; its requests pass no proxy and are not counted. */
   readonly kube: ReturnType<typeof createKubeClient>
   readonly admin: AdminClient
@@ -37,6 +49,8 @@ export type Fixture = {
   /** Holds the images that scenarios build as kpack would. */
   readonly registry: SmallRegistry
   readonly subjects: Subjects
+  /** Seals values of AppSecrets as admission does: all environments have the same key, because the platform publishes it in one ConfigMap. */
+  readonly sealValue: SealValue
   /** Sealing key of all stores of this sweep, in base64. */
   readonly sealingKey: string
   /** Different for each environment, also between sweeps on one API server. */
@@ -62,11 +76,11 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
   ])
   const kube = createKubeClient({ connection, component: 'sweep', clock: systemClock, random: Math.random })
   const admin = createAdminClient(access)
-  await kube.apply(
-    namespaces,
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: platformNamespace } },
-    { fieldManager: 'sweep', force: true },
-  )
+  await installRights(admin)
+  const tokens = {
+    controllers: await tokenOf(kubeconfig, 'sekisho-controllers'),
+    broker: await tokenOf(kubeconfig, 'sekisho-broker'),
+  }
   const sweep = randomBytes(2).toString('hex')
   let environments = 0
   const query: Fixture['query'] = async (database, sql) =>
@@ -79,9 +93,21 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
     clock: systemClock,
     log: silentLog,
   })
+  const key = await openingKeyOf(
+    await migrated.controllers.keys.getOrCreate(appSecretsKeyName(1), () => makeOpeningKey(new Date())),
+  )
   await migrated.close()
+  const { apiVersion, kind } = configMaps
+  const metadata = { namespace: platformNamespace, name: appSecretsKeyMap.name }
+  const published = { apiVersion, kind, metadata, data: { [appSecretsKeyMap.field]: key.publicKey } }
+  await kube.apply(configMaps, published, { fieldManager: 'sweep', force: true })
+  const owner = connectServer(postgres.url(template), silentLog)
+  await applyAsOwner(owner.pool, rolePasswords, silentLog)
+  await owner.close()
   return {
     access,
+    kubeconfig,
+    tokens,
     kube,
     admin,
     github,
@@ -90,6 +116,7 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
     registry,
     subjects,
     sealingKey,
+    sealValue: await sealerOf(key.publicKey),
     // Of equal length: no prefix is the start of another.
     nextPrefix: () => `sw-${sweep}-${String(++environments).padStart(4, '0')}`,
     async makeDatabase(name) {

@@ -12,6 +12,8 @@ export const sweptMilliseconds = 6 * 60_000
 
 export const dave = userSubject(host, people.dave)
 
+const ceiling = { contents: 'read', deployments: 'write', pull_requests: 'write', statuses: 'write' } as const
+
 export function applyInstallation(environment: Environment): Promise<void> {
   const { organization, installed } = environment.account
   const spec = {
@@ -20,7 +22,7 @@ export function applyInstallation(environment: Environment): Promise<void> {
     account: { host, id: organization.id, login: organization.login, type: 'Organization' },
     boundBy: { id: people.olivia, login: 'olivia' },
     proof: { method: 'OrganizationOwner', provedAt: '2026-01-01T00:00:00Z' },
-    ceiling: { repositories: 'All', permissions: { contents: 'read' } },
+    ceiling: { repositories: 'All', permissions: ceiling },
   }
   return environment.apply(installation, 'github', { spec })
 }

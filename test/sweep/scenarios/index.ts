@@ -1,22 +1,43 @@
 // All scenarios of the sweep. The slow ones come first, so that no worker runs a slow one alone at the end.
 import type { Scenario } from '../scenario.ts'
+import { appPipelineDeletion, appPipelineScenario } from './app-pipeline.ts'
+import { appSecretDeletion, appSecretScenario } from './app-secret.ts'
 import { applicationDeletion, applicationScenario } from './application.ts'
 import { applicationChartScenario } from './application-chart.ts'
+import { applicationPartsScenario } from './application-parts.ts'
 import { clusterGitHubAppScenario } from './cluster-github-app.ts'
 import { domainClaimScenario } from './domain-claim.ts'
+import { githubReportOfFork, githubReportOfRemoteSync } from './github-report.ts'
 import { installationDeletion, installationScenario, installationSuspension } from './installation.ts'
 import { onboardingAgain, onboardingScenario } from './onboarding.ts'
-import { remoteSyncBranchDeletion, remoteSyncDeletion, remoteSyncScenario } from './remote-sync.ts'
+import { previewApprovalScenario } from './preview-approval.ts'
+import { releaseScenario } from './release.ts'
+import {
+  remoteSyncBranchDeletion,
+  remoteSyncClosedPull,
+  remoteSyncDeletion,
+  remoteSyncDockerfile,
+  remoteSyncPromotion,
+  remoteSyncScenario,
+} from './remote-sync.ts'
 import { repositoryGrantDeletion, repositoryGrantScenario } from './repository-grant.ts'
 import { tenantDeletion, tenantScenario } from './tenant.ts'
 import { tokenDeskScenario } from './token-desk.ts'
+import { unusedImagesScenario } from './unused-images.ts'
 import { webhookInboxScenario } from './webhook-inbox.ts'
 
 export const scenarios: readonly Scenario[] = [
   tenantDeletion,
+  appPipelineScenario,
+  appPipelineDeletion,
   remoteSyncScenario,
   remoteSyncDeletion,
   remoteSyncBranchDeletion,
+  remoteSyncDockerfile,
+  remoteSyncPromotion,
+  remoteSyncClosedPull,
+  githubReportOfFork,
+  githubReportOfRemoteSync,
   tenantScenario,
   installationSuspension,
   installationDeletion,
@@ -25,11 +46,17 @@ export const scenarios: readonly Scenario[] = [
   repositoryGrantScenario,
   installationScenario,
   webhookInboxScenario,
+  unusedImagesScenario,
   onboardingScenario,
   onboardingAgain,
+  previewApprovalScenario,
+  releaseScenario,
   applicationScenario,
   applicationDeletion,
+  applicationPartsScenario,
   domainClaimScenario,
   clusterGitHubAppScenario,
+  appSecretScenario,
+  appSecretDeletion,
   applicationChartScenario,
 ]

@@ -82,6 +82,7 @@ async function makeNamespace(environment: Environment): Promise<void> {
   await environment.apply(namespaces, environment.prefix, {
     metadata: { name: environment.prefix, labels: { [labels.tenant]: environment.prefix } },
   })
+  await environment.giveRights()
 }
 
 /** Unfinished, finished and all onboardings, counted in the database. */

@@ -1,12 +1,16 @@
 // A RemoteSync goes from a commit to a running Application, follows a push, is deleted during a build, and loses its branch. The scenario acts
 // as kpack: it ends every Build of the commit.
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import { mergePullRequest } from '../../../dev/github/actions/pull-requests/merge.ts'
+import { openPullRequest, setPullRequestState } from '../../../dev/github/actions/pull-requests/pull-requests.ts'
+import { userById } from '../../../dev/github/state/github-state.ts'
 import { application } from '../../../src/api/apps/application.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
-import { deployments } from '../../../src/api/builtin/index.ts'
+import { deployments, pods } from '../../../src/api/builtin/index.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import { type KpackBuild, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'
+import { people } from '../environment/account.ts'
 import { type Environment, sharedNames } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { applyChart, chartOf } from './application.ts'
@@ -16,23 +20,24 @@ import { gone, patience, ready } from './waits.ts'
 
 const clusterBuilder = { apiVersion: 'kpack.io/v1alpha2', kind: 'ClusterBuilder', plural: 'clusterbuilders', namespaced: false }
 
-function repositoryOf(environment: Environment) {
+/** `<organisation>/shop`. */
+export function repositoryOf(environment: Environment) {
   const { repository } = environment.account
   if (repository === undefined) throw new Error('the account of this environment has no repository')
   return repository
 }
 
-/** A commit on top of `main`; resolves with its id. */
-async function push(environment: Environment, text: string): Promise<string> {
+/** A commit on top of `main`, on this branch; resolves with its id. */
+export async function push(environment: Environment, text: string, branch = 'main'): Promise<string> {
   const { git } = environment.fixture.github.context
   const cwd = git.pathOf(repositoryOf(environment).id)
   const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`
-  const head = `commit refs/heads/main\ncommitter Dave <dave@example.test> ${Math.floor(Date.now() / 1000)} +0000\n${data(text)}`
+  const head = `commit refs/heads/${branch}\ncommitter Dave <dave@example.test> ${Math.floor(Date.now() / 1000)} +0000\n${data(text)}`
   await git.run(['fast-import', '--quiet'], {
     cwd,
     input: `${head}from refs/heads/main^0\nM 100644 inline page.txt\n${data(text)}`,
   })
-  return (await git.run(['rev-parse', 'refs/heads/main'], { cwd })).trim()
+  return (await git.run(['rev-parse', `refs/heads/${branch}`], { cwd })).trim()
 }
 
 async function deleteBranch(environment: Environment): Promise<void> {
@@ -40,7 +45,8 @@ async function deleteBranch(environment: Environment): Promise<void> {
   await git.run(['update-ref', '-d', 'refs/heads/main'], { cwd: git.pathOf(repositoryOf(environment).id) })
 }
 
-async function settle(environment: Environment): Promise<void> {
+/** A tenant with its Installation, a chart, a builder and the Application `shop`. */
+export async function settle(environment: Environment): Promise<void> {
   await settleTenant(environment)
   await bind(environment)
   await applyChart(environment)
@@ -50,21 +56,30 @@ async function settle(environment: Environment): Promise<void> {
     latestImage: 'registry.example.com/builder@sha256:1',
     stack: { id: 'base' },
   })
-  await environment.apply(application, 'shop', {
+  await applyApplication(environment, 'shop')
+}
+
+function applyApplication(environment: Environment, name: string): Promise<void> {
+  return environment.apply(application, name, {
     spec: { chart: chartOf(environment), processes: [{ name: 'web', port: 3000, replicas: 0 }] },
   })
 }
 
-function applyRemoteSync(environment: Environment): Promise<void> {
+function applyRemoteSync(
+  environment: Environment,
+  build: object = {},
+  name = 'shop',
+  source: object = { branch: 'main' },
+): Promise<void> {
   const spec = {
     installation: 'github',
     repository: `${environment.account.organization.login}/shop`,
-    source: { branch: 'main' },
-    build: {},
-    application: 'shop',
+    source,
+    build,
+    application: name,
     requestedBy: dave,
   }
-  return environment.apply(remoteSync, 'shop', { spec })
+  return environment.apply(remoteSync, name, { spec })
 }
 
 async function buildsOf(environment: Environment, commit: string): Promise<readonly KpackBuild[]> {
@@ -73,21 +88,37 @@ async function buildsOf(environment: Environment, commit: string): Promise<reado
 }
 
 /** Acts as kpack until the Application runs what was built from the commit. */
-async function buildAndDeploy(environment: Environment, commit: string): Promise<void> {
-  const latestImage = environment.fixture.registry.publish(`apps/${environment.namespace}/shop`, commit)
+export async function buildAndDeploy(environment: Environment, commit: string, name = 'shop'): Promise<string> {
+  const latestImage = environment.fixture.registry.publish(`apps/${environment.namespace}/${name}`, commit)
   const ended = { latestImage, conditions: [{ type: 'Succeeded', status: 'True' }] }
   await waitUntil(
     `commit ${commit} runs`,
     async () => {
       for (const { metadata, status } of await buildsOf(environment, commit))
         if (status === undefined) await environment.setStatus(kpackBuilds, metadata.name, ended, metadata.namespace)
-      const found = await environment.fixture.kube.get(remoteSync, { namespace: environment.namespace, name: 'shop' })
+      const found = await environment.fixture.kube.get(remoteSync, { namespace: environment.namespace, name })
       const condition = findCondition(found?.status?.conditions, 'Ready')
       if (found?.status?.imageCommit === commit && condition?.reason === 'Deployed') return true
       throw new Error(`${condition?.reason}: ${condition?.message}`)
     },
     patience,
   )
+  return latestImage
+}
+
+/** Dave in the repository of the environment. */
+export function actionOf(environment: Environment) {
+  const { context } = environment.fixture.github
+  const sender = userById(context.state, people.dave)
+  if (sender === undefined) throw new Error('the emulator has no dave')
+  return { context, repository: repositoryOf(environment), sender }
+}
+
+/** A pull request with one commit on top of `main`. */
+export async function openPull(environment: Environment, branch: string) {
+  const head = await push(environment, branch, branch)
+  const opened = { title: branch, body: null, head: branch, seesHead: () => true, base: 'main', draft: false }
+  return { head, pull: await openPullRequest(actionOf(environment), opened) }
 }
 
 const shared = {
@@ -145,5 +176,97 @@ export const remoteSyncBranchDeletion: Scenario = {
     await deleteBranch(environment)
     await wake(environment, remoteSync, 'shop', 'deleted')
     await ready(environment, remoteSync, 'shop', 'BranchNotFound')
+  },
+}
+
+/** The pod of the commit's Dockerfile build; undefined while there is none. */
+async function dockerfileBuild(environment: Environment, commit: string) {
+  const found = await environment.fixture.kube.list(pods, { namespace: `${environment.namespace}-build` })
+  return found.find(pod => JSON.stringify(pod.spec).includes(commit) && pod.metadata.deletionTimestamp === undefined)
+}
+
+/** The scenario acts as the kubelet: it ends the pod with the digest that the client reported. */
+export const remoteSyncDockerfile: Scenario = {
+  ...shared,
+  name: 'remote-sync: Dockerfile to Application',
+  compares: [remoteSync, repositoryGrant, pods, application, deployments],
+  prepare: settle,
+  async act(environment) {
+    const commit = await push(environment, 'one')
+    await applyRemoteSync(environment, { strategy: 'Dockerfile' })
+    const image = environment.fixture.registry.publish(`apps/${environment.namespace}/shop`, commit)
+    const ended = { exitCode: 0, message: image.split('@')[1] }
+    const status = { name: 'build', ready: false, restartCount: 0, image: '', imageID: '', state: { terminated: ended } }
+    await waitUntil(
+      `commit ${commit} runs`,
+      async () => {
+        const pod = await dockerfileBuild(environment, commit)
+        if (pod !== undefined && pod.status?.phase !== 'Succeeded')
+          await environment.setStatus(
+            pods,
+            pod.metadata.name,
+            { phase: 'Succeeded', containerStatuses: [status] },
+            pod.metadata.namespace,
+          )
+        const found = await environment.fixture.kube.get(remoteSync, { namespace: environment.namespace, name: 'shop' })
+        const condition = findCondition(found?.status?.conditions, 'Ready')
+        if (found?.status?.imageCommit === commit && condition?.reason === 'Deployed') return true
+        throw new Error(`${condition?.reason}: ${condition?.message}`)
+      },
+      patience,
+    )
+  },
+}
+
+/** The branch takes the image of the preview; nothing is built from the merge. */
+export const remoteSyncPromotion: Scenario = {
+  ...shared,
+  name: 'remote-sync: preview promoted by a merge',
+  // Builds have scenarios of their own.
+  shortPoints: /^after kubernetes: patch (applications|remotesyncs\/status) shop/,
+  async prepare(environment) {
+    await settle(environment)
+    const first = await push(environment, 'one')
+    await applyRemoteSync(environment)
+    await buildAndDeploy(environment, first)
+  },
+  async act(environment) {
+    const { head, pull } = await openPull(environment, 'feature')
+    await applyApplication(environment, 'preview')
+    await applyRemoteSync(environment, {}, 'preview', { pullRequest: pull.number })
+    const image = await buildAndDeploy(environment, head, 'preview')
+    await mergePullRequest(actionOf(environment), pull, { method: 'squash' })
+    await wake(environment, remoteSync, 'shop', 'merged')
+    const { status } = await ready(environment, remoteSync, 'shop', 'Promoted')
+    if (status?.image !== image) throw new Error(`shop runs ${status?.image}, not ${image}`)
+    // As the webhook of the merge does; a process that was restarted asks by itself.
+    await wake(environment, remoteSync, 'preview', 'merged')
+    await ready(environment, remoteSync, 'preview', 'PullRequestClosed')
+  },
+}
+
+export const remoteSyncClosedPull: Scenario = {
+  ...shared,
+  name: 'remote-sync: pull request closed during its build',
+  shortPoints: /^after kubernetes: (patch remotesyncs\/status|(create|delete) builds)/,
+  prepare: settle,
+  async act(environment) {
+    const { head, pull } = await openPull(environment, 'feature')
+    await applyRemoteSync(environment, {}, 'shop', { pullRequest: pull.number })
+    await waitUntil(
+      'a build is running',
+      async () => ((await buildsOf(environment, head)).length > 0 ? true : undefined),
+      patience,
+    )
+    // What it has noted of a build whose end comes while it is away is not asked for.
+    await ready(environment, remoteSync, 'shop', 'Building')
+    await setPullRequestState(actionOf(environment), pull, 'closed')
+    await wake(environment, remoteSync, 'shop', 'closed')
+    await ready(environment, remoteSync, 'shop', 'PullRequestClosed')
+    await waitUntil(
+      'the build is gone',
+      async () => ((await buildsOf(environment, head)).length === 0 ? true : undefined),
+      patience,
+    )
   },
 }

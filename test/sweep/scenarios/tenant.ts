@@ -47,7 +47,8 @@ export const tenantScenario: Scenario = {
       'only the remaining roles are bound',
       async () => {
         const bound = await environment.fixture.kube.list(roleBindings, { namespace: environment.namespace })
-        return bound.map(({ metadata }) => metadata.name).join() === 'sekisho:tenant-admin,sekisho:tenant-developer' || undefined
+        const names = bound.map(({ metadata }) => metadata.name).filter(name => name.startsWith('sekisho:tenant-'))
+        return names.join() === 'sekisho:tenant-admin,sekisho:tenant-developer' || undefined
       },
       patience,
     )

@@ -8,6 +8,8 @@ export type RunSettings = {
   readonly environment: Readonly<Record<string, string>>
   /** How far the clock of this run is ahead. */
   readonly aheadMilliseconds: number
+  /** How many times as fast as time it runs: waits of the product take as much less. */
+  readonly clockRate: number
 }
 
 export type ToSubject = { readonly kind: 'start'; readonly settings: RunSettings } | { readonly kind: 'stop' }

@@ -20,6 +20,8 @@ export function traefikArguments(settings: ClusterSettings): readonly string[] {
     `--providers.kubernetesingress.ingressclass=${ingressClass}`,
     `--providers.kubernetesingress.ingressendpoint.ip=${settings.nodeAddress}`,
     '--providers.kubernetesingress.throttleduration=100ms',
+    // 503 for an Application whose pods do not answer or that is suspended, instead of the 404 of a host that nobody has.
+    '--providers.kubernetesingress.allowemptyservices=true',
     // The default of 2 s would show a new Ingress, or an old pod, for that long after a rollout.
     '--providers.providersthrottleduration=100ms',
     '--global.checknewversion=false',

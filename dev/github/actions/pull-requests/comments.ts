@@ -2,8 +2,8 @@
 import { timestamp } from '../../state/clock.ts'
 import { nextId, pullRequestByNumber } from '../../state/github-state.ts'
 import type { IssueComment } from '../../state/repositories.ts'
-import { commentView, issueOfPullRequest } from '../../views/comment.ts'
 import { eventFrame } from '../../views/event-frame.ts'
+import { commentView, issueOfPullRequest } from '../../views/pull-requests/comment.ts'
 import type { RepositoryAction } from '../context.ts'
 
 function emitComment(

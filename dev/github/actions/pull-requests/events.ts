@@ -4,7 +4,7 @@ import { timestamp } from '../../state/clock.ts'
 import { repositoryById } from '../../state/github-state.ts'
 import type { PullRequest, Repository } from '../../state/repositories.ts'
 import { eventFrame } from '../../views/event-frame.ts'
-import { fullPullRequest } from '../../views/pull-request.ts'
+import { fullPullRequest } from '../../views/pull-requests/pull-request.ts'
 import type { ActionContext, RepositoryAction } from '../context.ts'
 import { pullRequestFacts } from './facts.ts'
 

@@ -1,21 +1,21 @@
 // What only git knows about a pull request. It moves no ref.
 import { changeSize, mergeBase } from '../../git/diff.ts'
-import { mergedTree } from '../../git/write.ts'
 import type { PullRequest } from '../../state/repositories.ts'
-import type { PullRequestFacts } from '../../views/pull-request.ts'
+import type { PullRequestFacts } from '../../views/pull-requests/pull-request.ts'
 import type { ActionContext } from '../context.ts'
+import { currentTest } from './merge-test.ts'
 
 /** GitHub counts no more commits of a pull request than this. */
 const mostCommits = 250
 
-/** The present commits, lines and mergeability of head against base; the mergeability of a closed pull request is unknown. */
+/** The present commits and lines of head against base, and the mergeability as far as it was tested. */
 export async function pullRequestFacts({ git }: Pick<ActionContext, 'git'>, pull: PullRequest): Promise<PullRequestFacts> {
   const { base, head, repositoryId } = pull
+  const mergeable = currentTest(pull)?.mergeable ?? null
   const forkedAt = (await mergeBase(git, repositoryId, base.sha, head.sha)) ?? base.sha
-  const [size, commits, tree] = await Promise.all([
+  const [size, commits] = await Promise.all([
     changeSize(git, repositoryId, forkedAt, head.sha),
     git.commits(repositoryId, base.sha, head.sha, mostCommits),
-    pull.state === 'open' ? mergedTree(git, repositoryId, base.sha, head.sha) : undefined,
   ])
-  return { ...size, commits: commits.length, mergeable: pull.state === 'open' ? tree !== undefined : null }
+  return { ...size, commits: commits.length, mergeable }
 }

@@ -34,6 +34,13 @@ function open(head: string, base = 'main') {
   return dave.request('POST /repos/{owner}/{repo}/pulls', { ...shop, title: head, head, base })
 }
 
+/** The answer after the test of its mergeability, which the first request causes. */
+async function tested(pull_number: number) {
+  const show = () => dave.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...shop, pull_number })
+  await show()
+  return show()
+}
+
 /** Opens a pull request from a branch of this name with its own file. */
 async function openFrom(name: string) {
   await branch(name, name, '1')
@@ -80,8 +87,7 @@ test('a conflict is shown and cannot be merged', async () => {
   await branch('right', 'contested', 'right\n')
   const [left, right] = [(await open('left')).data.number, (await open('right')).data.number]
   await merge(left)
-  const shown = await dave.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...shop, pull_number: right })
-  expect(shown.data).toMatchObject({ mergeable: false, mergeable_state: 'dirty' })
+  expect((await tested(right)).data).toMatchObject({ mergeable: false, mergeable_state: 'dirty' })
   expect(await refusal(merge(right))).toEqual({ status: 405, message: 'Pull Request is not mergeable' })
 })
 
@@ -174,7 +180,8 @@ describe('drafts, bases and heads', () => {
     await branch('draft', 'draft', '1')
     const opened = { ...shop, title: 'Draft', head: 'draft', base: 'main', draft: true }
     const { data } = await dave.request('POST /repos/{owner}/{repo}/pulls', opened)
-    expect(data).toMatchObject({ draft: true, mergeable_state: 'draft' })
+    expect(data).toMatchObject({ draft: true, mergeable_state: 'unknown' })
+    expect((await tested(data.number)).data.mergeable_state).toBe('draft')
     expect((await refusal(merge(data.number))).status).toBe(405)
     const browser = await signIn(emulator, 'dave')
     const at = `${emulator.url}/acme/shop/pull/${data.number}`
@@ -208,9 +215,128 @@ describe('drafts, bases and heads', () => {
     const sha = await branch('shaky', 'shaky', '1')
     const { data } = await open('shaky')
     await dave.request('POST /repos/{owner}/{repo}/statuses/{sha}', { ...shop, sha, state: 'failure', context: 'ci' })
-    const shown = () => dave.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...shop, pull_number: data.number })
+    const shown = () => tested(data.number)
     expect((await shown()).data.mergeable_state).toBe('unstable')
     await dave.request('POST /repos/{owner}/{repo}/statuses/{sha}', { ...shop, sha, state: 'success', context: 'ci' })
     expect((await shown()).data.mergeable_state).toBe('clean')
   })
+})
+
+describe('the test merge', () => {
+  const show = async (pull_number: number) =>
+    (await dave.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...shop, pull_number })).data
+  const mergeRef = async (number: number) => {
+    const { stdout } = await git.run('ls-remote', 'origin', `refs/pull/${number}/merge`)
+    return stdout.split('\t')[0]
+  }
+  const parentsOf = async (ref: string) =>
+    (await dave.request('GET /repos/{owner}/{repo}/commits/{ref}', { ...shop, ref })).data.parents.map(one => one.sha)
+  const main = async () =>
+    (await dave.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...shop, branch: 'main' })).data.commit.sha
+
+  test('is unknown until it was asked for, and made again after a push to head or base', async () => {
+    const head = await branch('tested', 'tested', '1')
+    const { number } = (await open('tested')).data
+    expect(await mergeRef(number)).toBe('')
+    expect(await show(number)).toMatchObject({ mergeable: null, mergeable_state: 'unknown', merge_commit_sha: null })
+    const first = await show(number)
+    expect(first).toMatchObject({ mergeable: true, merge_commit_sha: await mergeRef(number) })
+    expect(await parentsOf(first.merge_commit_sha ?? '')).toEqual([await main(), head])
+    const next = await git.commit('tested', '2', 'More')
+    await git.run('push', 'origin', 'HEAD:tested')
+    expect(await show(number)).toMatchObject({ mergeable: null, merge_commit_sha: first.merge_commit_sha })
+    const second = await show(number)
+    expect(await parentsOf(second.merge_commit_sha ?? '')).toEqual([await main(), next])
+    await branch('other-work', 'other-work', '1')
+    await merge((await open('other-work')).data.number)
+    expect((await show(number)).mergeable).toBeNull()
+    expect(await parentsOf((await show(number)).merge_commit_sha ?? '')).toEqual([await main(), next])
+  })
+
+  test('a conflict leaves the ref of the last test that succeeded', async () => {
+    await branch('stale', 'disputed', 'mine\n')
+    await branch('faster', 'disputed', 'yours\n')
+    const { number } = (await open('stale')).data
+    await tested(number)
+    const before = await mergeRef(number)
+    await merge((await open('faster')).data.number)
+    expect((await tested(number)).data).toMatchObject({ mergeable: false, merge_commit_sha: before })
+    expect(await mergeRef(number)).toBe(before)
+  })
+
+  test('a fault keeps it unknown', async () => {
+    const { number } = (await openFrom('untested')).data
+    emulator.context.faults.arm({ kind: 'merge-not-tested' }, 2)
+    expect([await show(number), await show(number), await show(number), await show(number)].map(one => one.mergeable)).toEqual([
+      null,
+      null,
+      null,
+      true,
+    ])
+  })
+})
+
+describe('labels and reviews', () => {
+  const add = (by: RestClient, issue_number: number, labels: string[]) =>
+    by.request('POST /repos/{owner}/{repo}/issues/{issue_number}/labels', { ...shop, issue_number, labels })
+
+  test('labels need more than read access, and are shown with the pull request and in the list', async () => {
+    const { number } = (await openFrom('labelled')).data
+    const clients = createRestClients(emulator)
+    const [noah, olivia] = ['noah', 'olivia'].map(login => clients.by(emulator.personalTokens[login] ?? ''))
+    if (!noah || !olivia) throw new Error('the seed has neither')
+    await olivia.request('PUT /repos/{owner}/{repo}/collaborators/{username}', { ...shop, username: 'noah', permission: 'pull' })
+    await add(dave, number, ['Preview', 'preview', 'big'])
+    expect((await refusal(add(noah, number, ['mine']))).status).toBe(403)
+    const { data } = await dave.request('GET /repos/{owner}/{repo}/pulls', {
+      ...shop,
+      sort: 'updated',
+      direction: 'desc',
+      per_page: 1,
+    })
+    expect(data.map(one => [one.number, one.labels.map(label => label.name)])).toEqual([[number, ['Preview', 'big']]])
+  })
+
+  test('the author cannot approve; a review names the commit that was looked at', async () => {
+    const head = await branch('reviewed', 'reviewed', '1')
+    const { number } = (await open('reviewed')).data
+    const olivia = createRestClients(emulator).by(emulator.personalTokens['olivia'] ?? '')
+    const review = { ...shop, pull_number: number, event: 'APPROVE' as const }
+    const path = 'POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews'
+    expect((await refusal(dave.request(path, review))).status).toBe(422)
+    expect((await refusal(olivia.request(path, { ...review, commit_id: await mainHead() }))).status).toBe(422)
+    await git.commit('reviewed', '2', 'More')
+    await git.run('push', 'origin', 'HEAD:reviewed')
+    expect((await olivia.request(path, { ...review, commit_id: head })).data).toMatchObject({
+      state: 'APPROVED',
+      commit_id: head,
+    })
+  })
+
+  const mainHead = async () =>
+    (await dave.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...shop, branch: 'main' })).data.commit.sha
+})
+
+test('the list is paged, by state, and costs nothing while it is the same', async () => {
+  for (const name of ['listed-one', 'listed-two']) await openFrom(name)
+  const ask = (query: string, etag?: string) =>
+    fetch(`${emulator.apiUrl}/repositories/4001/pulls?${query}`, {
+      headers: {
+        authorization: `Bearer ${emulator.personalTokens['dave']}`,
+        ...(etag === undefined ? {} : { 'if-none-match': etag }),
+      },
+    })
+  const first = await ask('state=open&per_page=1')
+  expect(first.headers.get('link')).toContain('rel="next"')
+  const etag = first.headers.get('etag') ?? ''
+  expect((await ask('state=open&per_page=1', etag)).status).toBe(304)
+  const [newest] = (await first.json()) as { number: number }[]
+  await dave.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', {
+    ...shop,
+    pull_number: newest?.number ?? 0,
+    state: 'closed',
+  })
+  expect((await ask('state=open&per_page=1', etag)).status).toBe(200)
+  const closed = (await (await ask('state=closed&per_page=100')).json()) as { number: number }[]
+  expect(closed.map(one => one.number)).toContain(newest?.number)
 })

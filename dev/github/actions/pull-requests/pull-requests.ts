@@ -68,6 +68,8 @@ export async function openPullRequest(action: RepositoryAction, wanted: NewPullR
       draft: wanted.draft,
       head: { repositoryId: from, ref: head.branch, sha: headSha },
       base: { ref: wanted.base, sha: baseSha },
+      labelIds: [],
+      mergeTest: null,
       mergedAt: null,
       mergedById: null,
       mergeCommitSha: null,

@@ -1,6 +1,6 @@
 // Where one commit stands in relation to another. https://docs.github.com/en/rest/commits/commits#compare-two-commits
 import type { Commit } from '../../git/commit.ts'
-import { mergeBase } from '../../git/diff.ts'
+import { type ChangedFile, changedFiles, mergeBase } from '../../git/diff.ts'
 import type { Repository } from '../../state/repositories.ts'
 import type { ActionContext } from '../context.ts'
 
@@ -12,6 +12,11 @@ export type Comparison = {
   readonly behindBy: number
   readonly status: 'identical' | 'ahead' | 'behind' | 'diverged'
 }
+
+export type { ChangedFile }
+
+/** GitHub lists no more files of a comparison than this. */
+const mostFiles = 300
 
 /** GitHub counts no further. */
 const mostCommits = 10_000
@@ -32,4 +37,13 @@ export async function compareCommits(
   if (common === undefined) return undefined
   const [ahead, behind] = await Promise.all([git.commits(id, base, head, mostCommits), git.commits(id, head, base, mostCommits)])
   return { common, ahead, behindBy: behind.length, status: statusOf(ahead.length, behind.length) }
+}
+
+/** The files that differ between two commits. */
+export function comparedFiles(
+  { git }: Pick<ActionContext, 'git'>,
+  { id }: Repository,
+  range: { readonly from: string; readonly to: string },
+): Promise<readonly ChangedFile[]> {
+  return changedFiles(git, id, range, mostFiles)
 }

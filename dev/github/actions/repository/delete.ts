@@ -11,6 +11,8 @@ function forget(state: GitHubState, id: number): void {
   state.repositoryRedirects = state.repositoryRedirects.filter(elsewhere)
   state.pullRequests = state.pullRequests.filter(elsewhere)
   state.comments = state.comments.filter(elsewhere)
+  state.labels = state.labels.filter(elsewhere)
+  state.reviews = state.reviews.filter(elsewhere)
   state.statuses = state.statuses.filter(elsewhere)
   state.deployments = state.deployments.filter(elsewhere)
   state.deploymentStatuses = state.deploymentStatuses.filter(one => !gone.has(one.deploymentId))

@@ -1,7 +1,7 @@
 // The routes that say where a commit stands: the comparison of two commits, and the branches whose newest commit it is. Commits of forks can be
 // named as on GitHub, where the repositories of a network share their objects; no branch leads to them.
 // https://docs.github.com/en/rest/commits/commits#compare-two-commits
-import { compareCommits } from '../../actions/repository/comparison.ts'
+import { type ChangedFile, compareCommits, comparedFiles } from '../../actions/repository/comparison.ts'
 import { fullName } from '../../state/github-state.ts'
 import { commitView } from '../../views/commit.ts'
 import { notFound, ok, RestError } from '../protocol/answer.ts'
@@ -11,7 +11,7 @@ import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.t
 /** GitHub counts and lists no more commits of a comparison than this on one page. */
 const mostCommits = 250
 
-/** OpenAPI `commit-comparison`, without the changed files, which are optional there. */
+/** OpenAPI `commit-comparison`; the files without their patches, which are optional there. */
 async function compare({ context, repository, params, query }: RepositoryCall) {
   const { git, state, links } = context
   const [baseName = '', headName = '', ...more] = (params['basehead'] ?? '').split('...')
@@ -22,6 +22,9 @@ async function compare({ context, repository, params, query }: RepositoryCall) {
   const show = async (sha: string) => commitView(context, repository, await git.commit(repository.id, sha))
   const { common, ahead, behindBy, status } = found
   const size = query.has('per_page') ? perPage(query) : mostCommits
+  // GitHub lists files on the first page only.
+  const isFirst = Number(query.get('page') ?? 1) <= 1
+  const changed = isFirst ? await comparedFiles(context, repository, { from: common, to: head }) : []
   const from = (Math.max(1, Number(query.get('page') ?? 1) || 1) - 1) * size
   const name = fullName(state, repository)
   const url = links.api(`/repos/${name}/compare/${baseName}...${headName}`)
@@ -42,7 +45,24 @@ async function compare({ context, repository, params, query }: RepositoryCall) {
       .toReversed()
       .slice(from, from + size)
       .map(commit => commitView(context, repository, commit)),
+    ...(isFirst ? { files: changed.map(file => fileView(file, head, links.web(`/${name}`), links.api(`/repos/${name}`))) } : {}),
   })
+}
+
+/** OpenAPI `diff-entry`. */
+function fileView({ path, formerPath, status, sha, additions, deletions }: ChangedFile, head: string, web: string, api: string) {
+  return {
+    sha,
+    filename: path,
+    status,
+    additions,
+    deletions,
+    changes: additions + deletions,
+    blob_url: `${web}/blob/${head}/${path}`,
+    raw_url: `${web}/raw/${head}/${path}`,
+    contents_url: `${api}/contents/${path}?ref=${head}`,
+    ...(formerPath === undefined ? {} : { previous_filename: formerPath }),
+  }
 }
 
 /** OpenAPI `branch-short`. */

@@ -1,21 +1,15 @@
 // The routes about comments on pull requests; on GitHub these are issue comments. https://docs.github.com/en/rest/issues/comments
 import { createComment, deleteComment, editComment } from '../../actions/pull-requests/comments.ts'
 import { repositoryRole, roleAtLeast } from '../../state/access.ts'
-import { pullRequestByNumber } from '../../state/github-state.ts'
 import type { IssueComment } from '../../state/repositories.ts'
-import { commentView } from '../../views/comment.ts'
+import { commentView } from '../../views/pull-requests/comment.ts'
 import { created, noContent, notFound, ok, RestError } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
+import { pullOf } from './pull-of.ts'
 
 const longestBody = 65_536
-
-function numberOf({ context, repository, params }: RepositoryCall): number {
-  const number = params['issue_number'] ?? ''
-  if (!/^\d{1,9}$/.test(number) || !pullRequestByNumber(context.state, repository.id, Number(number))) throw notFound()
-  return Number(number)
-}
 
 function commentOf({ context, repository, params }: RepositoryCall): IssueComment {
   const found = context.state.comments.find(one => one.repositoryId === repository.id && String(one.id) === params['comment_id'])
@@ -41,7 +35,7 @@ export const commentRoutes: readonly RestRoute[] = [
     method: 'GET',
     path: '/repos/{owner}/{repo}/issues/{issue_number}/comments',
     handle: call => {
-      const number = numberOf(call)
+      const { number } = pullOf(call, 'issue_number')
       const found = call.context.state.comments.filter(one => one.repositoryId === call.repository.id && one.number === number)
       return paged(call.paging, found, one => commentView(call.context, one))
     },
@@ -51,7 +45,7 @@ export const commentRoutes: readonly RestRoute[] = [
     path: '/repos/{owner}/{repo}/issues/{issue_number}/comments',
     handle: call => {
       const body = fieldsOf(call.body, 'IssueComment').text('body', longestBody)
-      const view = commentView(call.context, createComment(actionOf(call), numberOf(call), body))
+      const view = commentView(call.context, createComment(actionOf(call), pullOf(call, 'issue_number').number, body))
       return created(view, { location: view.url })
     },
   }),

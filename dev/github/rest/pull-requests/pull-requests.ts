@@ -1,28 +1,31 @@
 // The routes about pull requests. https://docs.github.com/en/rest/pulls/pulls
 import { pullRequestFacts } from '../../actions/pull-requests/facts.ts'
 import { mergePullRequest } from '../../actions/pull-requests/merge.ts'
+import { requestTest } from '../../actions/pull-requests/merge-test.ts'
 import { editPullRequest, openPullRequest, setPullRequestState } from '../../actions/pull-requests/pull-requests.ts'
 import { canSee, repositoryRole, roleAtLeast } from '../../state/access.ts'
-import { accountOf, pullRequestByNumber, repositoryById } from '../../state/github-state.ts'
+import { accountOf, repositoryById } from '../../state/github-state.ts'
 import type { PullRequest } from '../../state/repositories.ts'
-import { fullPullRequest, simplePullRequest } from '../../views/pull-request.ts'
-import { created, notAccessible, notFound, ok } from '../protocol/answer.ts'
+import { fullPullRequest, simplePullRequest } from '../../views/pull-requests/pull-request.ts'
+import { created, notAccessible, ok } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
+import { pullOf } from './pull-of.ts'
 
 const longestTitle = 256
 const longestBody = 65_536
 
-function pullOf({ context, repository, params }: RepositoryCall): PullRequest {
-  const number = params['pull_number'] ?? ''
-  const found = /^\d{1,9}$/.test(number) ? pullRequestByNumber(context.state, repository.id, Number(number)) : undefined
-  if (!found) throw notFound()
-  return found
-}
-
 async function full(call: RepositoryCall, pull: PullRequest) {
   return fullPullRequest(call.context, pull, await pullRequestFacts(call.context, pull))
+}
+
+/** The answer says what was known when the request came; the next one knows what this one caused. */
+async function show(call: RepositoryCall) {
+  const pull = pullOf(call)
+  const body = await full(call, pull)
+  await requestTest(call.context, pull)
+  return ok(body)
 }
 
 /** `owner:branch` of the head; the head of a deleted fork has no owner. */
@@ -41,8 +44,10 @@ function list(call: RepositoryCall) {
     .filter(one => state === 'all' || one.state === state)
     .filter(one => head === null || head === labelOf(call, one))
     .filter(one => base === null || base === one.base.ref)
-  const newestFirst = query.get('direction') !== 'asc'
-  return paged(call.paging, newestFirst ? found.reverse() : found, one => simplePullRequest(context, one))
+  const sorted = query.get('sort') === 'updated' ? found.sort((a, b) => Date.parse(a.updatedAt) - Date.parse(b.updatedAt)) : found
+  // Newest first is the default of `created` only. https://docs.github.com/en/rest/pulls/pulls#list-pull-requests
+  const direction = query.get('direction') ?? ((query.get('sort') ?? 'created') === 'created' ? 'desc' : 'asc')
+  return paged(call.paging, direction === 'desc' ? sorted.reverse() : sorted, one => simplePullRequest(context, one))
 }
 
 async function open(call: RepositoryCall) {
@@ -100,7 +105,7 @@ export const pullRequestRoutes: readonly RestRoute[] = [
   repositoryRoute(reading, {
     method: 'GET',
     path: '/repos/{owner}/{repo}/pulls/{pull_number}',
-    handle: async call => ok(await full(call, pullOf(call))),
+    handle: show,
   }),
   repositoryRoute(writing, { method: 'PATCH', path: '/repos/{owner}/{repo}/pulls/{pull_number}', handle: update }),
   repositoryRoute(

@@ -1,26 +1,57 @@
-// The start command of the process `web`.
-// A plain `node file` starts without a shell, so that the program itself receives SIGTERM when its pod stops.
+// The processes of an app: those of its Procfile, and `web` by scripts.start, main or a conventional file name.
+import type { Process } from '../shared/launch.ts'
+import { commandOf } from '../shared/launch.ts'
+import type { Procfile } from '../shared/procfile.ts'
 import type { PackageDescription } from './package-description.ts'
 
 const conventionalFiles = ['server.js', 'index.js', 'server.mjs', 'index.mjs', 'server.ts', 'index.ts']
 
-export type StartDecision =
-  | { readonly ok: true; readonly command: readonly string[] }
-  | { readonly ok: false; readonly problem: string }
+/** `npm start`, `yarn worker`, `pnpm run worker`: a script of package.json and nothing else. */
+const scriptCall = /^(?:npm|pnpm|yarn)\s+(?:run\s+)?([\w:.-]+)$/
 
-/** `exists` takes paths relative to the app. Order: scripts.start, main, a conventional file name. */
-export function decideStart({ start, main }: PackageDescription, exists: (path: string) => boolean): StartDecision {
-  if (start !== undefined && start.trim() !== '') {
-    const words = start.trim().split(/\s+/)
-    const plain = words[0] === 'node' && words.length > 1 && words.every(word => /^[\w./:=@-]+$/.test(word))
-    return { ok: true, command: plain ? words : ['sh', '-c', start] }
-  }
-  const file = [...(main === undefined ? [] : [main]), ...conventionalFiles].find(exists)
-  if (file !== undefined) return { ok: true, command: ['node', file] }
-  return { ok: false, problem: 'no start command found: set scripts.start in package.json, for example "node server.js"' }
+/** They serve files for their own developer, who edits them; what they build is a static site. */
+const developmentServer =
+  /^(?:npx\s+)?(?:react-scripts start|vite(?: dev| serve| preview)?|ng serve|vue-cli-service serve|gatsby develop|parcel|webpack(?:-dev-server| serve))(?:\s|$)/
+
+type Found = Pick<PackageDescription, 'scripts' | 'main'>
+
+/**
+ * Undefined when nothing says how the app starts. Order for `web`: the Procfile, scripts.start, main, a conventional file name. `exists` takes paths
+ * relative to the app; call this after the build, which may create the files.
+ */
+export function findProcesses(
+  found: Found,
+  procfile: Procfile,
+  exists: (path: string) => boolean,
+): readonly Process[] | undefined {
+  const declared = [...procfile].map(([type, line]) => ({ type, command: resolveScript(line, found.scripts) }))
+  if (procfile.has('web')) return declared
+  const web = webCommand(found, exists)
+  if (web !== undefined) return [{ type: 'web', command: web }, ...declared]
+  return declared.length > 0 ? declared : undefined
 }
 
-/** launch.toml (CNB buildpack specification, "launch.toml" of API 0.10); JSON strings are valid TOML basic strings here. */
-export function launchDescription(command: readonly string[]): string {
-  return `[[processes]]\ntype = "web"\ncommand = ${JSON.stringify(command)}\ndefault = true\n`
+function webCommand({ scripts, main }: Found, exists: (path: string) => boolean): readonly string[] | undefined {
+  const start = scripts['start']?.trim() ?? ''
+  if (start !== '') return developmentServer.test(start) ? undefined : resolveScript('npm start', scripts)
+  const file = [...(main === undefined ? [] : [main]), ...conventionalFiles].find(exists)
+  return file === undefined ? undefined : ['node', file]
+}
+
+/**
+ * The script itself where npm would add nothing to it: npm is a process more in every pod, and the program would not be the one that receives SIGTERM.
+ */
+function resolveScript(line: string, scripts: Readonly<Record<string, string>>): readonly string[] {
+  const name = scriptCall.exec(line.trim())?.[1]
+  const script = name === undefined ? undefined : scripts[name]
+  if (script === undefined || scripts[`pre${name}`] !== undefined || scripts[`post${name}`] !== undefined) return commandOf(line)
+  return commandOf(script)
+}
+
+/** The file that `node file …` would run and that does not exist, with `extensions` as Node.js tries them; undefined when all is well or unknown. */
+export function missingFile(command: readonly string[], exists: (path: string) => boolean): string | undefined {
+  const [program, file = ''] = command
+  if (program !== 'node' || file === '' || file.startsWith('-')) return undefined
+  const candidates = [file, `${file}.js`, `${file}.json`, `${file}/index.js`, `${file}/package.json`]
+  return candidates.some(exists) ? undefined : file
 }

@@ -1,19 +1,18 @@
 // `spec.requestedBy` is the user who makes the request: the controllers later check on GitHub what that person may do, and the audit log
-// names them. The one exception is a grant that the controllers create for an object of a kind that follows a repository: it carries the
+// names them. The one exception is what the controllers create for an object of a kind that follows a repository, such as its grant: it carries the
 // name in that object.
-import { repositoryGrant } from '../../../api/github/repository-grant.ts'
 import { followerKinds, requesterKinds } from '../../../api/registry.ts'
-import { objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
+import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { PlatformIdentities } from '../../identities.ts'
 import type { AdmissionRequest } from '../../review.ts'
 import { celList, celText, type Rule } from '../../rule.ts'
 
 /**
- * A grant whose controlling owner follows a repository, written by the controllers. Kubernetes lets an object have one controlling owner.
+ * Whether the controlling owner of an object follows a repository: the platform makes such an object (reserved-metadata), and it names the person
+ * of its owner. Kubernetes lets an object have one controlling owner.
  */
-function isOwnedGrant({ resource, username, object }: AdmissionRequest, identities: PlatformIdentities): boolean {
-  if (resource !== repositoryGrant.plural || !identities.controllers.includes(username)) return false
+export function isOfFollower(object: JsonObject | undefined): boolean {
   return objectsAt(objectAt(object, 'metadata'), 'ownerReferences').some(
     owner =>
       owner['controller'] === true &&
@@ -23,16 +22,16 @@ function isOwnedGrant({ resource, username, object }: AdmissionRequest, identiti
   )
 }
 
-/** The CEL twin of `isOwnedGrant`. */
-function ownedGrantExpression(identities: PlatformIdentities): string {
+/** The CEL twin of `isOfFollower`. */
+export function isOfFollowerExpression(object: string): string {
   const followers = followerKinds.map(
-    ({ group, kind }) => `o.kind == ${celText(kind)} && o.apiVersion.startsWith(${celText(`${group}/`)})`,
+    ({ group, kind }) => `(o.kind == ${celText(kind)} && o.apiVersion.startsWith(${celText(`${group}/`)}))`,
   )
-  return [
-    `request.resource.resource == ${celText(repositoryGrant.plural)}`,
-    `request.userInfo.username in ${celList(identities.controllers)}`,
-    `dyn(object).metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && (${followers.join(' || ')}))`,
-  ].join(' && ')
+  return `${object}.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && (${followers.join(' || ')}))`
+}
+
+function isOwned({ username, object }: AdmissionRequest, identities: PlatformIdentities): boolean {
+  return identities.controllers.includes(username) && isOfFollower(object)
 }
 
 const afterName = ', the user who makes the request; omit the field to have it filled in'
@@ -46,7 +45,7 @@ export const requestedBy: Rule = {
   check(request, identities) {
     const { operation, object, oldObject, username } = request
     if (operation === 'UPDATE' && sameJson(object?.['spec'], oldObject?.['spec'])) return undefined
-    if (isOwnedGrant(request, identities)) return undefined
+    if (isOwned(request, identities)) return undefined
     if (textAt(objectAt(object, 'spec'), 'requestedBy') === username) return undefined
     return `spec.requestedBy must be ${username}${afterName}`
   },
@@ -56,11 +55,14 @@ export const requestedBy: Rule = {
         name: 'unchanged',
         expression: "request.operation == 'UPDATE' && dyn(object).?spec == dyn(oldObject).?spec",
       },
-      { name: 'ownedGrant', expression: ownedGrantExpression(identities) },
+      {
+        name: 'owned',
+        expression: `request.userInfo.username in ${celList(identities.controllers)} && ${isOfFollowerExpression('dyn(object)')}`,
+      },
     ],
     validation: {
       expression:
-        "variables.unchanged || variables.ownedGrant || dyn(object).spec.?requestedBy.orValue('') == request.userInfo.username",
+        "variables.unchanged || variables.owned || dyn(object).spec.?requestedBy.orValue('') == request.userInfo.username",
       messageExpression: `'spec.requestedBy must be ' + request.userInfo.username + ${celText(afterName)}`,
     },
   }),

@@ -11,20 +11,20 @@ function isMetadataOnly({ operation, subResource, object, oldObject }: Admission
 }
 
 /** True for the writes that controllers and reapers need. */
-function mayMaintain(request: AdmissionRequest, identities: PlatformIdentities): boolean {
+export function mayMaintain(request: AdmissionRequest, identities: PlatformIdentities): boolean {
   const { username, subResource, operation } = request
   if (identities.controllers.includes(username) && (subResource === 'status' || isMetadataOnly(request))) return true
   return identities.reapers.includes(username) && (operation === 'DELETE' || isMetadataOnly(request))
 }
 
 /** The CEL twin of `isMetadataOnly`, as a variable of the policy. */
-const metadataOnlyVariable = {
+export const metadataOnlyVariable = {
   name: 'metadataOnly',
   expression: "request.operation == 'UPDATE' && !has(request.subResource) && object.?spec == oldObject.?spec",
 }
 
 /** The CEL twin of `mayMaintain`; needs `metadataOnlyVariable`. */
-function mayMaintainExpression(identities: PlatformIdentities): string {
+export function mayMaintainExpression(identities: PlatformIdentities): string {
   const controllers = `request.userInfo.username in ${celList(identities.controllers)}`
   const reapers = `request.userInfo.username in ${celList(identities.reapers)}`
   const status = "(has(request.subResource) && request.subResource == 'status')"

@@ -2,13 +2,14 @@
 // could fill the memory of the controllers; its garbage is collected by owners, so a foreign owner could delete objects.
 // Pod templates are included: Kubernetes' controllers copy their metadata to pods, and what those controllers write is not examined again.
 import { domain } from '../../../api/kind.ts'
+import { isReservedKey } from '../../../api/names.ts'
 import { kinds } from '../../../api/registry.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import { celText, type Match, type Rule } from '../../rule.ts'
 import { isKubernetes, isKubernetesExpression, isPlatform, isPlatformExpression } from '../kinds/writers.ts'
 
-const message = `labels, annotations and owners of ${domain} belong to the platform: remove or keep keys that begin with ${domain}/ (or contain .${domain}/) and ownerReferences to its kinds`
+const message = `labels, annotations and owners of ${domain} belong to the platform: remove or keep keys that begin with ${domain}/ (or contain .${domain}/) and ownerReferences to its kinds; what was rendered for an Application is changed through the Application: kubectl edit application, sekisho rollback`
 
 /** Where an object has labels and annotations: its own, and those of the templates in it. */
 const metadataPaths: readonly (readonly string[])[] = [
@@ -48,10 +49,6 @@ const matches: readonly Match[] = [
     ? []
     : [{ group: String(group), resources: resources as string[], operations: ['CREATE', 'UPDATE'] as const }],
 )
-
-function isReservedKey(key: string): boolean {
-  return key.startsWith(`${domain}/`) || key.includes(`.${domain}/`)
-}
 
 function isOurKind(owner: JsonObject): boolean {
   const apiVersion = textAt(owner, 'apiVersion') ?? ''

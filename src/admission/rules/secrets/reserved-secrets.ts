@@ -1,11 +1,12 @@
-// Secrets whose names begin with a reserved prefix hold GitHub tokens or credentials for the image registry; only the platform creates, changes and deletes them.
+// Secrets whose names begin with a reserved prefix hold GitHub tokens, credentials for the image registry or
+// the values of AppSecrets; only the platform creates, changes and deletes them.
 // Admission does not see reads: the closed tenant roles refuse those (src/api/tenancy/tenant-roles.ts).
-import { registrySecretPrefix, reservedSecretPrefix } from '../../../api/names.ts'
+import { appSecretPrefix, registrySecretPrefix, reservedSecretPrefix } from '../../../api/names.ts'
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import { celList, type Rule } from '../../rule.ts'
 
-const prefixes = [reservedSecretPrefix, registrySecretPrefix]
+const prefixes = [reservedSecretPrefix, registrySecretPrefix, appSecretPrefix]
 
 const message = `Secrets named ${prefixes.map(prefix => `${prefix}…`).join(' or ')} belong to the platform: choose another name`
 

@@ -6,6 +6,8 @@ import { sameJson } from '../../../lib/json/same-json.ts'
 import { celList, celText, type Rule } from '../../rule.ts'
 
 const tokenType = 'kubernetes.io/service-account-token'
+/** What cert-manager itself marks its Secrets with (`spec.tls.certManager` of an Application). */
+const certManagerKeys = ['cert-manager.io/', 'controller.cert-manager.io/']
 /** Prefixes of the keys of labels and annotations, by the operator that acts on them (SECURITY.md lists them). */
 const reservedKeys = [
   'kubernetes.io/service-account.',
@@ -16,9 +18,8 @@ const reservedKeys = [
   // Flux.
   'toolkit.fluxcd.io/',
   'kustomize.toolkit.fluxcd.io/',
-  // cert-manager: contents of issued certificates; injection of authorities.
-  'cert-manager.io/',
-  'controller.cert-manager.io/',
+  // Contents of issued certificates; injection of authorities.
+  ...certManagerKeys,
   // Operators that copy Secrets between namespaces.
   'replicator.v1.mittwald.de/',
   'reflector.v1.k8s.emberstack.com/',
@@ -37,11 +38,12 @@ const reservedKeys = [
   'field.cattle.io/',
   'velero.io/',
 ]
+const keysOfOthers = reservedKeys.filter(prefix => !certManagerKeys.includes(prefix))
 const fields = ['labels', 'annotations'] as const
 
 const message = `a Secret in a tenant’s namespace must not be of type ${tokenType}, nor carry labels or annotations of other operators (${reservedKeys.map(prefix => `${prefix}…`).join(', ')})`
 
-/** Only the controllers may write such Secrets; an update that leaves type and annotations alone passes. */
+/** Only the controllers may write such Secrets, and cert-manager its own; an update that leaves type and annotations alone passes. */
 export const secretKinds: Rule = {
   name: 'secret-kinds',
   stops:
@@ -54,19 +56,24 @@ export const secretKinds: Rule = {
     const before = fields.map(field => objectAt(oldObject, 'metadata', field) ?? {})
     const unchanged = operation === 'UPDATE' && sameJson(after, before) && object?.['type'] === oldObject?.['type']
     if (unchanged) return undefined
-    const reserved = after.flatMap(Object.keys).some(key => reservedKeys.some(prefix => key.startsWith(prefix)))
+    const prefixes = identities.certificateManagers.includes(username) ? keysOfOthers : reservedKeys
+    const reserved = after.flatMap(Object.keys).some(key => prefixes.some(prefix => key.startsWith(prefix)))
     return textAt(object, 'type') === tokenType || reserved ? message : undefined
   },
   policy: identities => ({
     variables: [
       { name: 'after', expression: `[${fields.map(field => `dyn(object).metadata.?${field}.orValue({})`).join(', ')}]` },
       {
+        name: 'prefixes',
+        expression: `request.userInfo.username in ${celList(identities.certificateManagers)} ? ${celList(keysOfOthers)} : ${celList(reservedKeys)}`,
+      },
+      {
         name: 'unchanged',
         expression: `request.operation == 'UPDATE' && variables.after == [${fields.map(field => `dyn(oldObject).metadata.?${field}.orValue({})`).join(', ')}] && dyn(object).?type == dyn(oldObject).?type`,
       },
     ],
     validation: {
-      expression: `request.userInfo.username in ${celList(identities.controllers)} || variables.unchanged || (dyn(object).?type.orValue('') != ${celText(tokenType)} && !variables.after.exists(keys, keys.exists(key, ${celList(reservedKeys)}.exists(prefix, key.startsWith(prefix)))))`,
+      expression: `request.userInfo.username in ${celList(identities.controllers)} || variables.unchanged || (dyn(object).?type.orValue('') != ${celText(tokenType)} && !variables.after.exists(keys, keys.exists(key, variables.prefixes.exists(prefix, key.startsWith(prefix)))))`,
       message,
     },
   }),

@@ -21,7 +21,7 @@ const notInRe2 = /\(\?[=!<]|\\[1-9]/
 
 /** Each rule with the problem that it reports. */
 const rules: readonly (readonly [problem: string, violated: (schema: JsonObject) => boolean])[] = [
-  ['type is missing', ({ type }) => typeof type !== 'string'],
+  ['type is missing', schema => typeof schema['type'] !== 'string' && !('x-kubernetes-preserve-unknown-fields' in schema)],
   ['pattern does not compile in RE2', ({ pattern }) => typeof pattern === 'string' && notInRe2.test(pattern)],
   ['pattern is not anchored', ({ pattern }) => typeof pattern === 'string' && !pattern.startsWith('^')],
   ['a string without maxLength', schema => schema['type'] === 'string' && !('enum' in schema) && !('maxLength' in schema)],

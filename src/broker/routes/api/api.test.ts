@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { movableClock, openTestStore } from '../../../../test/fixtures/databases.ts'
+import { movableClock, openTestStore, type TestStore } from '../../../../test/fixtures/databases.ts'
 import { groups } from '../../../api/names.ts'
 import { type Tenant, tenant as tenantKind } from '../../../api/tenancy/tenant.ts'
 import type { IdentityClaims } from '../../../identity/verify-id-token.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
 import { silentLog } from '../../../lib/testing/silent-log.ts'
-import type { Store } from '../../../store/store.ts'
 import { createWebServer, type WebServer } from '../../../web/server.ts'
 import { registerApi } from './index.ts'
 
 const host = 'github.com'
 const clock = movableClock()
-let store: Store
+let store: TestStore
 let server: WebServer
 
 function tenant(name: string, id: number, createdAt: Date): Tenant {

@@ -2,7 +2,7 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { parseUserSubject, userSubject } from '../../../api/names.ts'
 import { AppError } from '../../../lib/errors.ts'
-import type { Store } from '../../../store/store.ts'
+import type { BrokerStore } from '../../../store/store.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { endSignIns } from '../../people/end-sign-ins.ts'
@@ -11,7 +11,7 @@ import { requireBearer, requirePlatformAdmin } from './bearer.ts'
 
 /** What these routes need of the broker. */
 export type SessionsContext = Pick<BrokerContext, 'verifyIdToken' | 'platformAdmins'> & {
-  readonly store: Pick<Store, 'audit' | 'oidc' | 'sessions' | 'users'>
+  readonly store: Pick<BrokerStore, 'audit' | 'oidc' | 'sessions' | 'users'>
 }
 
 type SignedIn = { readonly user: string; readonly login: string | null; readonly webSessions: number; readonly programs: number }

@@ -1,9 +1,10 @@
-// `/`: the tenants of the person, or the welcome page; and the style sheet and the icon of all pages.
+// `/`: the tenants of the person, or the welcome page; and the style sheet, the icon and the script of all pages.
 import { isAppError } from '../../../lib/errors.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { homePage, welcomePage } from '../../pages/home.ts'
 import { icon } from '../../pages/icon.ts'
+import { refreshScript } from '../../pages/refresh-script.ts'
 import { styleSheet } from '../../pages/style.ts'
 import { heldTenants } from '../../people/tenant-access.ts'
 import { sendPage } from '../pages.ts'
@@ -28,10 +29,13 @@ export function registerHome(
     return sendPage(reply, homePage({ person, held, issuer: settings.publicUrl.origin, platformAdmin }))
   })
 
+  const hour = 'public, max-age=3600'
   const files = [
-    { path: '/style.css', type: 'text/css; charset=utf-8', content: styleSheet },
-    { path: '/icon.svg', type: 'image/svg+xml', content: icon },
+    { path: '/style.css', type: 'text/css; charset=utf-8', content: styleSheet, cached: hour },
+    { path: '/icon.svg', type: 'image/svg+xml', content: icon, cached: hour },
+    // Its path changes with its content.
+    { ...refreshScript, type: 'text/javascript; charset=utf-8', cached: 'public, max-age=31536000, immutable' },
   ]
-  for (const { path, type, content } of files)
-    server.get(path, async (_request, reply) => reply.header('cache-control', 'public, max-age=3600').type(type).send(content))
+  for (const { path, type, content, cached } of files)
+    server.get(path, async (_request, reply) => reply.header('cache-control', cached).type(type).send(content))
 }

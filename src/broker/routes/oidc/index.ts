@@ -59,7 +59,7 @@ async function roleRefusal({ people }: BrokerContext, { subject }: Person): Prom
 }
 
 /** The library answers by itself, under the headers that our server sets on every answer. It reads the body itself, with its own limit. */
-function mountIssuer(scope: FastifyInstance, { issuer, issuedHandles, sessions, clock }: BrokerContext): void {
+function mountIssuer(scope: FastifyInstance, { issuer, issuedHandles, sessions, store }: BrokerContext): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', (_request, _payload, next) => next(null))
   const passOn = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -95,11 +95,11 @@ function mountIssuer(scope: FastifyInstance, { issuer, issuedHandles, sessions, 
   })
 
   // On this page a person types the code that their computer shows (RFC 8628 §3.3).
-  const lock = createAttemptLock({ clock, most: 10, windowMilliseconds: 15 * 60_000 })
+  const lock = createAttemptLock({ attempts: store.attempts, what: 'user-code', most: 10, windowMilliseconds: 15 * 60_000 })
   const device = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const found = await person(request, reply)
     if (found === undefined) return
-    if (request.method === 'POST') acceptAttempt(request, lock, found)
+    if (request.method === 'POST') await acceptAttempt(request, lock, found)
     await passOn(request, reply)
   }
   scope.get(issuerPaths.device, { config: unlimited }, device)
@@ -108,9 +108,9 @@ function mountIssuer(scope: FastifyInstance, { issuer, issuedHandles, sessions, 
 }
 
 /** Stops: a form that was not served to this browser, and a person who guesses codes. */
-function acceptAttempt(request: FastifyRequest, lock: AttemptLock, { subject }: Person): void {
+async function acceptAttempt(request: FastifyRequest, lock: AttemptLock, { subject }: Person): Promise<void> {
   if (request.cookies[issuerSessionCookie] === undefined)
     throw new AppError('invalid_request', `open ${issuerPaths.device} first, then enter the code`)
-  if (!lock.tryAgain(subject))
+  if (!(await lock.tryAgain(subject)))
     throw new AppError('too_many_requests', 'too many codes were tried: wait 15 minutes', { retryAfterSeconds: 900 })
 }

@@ -14,14 +14,17 @@ export function progressPath(id: string): string {
 }
 
 /** `/onboard/progress`: how far an onboarding has got; the page reloads itself until it is finished. */
-export function registerProgress(server: WebServer, { sessions, onboarding }: BrokerContext): void {
+export function registerProgress(server: WebServer, { sessions, onboarding, tenants }: BrokerContext): void {
   const shown = Type.Object({ onboarding: onboardingId })
   server.get('/onboard/progress', { schema: { querystring: shown } }, async (request, reply) => {
     const person = await personOrSignIn(sessions, request, reply)
     if (person === undefined) return reply
     const record = await ownOnboarding(onboarding, person, request.query.onboarding)
     const { state, intent } = record
-    if (state === 'finished' && intent.tenantName !== undefined) return reply.redirect(`/tenants/${intent.tenantName}`, 303)
+    if (state === 'finished' && intent.tenantName !== undefined) {
+      const namespace = tenants.get({ name: intent.tenantName })?.spec.namespace ?? intent.tenantName
+      return reply.redirect(`/tenants/${namespace}`, 303)
+    }
     if (state !== 'confirmed' && state !== 'tenant-written' && state !== 'installation-written')
       return sendPage(reply, onboardingStatePage(person, record))
     return sendPage(reply, preparingPage(person, intent.account.login))

@@ -10,7 +10,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { SecretString } from '../../../lib/secret-string.ts'
-import type { Store } from '../../../store/store.ts'
+import type { BrokerStore } from '../../../store/store.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerSettings } from '../../config.ts'
 import type { BrokerGitHub } from '../../github.ts'
@@ -25,7 +25,7 @@ import { createRefusals, type Refusals } from './refusals.ts'
 /** The parts of the broker that the inbox needs. */
 export type WebhookContext = {
   readonly settings: Pick<BrokerSettings, 'webhookSecret' | 'formerWebhookSecret'>
-  readonly store: Pick<Store, 'audit' | 'inbox'>
+  readonly store: Pick<BrokerStore, 'audit' | 'inbox'>
   readonly github: Pick<BrokerGitHub, 'ourApps'>
   readonly metrics: Pick<BrokerMetrics, 'ignoredDelivery'>
   readonly inbox: { readonly wake: () => void }

@@ -1,16 +1,20 @@
 // Writes an Application's objects: creates, changes and prunes them. Never changes or deletes an object that the Application does not control.
 // reconcile.ts calls it; together they are the only files that write: objects here, the status there. The status must name beforehand what
 // could not be found by its owner (`mustBeNamedFirst` in inventory.ts).
-import { type Application, applicationReasons } from '../../../api/apps/application.ts'
-import type { KubeObject } from '../../../api/resource.ts'
+import { type Application, applicationReasons, application as applications } from '../../../api/apps/application.ts'
+import { deployments } from '../../../api/builtin/index.ts'
+import { type KubeObject, noVersion } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
-import { isGone, isKubeError } from '../../../kube/client/errors.ts'
-import { controllerOf } from '../../../kube/object/owner.ts'
+import { fitsNoSchema, isGone, isKubeError, lacksRight } from '../../../kube/client/errors.ts'
+import { controllerOf, controllingKey } from '../../../kube/object/owner.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import type { Manifest } from '../desired.ts'
+import { type Autoscaled, autoscaledBy, isAutoscaled, withReplicas } from './autoscaled.ts'
 import { entryOf, entryText, type InventoryEntry } from './inventory.ts'
 import { needsApply } from './needs-apply.ts'
+import { isQuotaMessage, quotaCure } from './quota.ts'
 import { renderableKind } from './renderable-kinds.ts'
+import { isKeptClaimOf } from './volume-claim-rules.ts'
 
 /** The field manager of an Application's objects and of its status. */
 export const fieldManager = 'sekisho.dev/application'
@@ -37,37 +41,43 @@ export type AppliedObjects =
   | { readonly kind: 'applied'; readonly live: ReadonlyMap<string, KubeObject>; readonly changed: boolean }
   | ({ readonly kind: 'refused'; readonly changed: boolean } & Refusal)
 
+/** Beside the target, what one rendering says about several objects. */
+type Writing = Target & { readonly autoscaled: Autoscaled }
+
 type Applied =
   | { readonly kind: 'live'; readonly object: KubeObject; readonly changed: boolean }
   | ({ readonly kind: 'refused' } & Refusal)
 
-/**
- * A resourceVersion that no object has: an apply with it conflicts where an object of that name exists and creates where none does, because
- * the API server ignores the version then (test/integration/application.test.ts proves it). So the apply only ever creates.
- */
-const noVersion = '1'
-
-function nameConflict(manifest: Manifest): Applied {
+/** Also for two Applications whose names and those of their processes have the same result, such as `a-b` with `c` and `a` with `b-c`. */
+function nameConflict(manifest: Manifest, live?: KubeObject): Applied {
   const { kind, metadata } = manifest
-  const message = `${kind} ${metadata.name} exists and does not belong to this Application: delete or rename it, or rename the Application`
+  const owner = live && controllingKey(live, applications)
+  const cure = owner
+    ? `belongs to Application ${owner.name}: rename a process or one of the Applications`
+    : 'does not belong to this Application: delete or rename it, or rename the Application'
+  const message = `${kind} ${metadata.name} exists and ${cure}`
   return { kind: 'refused', reason: applicationReasons.nameConflict, message }
 }
 
 /**
  * A refusal because of the manifest's content is for its author to fix.
- * @throws the error when a retry may succeed: a server that is busy, an expired credential, a conflict (a race that was lost)
+ * @throws the error when a retry may succeed: a server that is busy, an expired credential, rights that are just being given in this namespace, a
+ * conflict (a race that was lost)
  */
 function refusedByCluster(manifest: Manifest, error: unknown): Applied {
-  if (!isKubeError(error) || error.retryable || error.status === 401 || error.status === 409) throw error
-  const message = `the cluster refuses ${manifest.kind} ${manifest.metadata.name}: ${error.message}`.slice(0, 1000)
-  return { kind: 'refused', reason: applicationReasons.refusedByCluster, message }
+  if (!isKubeError(error) || error.status === 401 || error.status === 409 || lacksRight(error)) throw error
+  if (error.retryable && !fitsNoSchema(error)) throw error
+  const text = `the cluster refuses ${manifest.kind} ${manifest.metadata.name}: ${error.message}`.slice(0, 1000)
+  if (!isQuotaMessage(error.message)) return { kind: 'refused', reason: applicationReasons.refusedByCluster, message: text }
+  return { kind: 'refused', reason: applicationReasons.quotaExceeded, message: `${text}: ${quotaCure}` }
 }
 
-async function create({ client }: Target, manifest: Manifest): Promise<Applied> {
+async function create({ client, autoscaled }: Writing, manifest: Manifest): Promise<Applied> {
   const type = renderableKind(manifest)
   if (!type) return nameConflict(manifest)
   try {
-    const object = { ...manifest, metadata: { ...manifest.metadata, resourceVersion: noVersion } }
+    const complete = withReplicas(manifest, undefined, autoscaled)
+    const object = { ...complete, metadata: { ...complete.metadata, resourceVersion: noVersion } }
     return { kind: 'live', object: await client.apply(type, object, { fieldManager }), changed: true }
   } catch (error) {
     return refusedByCluster(manifest, error)
@@ -75,7 +85,7 @@ async function create({ client }: Target, manifest: Manifest): Promise<Applied> 
 }
 
 /** 'exists' after a conflict: an object most likely has that name, and the server has to be asked whose it is. */
-async function tryCreate(target: Target, manifest: Manifest): Promise<Applied | 'exists'> {
+async function tryCreate(target: Writing, manifest: Manifest): Promise<Applied | 'exists'> {
   try {
     return await create(target, manifest)
   } catch (error) {
@@ -84,25 +94,33 @@ async function tryCreate(target: Target, manifest: Manifest): Promise<Applied | 
   }
 }
 
-async function change(target: Target, manifest: Manifest, live: KubeObject): Promise<Applied> {
+async function change(target: Writing, manifest: Manifest, live: KubeObject): Promise<Applied> {
   const type = renderableKind(manifest)
   const { uid } = live.metadata
   if (!type || uid === undefined) return nameConflict(manifest)
   if (!needsApply(manifest, live)) return { kind: 'live', object: live, changed: false }
   await target.assertCurrent()
   try {
-    const object = { ...manifest, metadata: { ...manifest.metadata, uid } }
+    const complete = await withRunningReplicas(target, manifest)
+    const object = { ...complete, metadata: { ...complete.metadata, uid } }
     return { kind: 'live', object: await target.client.apply(type, object, { fieldManager, force: true }), changed: true }
   } catch (error) {
     return isGone(error) ? create(target, manifest) : refusedByCluster(manifest, error)
   }
 }
 
+/** The cache may be behind the autoscaler, so the server is asked. */
+async function withRunningReplicas({ client, autoscaled }: Writing, manifest: Manifest): Promise<Manifest> {
+  if (!isAutoscaled(manifest, autoscaled)) return manifest
+  const { namespace, name } = manifest.metadata
+  return withReplicas(manifest, await client.get(deployments, { namespace, name }), autoscaled)
+}
+
 function owns(application: Application, object: KubeObject): boolean {
   return controllerOf(object)?.uid === application.metadata.uid
 }
 
-async function applyOne(target: Target, manifest: Manifest, { children, named }: KnownObjects): Promise<Applied> {
+async function applyOne(target: Writing, manifest: Manifest, { children, named }: KnownObjects): Promise<Applied> {
   const { client, application } = target
   const text = entryText(entryOf(manifest))
   const cached = children.get(text)
@@ -114,7 +132,9 @@ async function applyOne(target: Target, manifest: Manifest, { children, named }:
   const type = renderableKind(manifest)
   const live = type && (await client.get(type, { namespace: manifest.metadata.namespace, name: manifest.metadata.name }))
   if (!live) return create(target, manifest)
-  return owns(application, live) ? change(target, manifest, live) : nameConflict(manifest)
+  return owns(application, live) || isKeptClaimOf(application, live)
+    ? change(target, manifest, live)
+    : nameConflict(manifest, live)
 }
 
 /**
@@ -123,9 +143,10 @@ async function applyOne(target: Target, manifest: Manifest, { children, named }:
  */
 export async function applyObjects(target: Target, manifests: readonly Manifest[], known: KnownObjects): Promise<AppliedObjects> {
   const live = new Map<string, KubeObject>()
+  const writing = { ...target, autoscaled: autoscaledBy(manifests) }
   let changed = false
   for (const manifest of manifests) {
-    const applied = await applyOne(target, manifest, known)
+    const applied = await applyOne(writing, manifest, known)
     if (applied.kind === 'refused') return { ...applied, changed }
     changed ||= applied.changed
     live.set(entryText(entryOf(manifest)), applied.object)

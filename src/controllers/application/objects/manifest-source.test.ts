@@ -40,7 +40,7 @@ function sourceWith(outcomeOf: (objects: readonly unknown[]) => ChartOutcome) {
     })
     if (manifests.kind === 'refused') return manifests.message
     const [only] = manifests.manifests
-    return { data: only?.['data'], owner: only?.metadata.ownerReferences[0]?.uid }
+    return { data: only?.['data'], owner: only?.metadata.ownerReferences?.[0]?.uid }
   }
   return { ask, rendered: () => rendered }
 }

@@ -1,5 +1,14 @@
 // The closed list of the kinds that a chart may render, all namespaced. Any other kind is refused: adding one is a security decision.
-import { configMaps, deployments, ingresses, serviceAccounts, services } from '../../../api/builtin/index.ts'
+import {
+  configMaps,
+  cronJobs,
+  deployments,
+  horizontalPodAutoscalers,
+  ingresses,
+  persistentVolumeClaims,
+  serviceAccounts,
+  services,
+} from '../../../api/builtin/index.ts'
 import type { ResourceType } from '../../../api/resource.ts'
 
 function kind(apiVersion: string, name: string, plural: string): ResourceType {
@@ -11,10 +20,11 @@ export const renderableKinds: readonly ResourceType[] = [
   serviceAccounts,
   configMaps,
   services,
+  persistentVolumeClaims,
   deployments,
   kind('batch/v1', 'Job', 'jobs'),
-  kind('batch/v1', 'CronJob', 'cronjobs'),
-  kind('autoscaling/v2', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers'),
+  cronJobs,
+  horizontalPodAutoscalers,
   kind('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
   ingresses,
 ]

@@ -1,10 +1,13 @@
 // Why a pod of an Application does not become ready: the reason and the cure, for the Application's author. Pure.
 import { applicationReasons } from '../../../api/apps/application.ts'
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
+import { labels } from '../../../api/names.ts'
 import { redactTokens } from '../../../lib/log.ts'
+import { lastWords } from './last-words.ts'
+import type { Problem } from './problem.ts'
+import { launcherProblem, startProblem } from './start-problem.ts'
 
-/** Why a rollout does not proceed: a reason of the Ready condition, and a sentence with the cure. */
-export type Problem = { readonly reason: string; readonly message: string }
+type Exit = { readonly exitCode: number; readonly reason?: string; readonly message?: string }
 
 const pullFailures: ReadonlySet<string> = new Set([
   'ErrImagePull',
@@ -26,25 +29,38 @@ function pullProblem(
   { reason = '', message = '' }: { readonly reason?: string; readonly message?: string },
 ): string {
   const cause = message.replace(/^Back-off pulling image "[^"]*"(: \w+: )?/, '').replace(/^rpc error: code = \w+ desc = /, '')
-  return bounded(cause === '' ? reason : cause.replaceAll(`"${image}"`, 'it').replaceAll(image, 'it'))
+  return bounded(cause === '' ? reason : cause.replaceAll(`"${image}"`, 'the image').replaceAll(image, 'the image'))
+}
+
+function exitProblem(
+  { metadata, spec }: Pod,
+  { name, restartCount }: ContainerStatus,
+  { exitCode, reason, message }: Exit,
+): Problem {
+  const command = spec?.containers.find(container => container.name === name)?.command
+  const unknown = launcherProblem(name, command, exitCode)
+  if (unknown !== undefined) return unknown
+  const logs = `kubectl logs -n ${metadata.namespace} ${metadata.name} -c ${name} --previous`
+  const words = lastWords(message)
+  const why = words === undefined ? '' : ` (${words})`
+  const exit = `process ${name} exits with code ${exitCode} after ${restartCount} restarts${why}: see ${logs}`
+  const memory = `process ${name} ran out of memory: raise its memory in spec.processes`
+  return { reason: applicationReasons.crashing, message: reason === 'OOMKilled' ? memory : exit }
 }
 
 function containerProblem(pod: Pod, container: ContainerStatus): Problem | undefined {
   const { waiting, terminated } = container.state ?? {}
   const last = terminated ?? container.lastState?.terminated
-  const logs = `kubectl logs -n ${pod.metadata.namespace} ${pod.metadata.name} -c ${container.name} --previous`
   if (waiting && pullFailures.has(waiting.reason ?? '')) {
     const message = `image ${container.image} cannot be pulled (${pullProblem(container.image, waiting)}): check spec.image and that the registry has it`
     return { reason: applicationReasons.imagePullFailed, message }
   }
-  if (last && !container.ready && (terminated || waiting?.reason === 'CrashLoopBackOff' || container.restartCount > 0)) {
-    if (last.reason === 'OOMKilled') {
-      const message = `process ${container.name} ran out of memory: raise its memory in spec.processes`
-      return { reason: applicationReasons.crashing, message }
-    }
-    const message = `process ${container.name} exits with code ${last.exitCode} after ${container.restartCount} restarts: see ${logs}`
-    return { reason: applicationReasons.crashing, message }
-  }
+  if (container.ready) return undefined
+  const said = [waiting, last].flatMap(state => state?.message ?? []).join(' ')
+  const start = startProblem(container.name, redactTokens(said))
+  if (start !== undefined) return start
+  const hasExited = terminated !== undefined || waiting?.reason === 'CrashLoopBackOff' || container.restartCount > 0
+  if (last && hasExited) return exitProblem(pod, container, last)
   if (waiting && !starting.has(waiting.reason ?? '')) {
     const message = `process ${container.name} cannot start: ${waiting.reason}: ${bounded(waiting.message ?? '')}`
     return { reason: applicationReasons.rolloutStalled, message }
@@ -55,6 +71,11 @@ function containerProblem(pod: Pod, container: ContainerStatus): Problem | undef
 function schedulingProblem(pod: Pod): Problem | undefined {
   const scheduled = pod.status?.conditions?.find(condition => condition.type === 'PodScheduled')
   if (scheduled?.status !== 'False') return undefined
+  if (/persistent ?volume/i.test(scheduled.message ?? '')) {
+    const claims = `kubectl describe pvc -n ${pod.metadata.namespace} -l ${labels.application}=${pod.metadata.labels?.[labels.application]}`
+    const message = `a pod waits for a volume (${bounded(scheduled.message ?? '')}): see ${claims}, and size and storageClass in spec.volumes`
+    return { reason: applicationReasons.volumePending, message }
+  }
   return {
     reason: applicationReasons.rolloutStalled,
     message: 'no node has room for a pod: lower cpu or memory in spec.processes, or add nodes',
@@ -78,6 +99,7 @@ export function podProblem(pods: readonly Pod[]): Problem | undefined {
 /** The part of a pod that determines its problem: other updates of a pod do not wake the Application. */
 export function problemFields(pod: Pod): unknown {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]
-  const scheduled = pod.status?.conditions?.find(condition => condition.type === 'PodScheduled')?.status
-  return { deleted: pod.metadata.deletionTimestamp, scheduled, problems: statuses.map(status => containerProblem(pod, status)) }
+  const running = statuses.map(({ ready, state }) => [ready, state?.running?.startedAt])
+  const problems = [...statuses.map(status => containerProblem(pod, status)), schedulingProblem(pod)]
+  return { deleted: pod.metadata.deletionTimestamp, running, problems }
 }

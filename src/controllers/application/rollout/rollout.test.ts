@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
 import { podProblem } from './pod-problem.ts'
 import { evaluateRollout } from './rollout.ts'
+import { withUnanswered } from './unanswered.ts'
 
 function deployment(status: Deployment['status'], replicas = 1): Deployment {
   const template = { spec: { containers: [] } }
@@ -56,7 +57,8 @@ describe('rollout', () => {
         pods,
       ).problem
     expect(problemOf([stalled])).toMatchObject({ reason: 'RolloutStalled' })
-    expect(problemOf([forbidden])?.message).toContain('exceeded quota')
+    expect(problemOf([forbidden])).toMatchObject({ reason: 'QuotaExceeded', message: expect.stringContaining('request less') })
+    expect(problemOf([{ ...forbidden, message: 'not allowed' }])).toMatchObject({ reason: 'RolloutStalled' })
     expect(problemOf([stalled], [pod({ restartCount: 1, lastState: { terminated: { exitCode: 3 } } })])?.message).toContain(
       'code 3',
     )
@@ -83,13 +85,97 @@ describe('the problem of a pod', () => {
     [
       'root',
       { state: { waiting: { reason: 'CreateContainerConfigError', message: 'will run as root' } } },
-      'RolloutStalled',
-      'will run as root',
+      'ImageRunsAsRoot',
+      'USER 1000',
+    ],
+    [
+      'a program that the image does not have',
+      {
+        restartCount: 1,
+        state: { waiting: { reason: 'CrashLoopBackOff' } },
+        lastState: {
+          terminated: {
+            exitCode: 128,
+            reason: 'StartError',
+            message:
+              'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: exec: "node": executable file not found in $PATH: unknown',
+          },
+        },
+      },
+      'CommandNotFound',
+      'the image has no program node',
+    ],
+    [
+      'an image without a shell',
+      {
+        state: {
+          terminated: {
+            exitCode: 128,
+            reason: 'StartError',
+            message: 'exec: "/bin/sh": stat /bin/sh: no such file or directory',
+          },
+        },
+      },
+      'CommandNotFound',
+      'the image has no shell (/bin/sh)',
+    ],
+    [
+      'a program that is not executable',
+      { state: { terminated: { exitCode: 126, reason: 'StartError', message: 'exec: "/run.sh": permission denied' } } },
+      'CommandNotFound',
+      'make it executable in the build',
+    ],
+    [
+      'a ConfigMap that does not exist',
+      { state: { waiting: { reason: 'CreateContainerConfigError', message: 'configmap "settings" not found' } } },
+      'EnvironmentIncomplete',
+      'there is no ConfigMap settings',
+    ],
+    [
+      'an AppSecret that does not exist',
+      { state: { waiting: { reason: 'CreateContainerConfigError', message: 'secret "appsecret-shop" not found' } } },
+      'EnvironmentIncomplete',
+      'there is no AppSecret shop',
+    ],
+    [
+      'a key that does not exist',
+      {
+        state: {
+          waiting: { reason: 'CreateContainerConfigError', message: "couldn't find key URL in Secret acme/appsecret-shop" },
+        },
+      },
+      'EnvironmentIncomplete',
+      'AppSecret shop has no key URL',
     ],
   ])('%s is named with the cure', (_what, changes, reason, words) => {
     const problem = podProblem([pod(changes)])
     expect(problem?.reason).toBe(reason)
     expect(problem?.message).toContain(words)
+  })
+
+  test('a program that the launcher of buildpacks does not find is named; the same exit of another program is a crash', () => {
+    const exited = (command: readonly string[]): Pod => ({
+      ...pod({ name: 'worker', state: { terminated: { exitCode: 82 } } }),
+      spec: { containers: [{ name: 'worker', command }] },
+    })
+    expect(podProblem([exited(['/cnb/lifecycle/launcher', '--', 'nod', 'worker.js'])])).toMatchObject({
+      reason: 'CommandNotFound',
+      message: expect.stringContaining('the image has no program nod'),
+    })
+    expect(podProblem([exited(['nod', 'worker.js'])])?.reason).toBe('Crashing')
+  })
+
+  test('a pod that waits for a volume is not told that nodes are full', () => {
+    const waiting = (message: string): Pod => ({
+      ...pod({ state: { waiting: { reason: '' } } }, { labels: { 'sekisho.dev/application': 'shop' } }),
+      status: { conditions: [{ type: 'PodScheduled', status: 'False', message }] },
+    })
+    expect(podProblem([waiting('0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.')])).toEqual({
+      reason: 'VolumePending',
+      message:
+        'a pod waits for a volume (0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.): see kubectl describe pvc -n acme -l sekisho.dev/application=shop, and size and storageClass in spec.volumes',
+    })
+    expect(podProblem([waiting('0/1 nodes are available: 1 Insufficient cpu.')])?.reason).toBe('RolloutStalled')
   })
 
   test('a pod that is starting, a ready one, and one that is being deleted have none', () => {
@@ -105,7 +191,7 @@ describe('the problem of a pod', () => {
     const message = `Back-off pulling image "i:1": ErrImagePull: ${cause}`
     const tries = podProblem([pod({ state: { waiting: { reason: 'ErrImagePull', message: cause } } })])
     const waits = podProblem([pod({ state: { waiting: { reason: 'ImagePullBackOff', message } } })])
-    expect(tries?.message).toContain('image i:1 cannot be pulled (failed to resolve reference it: it: not found)')
+    expect(tries?.message).toContain('image i:1 cannot be pulled (failed to resolve reference the image: the image: not found)')
     expect(waits).toEqual(tries)
   })
 
@@ -120,5 +206,46 @@ describe('the problem of a pod', () => {
     const problem = podProblem([pod({ state: { waiting: { reason: 'ErrImagePull', message } } })])
     expect(problem?.message.length).toBeLessThan(500)
     expect(problem?.message).not.toContain('ghs_')
+  })
+})
+
+describe('a process that runs and is not ready', () => {
+  const started = new Date('2026-01-01T00:00:00Z')
+  const later = (seconds: number): Date => new Date(started.getTime() + seconds * 1000)
+  const running = pod({ state: { running: { startedAt: started.toISOString() } } })
+  const rollout = { available: false, complete: false, progress: '' }
+  const found = (process: object, seconds: number, pods: readonly Pod[] = [running]) =>
+    withUnanswered(
+      rollout,
+      { pods, processes: [{ name: 'web', replicas: 1, cpu: '1m', memory: '1Mi', ...process }] },
+      later(seconds),
+    )
+
+  test('is looked at again after twenty seconds, and named then', () => {
+    expect(found({ port: 3000 }, 5)).toEqual({ rollout, lookAgain: 15_000 })
+    expect(found({ port: 3000 }, 20).rollout.problem).toMatchObject({
+      reason: 'NotAnswering',
+      message: expect.stringContaining('nothing listens on port 3000'),
+    })
+  })
+
+  test.each([
+    [{ port: 80, healthPath: '/up' }, 'does not answer GET /up on port 80'],
+    [{ port: 80, probes: { readiness: { path: '/ready' } } }, 'does not answer GET /ready on port 80'],
+    [{ probes: { readiness: { command: ['check'] } } }, 'the command of probes.readiness fails'],
+  ])('is named by its check: %j', (process, words) => {
+    expect(found(process, 30).rollout.problem?.message).toContain(words)
+  })
+
+  test('is not named when the rollout is complete, when it is ready, when it crashed, and when it is going away', () => {
+    expect(
+      withUnanswered({ ...rollout, complete: true }, { pods: [running], processes: [] }, later(60)).rollout.problem,
+    ).toBeUndefined()
+    const others = [
+      pod({ ready: true, state: { running: { startedAt: started.toISOString() } } }),
+      pod({ state: { running: { startedAt: started.toISOString() } }, lastState: { terminated: { exitCode: 1 } } }),
+      { ...running, metadata: { ...running.metadata, deletionTimestamp: started.toISOString() } },
+    ]
+    for (const other of others) expect(found({ port: 3000 }, 60, [other])).toEqual({ rollout })
   })
 })

@@ -2,7 +2,9 @@
 // Source: how `kubectl rollout status` decides, https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
 import { applicationReasons } from '../../../api/apps/application.ts'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
-import { type Problem, podProblem } from './pod-problem.ts'
+import { isQuotaMessage, quotaCure } from '../objects/quota.ts'
+import { podProblem } from './pod-problem.ts'
+import type { Problem } from './problem.ts'
 
 /** The state of all Deployments of an Application together. */
 export type Rollout = {
@@ -34,6 +36,10 @@ function deploymentProblem(deployment: Deployment): Problem | undefined {
   const find = (type: string, status: string) =>
     deployment.status?.conditions?.find(item => item.type === type && item.status === status)
   const failure = find('ReplicaFailure', 'True')
+  if (failure && isQuotaMessage(failure.message ?? '')) {
+    const message = `Deployment ${name} cannot create pods: ${failure.message ?? ''}`.slice(0, 500)
+    return { reason: applicationReasons.quotaExceeded, message: `${message}: ${quotaCure}` }
+  }
   if (failure)
     return {
       reason: applicationReasons.rolloutStalled,
@@ -52,7 +58,8 @@ export function evaluateRollout(deployments: readonly (Deployment | undefined)[]
   const available = observed.length === deployments.length && all.every(item => item.wanted === 0 || item.available > 0)
   const updated = all.reduce((sum, item) => sum + item.updated, 0)
   const wanted = all.reduce((sum, item) => sum + item.wanted, 0)
-  const progress = `${updated} of ${wanted} replicas run this version`
+  const progress =
+    deployments.length === 0 ? 'no process is to run all the time' : `${updated} of ${wanted} replicas run this version`
   if (complete) return { available, complete, progress }
   const problem = podProblem(pods) ?? observed.map(deploymentProblem).find(found => found !== undefined)
   return { available, complete, progress, ...(problem ? { problem } : {}) }

@@ -5,9 +5,10 @@ import type { RepositoryClient, RepositoryFacts } from '../../../github/index.ts
 import { AppError } from '../../../lib/errors.ts'
 import { type AccessDeps, type AccessRequest, accessOnce, type RepositoryAccess } from '../../owned-grant.ts'
 import type { CommitReader } from './resolve.ts'
+import type { FileReader } from './unchanged.ts'
 
 /** What is read of a repository. */
-export type RepositoryReader = CommitReader & Pick<RepositoryClient, 'repository'>
+export type RepositoryReader = CommitReader & FileReader & Pick<RepositoryClient, 'repository'>
 
 export type OpenRepositoryDeps = AccessDeps & {
   /** `installation` is the id of the installation under which the token was requested. */

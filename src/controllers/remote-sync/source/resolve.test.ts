@@ -1,36 +1,49 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient } from '../../../github/index.ts'
-import { commit } from '../testing/remote-sync.ts'
+import { commit, now, sync } from '../testing/remote-sync.ts'
+import { mergeWait } from './pull-request.ts'
 import { type CommitReader, findCommit } from './resolve.ts'
 
+type CommitFacts = NonNullable<Awaited<ReturnType<RepositoryClient['commit']>>>
 type PullRequestFacts = NonNullable<Awaited<ReturnType<RepositoryClient['pullRequest']>>>
 
 const current = async () => ({ id: 7, fullName: 'acme/shop', defaultBranch: 'trunk' })
 const repository = { id: 7, fullName: 'acme/shop', current }
 const head = 'b'.repeat(40)
 
-type Found = { readonly branch?: string; readonly pullRequest?: PullRequestFacts; readonly own?: boolean }
+type Found = {
+  readonly merge?: CommitFacts
+  readonly branch?: string
+  readonly pullRequest?: PullRequestFacts
+  readonly own?: boolean
+}
 
-function find(source: RemoteSync['spec']['source'], found: Found = {}) {
+const [mergeSha, base] = ['c'.repeat(40), 'd'.repeat(40)]
+const since = '2026-01-01T11:59:00.000Z'
+
+function find(source: RemoteSync['spec']['source'], found: Found = {}, status: RemoteSync['status'] = {}) {
   const client: CommitReader = {
-    branch: async () => found.branch,
+    branch: async (_id, name) => (name === (source.branch ?? 'trunk') ? found.branch : undefined),
     pullRequest: async () => found.pullRequest,
+    commit: async (_id, sha) => (sha === mergeSha ? found.merge : undefined),
     hasCommit: async (id, _commit, branch) => found.own === true && id === 7 && branch === 'trunk',
   }
-  return findCommit(client, source, repository)
+  return findCommit(client, { ...sync({ source }), status }, repository, now)
 }
 
 function pullRequest(changes: Partial<PullRequestFacts> = {}): PullRequestFacts {
-  return { state: 'open', headSha: head, headRepositoryId: 7, baseRepositoryId: 7, ...changes }
+  const ends = { headSha: head, headRepositoryId: 7, baseRepositoryId: 7, baseBranch: 'trunk' }
+  return { state: 'open', ...ends, mergeable: true, mergeCommit: mergeSha, ...changes }
 }
 
 test.each<[string, Promise<unknown>, unknown]>([
   ['a commit of the repository is itself', find({ commit }, { own: true }), commit],
   ['a branch is its head', find({ branch: 'main' }, { branch: head }), head],
+  ['nothing is the head of the default branch', find({}, { branch: head }), head],
   ['a pull request is its head', find({ pullRequest: 3 }, { pullRequest: pullRequest() }), head],
 ])('%s', async (_what, found, expected) => {
-  expect(await found).toBe(expected)
+  expect(await found).toMatchObject({ kind: 'commit', commit: expected })
 })
 
 test.each<[string, Promise<unknown>, object]>([
@@ -39,21 +52,16 @@ test.each<[string, Promise<unknown>, object]>([
     find({ branch: 'main' }),
     { reason: 'BranchNotFound', message: 'spec.source.branch: acme/shop has no branch main: push it, or name another one' },
   ],
+  [
+    'a repository without a commit',
+    find({}),
+    { reason: 'BranchNotFound', message: expect.stringContaining('default branch trunk of acme/shop has no commit') },
+  ],
   ['a pull request that does not exist', find({ pullRequest: 3 }), { reason: 'PullRequestNotFound' }],
   [
     'a pull request into another repository',
     find({ pullRequest: 3 }, { pullRequest: pullRequest({ baseRepositoryId: 8 }) }),
     { reason: 'PullRequestNotFound' },
-  ],
-  [
-    'a pull request of a fork',
-    find({ pullRequest: 3 }, { pullRequest: pullRequest({ headRepositoryId: 8 }) }),
-    { reason: 'PullRequestFromFork' },
-  ],
-  [
-    'a pull request of a fork that was deleted',
-    find({ pullRequest: 3 }, { pullRequest: pullRequest({ headRepositoryId: undefined }) }),
-    { reason: 'PullRequestFromFork' },
   ],
   [
     'a closed pull request',
@@ -62,5 +70,65 @@ test.each<[string, Promise<unknown>, object]>([
   ],
   ['a commit that is not in the repository', find({ commit }), { reason: 'CommitNotInRepository' }],
 ])('%s halts', async (_what, found, expected) => {
-  expect(await found).toMatchObject({ stage: 'Resolved', ...expected })
+  expect(await found).toMatchObject({ kind: 'none', halt: { stage: 'Resolved', ...expected } })
+})
+
+const followed = { number: 3, headCommit: head, headRepository: 7, baseBranch: 'trunk' }
+
+test('a pull request is shown with the repository of its head, which may be a fork, and may be gone', async () => {
+  expect(await find({ pullRequest: 3 }, { pullRequest: pullRequest() })).toMatchObject({ head: followed })
+  const fork = await find({ pullRequest: 3 }, { pullRequest: pullRequest({ headRepositoryId: 8 }) })
+  expect(fork).toMatchObject({ commit: head, head: { ...followed, headRepository: 8 } })
+  const gone = await find({ pullRequest: 3 }, { pullRequest: pullRequest({ headRepositoryId: undefined }) })
+  expect(gone.head).toEqual({ number: 3, headCommit: head, baseBranch: 'trunk' })
+})
+
+test('a long name of a branch is cut in the status only', async () => {
+  const found = await find({ pullRequest: 3 }, { pullRequest: pullRequest({ baseBranch: `${'x'.repeat(299)}\u{1f600}y` }) })
+  expect(found.head?.baseBranch).toHaveLength(300)
+  expect(found.head?.baseBranch.isWellFormed()).toBe(true)
+})
+
+describe('the merge commit', () => {
+  const source = { pullRequest: 3, mergeCommit: true }
+  const merge = { tree: 'e'.repeat(40), parents: [base, head] }
+
+  test('is the one that GitHub made of the present base and head', async () => {
+    const found = await find(source, { pullRequest: pullRequest(), merge, branch: base })
+    expect(found).toEqual({ kind: 'commit', commit: mergeSha, tree: merge.tree, head: followed })
+  })
+
+  test('does not exist while they conflict', async () => {
+    const found = await find(source, { pullRequest: pullRequest({ mergeable: false }), merge, branch: base })
+    expect(found).toMatchObject({ kind: 'none', halt: { reason: 'MergeConflict' }, head: followed })
+    expect(found.kind === 'none' && found.halt.message).toContain('conflicts with branch trunk')
+  })
+
+  const other = 'f'.repeat(40)
+  test.each<[string, Found]>([
+    ['it was not computed', { pullRequest: pullRequest({ mergeable: undefined }) }],
+    ['GitHub names none', { pullRequest: pullRequest({ mergeCommit: undefined }) }],
+    ['GitHub does not have it any more', {}],
+    ['it is made of an earlier head', { merge: { ...merge, parents: [base, other] } }],
+    ['it is made of an earlier base', { branch: other }],
+    ['the base branch is gone', { merge, branch: undefined as unknown as string }],
+    ['it is the merge of something else', { merge: { ...merge, parents: [head, base] } }],
+    ['it has a third parent', { merge: { ...merge, parents: [base, head, other] } }],
+    ['it is not a merge', { merge: { ...merge, parents: [base] } }],
+  ])('is waited for while %s', async (what, changes) => {
+    const isGone = what.includes('any more')
+    const found = await find(source, { pullRequest: pullRequest(), ...(isGone ? {} : { merge }), branch: base, ...changes })
+    expect(found).toMatchObject({ kind: 'none', halt: { reason: 'MergePending', afterMilliseconds: 1000 } })
+    expect(found.head?.mergePendingSince).toBe(now.toISOString())
+  })
+
+  test('is asked for less and less often, and at once for another pull request', async () => {
+    const waiting = { pullRequest: pullRequest({ mergeable: undefined }) }
+    const again = await find(source, waiting, { pullRequest: { ...followed, mergePendingSince: since } })
+    expect(again).toMatchObject({ halt: { afterMilliseconds: 60_500 }, head: { mergePendingSince: since } })
+    const another = await find(source, waiting, { pullRequest: { ...followed, number: 4, mergePendingSince: since } })
+    expect(another).toMatchObject({ halt: { afterMilliseconds: 1000 } })
+    expect(mergeWait('2026-01-01T00:00:00Z', now)).toBe(300_000)
+    expect(mergeWait('2027-01-01T00:00:00Z', now)).toBe(1000)
+  })
 })

@@ -2,9 +2,10 @@
 // only: its name may have passed to a repository of somebody else.
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient, RepositoryFacts } from '../../../github/index.ts'
-import { type Halt, halt } from '../halt.ts'
+import { halt } from '../halt.ts'
+import { type Asked, type FoundCommit, findPullRequestCommit, type NoCommit, type PullRequestReader } from './pull-request.ts'
 
-export type CommitReader = Pick<RepositoryClient, 'branch' | 'pullRequest' | 'hasCommit'>
+export type CommitReader = PullRequestReader & Pick<RepositoryClient, 'hasCommit'>
 
 type Repository = {
   readonly id: number
@@ -14,38 +15,55 @@ type Repository = {
   readonly current: () => Promise<RepositoryFacts>
 }
 
-/** Resolves to the full commit id, or to a halt when there is no such commit or none that may be built. Rejects as the client does. */
+/** Resolves to the full commit id, or to why there is no such commit or none that may be built. Rejects as the client does. */
 export async function findCommit(
   client: CommitReader,
-  source: RemoteSync['spec']['source'],
+  { spec, status }: Pick<RemoteSync, 'spec' | 'status'>,
   repository: Repository,
-): Promise<string | Halt> {
+  now: Date,
+): Promise<FoundCommit | NoCommit> {
+  const { source } = spec
   const { branch, pullRequest, commit } = source
   if (commit !== undefined) return ownCommit(client, commit, repository)
-  if (pullRequest !== undefined) return headOf(client, pullRequest, repository)
-  const sha = branch === undefined ? undefined : await client.branch(repository.id, branch)
-  if (sha !== undefined) return sha
-  const message = `spec.source.branch: ${repository.fullName} has no branch ${branch}: push it, or name another one`
-  return halt('Resolved', reasons.branchNotFound, message)
+  if (pullRequest !== undefined) {
+    const asked: Asked = { repository, source, before: status?.pullRequest, now }
+    return findPullRequestCommit(client, pullRequest, asked)
+  }
+  if (branch === undefined) return defaultBranchOf(client, repository)
+  const sha = await client.branch(repository.id, branch)
+  if (sha !== undefined) return { kind: 'commit', commit: sha }
+  return none(
+    reasons.branchNotFound,
+    `spec.source.branch: ${repository.fullName} has no branch ${branch}: push it, or name another one`,
+  )
+}
+
+function none(reason: string, message: string): NoCommit {
+  return { kind: 'none', halt: halt('Resolved', reason, message) }
+}
+
+/** Asked by its present name each time: the default branch may change. */
+async function defaultBranchOf(client: CommitReader, { id, fullName, current }: Repository): Promise<FoundCommit | NoCommit> {
+  const { defaultBranch } = await current()
+  const sha = await client.branch(id, defaultBranch)
+  if (sha !== undefined) return { kind: 'commit', commit: sha }
+  return none(
+    reasons.branchNotFound,
+    `the default branch ${defaultBranch} of ${fullName} has no commit: push one, or set spec.source.branch`,
+  )
 }
 
 /** GitHub serves commits of all forks through every repository of their network: such a commit was pushed by anybody. */
-async function ownCommit(client: CommitReader, commit: string, { id, fullName, current }: Repository): Promise<string | Halt> {
+async function ownCommit(
+  client: CommitReader,
+  commit: string,
+  { id, fullName, current }: Repository,
+): Promise<FoundCommit | NoCommit> {
   const { defaultBranch } = await current()
-  if (await client.hasCommit(id, commit, defaultBranch)) return commit
-  const message =
+  if (await client.hasCommit(id, commit, defaultBranch)) return { kind: 'commit', commit }
+  return none(
+    reasons.commitNotInRepository,
     `spec.source.commit: ${commit} is neither on branch ${defaultBranch} of ${fullName} nor the newest commit of another branch: ` +
-    'push a branch that ends at it, or follow a branch'
-  return halt('Resolved', reasons.commitNotInRepository, message)
-}
-
-async function headOf(client: CommitReader, number: number, { id, fullName }: Repository): Promise<string | Halt> {
-  const found = await client.pullRequest(id, number)
-  const refused = (reason: string, text: string): Halt => halt('Resolved', reason, `spec.source.pullRequest: ${text}`)
-  if (found?.baseRepositoryId !== id) return refused(reasons.pullRequestNotFound, `${fullName} has no pull request ${number}`)
-  if (found.state !== 'open')
-    return refused(reasons.pullRequestClosed, `pull request ${number} is closed: follow a branch, or delete this RemoteSync`)
-  if (found.headRepositoryId === id) return found.headSha
-  const text = `pull request ${number} comes from a fork, whose owner would run code here: push its commits to a branch of ${fullName} after a review`
-  return refused(reasons.pullRequestFromFork, text)
+      'push a branch that ends at it, or follow a branch',
+  )
 }

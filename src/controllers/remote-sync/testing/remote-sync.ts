@@ -71,6 +71,9 @@ export function facts(changes: Partial<Facts> = {}): Facts {
     grant: undefined,
     application: application(),
     rivals: [],
+    builder: remoteSync.spec.build.builder,
+    missingSecrets: [],
+    offer: { builders: ['paketo'], most: { cpu: '4', memory: '8Gi', ephemeralStorage: '40Gi' } },
     lastCheckedAt: undefined,
     ...changes,
   }

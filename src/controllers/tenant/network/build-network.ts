@@ -1,14 +1,18 @@
 // What the pods of a build namespace may reach: DNS, the source store, the registry, and package registries on the internet. Nothing may reach
 // them, and a pod that is not a build reaches nothing. Builds run the code of the tenant's repository and of its dependencies. Pure.
+import { dockerfileBuildLabel } from '../../../api/dockerfile-build.ts'
 import { platformNamespace } from '../../../api/names.ts'
 import type { NetworkSettings } from '../settings.ts'
 import { allowed, denyAll, dns, inNamespace, internet, type NamedPolicy, tcp } from './rules.ts'
 
+const labelled = (key: string): object => ({ matchExpressions: [{ key, operator: 'Exists' }] })
+
 /** kpack sets this label on the pods of its builds. */
-const buildPods = { matchExpressions: [{ key: 'kpack.io/build', operator: 'Exists' }] }
+const kpackPods = labelled('kpack.io/build')
+const dockerfilePods = labelled(dockerfileBuildLabel)
 
 /** In the order of apply: what denies comes first. */
-export function buildNetworkPolicies(settings: NetworkSettings): readonly NamedPolicy[] {
+export function buildNetworkPolicies(settings: NetworkSettings, buildsDockerfiles: boolean): readonly NamedPolicy[] {
   const { sourceStorePort, registryTokenPort, buildPorts, buildEgress } = settings
   const platformPorts = [sourceStorePort, ...(registryTokenPort === undefined ? [] : [registryTokenPort])]
   const egress = [
@@ -17,5 +21,10 @@ export function buildNetworkPolicies(settings: NetworkSettings): readonly NamedP
     internet(settings, buildPorts),
     ...allowed(buildEgress),
   ]
-  return [denyAll, { name: 'sekisho-egress', spec: { podSelector: buildPods, policyTypes: ['Egress'], egress } }]
+  const reach = (name: string, podSelector: object): NamedPolicy => ({
+    name,
+    spec: { podSelector, policyTypes: ['Egress'], egress },
+  })
+  const dockerfiles = buildsDockerfiles ? [reach('sekisho-egress-dockerfile', dockerfilePods)] : []
+  return [denyAll, reach('sekisho-egress', kpackPods), ...dockerfiles]
 }

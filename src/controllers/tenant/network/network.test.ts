@@ -29,8 +29,10 @@ function allows(policies: readonly NamedPolicy[], address: string, port: number)
     .some(({ cidr, except = [] }) => isIn(cidr) && !except.some(isIn))
 }
 
+const trusted = { matchExpressions: [{ key: 'sekisho.dev/isolated', operator: 'DoesNotExist' }] }
+const cutOff = { matchExpressions: [{ key: 'sekisho.dev/isolated', operator: 'Exists' }] }
 const application = applicationNetworkPolicies(settingsOf())
-const build = buildNetworkPolicies(settingsOf())
+const build = buildNetworkPolicies(settingsOf(), true)
 
 describe('the addresses that pods of a tenant reach', () => {
   const metadata = ['169.254.169.254', '169.254.170.2', '168.63.129.16', '100.100.100.200', '192.0.0.192', 'fd00:ec2::254']
@@ -42,7 +44,7 @@ describe('the addresses that pods of a tenant reach', () => {
       SEKISHO_BUILD_EGRESS: '0.0.0.0/0,::/0',
     })
     expect(allows(applicationNetworkPolicies(everything), address, 80)).toBe(false)
-    expect(allows(buildNetworkPolicies(everything), address, 80)).toBe(false)
+    expect(allows(buildNetworkPolicies(everything, true), address, 80)).toBe(false)
   })
 
   test.each(['10.244.0.7', '10.96.0.1', '10.88.0.1', '172.20.1.1', '192.168.1.1', '100.64.0.1', 'fd12::1', 'fe80::1'])(
@@ -73,7 +75,7 @@ describe('the addresses that pods of a tenant reach', () => {
       false,
       true,
     ])
-    expect(allows(buildNetworkPolicies(settings), '10.30.9.9', 443)).toBe(false)
+    expect(allows(buildNetworkPolicies(settings, true), '10.30.9.9', 443)).toBe(false)
   })
 })
 
@@ -82,7 +84,7 @@ test('an exception is part of its range, and none lies in another one', () => {
     SEKISHO_CLUSTER_CIDRS: '10.244.0.0/16,10.244.0.0/16,198.51.100.0/24',
     SEKISHO_BUILD_EGRESS: '100.64.0.0/10',
   })
-  const blocks = [...applicationNetworkPolicies(settings), ...buildNetworkPolicies(settings)]
+  const blocks = [...applicationNetworkPolicies(settings), ...buildNetworkPolicies(settings, true)]
     .flatMap(({ spec }) => spec.egress ?? [])
     .flatMap(({ to }) => to.flatMap(peer => ('ipBlock' in peer ? [peer.ipBlock as Block] : [])))
   expect(blocks.length).toBeGreaterThan(3)
@@ -102,28 +104,66 @@ test('an exception is part of its range, and none lies in another one', () => {
 
 test('applications are reached by pods of their own namespace and by the ingress controller; builds by nobody', () => {
   const ingress = application.flatMap(({ spec }) => spec.ingress ?? [])
-  expect(ingress).toEqual([
-    {
-      from: [
-        { podSelector: {} },
-        { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'traefik' } } },
-        { ipBlock: { cidr: '192.0.2.7/32' } },
-      ],
-    },
-  ])
+  const outside = [
+    { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'traefik' } } },
+    { ipBlock: { cidr: '192.0.2.7/32' } },
+  ]
+  expect(ingress).toEqual([{ from: [{ podSelector: trusted }, ...outside] }, { from: outside }])
   expect(build.flatMap(({ spec }) => spec.ingress ?? [])).toEqual([])
   for (const policies of [application, build])
     expect(policies[0]?.spec).toEqual({ podSelector: {}, policyTypes: ['Egress', 'Ingress'] })
 })
 
 test('only the pods of builds reach anything in the build namespace, and of the platform only the source store', () => {
-  const [, egress] = build
-  expect(egress?.spec.podSelector).toEqual({ matchExpressions: [{ key: 'kpack.io/build', operator: 'Exists' }] })
+  const selectors = build.slice(1).map(({ spec }) => spec.podSelector)
+  expect(selectors).toEqual(
+    ['kpack.io/build', 'sekisho.dev/dockerfile-build'].map(key => ({ matchExpressions: [{ key, operator: 'Exists' }] })),
+  )
+  expect(build[2]?.spec.egress).toEqual(build[1]?.spec.egress)
   const platform = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'sekisho-system' } } }
   const toPlatform = (policies: readonly NamedPolicy[]) =>
     policies.flatMap(({ spec }) => spec.egress ?? []).filter(({ to }) => JSON.stringify(to) === JSON.stringify([platform]))
-  expect(toPlatform(build)).toEqual([{ to: [platform], ports: [{ protocol: 'TCP', port: 8081 }] }])
+  const sources = { to: [platform], ports: [{ protocol: 'TCP', port: 8081 }] }
+  expect(toPlatform(build)).toEqual([sources, sources])
   expect(toPlatform(application)).toEqual([{ to: [platform], ports: [{ protocol: 'TCP', port: 8444 }] }])
+})
+
+describe('the pods of isolated Applications', () => {
+  const platform = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'sekisho-system' } } }
+  const settings = settingsOf({ SEKISHO_APPLICATION_EGRESS: '10.20.0.5/32:5432' })
+  const policies = applicationNetworkPolicies(settings)
+  const isolated = policies.filter(({ spec }) => JSON.stringify(spec.podSelector) === JSON.stringify(cutOff))
+  const others = policies.filter(policy => !isolated.includes(policy))
+
+  test('reach neither pods of the namespace, nor the platform, nor what the operator opened, but DNS and the internet', () => {
+    const peers = isolated.flatMap(({ spec }) => spec.egress ?? []).flatMap(({ to }) => to)
+    expect(peers.filter(peer => 'podSelector' in peer)).toEqual([])
+    expect(peers).not.toContainEqual(platform)
+    expect([allows(isolated, '10.20.0.5', 5432), allows(others, '10.20.0.5', 5432)]).toEqual([false, true])
+    expect([allows(isolated, '169.254.169.254', 80), allows(isolated, '10.96.0.1', 443)]).toEqual([false, false])
+    expect(allows(isolated, '140.82.121.4', 443)).toBe(true)
+    expect(peers).toContainEqual({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } })
+  })
+
+  test('are reached by the ingress controller only, and by nobody when nobody is named', () => {
+    expect(isolated.flatMap(({ spec }) => spec.ingress ?? []).flatMap(({ from }) => from)).not.toContainEqual({
+      podSelector: trusted,
+    })
+    const nobody = applicationNetworkPolicies({ ...settings, ingressFrom: { namespaces: [], ranges: [] } })
+    expect(nobody.find(({ name }) => name === 'sekisho-ingress-isolated')?.spec.ingress).toEqual([])
+  })
+
+  test('are selected by no policy of the others but the one that denies, and are nobody’s peers', () => {
+    expect(others.filter(({ name }) => name !== 'sekisho-deny-all').map(({ spec }) => spec.podSelector)).toEqual([
+      trusted,
+      trusted,
+    ])
+    const own = others.flatMap(({ spec }) => [
+      ...(spec.ingress ?? []).flatMap(({ from }) => from),
+      ...(spec.egress ?? []).flatMap(({ to }) => to),
+    ])
+    expect(own.filter(peer => 'podSelector' in peer)).toEqual([{ podSelector: trusted }, { podSelector: trusted }])
+  })
 })
 
 describe('the settings', () => {

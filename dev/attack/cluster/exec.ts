@@ -1,0 +1,52 @@
+// Commands in pods of one's own tenant, beside a grant whose tokens such a command could take.
+import { neighbourNamespace } from '../../demo/context.ts'
+import { eventually } from '../../demo/steps.ts'
+import type { Attack, Attempt } from '../attack.ts'
+import { judgeApi } from '../judge.ts'
+import type { World } from '../world/world.ts'
+import { corePath, groupPath } from './api-attempts.ts'
+
+const grants = groupPath('github.sekisho.dev/v1alpha1', neighbourNamespace, 'repositorygrants')
+const grant = 'attack-exec'
+
+/** A grant that is not even decided yet; the policy sees it within a second or two. */
+async function makeGrant(world: World): Promise<void> {
+  await world.journal.note({ kind: 'object', path: `${grants}/${grant}` })
+  const spec = {
+    installation: 'github',
+    repositories: ['globex/site'],
+    permissions: { contents: 'read' },
+    subjects: [{ kind: 'ServiceAccount', name: 'attack-exec' }],
+    reason: 'attack',
+  }
+  const json = { apiVersion: 'github.sekisho.dev/v1alpha1', kind: 'RepositoryGrant', metadata: { name: grant }, spec }
+  const { status, text } = await world.api('gary', 'POST', grants, { json })
+  if (status !== 201 && status !== 409) throw new Error(`gary cannot request a grant: ${status} ${text}`)
+}
+
+function exec(world: World, method: string, pod: string, what: string): Attempt {
+  const path = `${corePath(neighbourNamespace, 'pods')}/${pod}/${what}?command=true&stdout=true`
+  return {
+    name: `gary: ${method} ${path}`,
+    run: async () => judgeApi(await world.api('gary', method, path)),
+  }
+}
+
+export const execAttacks: readonly Attack[] = [
+  {
+    name: 'reads/exec-beside-a-grant',
+    as: 'gary, admin of globex',
+    against: 'pods of his own tenant, while a grant names a ServiceAccount there',
+    tries: 'Runs commands in pods, from which a token of GitHub could be taken.',
+    expected: ['admission'],
+    async attempts(world) {
+      await makeGrant(world)
+      const [method, pod] = ['POST', 'any']
+      await eventually('the policy to see the grant', 30, async () => {
+        const { text } = await world.api('gary', method, `${corePath(neighbourNamespace, 'pods')}/${pod}/exec?command=true`)
+        return text.includes('sekisho-pod-exec') || undefined
+      })
+      return ['POST', 'GET'].flatMap(verb => ['any', 'attack-agent'].map(name => exec(world, verb, name, 'exec')))
+    },
+  },
+]

@@ -1,0 +1,103 @@
+// One pull request of the demo, from its opening to its end, and what GitHub and the platform show about it.
+import type { AppPipeline } from '../../../src/api/apps/app-pipeline.ts'
+import { type DemoContext, tenantNamespace } from '../context.ts'
+import { onGitHub } from '../github.ts'
+import { pushExample } from '../push.ts'
+import { eventually } from '../steps.ts'
+import { mustRun, type Person } from '../tools.ts'
+import { shopFiles } from './deploy.ts'
+
+const repository = `${tenantNamespace}/shop`
+export const pipelineName = 'shop'
+
+export type PreviewRow = NonNullable<NonNullable<AppPipeline['status']>['previews']>[number]
+
+/** Where the commits of a pull request come from: a branch of the repository, or of a fork. */
+export type Origin = { readonly who: Person; readonly branch: string; readonly fork?: string }
+
+export type PullRequest = ReturnType<typeof pullRequestOf>
+
+/** Closes pull requests that an earlier run left open from there. */
+export async function closeEarlier(demo: DemoContext, { who, branch, fork }: Origin): Promise<void> {
+  const owner = fork?.split('/')[0] ?? tenantNamespace
+  const query = `state=open&head=${encodeURIComponent(`${owner}:${branch}`)}`
+  const left = await onGitHub<readonly { readonly number: number }[]>(demo, who.login, `GET /repos/${repository}/pulls?${query}`)
+  for (const { number } of left) await onGitHub(demo, 'dave', `PATCH /repos/${repository}/pulls/${number}`, { state: 'closed' })
+}
+
+/** Pushes the shop with this title on its page to the branch of the origin; resolves to the commit. */
+export function pushTitle(demo: DemoContext, { who, branch, fork }: Origin, title: string): Promise<string> {
+  return shopFiles(demo, title).then(files =>
+    pushExample(demo, who, { name: 'shop', files, message: title, branch, ...(fork === undefined ? {} : { fork }) }),
+  )
+}
+
+/** Opens a pull request into main; resolves to its number. */
+export async function openPullRequest(demo: DemoContext, { who, branch, fork }: Origin, title: string): Promise<number> {
+  const head = fork === undefined ? branch : `${fork.split('/')[0]}:${branch}`
+  const body = { title, head, base: 'main' }
+  return (await onGitHub<{ readonly number: number }>(demo, who.login, `POST /repos/${repository}/pulls`, body)).number
+}
+
+/** What is known of the pull request with this number. */
+export function pullRequestOf(demo: DemoContext, number: number) {
+  const { dave } = demo.people
+  const path = `/repos/${repository}` as const
+  const row = async (): Promise<PreviewRow | undefined> => {
+    const args = ['get', 'apppipeline', pipelineName, '-n', tenantNamespace, '-o', 'json']
+    const pipeline: AppPipeline = JSON.parse(await mustRun(dave, demo.tools.kubectl, args))
+    return pipeline.status?.previews?.find(one => one.number === number)
+  }
+  const comments = async (): Promise<readonly string[]> =>
+    (await onGitHub<readonly { readonly body: string }[]>(demo, 'dave', `GET ${path}/issues/${number}/comments`)).map(
+      ({ body }) => body,
+    )
+  return {
+    number,
+    row,
+    comments,
+    /** Awaits the row of the newest commit in this state. */
+    untilState: (state: PreviewRow['state'], commit: string, seconds = 120): Promise<PreviewRow> =>
+      eventually(`pull request ${number} to be ${state} at ${commit}`, seconds, async () => {
+        const found = await row()
+        if (found?.state === state && found.headCommit === commit) return found
+        throw new Error(`${found?.state} ${found?.reason}: ${found?.message}`)
+      }),
+    /** Awaits a comment of the platform with all of these texts; there must never be two. */
+    untilComment: (...texts: readonly string[]): Promise<string> =>
+      eventually(`a comment with ${texts.join(', ')} on pull request ${number}`, 60, async () => {
+        const ours = (await comments()).filter(body => body.includes('**Preview `'))
+        if (ours.length > 1) throw new Error(`there are ${ours.length} comments`)
+        return ours.find(body => texts.every(text => body.includes(text)))
+      }),
+    /** The state of the newest commit status of the platform. */
+    statusOf: async (commit: string): Promise<string | undefined> =>
+      (
+        await onGitHub<readonly { readonly state: string; readonly context: string }[]>(
+          demo,
+          'dave',
+          `GET ${path}/commits/${commit}/statuses`,
+        )
+      ).find(({ context }) => context === `sekisho/${pipelineName}`)?.state,
+    /** The newest state of the deployment of this commit, and where it leads. */
+    deploymentOf: async (commit: string): Promise<{ readonly state: string; readonly environment_url?: string } | undefined> => {
+      const [deployment] = await onGitHub<readonly { readonly id: number }[]>(
+        demo,
+        'dave',
+        `GET ${path}/deployments?sha=${commit}`,
+      )
+      if (deployment === undefined) return undefined
+      const [newest] = await onGitHub<readonly { readonly state: string; readonly environment_url?: string }[]>(
+        demo,
+        'dave',
+        `GET ${path}/deployments/${deployment.id}/statuses`,
+      )
+      return newest
+    },
+    comment: (login: string, body: string) => onGitHub(demo, login, `POST ${path}/issues/${number}/comments`, { body }),
+    merge: async (): Promise<string> =>
+      (await onGitHub<{ readonly sha: string }>(demo, 'dave', `PUT ${path}/pulls/${number}/merge`, { merge_method: 'merge' }))
+        .sha,
+    close: () => onGitHub(demo, 'dave', `PATCH ${path}/pulls/${number}`, { state: 'closed' }),
+  }
+}

@@ -1,0 +1,41 @@
+// The ConfigMap that all pods of a platform on a cluster of the user's read. Pure.
+import { parseGivenRegistry } from '../../images/registry/given-registry.ts'
+import { githubPort } from '../github.ts'
+import { mountedRegistryAuthority } from '../settings-map.ts'
+import type { Plan } from './decision/plan.ts'
+
+export function givenPodSettings({
+  broker,
+  github,
+  accounts,
+  apiServer,
+  registry,
+  ingress,
+  builder,
+}: Plan): Record<string, string> {
+  const { prefix } = parseGivenRegistry(registry.reference)
+  return {
+    SEKISHO_PUBLIC_URL: broker.url.origin,
+    SEKISHO_GITHUB_APP: github.kind === 'emulator' ? 'github' : github.name,
+    ...(accounts === null ? {} : { SEKISHO_ACCOUNTS: accounts }),
+    SEKISHO_API_SERVER_URL: apiServer.url,
+    SEKISHO_API_SERVER_CA_PATH: '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt',
+    SEKISHO_REGISTRY: `${registry.reference}/apps`,
+    SEKISHO_REGISTRY_AUTHENTICATION: registry.authentication,
+    SEKISHO_REGISTRY_PLATFORM_PATHS: `${prefix}cnb,${prefix}kpack`,
+    ...(registry.authentication === 'token-server' ? tokenServer : {}),
+    SEKISHO_CLUSTER_BUILDER: builder.name,
+    SEKISHO_INGRESS_CLASS: ingress.className,
+    SEKISHO_INGRESS_FROM: ingress.from,
+    SEKISHO_APPLICATION_URL: ingress.applicationUrl.origin,
+    ...(github.kind === 'emulator' ? { SEKISHO_APPLICATION_EGRESS: `${github.address}/32:${githubPort}` } : {}),
+    SEKISHO_LOG_LEVEL: 'info',
+  }
+}
+
+const tokenServer = {
+  SEKISHO_REGISTRY_AUTHORITY_CERTIFICATE_FILE: `${mountedRegistryAuthority}.crt`,
+  SEKISHO_REGISTRY_AUTHORITY_KEY_FILE: `${mountedRegistryAuthority}.key`,
+  SEKISHO_REGISTRY_TOKEN_CERTIFICATE_PATH: '/etc/sekisho/registry-tokens/tls.crt',
+  SEKISHO_REGISTRY_TOKEN_KEY_PATH: '/etc/sekisho/registry-tokens/tls.key',
+}

@@ -1,0 +1,69 @@
+// What an AppPipeline reports: a row for each pull request, and counts.
+import { commitId, numericId, timestamp } from '../../schema/fields.ts'
+import { choice, integer, list, object, optional, text } from '../../schema/schema.ts'
+
+/** What becomes of the preview of a pull request. */
+export const previewStates = [
+  'Waiting',
+  'WaitingForApproval',
+  'LeftOut',
+  'Building',
+  'Running',
+  'Failed',
+  'Conflict',
+  'Paused',
+  'Removing',
+] as const
+export type PreviewState = (typeof previewStates)[number]
+
+/** More pull requests are not listed: previews first, then those with the newest activity. */
+export const mostRows = 200
+
+const count = (description: string) => integer({ description, min: 0, max: 1_000_000 })
+
+const row = object(
+  {
+    number: integer({ description: 'The number of the pull request.', min: 1, max: 2_147_483_647 }),
+    headCommit: commitId('The newest commit of the pull request.'),
+    headRepository: optional(
+      numericId('The numeric id of the repository that has the commit. Absent when that repository was deleted.'),
+    ),
+    state: choice(previewStates, {
+      description:
+        '`Waiting`: the preview will be built; `WaitingForApproval`: its commits are in a fork, and nobody has approved the newest one; `LeftOut`: it has no preview, for the reason; `Building`; `Running`: it runs the newest commit; `Failed`; `Conflict`: the pull request cannot be merged; `Paused`; `Removing`.',
+    }),
+    reason: text({
+      description: 'Why, for programs: a reason of this kind, of RemoteSync or of Application.',
+      max: 128,
+      pattern: '^[A-Za-z][A-Za-z0-9]*$',
+    }),
+    message: text({ description: 'Why, for people.', max: 512 }),
+    url: optional(text({ description: 'The URL of the preview.', max: 512 })),
+    application: optional(
+      text({ description: 'The name of the Application and of the RemoteSync of the preview, when there is one.', max: 63 }),
+    ),
+    since: timestamp('Since when it is in this state.'),
+    activeAt: timestamp('When the pull request was opened or got its newest commit, as far as the platform saw it.'),
+  },
+  { description: 'One open pull request, or one whose preview is being removed.' },
+)
+
+export const previewStatusFields = {
+  previews: optional(
+    list(row, {
+      description: `The open pull requests, by number. Of more than ${mostRows}, those with a preview and those with the newest activity.`,
+      max: mostRows,
+      unique: ['number'],
+    }),
+  ),
+  counts: optional(
+    object(
+      {
+        open: count('Open pull requests.'),
+        running: count('Previews that run the newest commit.'),
+        waiting: count('Pull requests that wait for a build or for an approval, or that are being built.'),
+      },
+      { description: 'How many there are.' },
+    ),
+  ),
+}

@@ -1,0 +1,59 @@
+// What every preview of an AppPipeline is made of: the Application and how its image is built. The fields are those of Application and RemoteSync.
+import { choice, map, object, optional, type Rule, type TSchema, text, withoutProperties } from '../../schema/schema.ts'
+import { type Application, application } from '../application.ts'
+import { buildField, pathsField, subPathField, subPathRule } from '../build-fields.ts'
+import { publicField } from './public.ts'
+
+/** The fields of an Application that belong to one preview, so that no template can have them. */
+const perPreview = ['image', 'commit', 'domains', 'pinnedRelease', 'restartedAt', 'suspend'] as const
+
+/** The spec of the Application of a preview, without what the platform sets for each. */
+export type ApplicationTemplate = Omit<Application['spec'], (typeof perPreview)[number]>
+
+/** No rule of an Application is about a field that a template does not have: they hold here, too. */
+function rulesOf(schema: TSchema): readonly Rule[] {
+  return (schema as TSchema & { readonly 'x-kubernetes-validations'?: readonly Rule[] })['x-kubernetes-validations'] ?? []
+}
+
+const labelsField = map(text({ description: 'The value of the label.', min: 0, max: 63 }), {
+  description: 'Labels of the Application of each preview.',
+  max: 20,
+})
+const annotationsField = map(text({ description: 'The value of the annotation.', min: 0, max: 1024 }), {
+  description: 'Annotations of the Application of each preview.',
+  max: 20,
+})
+
+/** Admission keeps such keys to the platform, which is who writes the Application. */
+const ownKeys: Rule = {
+  rule: "!has(self.metadata) || [has(self.metadata.labels) ? self.metadata.labels : {}, has(self.metadata.annotations) ? self.metadata.annotations : {}].all(m, m.all(k, !k.startsWith('sekisho.dev/') && !k.contains('.sekisho.dev/')))",
+  message: 'keys that begin with sekisho.dev/ (or contain .sekisho.dev/) belong to the platform: remove them',
+  fieldPath: '.metadata',
+}
+
+/** `spec.template`. */
+export const templateField = object(
+  {
+    metadata: optional(
+      object(
+        { labels: optional(labelsField), annotations: optional(annotationsField) },
+        { description: 'Labels and annotations of the Application of each preview.' },
+      ),
+    ),
+    application: withoutProperties<ApplicationTemplate>(application.specSchema, perPreview, {
+      description:
+        'The spec of the Application of each preview. What differs between previews is set by the platform: image, commit, host name and whether it is suspended. Volumes are deleted with the preview, also where `whenDeleted` is `Keep`.',
+      rules: rulesOf(application.specSchema),
+    }),
+    public: optional(publicField),
+    source: choice(['Head', 'Merge'], {
+      description:
+        'Which commit of a pull request is built. `Head`: the newest commit of its branch. `Merge`: what merging it into its base branch would give, as GitHub computes it; while there is a conflict, what was built before keeps serving.',
+      default: 'Head',
+    }),
+    subPath: optional(subPathField),
+    paths: optional(pathsField),
+    build: buildField,
+  },
+  { description: 'What every preview is made of.', rules: [subPathRule, ownKeys] },
+)

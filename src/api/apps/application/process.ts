@@ -1,0 +1,184 @@
+// One process of an Application, and what a scheduled process shares with it: the program, and what its pods may use.
+import { dnsLabel } from '../../schema/fields.ts'
+import { integer, list, object, optional, type Rule, text } from '../../schema/schema.ts'
+import { healthPathOptions, probesField } from './probe.ts'
+import { processDefaults } from './process-defaults.ts'
+
+/** The longest time that a process may take to stop, in seconds; Kubernetes' own default is 30. */
+const longestGrace = 3600
+const mostReplicas = 50
+
+export const nameField = (description: string) => text({ description, max: 40, pattern: dnsLabel })
+
+/** The program of a container. */
+export const programFields = {
+  command: optional(
+    list(text({ description: 'The program, or one of its arguments.', max: 1024 }), {
+      description:
+        'The command, such as `["node", "worker.js"]`. When omitted: the process of this name in the image, when buildpacks built it (from a `Procfile`, for example), and otherwise the entry point of the image.',
+      max: 64,
+    }),
+  ),
+  args: optional(
+    list(text({ description: 'One argument.', min: 0, max: 4096 }), { description: 'Arguments of the command.', max: 64 }),
+  ),
+}
+
+const cores = '^[0-9]+m?$'
+const bytes = '^[1-9][0-9]*(Mi|Gi)$'
+
+/** What a container gets and may use. */
+export const resourceFields = {
+  cpu: text({
+    description:
+      'The CPU time that is reserved for each pod, in cores: `100m` is a tenth of a core. A pod may use more when the node is idle, up to `cpuLimit`.',
+    max: 16,
+    pattern: cores,
+    default: processDefaults.cpu,
+  }),
+  cpuLimit: optional(
+    text({
+      description:
+        'The CPU time that each pod may use at most, in cores: `1` or `500m`. A pod that needs more is slowed down. When omitted, what the node has left.',
+      max: 16,
+      pattern: cores,
+    }),
+  ),
+  memory: text({
+    description: 'The memory that each pod may use, such as `128Mi` or `1Gi`. A process that uses more is ended and restarted.',
+    max: 16,
+    pattern: '^[0-9]+(Mi|Gi)$',
+    default: processDefaults.memory,
+  }),
+  ephemeralStorage: optional(
+    text({
+      description:
+        'How much each pod may write to `/tmp` and to its log, such as `2Gi`; the content is lost with the pod. A pod that writes more is evicted. When omitted: 256 MiB in `/tmp`.',
+      max: 16,
+      pattern: bytes,
+    }),
+  ),
+}
+
+/** The limit may not be below what is reserved: the API server would refuse the Deployment. */
+export const resourceRules: readonly Rule[] = [
+  {
+    rule: '!has(self.cpuLimit) || quantity(self.cpuLimit).compareTo(quantity(self.cpu)) >= 0',
+    message: 'cpuLimit must not be lower than cpu (50m when cpu is omitted): raise cpuLimit or lower cpu',
+    fieldPath: '.cpuLimit',
+  },
+]
+
+const autoscalingField = object(
+  {
+    minReplicas: integer({ description: 'The least number of pods.', min: 1, max: mostReplicas, default: 1 }),
+    maxReplicas: integer({ description: 'The greatest number of pods.', min: 1, max: mostReplicas }),
+    cpuPercent: integer({
+      description:
+        'The share of `cpu` that the pods use on average, in percent: when they use more, pods are added, and when they use less, removed.',
+      min: 1,
+      max: 1000,
+      default: 80,
+    }),
+  },
+  {
+    description:
+      'The number of pods follows the CPU time that they use; `replicas` is then ignored. The cluster needs a metrics server for it.',
+    rules: [
+      {
+        rule: 'self.minReplicas <= self.maxReplicas',
+        message: 'minReplicas must not be greater than maxReplicas',
+        fieldPath: '.minReplicas',
+      },
+    ],
+  },
+)
+
+const rolloutField = object(
+  {
+    maxSurge: integer({
+      description: 'How many pods more than wanted may run while a new version starts.',
+      min: 0,
+      max: mostReplicas,
+      default: 1,
+    }),
+    maxUnavailable: integer({
+      description: 'How many pods less than wanted may be ready while a new version starts.',
+      min: 0,
+      max: mostReplicas,
+      default: 0,
+    }),
+  },
+  {
+    description: 'How many pods are replaced at a time. By default one new pod is ready before an old one is stopped.',
+    rules: [
+      {
+        rule: 'self.maxSurge + self.maxUnavailable > 0',
+        message: 'maxSurge and maxUnavailable must not both be 0: no pod could be replaced',
+        fieldPath: '.maxSurge',
+      },
+    ],
+  },
+)
+
+const hasReadiness = 'has(self.probes) && has(self.probes.readiness)'
+const probePaths = ['startup', 'liveness', 'readiness']
+  .map(probe => `(has(self.probes.${probe}) && has(self.probes.${probe}.path))`)
+  .join(' || ')
+
+/** One entry of `spec.processes`. */
+export const processField = object(
+  {
+    name: nameField('The name of the process. The process named `web` receives the requests to the URL of the Application.'),
+    ...programFields,
+    port: optional(
+      integer({
+        description:
+          'The TCP port on which the process listens. The process also gets it as the environment variable `PORT`. Required for the process `web`. Other pods of the namespace reach `web` at `http://<application>` and any other process with a port at `http://<application>-<process>`.',
+        min: 1,
+        max: 65_535,
+      }),
+    ),
+    replicas: integer({
+      description: 'The number of pods that run the process.',
+      min: 0,
+      max: mostReplicas,
+      default: processDefaults.replicas,
+    }),
+    autoscaling: optional(autoscalingField),
+    healthPath: optional(
+      text({
+        ...healthPathOptions,
+        description:
+          'The path of an HTTP endpoint that answers with a status from 200 to 399 when the process is ready for requests, such as `/healthz`. When omitted, the process is ready as soon as its port accepts connections.',
+      }),
+    ),
+    probes: optional(probesField),
+    ...resourceFields,
+    gracePeriodSeconds: optional(
+      integer({
+        description:
+          'The time that the process has to stop after SIGTERM, in seconds; then it is killed. The first 3 seconds pass before SIGTERM, so that the ingress sends no request to a process that stops. When omitted: 30.',
+        min: 5,
+        max: longestGrace,
+      }),
+    ),
+    rollout: optional(rolloutField),
+  },
+  {
+    description: 'One process of the application. Each process runs in pods of its own.',
+    rules: [
+      ...resourceRules,
+      {
+        rule: `!(has(self.healthPath) && ${hasReadiness})`,
+        message: 'set healthPath or probes.readiness, not both',
+        fieldPath: '.healthPath',
+      },
+      {
+        rule: `has(self.port) || !(has(self.healthPath) || (has(self.probes) && (${probePaths})))`,
+        message: 'port must be set: healthPath and probes with a path ask for it',
+        fieldPath: '.healthPath',
+      },
+    ],
+  },
+)

@@ -1,0 +1,64 @@
+// The audit events about the platform itself: its keys and its log. Part of the list in audit-event.ts.
+import type { AuditEvent } from './audit-event-shape.ts'
+
+const lostEntries = {
+  lost: 'The sequences of the first and of the last entry that are known to be missing.',
+  remaining: 'Sequence and hash of the entry after which entries are missing.',
+  attested: 'Sequence and hash of the last missing entry that a signed checkpoint attests.',
+}
+
+export const platformAuditEvents = {
+  'audit.truncated': {
+    description:
+      'Entries at the end of the log are missing that a signed checkpoint attests: they were lost in a crash, or removed. The entries that are left were not altered.',
+    actor: '`sekisho:broker`, or the platform admin who presented the checkpoint.',
+    object: '`AuditLog`',
+    outcomes: {
+      failed: 'What the missing entries said is lost. The problem is reported until a platform admin acknowledges it.',
+    },
+    details: {
+      ...lostEntries,
+      statement: 'The three parts of the signed checkpoint (a JWS), which proves that the missing entries existed.',
+    },
+  },
+  'audit.loss-acknowledged': {
+    description: 'A platform admin examined why entries are missing and acknowledged it (`sekisho audit acknowledge`).',
+    actor: 'The platform admin.',
+    object: '`AuditLog`',
+    outcomes: {
+      allowed: 'The reason is what the admin gave. `sekisho audit verify` reports the loss with this acknowledgement.',
+    },
+    details: {
+      ...lostEntries,
+      acknowledgement:
+        'The three parts of the acknowledgement as the platform signed it (a JWS): whoever owns the database only cannot make one.',
+    },
+  },
+  'sealing-keys.counted': {
+    description:
+      'A process counted which keys of its keyring (`SEKISHO_SEALING_KEYS`) seal its rows. Recorded when its keyring changed, and when it sealed rows again under the first key.',
+    actor: '`sekisho:broker` or `sekisho:controllers`.',
+    object: '`SealingKeys/<process>`',
+    outcomes: {
+      allowed: 'Every row can be opened.',
+      failed: 'Some rows cannot be opened: their key is not in the keyring, or they were altered.',
+    },
+    details: {
+      keys: 'The fingerprints of the keyring; the first key seals.',
+      rows: 'How many values each of these keys sealed, in their order.',
+      unknownKey: 'How many values no key of the keyring sealed.',
+      resealed: 'How many values were sealed again under the first key.',
+    },
+  },
+  'token-desk.authority-created': {
+    description:
+      'The authority of the certificates of the token desk is replaced: workloads are given the new one beside the old one, and from a later time on it is used.',
+    actor: '`sekisho:token-desk`.',
+    object: '`TokenDeskAuthority`',
+    outcomes: { allowed: 'The reason says why: the old one nears its end, or an admin requested it.' },
+    details: {
+      fingerprint: 'SHA-256 of the new certificate.',
+      servedFrom: 'From when on the token desk uses it.',
+    },
+  },
+} as const satisfies Readonly<Record<string, AuditEvent>>

@@ -1,0 +1,72 @@
+// What the broker, the side that faces the internet, may do in the cluster. It reads no Secret, writes no namespace, role or workload.
+import { domain } from '../kind.ts'
+import { followerKinds } from '../registry.ts'
+import type { Right } from './right.ts'
+
+const tenancy = `tenancy.${domain}`
+const github = `github.${domain}`
+const onboarding = 'src/broker/onboarding/onboarding-steps.ts'
+const candidates = 'src/broker/webhooks/candidate-reader.ts'
+const wakes = 'src/broker/webhooks/handle-delivery.ts'
+const app = 'src/broker/app.ts'
+const pages = 'src/broker/tenants/applications.ts'
+const checkpoints = 'src/broker/audit/checkpoint-export.ts'
+const cached = ['list', 'watch'] as const
+
+export const brokerRights: readonly Right[] = [
+  {
+    place: 'cluster',
+    group: tenancy,
+    resources: ['tenants'],
+    verbs: ['get', ...cached, 'create', 'patch'],
+    usedBy: [onboarding, wakes, candidates, app],
+  },
+  { place: 'cluster', group: github, resources: ['clustergithubapps'], verbs: cached, usedBy: [app] },
+  {
+    place: 'cluster',
+    group: github,
+    resources: ['installations'],
+    verbs: ['get', ...cached],
+    usedBy: [onboarding, candidates, app],
+  },
+  { place: 'cluster', group: github, resources: ['repositorygrants'], verbs: cached, usedBy: [candidates] },
+  ...followerKinds.map(
+    ({ group, plural }): Right => ({ place: 'cluster', group, resources: [plural], verbs: cached, usedBy: [candidates] }),
+  ),
+  // Whether a name is free, and whether the namespace of a new tenant is there.
+  { place: 'cluster', group: '', resources: ['namespaces'], verbs: ['get'], usedBy: [onboarding] },
+  {
+    place: 'cluster',
+    group: 'authorization.k8s.io',
+    resources: ['subjectaccessreviews'],
+    verbs: ['create'],
+    usedBy: ['src/broker/people/access-reviews.ts'],
+  },
+
+  { place: 'application', group: github, resources: ['installations'], verbs: ['create', 'delete'], usedBy: [onboarding] },
+  { place: 'application', group: github, resources: ['installations', 'repositorygrants'], verbs: ['patch'], usedBy: [wakes] },
+  ...followerKinds.map(
+    ({ group, plural }): Right => ({ place: 'application', group, resources: [plural], verbs: ['patch'], usedBy: [wakes] }),
+  ),
+
+  // What people see on the page of their tenant, read when they look and after RBAC allowed them to.
+  { place: 'application', group: `apps.${domain}`, resources: ['applications'], verbs: ['get', 'list'], usedBy: [pages] },
+  { place: 'application', group: `apps.${domain}`, resources: ['releases'], verbs: ['list'], usedBy: [pages] },
+
+  {
+    place: 'application',
+    group: `apps.${domain}`,
+    resources: ['previewapprovals'],
+    verbs: ['get', 'create'],
+    usedBy: ['src/broker/previews/approve-preview.ts'],
+  },
+
+  {
+    place: 'platform',
+    group: '',
+    resources: ['configmaps'],
+    names: ['sekisho-audit-checkpoints'],
+    verbs: ['get', 'create', 'patch'],
+    usedBy: [checkpoints],
+  },
+]

@@ -1,0 +1,281 @@
+// What the controllers may do in the cluster. Cluster-wide they read what their caches hold and write only what has no namespace. Everything
+// that they write into tenants' namespaces they may by RoleBindings that the Tenant controller makes there. They list no
+// Secrets; outside of tenants' namespaces they read Secrets by their names only.
+import { domain } from '../kind.ts'
+import { appSecretsKeyMap, isolatedServiceAccount, namespaceRoles, registrySecrets, tenantRoles } from '../names.ts'
+import { controllersRightsOfTenants } from './controllers-of-tenants.ts'
+import type { Right } from './right.ts'
+
+const tenancy = `tenancy.${domain}`
+const github = `github.${domain}`
+const apps = `apps.${domain}`
+const rbac = 'rbac.authorization.k8s.io'
+const tenantWrites = 'src/controllers/tenant/reconcile.ts'
+const tenantCaches = 'src/controllers/tenant/own-objects.ts'
+const applicationCaches = 'src/controllers/application/index.ts'
+const claims = 'src/controllers/application/domains/claim-domains.ts'
+const kpack = 'src/builds/kpack/kpack-builder.ts'
+const tokenDesk = 'src/controllers/services/open-token-desk.ts'
+const events = 'src/kube/object/events.ts'
+const controllerOf = (kind: string): string => `src/controllers/${kind}/index.ts`
+const reconcilerOf = (kind: string): string => `src/controllers/${kind}/reconcile.ts`
+const cached = ['list', 'watch'] as const
+
+/** The App keys of a new installation, two for a rotation. An admin gives rights on others by name: docs/guide/install.md. */
+export const appKeySecrets = ['github-app-key', 'github-app-key-2'] as const
+
+const clusterWide: readonly Right[] = [
+  {
+    place: 'cluster',
+    group: tenancy,
+    resources: ['tenants'],
+    verbs: [...cached, 'patch'],
+    usedBy: [controllerOf('tenant'), reconcilerOf('tenant')],
+  },
+  {
+    place: 'cluster',
+    group: tenancy,
+    resources: ['domainclaims'],
+    verbs: ['get', ...cached, 'create', 'patch', 'delete'],
+    usedBy: [claims, controllerOf('domain-claim'), reconcilerOf('domain-claim')],
+  },
+  {
+    place: 'cluster',
+    group: github,
+    resources: ['clustergithubapps'],
+    verbs: cached,
+    usedBy: [controllerOf('cluster-github-app')],
+  },
+  { place: 'cluster', group: apps, resources: ['applicationcharts'], verbs: cached, usedBy: [controllerOf('application-chart')] },
+  {
+    place: 'cluster',
+    group: tenancy,
+    resources: ['tenants/status', 'domainclaims/status'],
+    verbs: ['patch'],
+    usedBy: [controllerOf('tenant'), controllerOf('domain-claim')],
+  },
+  {
+    place: 'cluster',
+    group: github,
+    resources: ['clustergithubapps/status'],
+    verbs: ['patch'],
+    usedBy: [controllerOf('cluster-github-app')],
+  },
+  {
+    place: 'cluster',
+    group: apps,
+    resources: ['applicationcharts/status'],
+    verbs: ['patch'],
+    usedBy: [controllerOf('application-chart')],
+  },
+  {
+    place: 'cluster',
+    group: github,
+    resources: ['installations', 'repositorygrants'],
+    verbs: ['get', ...cached],
+    usedBy: ['src/token-desk/gather.ts', tokenDesk, controllerOf('installation'), controllerOf('repository-grant')],
+  },
+  {
+    place: 'cluster',
+    group: apps,
+    resources: ['applications', 'remotesyncs'],
+    verbs: ['get', ...cached],
+    usedBy: [reconcilerOf('application'), reconcilerOf('remote-sync'), reconcilerOf('app-pipeline'), controllerOf('remote-sync')],
+  },
+  { place: 'cluster', group: apps, resources: ['githubreports'], verbs: cached, usedBy: [controllerOf('github-report')] },
+  {
+    place: 'cluster',
+    group: apps,
+    resources: ['releases'],
+    verbs: ['get', ...cached],
+    usedBy: [applicationCaches, 'src/controllers/application/releases/snapshots.ts'],
+  },
+  {
+    place: 'cluster',
+    group: apps,
+    resources: ['apppipelines'],
+    verbs: cached,
+    usedBy: [controllerOf('app-pipeline'), controllerOf('preview-approval')],
+  },
+  {
+    place: 'cluster',
+    group: apps,
+    resources: ['previewapprovals'],
+    verbs: ['get', ...cached],
+    usedBy: [
+      controllerOf('preview-approval'),
+      controllerOf('remote-sync'),
+      'src/controllers/remote-sync/source/fork-approval.ts',
+    ],
+  },
+  {
+    place: 'cluster',
+    group: apps,
+    resources: ['appsecrets'],
+    verbs: ['get', ...cached],
+    usedBy: [reconcilerOf('app-secret'), controllerOf('app-secret'), applicationCaches],
+  },
+  // The only writes outside the namespaces of tenants and of the platform; the policy own-namespaces says which. The Tenant controller creates a
+  // namespace, and in it the bindings by which everything else is allowed there.
+  {
+    place: 'cluster',
+    group: '',
+    resources: ['namespaces'],
+    verbs: ['get', ...cached, 'create'],
+    usedBy: ['src/controllers/tenant/gather.ts', tenantWrites, tenantCaches],
+  },
+  {
+    place: 'cluster',
+    group: rbac,
+    resources: ['rolebindings'],
+    verbs: cached,
+    usedBy: [tenantCaches],
+  },
+  {
+    place: 'cluster',
+    within: ['application', 'build'],
+    group: rbac,
+    resources: ['rolebindings'],
+    verbs: ['create', 'patch'],
+    usedBy: [tenantWrites],
+  },
+  {
+    place: 'cluster',
+    group: rbac,
+    resources: ['clusterroles'],
+    names: [...Object.values(tenantRoles), ...Object.values(namespaceRoles)],
+    verbs: ['bind'],
+    usedBy: ['src/controllers/tenant/role-bindings.ts', 'src/controllers/tenant/platform-bindings.ts'],
+    unseen: 'not a request of its own: the API server asks for it when a RoleBinding is written',
+  },
+  { place: 'cluster', group: '', resources: ['resourcequotas', 'limitranges'], verbs: cached, usedBy: [tenantCaches] },
+  { place: 'cluster', group: 'networking.k8s.io', resources: ['networkpolicies'], verbs: cached, usedBy: [tenantCaches] },
+  // By name, because tenants make objects of these kinds, too.
+  {
+    place: 'cluster',
+    group: '',
+    resources: ['serviceaccounts'],
+    names: ['builder', 'default', isolatedServiceAccount],
+    verbs: cached,
+    usedBy: [tenantCaches],
+  },
+  { place: 'cluster', group: '', resources: ['configmaps'], names: ['sekisho-ca'], verbs: cached, usedBy: [tenantCaches] },
+  { place: 'cluster', group: 'apps', resources: ['deployments'], verbs: cached, usedBy: [applicationCaches] },
+  // What else may name an image. In the whole cluster, because in a namespace that is gone there is no RoleBinding, and the answer must be certain.
+  {
+    place: 'cluster',
+    group: 'apps',
+    resources: ['replicasets', 'statefulsets', 'daemonsets', 'controllerrevisions'],
+    verbs: ['list'],
+    usedBy: ['src/registry/unused-images/look.ts'],
+  },
+  { place: 'cluster', group: 'batch', resources: ['jobs', 'cronjobs'], verbs: cached, usedBy: [applicationCaches] },
+  {
+    place: 'cluster',
+    group: 'autoscaling',
+    resources: ['horizontalpodautoscalers'],
+    verbs: cached,
+    usedBy: [applicationCaches],
+  },
+  {
+    place: 'cluster',
+    group: '',
+    resources: ['services', 'persistentvolumeclaims'],
+    verbs: cached,
+    usedBy: [applicationCaches],
+  },
+  {
+    place: 'cluster',
+    group: '',
+    resources: ['pods'],
+    verbs: cached,
+    usedBy: [applicationCaches, controllerOf('remote-sync')],
+  },
+  {
+    place: 'cluster',
+    group: 'networking.k8s.io',
+    resources: ['ingresses'],
+    verbs: cached,
+    usedBy: [applicationCaches, controllerOf('domain-claim')],
+  },
+  {
+    place: 'cluster',
+    group: 'kpack.io',
+    resources: ['builds'],
+    verbs: ['get', ...cached],
+    usedBy: [kpack, controllerOf('remote-sync')],
+  },
+  { place: 'cluster', group: 'kpack.io', resources: ['clusterbuilders'], verbs: ['get'], usedBy: [kpack] },
+  {
+    place: 'cluster',
+    group: 'apiextensions.k8s.io',
+    resources: ['customresourcedefinitions'],
+    names: ['builds.kpack.io'],
+    verbs: ['get'],
+    usedBy: [kpack],
+  },
+  {
+    place: 'cluster',
+    group: 'authentication.k8s.io',
+    resources: ['tokenreviews'],
+    verbs: ['create'],
+    usedBy: ['src/token-desk/server/workload.ts'],
+  },
+]
+
+const inPlatform: readonly Right[] = [
+  {
+    place: 'platform',
+    group: '',
+    resources: ['configmaps'],
+    verbs: cached,
+    usedBy: [controllerOf('application-chart'), applicationCaches, controllerOf('tenant'), 'src/network-probe/open.ts'],
+  },
+  {
+    place: 'platform',
+    group: '',
+    resources: ['configmaps'],
+    names: ['sekisho-network-status'],
+    verbs: ['create', 'patch'],
+    usedBy: ['src/network-probe/network-probe.ts'],
+  },
+  {
+    place: 'platform',
+    group: '',
+    resources: ['configmaps'],
+    names: [appSecretsKeyMap.name],
+    verbs: ['create', 'patch'],
+    usedBy: ['src/controllers/services/open-app-secrets.ts'],
+  },
+  {
+    place: 'platform',
+    group: '',
+    resources: ['secrets'],
+    names: appKeySecrets,
+    verbs: ['get'],
+    usedBy: ['src/controllers/services/platform-secrets.ts'],
+  },
+  {
+    place: 'platform',
+    group: '',
+    resources: ['secrets'],
+    names: [registrySecrets.platform],
+    verbs: ['get', 'create', 'patch'],
+    usedBy: ['src/controllers/services/open-registry.ts'],
+  },
+  {
+    place: 'platform',
+    group: 'discovery.k8s.io',
+    resources: ['endpointslices'],
+    names: ['sekisho-source'],
+    verbs: ['get', 'create', 'patch'],
+    usedBy: ['src/builds/source-endpoint.ts'],
+  },
+]
+
+export const controllersRights: readonly Right[] = [
+  ...clusterWide,
+  ...controllersRightsOfTenants,
+  ...inPlatform,
+  { place: 'default', group: '', resources: ['events'], verbs: ['create', 'patch'], usedBy: [events] },
+]

@@ -1,0 +1,79 @@
+// The lists of rights: what they must never contain, and that the files that they name need what they say.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { modes, namespaceRoles, tenantRoles } from '../names.ts'
+import { platformAccounts, type Right, writingVerbs } from './index.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const accounts = modes.flatMap(mode => platformAccounts(mode))
+const rights = accounts.flatMap(({ name, rights: own }) => own.map((right): [string, Right] => [name, right]))
+
+const clusterScoped = new Set([
+  'tenants',
+  'domainclaims',
+  'clustergithubapps',
+  'applicationcharts',
+  'namespaces',
+  'clusterroles',
+  'tokenreviews',
+  'subjectaccessreviews',
+])
+
+describe('no ServiceAccount of ours', () => {
+  test('has a wildcard, or a right on Secrets in the whole cluster, or without their names or the prefix that a policy holds it to', () => {
+    const texts = rights.flatMap(([, { group, resources, verbs }]) => [group, ...resources, ...verbs])
+    expect(texts.filter(text => text.includes('*'))).toEqual([])
+    const open = rights.filter(
+      ([, right]) =>
+        right.resources.includes('secrets') &&
+        (right.place === 'cluster' || (right.names === undefined && right.namePrefix === undefined)),
+    )
+    expect(open).toEqual([])
+    const byPrefix = rights.filter(([, { namePrefix }]) => namePrefix !== undefined)
+    expect(new Set(byPrefix.map(([, { place, namePrefix }]) => `${place} ${namePrefix}`))).toEqual(
+      new Set(['application appsecret-', 'build build-secrets-']),
+    )
+    expect(rights.filter(([, right]) => right.resources.includes('secrets') && right.verbs.includes('list'))).toEqual([])
+  })
+
+  test('writes objects of namespaces cluster-wide, but RoleBindings, which a policy holds to tenants', () => {
+    const wide = rights
+      .filter(([, { place, verbs }]) => place === 'cluster' && verbs.some(verb => writingVerbs.has(verb)))
+      .flatMap(([, { resources, within }]) => resources.map(resource => ({ resource: resource.split('/')[0] ?? '', within })))
+      .filter(({ resource }) => !clusterScoped.has(resource))
+    expect(new Set(wide.map(({ resource }) => resource))).toEqual(new Set(['rolebindings']))
+    expect(wide.map(({ within }) => within)).toEqual(wide.map(() => ['application', 'build']))
+  })
+
+  test('binds anything but the closed roles', () => {
+    const bound = rights.filter(([, { verbs }]) => verbs.includes('bind'))
+    const closed = [...Object.values(tenantRoles), ...Object.values(namespaceRoles)]
+    expect(bound.map(([account, { resources, names }]) => [account, resources, names])).toEqual([
+      ['sekisho', ['clusterroles'], closed],
+      ['sekisho-controllers', ['clusterroles'], closed],
+    ])
+  })
+})
+
+/** What a file calls a resource: its plural or kind, in any case. */
+function mentions(text: string, resource: string): boolean {
+  const plural = (resource.split('/')[0] ?? '').toLowerCase()
+  const singular = plural.replace(/ies$/, 'y').replace(/s$/, '')
+  return [plural, singular].some(name => text.toLowerCase().replaceAll('-', '').includes(name))
+}
+
+test('each file that needs a right exists and names the resource, itself or as one of a list that it imports', () => {
+  const wrong = rights.flatMap(([account, { resources, usedBy }]) =>
+    usedBy.flatMap(file => {
+      const path = join(root, file)
+      if (!existsSync(path)) return [`${account}: there is no ${file}`]
+      const text = readFileSync(path, 'utf8')
+      const isList = /renderableKind|EventRecorder|followerKinds|kinds\.map|AffectedObject/.test(text)
+      return resources.some(resource => mentions(text, resource)) || isList
+        ? []
+        : [`${file} does not name ${resources.join(', ')}`]
+    }),
+  )
+  expect(wrong).toEqual([])
+})

@@ -1,0 +1,40 @@
+// How many logs are followed at once: each asks the database once a second. A person has a few, and all people together a bounded number.
+import { AppError } from '../../lib/errors.ts'
+
+const mostOfPerson = 4
+const most = 200
+
+export type Followers = {
+  /** Takes a place for the person; the result gives it back. Throws `too_many_requests` without one. */
+  readonly enter: (subject: string) => () => void
+}
+
+/** Nobody follows. */
+export function createFollowers(): Followers {
+  const counts = new Map<string, number>()
+  let all = 0
+  return {
+    enter(subject) {
+      const own = counts.get(subject) ?? 0
+      if (own >= mostOfPerson)
+        throw new AppError('too_many_requests', `you follow ${own} build logs already: end one of them`, {
+          retryAfterSeconds: 10,
+        })
+      if (all >= most)
+        throw new AppError('too_many_requests', 'too many build logs are being followed: try again later', {
+          retryAfterSeconds: 30,
+        })
+      counts.set(subject, own + 1)
+      all += 1
+      let entered = true
+      return () => {
+        if (!entered) return
+        entered = false
+        all -= 1
+        const left = (counts.get(subject) ?? 1) - 1
+        if (left === 0) counts.delete(subject)
+        else counts.set(subject, left)
+      }
+    },
+  }
+}

@@ -1,0 +1,205 @@
+// The page of a tenant: which parts are there, what people may do, that what strangers wrote stays text, and how often it is asked for again.
+import { describe, expect, test } from 'vitest'
+import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
+import type { Application } from '../../../api/apps/application.ts'
+import type { Release } from '../../../api/apps/release.ts'
+import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import { type Tenant, tenant as tenantKind } from '../../../api/tenancy/tenant.ts'
+import { noAccess, type TenantAccess } from '../../tenants/access.ts'
+import type { TenantView } from '../../tenants/visible-tenants.ts'
+import { applicationPage } from './application-page.ts'
+import { tenantPage, tenantStatePage } from './tenant-page.ts'
+
+const created = new Date('2026-01-01T00:00:00Z')
+const person = { host: 'github.com', userId: 1, login: 'olivia', subject: 'github|github.com|1', csrf: 'secret-of-the-form' }
+const hostile = '"><script>alert(1)</script>\'&'
+const head = 'a'.repeat(40)
+const everything = Object.fromEntries(Object.keys(noAccess).map(name => [name, true])) as TenantAccess
+
+const condition = (status: string, reason: string, message = '') => ({ type: 'Ready', status, reason, message })
+const ready = [condition('True', 'Done')]
+
+function tenant(login = 'acme', conditions: readonly object[] = []): Tenant {
+  return {
+    apiVersion: tenantKind.apiVersion,
+    kind: tenantKind.kind,
+    metadata: { name: 'acme', creationTimestamp: created.toISOString() },
+    spec: { account: { host: 'github.com', id: 7, login, type: 'Organization' }, namespace: 'acme', roles: [] },
+    status: { conditions },
+  } as unknown as Tenant
+}
+
+const application = (text = 'plain', reason = 'Available'): Application =>
+  ({
+    metadata: { name: 'shop', namespace: 'acme' },
+    spec: { chart: 'web', image: text },
+    status: {
+      url: 'https://shop.acme.example',
+      release: 3,
+      conditions: [condition(reason === 'Available' ? 'True' : 'False', reason, text)],
+    },
+  }) as unknown as Application
+
+const remoteSync = (text: string): RemoteSync =>
+  ({
+    metadata: { name: 'shop', namespace: 'acme' },
+    spec: { repository: `acme/${text}`, source: { branch: text }, application: text },
+    status: {
+      commit: text,
+      build: { name: 'b' },
+      repository: { id: 1, name: `acme/${text}`, requested: `acme/${text}` },
+      conditions: [condition('False', 'Building', text)],
+    },
+  }) as unknown as RemoteSync
+
+const pipeline = (rows: readonly object[], text = 'shop'): AppPipeline =>
+  ({
+    metadata: { name: 'shop', namespace: 'acme' },
+    spec: { repository: `acme/${text}` },
+    status: { repository: { id: 11, name: `acme/${text}`, requested: `acme/${text}` }, previews: rows },
+  }) as unknown as AppPipeline
+
+const preview = (number: number, state: string, text = 'why') => ({
+  ...{ number, headCommit: head, state, reason: 'Because', message: text, since: created.toISOString() },
+  ...(state === 'Running' ? { url: `https://pr-${number}.example`, application: `shop-pr-${number}` } : {}),
+})
+
+const list = <T>(...items: readonly T[]) => ({ items, more: false })
+
+function shown(change: Partial<TenantView> = {}, minutes = 60): string {
+  const view: TenantView = { tenant: tenant('acme', ready), role: undefined, access: noAccess, ...change }
+  const now = new Date(created.getTime() + minutes * 60_000)
+  return tenantPage({ person, view, issuer: 'https://here.example', web: 'https://github.com', now }).toString()
+}
+
+const headings = (text: string): readonly string[] =>
+  [...text.matchAll(/<h2[^>]*>([^<]*)<\/h2>/g)].flatMap(([, title]) => (title === 'kubectl' ? [] : [title ?? '']))
+
+describe('a part is there exactly when the view has it', () => {
+  test.each<[string, Partial<TenantView>, readonly string[]]>([
+    ['nothing', {}, []],
+    ['Applications', { applications: list(application()) }, ['Applications']],
+    ['Applications that could not be read', { applications: 'unread' }, ['Applications']],
+    ['RemoteSyncs', { remoteSyncs: list(remoteSync('x')) }, ['RemoteSyncs']],
+    ['builds', { builds: { builds: [], queued: [] } }, ['Builds']],
+    ['AppPipelines', { pipelines: list(pipeline([])) }, ['Previews of pull requests']],
+    [
+      'AppPipelines with a fork that waits',
+      { pipelines: list(pipeline([preview(7, 'WaitingForApproval')])) },
+      ['Waits for approval', 'Previews of pull requests'],
+    ],
+    ['Installations', { installations: [] }, ['State']],
+    ['the Tenant, by a role in it', { role: 'viewer' }, ['State', 'Roles']],
+    ['the Tenant, by RBAC', { access: { ...noAccess, tenant: true } }, ['State', 'Roles']],
+  ])('%s', (_what, change, titles) => {
+    expect(headings(shown(change))).toEqual(titles)
+  })
+
+  test('the account of a tenant is for its people', () => {
+    expect(shown({ applications: list() })).not.toContain('GitHub account')
+    expect(shown({ role: 'developer' })).toContain('You are its developer.')
+  })
+})
+
+test('what waits has a form with the whole commit and the secret of the person; nothing else has one', () => {
+  const rows = [preview(7, 'WaitingForApproval'), preview(8, 'Running'), preview(9, 'LeftOut')]
+  const text = shown({ pipelines: list(pipeline(rows)) })
+  const forms = [...text.matchAll(/<form[^>]*previews\/approve[\s\S]*?<\/form>/g)].map(([form]) => form)
+  expect(forms).toHaveLength(1)
+  expect(forms[0]).toContain(`name="headCommit" value="${head}"`)
+  expect(forms[0]).toContain('name="csrf" value="secret-of-the-form"')
+})
+
+test('commands that change something are for those who may, and links to logs for those who may read them', () => {
+  const pipelines = list(pipeline([preview(8, 'Running')]))
+  const remoteSyncs = list(remoteSync('x'))
+  const may = shown({ access: everything, pipelines, remoteSyncs })
+  expect(may).toContain('sekisho previews pause shop')
+  expect(may).toContain('/tenants/acme/builds/shop-pr-8')
+  expect(may).toContain('/tenants/acme/builds/shop"')
+  const mayNot = shown({ pipelines, remoteSyncs })
+  expect(mayNot).not.toContain('previews pause')
+  expect(mayNot).not.toContain('/tenants/acme/builds')
+})
+
+describe('what strangers wrote is text', () => {
+  const view: Partial<TenantView> = {
+    ...{ tenant: tenant(hostile, ready), role: 'admin', access: everything },
+    applications: list(application(hostile, 'Crashing')),
+    remoteSyncs: list(remoteSync(hostile)),
+    pipelines: list(pipeline([preview(7, 'WaitingForApproval', hostile), preview(8, 'Failed', hostile)], hostile)),
+    builds: { builds: [], queued: [{ remoteSync: 'shop', commit: '', message: hostile }] },
+  }
+
+  test('on the page of the tenant', () => {
+    const text = shown(view)
+    // The only script is ours.
+    expect(text.match(/<script/g)).toHaveLength(1)
+    expect(text).not.toContain('alert(1)</script>')
+    expect(text).toContain('https://github.com/acme/%22%3E%3Cscript%3E')
+  })
+
+  test('an address that is not one of the web is not a link', () => {
+    const bad = { ...application(), status: { url: 'javascript:alert(1)' } } as unknown as Application
+    const text = shown({ applications: list(bad) })
+    expect(text).not.toContain('href="javascript:')
+    expect(text).toContain('javascript:alert(1)')
+  })
+
+  test('on the page of an Application', () => {
+    const release = (number: number, name = 'shop') =>
+      ({
+        metadata: { name: `shop-${number}`, creationTimestamp: created.toISOString() },
+        spec: { number, image: hostile, reason: 'NewImage', by: { kind: 'FieldManager', name }, application: {} },
+        status: { conditions: [condition('False', 'Unhealthy', hostile)] },
+      }) as unknown as Release
+    const options = { application: application(hostile, 'Crashing'), releases: list(release(4, hostile), release(3)) }
+    const text = (access: TenantAccess) => applicationPage({ person, namespace: 'acme', view: { ...options, access } }).toString()
+    expect(text(everything)).not.toContain('<script>')
+    expect(text(everything)).toContain('<strong>runs</strong>')
+    expect(text(everything)).toContain('sekisho rollback shop &lt;number&gt; --namespace acme')
+    expect(text(noAccess)).not.toContain('rollback shop')
+  })
+})
+
+test('long lists and texts are cut, and the page says so', () => {
+  const rows = Array.from({ length: 200 }, (_, index) => preview(index + 1, index < 60 ? 'WaitingForApproval' : 'LeftOut'))
+  const text = shown({
+    pipelines: list(pipeline(rows)),
+    applications: { items: [application('m'.repeat(30_000), 'Crashing')], more: true },
+  })
+  expect(text).toContain('All 60 that wait')
+  expect(text).toContain('All 200 pull requests')
+  expect(text).toContain('kubectl get applications --namespace acme')
+  expect(text.length).toBeLessThan(60_000)
+})
+
+describe('how often it is asked for again', () => {
+  const seconds = (text: string) => [
+    Number(/data-refresh="(\d+)"/.exec(text)?.[1]),
+    Number(/<noscript><meta http-equiv="refresh" content="(\d+)">/.exec(text)?.[1] ?? 0),
+  ]
+
+  test('often while the tenant is prepared; without scripts seldom when that takes long', () => {
+    expect(seconds(shown({ tenant: tenant(), role: 'admin' }, 1))).toEqual([3, 3])
+    expect(seconds(shown({ tenant: tenant(), role: 'admin' }, 6))).toEqual([3, 60])
+  })
+
+  test('often while something changes, and else seldom and only by the script', () => {
+    expect(seconds(shown({ applications: list(application('', 'RollingOut')) }))).toEqual([3, 10])
+    expect(seconds(shown({ applications: list(application()) }))).toEqual([15, 0])
+  })
+
+  test('the sentence that is announced changes with what happens', () => {
+    const summary = (text: string) => /data-summary="([^"]*)"/.exec(text)?.[1]
+    const waiting = shown({ pipelines: list(pipeline([preview(7, 'WaitingForApproval')])), applications: list(application()) })
+    expect(summary(waiting)).toBe('1 of 1 applications ready, 0 builds run or wait, 1 commits wait for approval')
+  })
+})
+
+test('while GitHub does not answer, only what the Tenant says is shown', () => {
+  const view: TenantView = { tenant: tenant('acme', ready), role: 'admin', access: noAccess }
+  const text = tenantStatePage({ person, view }).toString()
+  expect(headings(text)).toEqual(['State'])
+  expect(text).toContain('GitHub does not say in which teams you are')
+})

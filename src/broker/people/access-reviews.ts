@@ -1,0 +1,66 @@
+// Asks the cluster's RBAC, by SubjectAccessReview, what a person may do: with the user name and the groups of the person's token, as the API server
+// sees them. There is no second list of rights anywhere.
+// Source: https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
+import { type SubjectAccessReview, subjectAccessReviews } from '../../api/builtin/index.ts'
+import { isGroup, parseUserSubject } from '../../api/names.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { isKubeError } from '../../kube/client/errors.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { SingleFlight } from '../../lib/single-flight.ts'
+import type { Identity } from './tenant-access.ts'
+
+/** What is asked about: a verb on a resource, in one namespace or in all, on one object or on all. */
+export type AccessQuestion = SubjectAccessReview['spec']['resourceAttributes']
+
+export type AccessReviews = {
+  /** Rejects with `unavailable` when the API server does not answer: without an answer, nothing is allowed. */
+  readonly allows: (identity: Identity, question: AccessQuestion) => Promise<boolean>
+}
+
+export type AccessReviewsDeps = { readonly kube: Pick<KubeClient, 'create'>; readonly clock: Clock }
+
+/** A person who lost a right has it on pages and in the API for this long at most. */
+const keepMilliseconds = 10_000
+const mostAnswers = 5_000
+
+type Answer = { readonly allowed: boolean; readonly until: number }
+
+/** At most 5,000 answers are kept for ten seconds. */
+export function createAccessReviews({ kube, clock }: AccessReviewsDeps): AccessReviews {
+  const answers = new BoundedMap<Answer>(mostAnswers)
+  const flights = new SingleFlight<boolean>()
+
+  const ask = async (identity: Identity, resourceAttributes: AccessQuestion): Promise<boolean> => {
+    const { apiVersion, kind } = subjectAccessReviews
+    // As the API server sees the person: with the group of everybody who is authenticated, and with no group that is not of our form.
+    const groups = [...identity.groups.filter(isGroup), 'system:authenticated']
+    const spec = { user: identity.subject, groups, resourceAttributes }
+    try {
+      const review = await kube.create<SubjectAccessReview>(
+        subjectAccessReviews,
+        { apiVersion, kind, metadata: {}, spec },
+        { fieldManager: 'sekisho-broker' },
+      )
+      return review.status?.allowed === true && review.status.denied !== true
+    } catch (cause) {
+      if (!isKubeError(cause)) throw cause
+      throw new AppError('unavailable', 'the API server does not say what you may do: try again', { cause })
+    }
+  }
+
+  return {
+    async allows(identity, question) {
+      if (parseUserSubject(identity.subject) === undefined) return false
+      const key = JSON.stringify([identity.subject, [...identity.groups].sort(), question])
+      const known = answers.get(key)
+      if (known !== undefined && known.until > clock.now().getTime()) return known.allowed
+      return flights.run(key, async () => {
+        const allowed = await ask(identity, question)
+        answers.set(key, { allowed, until: clock.now().getTime() + keepMilliseconds })
+        return allowed
+      })
+    },
+  }
+}

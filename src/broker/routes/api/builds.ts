@@ -1,0 +1,147 @@
+// `/api/v1/tenants/:namespace/builds`: the builds of a tenant and their logs, for whoever RBAC lets `get` the log of their RemoteSync. A log is
+// plain text, or a JSON object per line for programs that go on where a connection broke.
+import { Readable } from 'node:stream'
+import { type Static, Type } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../../../lib/clock.ts'
+import type { BuildRecord } from '../../../store/builds/build-record.ts'
+import type { WebServer } from '../../../web/server.ts'
+import { createFollowers } from '../../builds/followers.ts'
+import { type LogEvent, readLog, startOfLastLines } from '../../builds/read-log.ts'
+import type { VisibleBuilds } from '../../builds/visible-builds.ts'
+import type { BrokerContext } from '../../context.ts'
+import type { Identity } from '../../people/tenant-access.ts'
+import { perMinute } from '../limits.ts'
+import { requireBearer } from './bearer.ts'
+
+/** What these routes need of the broker. */
+export type BuildsContext = Pick<BrokerContext, 'verifyIdToken' | 'builds' | 'clock'>
+
+const namespace = Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })
+/** Of a build or a RemoteSync. */
+const name = Type.String({ pattern: '^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$' })
+const listQuery = Type.Object({
+  remoteSync: Type.Optional(name),
+  limit: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,2}$' })),
+})
+const logQuery = Type.Object({
+  follow: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
+  from: Type.Optional(Type.String({ pattern: '^[0-9]{1,12}$' })),
+  tailLines: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,4}$' })),
+})
+
+/** A connection that nothing is sent on for so long is closed; while a log is followed something is sent every second. */
+const silenceMilliseconds = 60_000
+/** The longest time that a log is followed by one request: as long as an ID token lives. */
+const followMilliseconds = 600_000
+
+/** `GET` of the list, of one build, and of its log. */
+export function registerBuilds(server: WebServer, context: BuildsContext): void {
+  const { builds, verifyIdToken } = context
+  const followers = createFollowers()
+  const stopping = new AbortController()
+  server.addHook('preClose', async () => stopping.abort('stopping'))
+  const path = '/api/v1/tenants/:namespace/builds'
+  const config = perMinute(120)
+
+  const inNamespace = { params: Type.Object({ namespace }), querystring: listQuery }
+  server.get(path, { schema: inNamespace, config }, async request => {
+    const identity = await verifyIdToken(requireBearer(request))
+    const { limit = '50', ...query } = request.query
+    const { builds: found, queued } = await builds.list(identity, request.params.namespace, { ...query, limit: Number(limit) })
+    return { builds: found.map(shownBuild), queued }
+  })
+
+  const ofBuild = { params: Type.Object({ namespace, name }) }
+  server.get(`${path}/:name`, { schema: ofBuild, config }, async request => {
+    const identity = await verifyIdToken(requireBearer(request))
+    return shownBuild(await builds.find(identity, request.params.namespace, request.params.name))
+  })
+
+  server.get(`${path}/:name/log`, { schema: { ...ofBuild, querystring: logQuery }, config }, async (request, reply) => {
+    const identity = await verifyIdToken(requireBearer(request))
+    const build = await builds.find(identity, request.params.namespace, request.params.name)
+    const follow = request.query.follow === 'true'
+    const leave = follow ? followers.enter(identity.subject) : () => {}
+    const ends = Math.min(followMilliseconds, Math.max(0, identity.expiresAt.getTime() - context.clock.now().getTime()))
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(ends)])
+    try {
+      const from = await firstByte(builds, build, request.query)
+      return sendLog({ builds, clock: context.clock, leave }, { request, reply }, { identity, build, from, follow, signal })
+    } catch (error) {
+      leave()
+      throw error
+    }
+  })
+}
+
+async function firstByte({ kept }: VisibleBuilds, { id }: BuildRecord, query: Static<typeof logQuery>): Promise<number> {
+  if (query.tailLines === undefined) return Number(query.from ?? 0)
+  return startOfLastLines(kept, id, Number(query.tailLines))
+}
+
+/** Sends the log as it is read; also used by the page's link to the whole log. */
+function sendLog(
+  { builds, clock, leave }: { readonly builds: VisibleBuilds; readonly clock: Clock; readonly leave: () => void },
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  log: {
+    readonly identity: Identity
+    readonly build: BuildRecord
+    readonly from: number
+    readonly follow: boolean
+    readonly signal: AbortSignal
+  },
+): FastifyReply {
+  const { identity, build, from, follow } = log
+  const gone = new AbortController()
+  reply.raw.once('close', () => {
+    gone.abort('gone')
+    leave()
+  })
+  reply.raw.setTimeout(silenceMilliseconds)
+  const asLines = (request.headers.accept ?? '').includes('application/x-ndjson')
+  const events = readLog({ kept: builds.kept, clock }, build, {
+    from,
+    follow,
+    mayRead: () => builds.mayRead(identity, build),
+    signal: AbortSignal.any([log.signal, gone.signal]),
+  })
+  reply.type(asLines ? 'application/x-ndjson' : 'text/plain; charset=utf-8')
+  return reply.send(Readable.from(formatted(events, asLines ? eventLine : eventText)))
+}
+
+async function* formatted(events: AsyncIterable<LogEvent>, format: (event: LogEvent) => string): AsyncGenerator<string> {
+  for await (const event of events) {
+    const text = format(event)
+    if (text !== '') yield text
+  }
+}
+
+function eventLine(event: LogEvent): string {
+  const line = event.kind === 'ended' ? { kind: event.kind, ...shownEnd(event.ended) } : event
+  return `${JSON.stringify(line)}\n`
+}
+
+/** The log itself, with a sentence where a part is left out. */
+export function eventText(event: LogEvent): string {
+  if (event.kind === 'text') return event.text
+  return event.kind === 'left-out' ? `[${event.bytes} bytes of the log are left out here]\n` : ''
+}
+
+function shownEnd({ at, outcome, cause }: NonNullable<BuildRecord['ended']>) {
+  return { endedAt: at.toISOString(), outcome, cause: cause ?? null }
+}
+
+function shownBuild({ name: buildName, remoteSync, commit, attempt, createdAt, ended, steps, bytes, leftOut }: BuildRecord) {
+  return {
+    name: buildName,
+    remoteSync: remoteSync.name,
+    commit,
+    attempt,
+    createdAt: createdAt.toISOString(),
+    ...(ended === undefined ? { endedAt: null, outcome: null, cause: null } : shownEnd(ended)),
+    steps,
+    logBytes: bytes,
+    leftOutBytes: leftOut,
+  }
+}

@@ -1,0 +1,28 @@
+// People on pages of a tenant, with the groups of their token: remembered for a minute, because such pages are loaded again every few seconds, and
+// groups come from GitHub, whose limit is per hour and person.
+import { BoundedMap } from '../../../lib/bounded-map.ts'
+import { AppError } from '../../../lib/errors.ts'
+import type { BrokerContext } from '../../context.ts'
+import type { Identity } from '../../people/tenant-access.ts'
+import type { Person } from '../../sessions.ts'
+
+const groupsMilliseconds = 60_000
+const mostPeople = 5000
+
+/** The identity of a person as the API server sees it. Rejects when GitHub does not say it. */
+export type Identities = (person: Person) => Promise<Identity>
+
+/** A person who left a group is seen in it for a minute at most; what the group may do is asked each time. */
+export function createIdentities({ people, clock }: Pick<BrokerContext, 'people' | 'clock'>): Identities {
+  const known = new BoundedMap<{ readonly groups: readonly string[]; readonly until: number }>(mostPeople)
+  return async ({ subject }) => {
+    const now = clock.now().getTime()
+    const held = known.get(subject)
+    if (held !== undefined && held.until > now) return { subject, groups: held.groups }
+    // As for a token, and unlike on other pages: while GitHub does not answer, nobody acts by a membership that may be over.
+    const claims = await people.claims(subject)
+    if (claims === undefined) throw new AppError('unauthenticated', 'your GitHub sign-in has ended: sign in again')
+    known.set(subject, { groups: claims.groups, until: now + groupsMilliseconds })
+    return { subject, groups: claims.groups }
+  }
+}

@@ -1,0 +1,30 @@
+// One Builder of several: the strategy of a request chooses, and a build is found again where it is. Names of builds follow from their strategy
+// among other inputs, so no two builders have builds of one name for one owner.
+import type { Builder, BuildKey, BuildState, BuildStrategy } from './builder.ts'
+
+export function chooseBuilder(builders: Readonly<Record<BuildStrategy, Builder>>): Builder {
+  const all = Object.values(builders)
+  const holding = (key: BuildKey): Builder | undefined => all.find(builder => builder.known(key))
+  const absent: BuildState = { kind: 'absent' }
+
+  return {
+    start: request => builders[request.strategy].start(request),
+    async observe(key, owner) {
+      const holder = holding(key)
+      if (holder !== undefined) return holder.observe(key, owner)
+      // A build that was created just now is not in a cache yet.
+      const states = await Promise.all(all.map(builder => builder.observe(key, owner)))
+      return states.find(state => state.kind !== 'absent') ?? absent
+    },
+    async cancel(key) {
+      const holder = holding(key)
+      await Promise.all((holder === undefined ? all : [holder]).map(builder => builder.cancel(key)))
+    },
+    ofOwner: owner =>
+      all.flatMap(builder => builder.ofOwner(owner)).sort((a, b) => ((a.createdAt ?? '') < (b.createdAt ?? '') ? 1 : -1)),
+    ofKey: (kind, key) => all.flatMap(builder => builder.ofKey(kind, key)),
+    running: () => all.flatMap(builder => builder.running()),
+    logged: () => all.flatMap(builder => builder.logged()),
+    known: key => holding(key) !== undefined,
+  }
+}

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest'
+import type { Application } from '../../../api/apps/application.ts'
+import type { Release } from '../../../api/apps/release.ts'
+import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import type { Pod } from '../../../api/builtin/core.ts'
+import { labels } from '../../../api/names.ts'
+import { namedObject } from '../../kubernetes/named-object.ts'
+import { imagePatch, refuseWhenBuilt } from './deploy.ts'
+import { podState } from './pods.ts'
+import { rollbackTarget, stateOf } from './releases.ts'
+import { parseReplicas, replicasPatch, scaled } from './scale.ts'
+import { statusOf, verdict } from './status.ts'
+
+describe('scale', () => {
+  test('only the named processes change', () => {
+    const processes = [{ name: 'web', replicas: 1, port: 3000 }, { name: 'worker' }]
+    expect(scaled(processes, parseReplicas(['web=3']))).toEqual([{ name: 'web', replicas: 3, port: 3000 }, { name: 'worker' }])
+    expect(() => scaled(processes, parseReplicas(['wroker=1']))).toThrow('there are web, worker; did you mean worker?')
+  })
+
+  test('spec.replicas stands for the process web, and a process that follows its load is not set', () => {
+    const application = (spec: object, status: object = {}) =>
+      ({ metadata: { name: 'shop' }, spec, status }) as unknown as Application
+    const web = { name: 'web', replicas: 1 }
+    const wanted = parseReplicas(['web=3'])
+    expect(replicasPatch(application({ processes: [web], replicas: 2 }), wanted)).toEqual({
+      processes: [{ name: 'web', replicas: 3 }],
+      replicas: null,
+    })
+    expect(replicasPatch(application({ processes: [web] }), wanted)).toEqual({ processes: [{ name: 'web', replicas: 3 }] })
+    expect(replicasPatch(application({}, { processes: [{ name: 'web' }] }), wanted)).toEqual({ replicas: 3 })
+    expect(() => replicasPatch(application({ processes: [{ ...web, autoscaling: {} }] }), wanted)).toThrow('by its load')
+  })
+
+  test.each(['web', 'web=', 'web=-1', 'web=1.5', 'web=1000', '=3'])('%j is refused with an example', word => {
+    expect(() => parseReplicas([word])).toThrow('such as web=3')
+  })
+})
+
+describe('deploy', () => {
+  const application = (spec: object) => ({ metadata: { name: 'shop' }, spec }) as unknown as Application
+  test('the commit of the image before is removed with it', () => {
+    expect(imagePatch(application({ image: 'a', commit: 'c' }), 'b')).toEqual({ image: 'b', commit: null })
+    expect(imagePatch(application({ image: 'b' }), 'b')).toBeUndefined()
+  })
+  test('an image that a RemoteSync builds is not replaced for a moment only', () => {
+    const sync = { metadata: { name: 'main' }, spec: { application: 'shop', repository: 'acme/shop' } } as unknown as RemoteSync
+    expect(() => refuseWhenBuilt('shop', [sync])).toThrow(
+      /RemoteSync main builds the image of shop from acme\/shop.*kubectl delete remotesync main/,
+    )
+    expect(() => refuseWhenBuilt('other', [sync])).not.toThrow()
+  })
+})
+
+function pod(status: object, more: object = {}): Pod {
+  const metadata = { name: 'shop-web-1', labels: { [labels.application]: 'shop', [labels.process]: 'web' }, ...more }
+  return { metadata, status } as unknown as Pod
+}
+const container = (state: object, ready: boolean, restartCount = 0) => ({ name: 'web', state, ready, restartCount })
+
+test.each([
+  [pod({ phase: 'Running', containerStatuses: [container({ running: {} }, true, 2)] }), 'Running', true, 2],
+  [pod({ phase: 'Running', containerStatuses: [container({ running: {} }, false)] }), 'Running, not ready', false, 0],
+  [
+    pod({ phase: 'Running', containerStatuses: [container({ waiting: { reason: 'CrashLoopBackOff' } }, false, 7)] }),
+    'CrashLoopBackOff',
+    false,
+    7,
+  ],
+  [
+    pod({ phase: 'Failed', containerStatuses: [container({ terminated: { exitCode: 1, reason: 'Error' } }, false)] }),
+    'Error (exit code 1)',
+    false,
+    0,
+  ],
+  [pod({ phase: 'Pending' }), 'Pending', false, 0],
+  [pod({ phase: 'Running' }, { deletionTimestamp: 'now' }), 'Terminating', false, 0],
+])('the state of a pod: %#', (one, text, ready, restarts) => {
+  expect(podState(one)).toEqual({ text, ready, restarts })
+})
+
+test('a status that is older than the spec is not believed', () => {
+  const conditions = [
+    { type: 'Ready', status: 'True', reason: 'Available', message: 'all', lastTransitionTime: '', observedGeneration: 1 },
+  ] as const
+  const status = { conditions, observedGeneration: 1 }
+  expect(verdict({ metadata: { generation: 1 }, status })).toMatchObject({ ready: true, reason: 'Available' })
+  expect(verdict({ metadata: { generation: 2 }, status })).toMatchObject({ ready: false, reason: 'Pending' })
+  expect(verdict({ metadata: {} })).toMatchObject({ ready: false, reason: 'Pending' })
+})
+
+test('the status counts the pods of each process and names what is wrong with them', () => {
+  const application = { metadata: { name: 'shop' }, spec: {}, status: { url: 'http://x' } } as unknown as Application
+  const pods = [
+    pod({ phase: 'Running', containerStatuses: [container({ running: {} }, true)] }),
+    pod({ phase: 'Running', containerStatuses: [container({ waiting: { reason: 'CrashLoopBackOff' } }, false)] }),
+  ]
+  expect(statusOf(application, pods, [])).toMatchObject({
+    url: 'http://x',
+    processes: [{ process: 'web', ready: 1, pods: 2, troubles: ['CrashLoopBackOff'] }],
+    sources: [],
+  })
+})
+
+test.each([
+  ['shop', 'Application', 'shop'],
+  ['application/shop', 'Application', 'shop'],
+  ['RemoteSyncs/shop', 'RemoteSync', 'shop'],
+  ['grant/reader', 'RepositoryGrant', 'reader'],
+  ['domain/shop.example.com', 'DomainClaim', 'shop.example.com'],
+])('%s is %s %s', (text, kind, name) => {
+  expect(namedObject(text)).toMatchObject({ type: { kind }, name })
+})
+
+test.each([
+  ['aplication/shop', 'did you mean application?'],
+  ['application/', 'such as application/shop'],
+  ['a/b/c', 'such as application/shop'],
+])('%s is refused: %s', (text, cure) => {
+  expect(() => namedObject(text)).toThrow(cure)
+})
+
+function release(number: number, reason: string | undefined): Release {
+  const conditions = reason === undefined ? [] : [{ type: 'Ready', status: 'False', reason, message: '' }]
+  return { metadata: { name: `shop-v${number}` }, spec: { number }, status: { conditions } } as unknown as Release
+}
+
+describe('releases', () => {
+  const all = [
+    release(5, undefined),
+    release(4, 'RolledOut'),
+    release(3, 'Unhealthy'),
+    release(2, 'RolledOut'),
+    release(1, 'RolledOut'),
+  ]
+  const application = (spec: object = {}) =>
+    ({ metadata: { name: 'shop' }, spec, status: { release: 4 } }) as unknown as Application
+
+  test('without a number, the newest that was rolled out before the one that runs', () => {
+    expect(rollbackTarget(application(), all, undefined)).toBe(2)
+    expect(rollbackTarget(application(), all, 1)).toBe(1)
+  })
+
+  test('a release that never ran cannot run again, and those that can are named', () => {
+    expect(() => rollbackTarget(application(), all, 3)).toThrow(
+      'release v3 does not exist or was never rolled out; these can: v4, v2, v1',
+    )
+    expect(() => rollbackTarget(application(), all.slice(0, 1), undefined)).toThrow('no release has been rolled out yet')
+  })
+
+  test('states', () => {
+    expect(all.map(one => stateOf(one, application({ pinnedRelease: 4 })))).toEqual([
+      'Pending',
+      'running, pinned',
+      'Unhealthy',
+      'RolledOut',
+      'RolledOut',
+    ])
+  })
+})

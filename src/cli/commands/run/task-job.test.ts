@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest'
+import type { Application } from '../../../api/apps/application.ts'
+import type { Pod } from '../../../api/builtin/core.ts'
+import type { Deployment } from '../../../api/builtin/workloads.ts'
+import { labels } from '../../../api/names.ts'
+import { endOf } from './run.ts'
+import { deploymentFor, taskJob } from './task-job.ts'
+
+const application = { metadata: { name: 'shop', namespace: 'acme' }, spec: {} } as unknown as Application
+
+function deployment(process: string, container: object = {}, spec: object = {}): Deployment {
+  return {
+    metadata: { name: `shop-${process}`, labels: { [labels.process]: process } },
+    spec: {
+      template: {
+        metadata: { labels: { [labels.application]: 'shop', [labels.process]: process } },
+        spec: {
+          automountServiceAccountToken: false,
+          securityContext: { runAsNonRoot: true },
+          imagePullSecrets: [{ name: 'sekisho-registry-pull' }],
+          containers: [
+            {
+              name: process,
+              image: 'registry.example/shop@sha256:1',
+              args: ['serve'],
+              env: [{ name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name: 'appsecret-shop', key: 'DATABASE_URL' } } }],
+              securityContext: { readOnlyRootFilesystem: true },
+              readinessProbe: { tcpSocket: { port: 1 } },
+              ports: [{ containerPort: 1 }],
+              volumeMounts: [
+                { name: 'tmp', mountPath: '/tmp' },
+                { name: 'data', mountPath: '/data' },
+              ],
+              ...container,
+            },
+          ],
+          volumes: [
+            { name: 'tmp', emptyDir: {} },
+            { name: 'data', persistentVolumeClaim: { claimName: 'shop-data' } },
+          ],
+          ...spec,
+        },
+      },
+    },
+  } as unknown as Deployment
+}
+
+const task = {
+  command: ['node', 'migrate.js'],
+  process: undefined,
+  timeoutSeconds: 60,
+  detach: false,
+  volumes: false,
+  buildpacks: false,
+}
+const podOf = (from: Deployment, changes: object = {}) =>
+  taskJob(application, from, { ...task, ...changes }).spec as { readonly template: { readonly spec: Record<string, unknown> } }
+
+test('nothing in it belongs to the domain of the platform, which refuses that from people', () => {
+  const from = deployment('web')
+  const annotated = {
+    ...from,
+    spec: {
+      template: {
+        ...from.spec?.template,
+        metadata: { annotations: { 'sekisho.dev/secrets': '1', 'apps.sekisho.dev/x': '1', 'example.com/kept': 'yes' } },
+      },
+    },
+  } as unknown as Deployment
+  const job = taskJob(application, annotated, task)
+  expect(JSON.stringify(job)).not.toMatch(/sekisho\.dev/)
+  expect(job.spec).toMatchObject({ template: { metadata: { annotations: { 'example.com/kept': 'yes' } } } })
+})
+
+test('the pod has the image, the environment and the restrictions of the process, and no probe, port or label of it', () => {
+  const job = taskJob(application, deployment('web'), task)
+  expect(JSON.stringify(job)).not.toMatch(/Probe|containerPort|"serve"/)
+  expect(JSON.stringify(job)).not.toContain(labels.application)
+  expect(job.spec).toMatchObject({
+    backoffLimit: 0,
+    activeDeadlineSeconds: 60,
+    template: {
+      spec: {
+        automountServiceAccountToken: false,
+        restartPolicy: 'Never',
+        securityContext: { runAsNonRoot: true },
+        imagePullSecrets: [{ name: 'sekisho-registry-pull' }],
+        containers: [
+          {
+            name: 'task',
+            image: 'registry.example/shop@sha256:1',
+            command: ['node', 'migrate.js'],
+            env: [{ name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name: 'appsecret-shop', key: 'DATABASE_URL' } } }],
+            securityContext: { readOnlyRootFilesystem: true },
+          },
+        ],
+      },
+    },
+  })
+})
+
+test('volumes of the process are mounted when asked for, because some can only be mounted once', () => {
+  expect(JSON.stringify(podOf(deployment('web')).template.spec)).not.toContain('shop-data')
+  expect(podOf(deployment('web'), { volumes: true }).template.spec).toMatchObject({
+    volumes: [{ name: 'tmp' }, { persistentVolumeClaim: { claimName: 'shop-data' } }],
+    containers: [{ volumeMounts: [{ name: 'tmp' }, { name: 'data' }] }],
+  })
+})
+
+test('in an image of buildpacks the command runs with their environment', () => {
+  const launched = { containers: [{ command: ['/cnb/lifecycle/launcher', '--', 'node', 'migrate.js'] }] }
+  expect(podOf(deployment('web'), { buildpacks: true }).template.spec).toMatchObject(launched)
+  expect(podOf(deployment('web', { command: ['/cnb/process/web'] })).template.spec).toMatchObject(launched)
+})
+
+test('a task resembles the web process, the one that is named, or the only one', () => {
+  const all = [deployment('worker'), deployment('web')]
+  expect(deploymentFor('shop', all, undefined).metadata.name).toBe('shop-web')
+  expect(deploymentFor('shop', all, 'worker').metadata.name).toBe('shop-worker')
+  expect(deploymentFor('shop', all.slice(0, 1), undefined).metadata.name).toBe('shop-worker')
+  expect(() => deploymentFor('shop', all, 'cron')).toThrow('there are worker, web')
+  expect(() => deploymentFor('shop', [], undefined)).toThrow('sekisho why application/shop')
+})
+
+const ended = (status: object): Pod => ({ metadata: { name: 'p' }, status }) as unknown as Pod
+const state = (terminated: object) => ({ containerStatuses: [{ state: { terminated } }] })
+
+test.each([
+  [state({ exitCode: 3 }), { code: 3 }],
+  [state({ exitCode: 137, reason: 'OOMKilled' }), { code: 137, why: expect.stringContaining('memory') }],
+  [
+    { ...state({ exitCode: 143 }), reason: 'DeadlineExceeded' },
+    { code: 143, why: expect.stringContaining('--timeout') },
+  ],
+  [
+    { phase: 'Failed', message: 'The node was low on resource' },
+    { code: 1, why: 'The node was low on resource' },
+  ],
+  [{ phase: 'Running' }, undefined],
+])('the end of %j is %j', (status, end) => {
+  const found = endOf(ended(status))
+  if (end === undefined) expect(found).toBeUndefined()
+  else expect(found).toMatchObject(end)
+})
+
+test('nothing of an isolated Application runs outside of its isolation', () => {
+  const isolated = { ...application, spec: { isolated: true } } as unknown as Application
+  const task = { command: ['sh'], process: undefined, timeoutSeconds: 60, detach: false, volumes: false, buildpacks: false }
+  expect(() => taskJob(isolated, deployment('web'), task)).toThrow('shop is isolated because its code is not trusted')
+})

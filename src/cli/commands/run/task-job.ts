@@ -1,0 +1,135 @@
+// The Job of `sekisho run`: one pod with what the Application's own pods have, except that nothing checks it and nothing restarts it. Pure.
+import type { Application } from '../../../api/apps/application.ts'
+import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import { namespacedKind } from '../../../api/builtin/resource-type.ts'
+import type { Deployment } from '../../../api/builtin/workloads.ts'
+import { isReservedKey, labels } from '../../../api/names.ts'
+import type { KubeObject } from '../../../api/resource.ts'
+import type { NewObject } from '../../../kube/client/client.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
+
+export type Job = KubeObject & {
+  readonly spec?: JsonObject
+  readonly status?: {
+    readonly conditions?: readonly {
+      readonly type: string
+      readonly status: string
+      readonly reason?: string
+      readonly message?: string
+    }[]
+  }
+}
+export const jobs = namespacedKind<Job>('batch/v1', 'Job', 'jobs')
+
+/**
+ * Names the Application of a task. It is not the label of the Application's own pods, so that no Service and no rollout counts the task; and labels of
+ * our domain belong to the platform, which refuses them on what people create.
+ */
+export const taskLabel = 'sekisho-cli/task-of'
+
+export type Task = {
+  readonly command: readonly string[]
+  readonly process: string | undefined
+  readonly timeoutSeconds: number
+  readonly detach: boolean
+  readonly volumes: boolean
+}
+
+/** Removed by Kubernetes when nobody deletes it: the command that started it has ended, or did not wait. */
+const keptSeconds = { attached: 300, detached: 86_400 }
+const launcher = ['/cnb/lifecycle/launcher', '--']
+
+/** The Deployment whose pods the task resembles. Throws `not_found`, with the processes that exist. */
+export function deploymentFor(application: string, all: readonly Deployment[], process: string | undefined): Deployment {
+  const byName = new Map(all.map(deployment => [deployment.metadata.labels?.[labels.process] ?? '', deployment]))
+  const chosen = process === undefined ? (byName.get('web') ?? all[0]) : byName.get(process)
+  if (chosen !== undefined) return chosen
+  const names = [...byName.keys()].join(', ')
+  throw new AppError(
+    'not_found',
+    all.length === 0
+      ? `${application} runs no process yet, so there is nothing to take image and settings from: sekisho why application/${application}`
+      : `${application} has no process ${process}; there are ${names}`,
+  )
+}
+
+/** Images of buildpacks set their environment in the launcher; others run the command as it is. */
+function commandOf(template: JsonObject, builtByBuildpacks: boolean, command: readonly string[]): readonly string[] {
+  const [program] = listAt(objectsAt(objectAt(template, 'spec'), 'containers')[0], 'command')
+  const launched = typeof program === 'string' && program.startsWith('/cnb/')
+  return launched || builtByBuildpacks ? [...launcher, ...command] : command
+}
+
+/** Whether a RemoteSync built the image with buildpacks. */
+export function builtByBuildpacks({ metadata, spec }: Application, syncs: readonly RemoteSync[]): boolean {
+  return syncs.some(
+    sync =>
+      sync.spec.application === metadata.name && sync.status?.image === spec.image && sync.spec.build.strategy === 'Buildpacks',
+  )
+}
+
+/**
+ * The Job to create. Throws `forbidden` for an isolated Application: only the platform can cut a pod off from the tenant, and a person's pod with code
+ * that is not trusted would reach everything that the tenant's pods reach.
+ */
+export function taskJob(
+  application: Application,
+  deployment: Deployment,
+  task: Task & { readonly buildpacks: boolean },
+): NewObject<Job> {
+  const template = objectAt(deployment, 'spec', 'template') ?? {}
+  const { name, namespace } = application.metadata
+  if (application.spec.isolated === true)
+    throw new AppError(
+      'forbidden',
+      `${name} is isolated because its code is not trusted: a pod of yours with its image would not be, and would reach the services of ${namespace}`,
+    )
+  const annotations = Object.entries(objectAt(template, 'metadata', 'annotations') ?? {}).filter(([key]) => !isReservedKey(key))
+  return {
+    apiVersion: jobs.apiVersion,
+    kind: jobs.kind,
+    metadata: {
+      generateName: `${name.slice(0, 40)}-run-`,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: { [taskLabel]: name },
+    },
+    spec: {
+      backoffLimit: 0,
+      activeDeadlineSeconds: task.timeoutSeconds,
+      ttlSecondsAfterFinished: task.detach ? keptSeconds.detached : keptSeconds.attached,
+      template: {
+        metadata: {
+          labels: { [taskLabel]: name },
+          ...(annotations.length === 0 ? {} : { annotations: Object.fromEntries(annotations) }),
+        },
+        spec: { ...podSpec(template, task), restartPolicy: 'Never' },
+      },
+    },
+  }
+}
+
+const notInTask = new Set(['livenessProbe', 'readinessProbe', 'startupProbe', 'ports', 'lifecycle', 'args'])
+
+function podSpec(template: JsonObject, task: Task & { readonly buildpacks: boolean }): JsonObject {
+  const spec = objectAt(template, 'spec') ?? {}
+  const dropped = new Set(
+    objectsAt(spec, 'volumes')
+      .filter(volume => volume['persistentVolumeClaim'] !== undefined && !task.volumes)
+      .map(volume => textAt(volume, 'name')),
+  )
+  const [first = {}] = objectsAt(spec, 'containers')
+  const kept = Object.fromEntries(Object.entries(first).filter(([field]) => !notInTask.has(field)))
+  const container = {
+    ...kept,
+    name: 'task',
+    command: commandOf(template, task.buildpacks, task.command),
+    volumeMounts: objectsAt(first, 'volumeMounts').filter(mount => !dropped.has(textAt(mount, 'name'))),
+  }
+  const { terminationGracePeriodSeconds: _, ...rest } = spec
+  return {
+    ...rest,
+    containers: [container],
+    volumes: objectsAt(spec, 'volumes').filter(volume => !dropped.has(textAt(volume, 'name'))),
+  }
+}

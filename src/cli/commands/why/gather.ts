@@ -1,0 +1,135 @@
+// Reads what `why` judges, with the rights of the person. What a person may not read is left out: the step then says that it cannot be seen.
+import { promises as dns } from 'node:dns'
+import type { Application } from '../../../api/apps/application.ts'
+import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import type { CoreEvent, Service } from '../../../api/builtin/core.ts'
+import type { EndpointSlice, Ingress } from '../../../api/builtin/networking.ts'
+import { namespacedKind } from '../../../api/builtin/resource-type.ts'
+import type { Deployment } from '../../../api/builtin/workloads.ts'
+import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
+import type { KubeObject, ResourceType } from '../../../api/resource.ts'
+import { isKubeError } from '../../../kube/client/errors.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { type Cluster, found } from '../../kubernetes/cluster.ts'
+import { applications, domainClaims, installations, remoteSyncs, repositoryGrants } from '../../kubernetes/kinds.ts'
+import type { NamedObject } from '../../kubernetes/named-object.ts'
+import { podSelector, podsOf } from '../application/pods.ts'
+import { askUrl } from './ask-url.ts'
+import type { Facts } from './facts.ts'
+
+const deployments = namespacedKind<Deployment>('apps/v1', 'Deployment', 'deployments')
+const services = namespacedKind<Service>('v1', 'Service', 'services')
+const endpointSlices = namespacedKind<EndpointSlice>('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices')
+const ingresses = namespacedKind<Ingress>('networking.k8s.io/v1', 'Ingress', 'ingresses')
+const events = namespacedKind<CoreEvent>('v1', 'Event', 'events')
+
+type Chain = Pick<Facts, 'application' | 'remoteSync' | 'grant'>
+
+/** Undefined for what the person may not read, too. */
+async function readable<T>(work: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (isKubeError(error, 403)) return otherwise
+    throw error
+  }
+}
+
+function get<T extends KubeObject>({ client, namespace }: Cluster, type: ResourceType<T>, name: string): Promise<T | undefined> {
+  return readable(client.get(type, { name, namespace }), undefined)
+}
+
+async function syncOf({ client, namespace }: Cluster, application: string): Promise<RemoteSync | undefined> {
+  const all = await readable(client.list(remoteSyncs, { namespace }), [])
+  return all.find(({ spec }) => spec.application === application)
+}
+
+async function grantOf(cluster: Cluster, sync: RemoteSync | undefined): Promise<RepositoryGrant | undefined> {
+  const name = sync?.status?.grant
+  return name === undefined ? undefined : get(cluster, repositoryGrants, name)
+}
+
+async function chainOfApplication(cluster: Cluster, application: Application): Promise<Chain> {
+  const remoteSync = await syncOf(cluster, application.metadata.name)
+  return { application, remoteSync, grant: await grantOf(cluster, remoteSync) }
+}
+
+async function chainOfSync(cluster: Cluster, remoteSync: RemoteSync): Promise<Chain> {
+  const application = await get(cluster, applications, remoteSync.spec.application)
+  return { application, remoteSync, grant: await grantOf(cluster, remoteSync) }
+}
+
+async function chainOfGrant(cluster: Cluster, grant: RepositoryGrant): Promise<Chain> {
+  const owner = grant.metadata.ownerReferences?.find(({ kind }) => kind === remoteSyncs.kind)
+  const remoteSync = owner === undefined ? undefined : await get(cluster, remoteSyncs, owner.name)
+  return remoteSync === undefined ? { grant } : { ...(await chainOfSync(cluster, remoteSync)), grant }
+}
+
+async function chainOfDomain({ client, namespace }: Cluster, host: string): Promise<Chain> {
+  const all = await client.list(applications, { namespace })
+  const named = all.find(({ spec }) => spec.domains?.includes(host) === true)
+  const served = all.find(({ status }) => status?.url !== undefined && new URL(status.url).hostname === host)
+  return { application: named ?? served }
+}
+
+async function chainOf(cluster: Cluster, { type, name }: NamedObject): Promise<Chain> {
+  switch (type.kind) {
+    case remoteSyncs.kind:
+      return chainOfSync(cluster, await found(cluster, remoteSyncs, name))
+    case repositoryGrants.kind:
+      return chainOfGrant(cluster, await found(cluster, repositoryGrants, name))
+    case domainClaims.kind:
+      return chainOfDomain(cluster, name)
+    default:
+      return chainOfApplication(cluster, await found(cluster, applications, name))
+  }
+}
+
+async function runningFacts(cluster: Cluster, application: Application | undefined) {
+  if (application === undefined) return { deployments: [], pods: [], endpointSlices: [], warnings: [] }
+  const { client, namespace } = cluster
+  const { name } = application.metadata
+  const url = application.status?.url
+  const [deployed, pods, service, slices, ingress, all, answer] = await Promise.all([
+    readable(client.list(deployments, { namespace, labelSelector: podSelector(name) }), []),
+    readable(podsOf(cluster, name), []),
+    get(cluster, services, name),
+    readable(client.list(endpointSlices, { namespace, labelSelector: `kubernetes.io/service-name=${name}` }), []),
+    get(cluster, ingresses, name),
+    readable(client.list(events, { namespace, fieldSelector: 'type=Warning' }), []),
+    url === undefined ? undefined : askUrl(url),
+  ])
+  const mine = all.filter(({ involvedObject }) => involvedObject.name?.startsWith(`${name}-`) === true)
+  const time = (event: CoreEvent): string => event.lastTimestamp ?? event.firstTimestamp ?? ''
+  const warnings = [...mine].sort((a, b) => time(b).localeCompare(time(a)))
+  return { deployments: deployed, pods, service, endpointSlices: slices, ingress, warnings, answer }
+}
+
+async function addressesOf(host: string): Promise<readonly string[]> {
+  if (/(^|\.)localhost$/.test(host)) return ['127.0.0.1']
+  try {
+    return (await dns.lookup(host, { all: true })).map(({ address }) => address)
+  } catch {
+    return []
+  }
+}
+
+/** Rejects with `not_found` when the object that was named does not exist. */
+export async function gatherFacts(cluster: Cluster, clock: Clock, object: NamedObject): Promise<Facts> {
+  const chain = await chainOf(cluster, object)
+  const wanted = chain.remoteSync?.spec.installation ?? chain.grant?.spec.installation
+  const [running, installation, addresses] = await Promise.all([
+    runningFacts(cluster, chain.application),
+    wanted === undefined ? undefined : get(cluster, installations, wanted),
+    object.type.kind === domainClaims.kind ? addressesOf(object.name) : undefined,
+  ])
+  return {
+    ...chain,
+    ...running,
+    installation,
+    addresses,
+    now: clock.now(),
+    namespace: cluster.namespace,
+    subject: { kind: object.type.kind, name: object.name },
+  }
+}

@@ -1,0 +1,222 @@
+// The way from the image to the first answer: chart, rollout, pods, Service, domain, Ingress, request. Pure.
+import type { Application } from '../../../api/apps/application.ts'
+import type { Pod } from '../../../api/builtin/core.ts'
+import { podState, processOf } from '../application/pods.ts'
+import type { Facts, UrlAnswer } from './facts.ts'
+import { conditionOf, fromCondition, type Judgement, observed, ok, open, type Step, waiting, wrong } from './step.ts'
+
+const domainReasons: ReadonlySet<string> = new Set(['DomainTaken', 'DomainReserved', 'DomainNotProven'])
+
+const ofApplication =
+  (judge: (application: Application, facts: Facts) => Judgement | undefined) =>
+  (facts: Facts): Judgement | undefined =>
+    facts.application === undefined ? undefined : judge(facts.application, facts)
+
+function imageStep({ metadata, spec }: Application, { remoteSync }: Facts): Judgement {
+  if (spec.image !== undefined) return ok(spec.image)
+  return remoteSync === undefined
+    ? wrong(
+        'spec.image is not set, and no RemoteSync builds it',
+        `create a RemoteSync with application: ${metadata.name}, or run sekisho deploy ${metadata.name} --image …`,
+      )
+    : waiting(`RemoteSync ${remoteSync.metadata.name} has not built it yet`)
+}
+
+function chartStep(application: Application): Judgement {
+  const rendered = conditionOf(application, 'Rendered')
+  if (rendered !== undefined && domainReasons.has(rendered.reason)) return open('waits for the domain')
+  if (rendered?.reason === 'WaitingForImage') return open('waits for the image')
+  return fromCondition(rendered, `kubectl describe application ${application.metadata.name} shows all of it`)
+}
+
+function domainStep(application: Application): Judgement | undefined {
+  const about = application.status?.conditions?.find(({ status, reason }) => status === 'False' && domainReasons.has(reason))
+  const cure =
+    about?.reason === 'DomainNotProven'
+      ? 'add the DNS record of the message; it is looked up again by itself'
+      : 'choose another host name in spec.domains, or ask a platform admin'
+  if (about !== undefined) return wrong(`${about.reason}: ${about.message}`, cure)
+  const { domains = [] } = application.spec
+  return domains.length === 0 ? undefined : ok(domains.join(', '))
+}
+
+function suspendStep({ metadata, spec }: Application): Judgement | undefined {
+  return spec.suspend === true
+    ? wrong(
+        'spec.suspend is true: nothing runs',
+        `kubectl patch application ${metadata.name} --type merge -p '{"spec":{"suspend":null}}' starts it again`,
+      )
+    : undefined
+}
+
+function releaseStep({ metadata, spec, status }: Application): Judgement | undefined {
+  const { rollback, release, latestRelease } = status ?? {}
+  if (spec.pinnedRelease !== undefined)
+    return status?.conditions?.some(({ reason }) => reason === 'ReleaseNotFound') === true
+      ? wrong(
+          `release v${spec.pinnedRelease}, which is pinned, cannot run`,
+          `sekisho releases ${metadata.name} shows those that can`,
+        )
+      : ok(`pinned to v${spec.pinnedRelease}: newer ones are not rolled out until sekisho rollback ${metadata.name} --resume`)
+  if (rollback !== undefined)
+    return wrong(
+      `v${rollback.from} was not healthy, so v${rollback.to} runs again: ${rollback.reason}`,
+      `correct the cause and deploy again; sekisho restart ${metadata.name} tries the same release once more`,
+    )
+  if (release === undefined && latestRelease === undefined) return undefined
+  return release === latestRelease
+    ? ok(`v${release} is the newest`)
+    : waiting(`v${latestRelease} is being rolled out, v${release ?? '-'} runs`)
+}
+
+function releaseJobStep({ status }: Application): Judgement | undefined {
+  const job = status?.releaseJob
+  if (job === undefined) return undefined
+  if (job.state === 'Succeeded') return ok(`${job.name} succeeded`)
+  return job.state === 'Running'
+    ? waiting(`${job.name} runs`, `kubectl logs -f job/${job.name} shows what it writes`)
+    : wrong(`${job.name}: ${job.message ?? job.state}`, 'correct the release job or what it needs, and deploy again')
+}
+
+function rolloutStep(application: Application, { deployments, warnings }: Facts): Judgement {
+  if (deployments.length === 0) return open('nothing was rolled out yet')
+  for (const { metadata, status } of deployments) {
+    const failed = status?.conditions?.find(({ type, status: on }) => type === 'ReplicaFailure' && on === 'True')
+    if (failed !== undefined)
+      return wrong(
+        `${metadata.name}: pods are refused: ${failed.message ?? failed.reason}`,
+        'correct what the message names; kubectl describe resourcequota shows what is used up',
+      )
+  }
+  const [warning] = warnings.filter(({ reason }) => reason === 'FailedCreate')
+  const counts = deployments.map(({ metadata, spec, status }) => {
+    const wanted = spec?.replicas ?? 1
+    return { name: metadata.name, wanted, updated: status?.updatedReplicas ?? 0, ready: status?.readyReplicas ?? 0 }
+  })
+  const text = counts.map(({ name, wanted, ready }) => `${name} ${ready} of ${wanted}`).join(', ')
+  if (counts.every(({ wanted, updated, ready }) => updated >= wanted && ready >= wanted)) return ok(text)
+  if (warning !== undefined) return waiting(`${text}; last warning: ${warning.message ?? ''}`)
+  const stalled = conditionOf(application, 'Ready')?.reason === 'RolloutStalled'
+  return stalled ? wrong(`${text}: the pods do not become ready in time`, 'see the pods below') : waiting(text)
+}
+
+const starting: ReadonlySet<string> = new Set(['Pending', 'ContainerCreating', 'PodInitializing', 'Running, not ready'])
+
+function podsStep({ metadata }: Application, { pods }: Facts): Judgement {
+  const { name } = metadata
+  // Pods that have ended are those of the release job, of schedules and of single commands.
+  const running = pods.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
+  const states = running.map(pod => ({ pod, ...podState(pod) })).filter(({ text }) => text !== 'Terminating')
+  const bad = states.find(({ ready, text }) => !ready && !starting.has(text))
+  if (bad !== undefined) return troubled(bad.pod, bad.text, name)
+  const unready = states.find(({ ready }) => !ready)
+  if (states.length === 0) return open('no pod exists')
+  if (unready === undefined) return ok(`${states.length} ready`)
+  const process = processOf(unready.pod)
+  return waiting(
+    `${unready.pod.metadata.name}: ${unready.text}`,
+    unready.text !== 'Running, not ready'
+      ? `kubectl describe pod ${unready.pod.metadata.name} says what it waits for`
+      : `the process must listen on its port (PORT) and answer its health check: sekisho logs ${name} ${process}`,
+  )
+}
+
+const podCures: readonly (readonly [pattern: RegExp, cure: (pod: Pod, application: string) => string])[] = [
+  [/Image/, () => 'correct spec.image, and check that the registry has it and that it may be pulled'],
+  [
+    /OOMKilled/,
+    (_, application) => `it needs more memory: raise memory of the process (kubectl edit application ${application})`,
+  ],
+  [
+    /CreateContainerConfigError/,
+    pod => `a secret or a ConfigMap that it names is missing: kubectl describe pod ${pod.metadata.name}`,
+  ],
+  [
+    /CrashLoopBackOff|Error|exit code/,
+    (pod, application) => `sekisho logs ${application} ${processOf(pod)} --previous shows what it wrote before its end`,
+  ],
+  [/.*/, pod => `kubectl describe pod ${pod.metadata.name} says more`],
+]
+
+function troubled(pod: Pod, text: string, application: string): Judgement {
+  const [, cure] = podCures.find(([pattern]) => pattern.test(text)) ?? []
+  const said = pod.status?.containerStatuses?.map(({ state }) => state?.waiting?.message).find(message => message !== undefined)
+  const last = pod.status?.containerStatuses
+    ?.map(({ lastState }) => lastState?.terminated?.exitCode)
+    .find(code => code !== undefined)
+  const exit = last === undefined ? '' : `, its last exit code was ${last}`
+  return wrong(`${pod.metadata.name}: ${text}${exit}${said === undefined ? '' : ` (${said})`}`, cure?.(pod, application))
+}
+
+const hasWeb = ({ spec, status }: Application): boolean =>
+  status?.url !== undefined || (spec.processes ?? []).some(({ name, port }) => name === 'web' && port !== undefined)
+
+function serviceStep(application: Application, { service, endpointSlices, deployments }: Facts): Judgement | undefined {
+  if (!hasWeb(application)) return undefined
+  if (service === undefined)
+    return deployments.length === 0 ? open('not created yet') : wrong('there is no Service', 'report it to a platform admin')
+  const ready = endpointSlices.flatMap(({ endpoints }) => endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false)
+  const addresses = ready.flatMap(endpoint => endpoint.addresses)
+  if (addresses.length > 0) return ok(addresses.length === 1 ? '1 endpoint is ready' : `${addresses.length} endpoints are ready`)
+  return deployments.some(({ metadata, spec }) => metadata.name.endsWith('-web') && spec?.replicas === 0)
+    ? wrong('it has no endpoints: the process web runs with 0 replicas', `sekisho scale ${application.metadata.name} web=1`)
+    : waiting('it has no ready endpoint: no pod of the process web is ready')
+}
+
+function ingressStep(application: Application, { ingress, deployments }: Facts): Judgement | undefined {
+  if (!hasWeb(application)) return undefined
+  const hosts = ingress?.spec?.rules?.flatMap(({ host }) => host ?? []) ?? []
+  if (ingress !== undefined && hosts.length > 0) return ok(hosts.join(', '))
+  return deployments.length === 0
+    ? open('not created yet')
+    : wrong('there is no Ingress with a host', 'report it to a platform admin')
+}
+
+function requestStep({ metadata, status }: Application, { answer }: Facts): Judgement | undefined {
+  const url = status?.url
+  if (url === undefined || answer === undefined) return undefined
+  return judgeAnswer(answer, url, metadata.name)
+}
+
+function judgeAnswer(answer: UrlAnswer, url: string, application: string): Judgement {
+  if (answer.kind === 'unresolved')
+    return wrong(
+      `${url}: this computer does not know ${answer.host}`,
+      'the DNS record of the host must lead to the ingress of the platform; ask its operator for the address',
+    )
+  if (answer.kind === 'untrusted')
+    return wrong(
+      `${url}: its certificate is signed by an authority that this computer does not trust`,
+      'ask the operator of the platform for its certificate authority, or set spec.tls',
+    )
+  if (answer.kind === 'unanswered')
+    return wrong(`${url}: ${answer.text}`, 'check your network; other hosts of the platform show whether its ingress answers')
+  const { status, milliseconds, noRoute } = answer
+  const text = `GET ${url} answers ${status} in ${milliseconds} ms`
+  if (noRoute)
+    return wrong(`${text}: the ingress does not know the host`, 'wait some seconds; if it stays, report it to a platform admin')
+  if (status >= 500)
+    return wrong(
+      text,
+      status === 502 || status === 503 || status === 504
+        ? 'no pod answers: see the pods above'
+        : `the application fails: sekisho logs ${application} web`,
+    )
+  return status >= 400 ? ok(`${text}: the application itself answers so`) : ok(text)
+}
+
+/** In the order in which a deployment passes them. */
+export const runSteps: readonly Step[] = [
+  { name: 'application', judge: facts => observed(facts.application, 'Application', facts.now) },
+  { name: 'suspend', judge: ofApplication(suspendStep) },
+  { name: 'image', judge: ofApplication(imageStep) },
+  { name: 'release job', judge: ofApplication(releaseJobStep) },
+  { name: 'release', judge: ofApplication(releaseStep) },
+  { name: 'domain', judge: ofApplication(domainStep) },
+  { name: 'chart', judge: ofApplication(chartStep) },
+  { name: 'rollout', judge: ofApplication(rolloutStep) },
+  { name: 'pods', judge: ofApplication(podsStep) },
+  { name: 'service', judge: ofApplication(serviceStep) },
+  { name: 'ingress', judge: ofApplication(ingressStep) },
+  { name: 'request', judge: ofApplication(requestStep) },
+]

@@ -1,0 +1,148 @@
+// The way from GitHub to the image: delivery, grant, token, commit, fetch, queue, build. Pure.
+import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import { wakeAnnotation } from '../../../api/names.ts'
+import type { Condition } from '../../../api/resource.ts'
+import { controllerOf } from '../../../kube/object/owner.ts'
+import type { Facts } from './facts.ts'
+import {
+  conditionOf,
+  fromCondition,
+  type Judgement,
+  observed,
+  ok,
+  open,
+  type Step,
+  secondsSince,
+  waiting,
+  wrong,
+} from './step.ts'
+
+const builtHere = ({ remoteSync }: Facts): RemoteSync | undefined => remoteSync
+
+/** For a RemoteSync, the steps of one; for others undefined. */
+const ofSync =
+  (judge: (sync: RemoteSync, facts: Facts) => Judgement | undefined) =>
+  (facts: Facts): Judgement | undefined => {
+    const sync = builtHere(facts)
+    return sync === undefined ? undefined : judge(sync, facts)
+  }
+
+function installationStep({ remoteSync, grant, installation }: Facts): Judgement | undefined {
+  const wanted = remoteSync?.spec.installation ?? grant?.spec.installation
+  if (wanted === undefined) return undefined
+  if (installation === undefined)
+    return wrong(
+      `there is no Installation ${wanted}`,
+      `kubectl get installations shows the names: correct spec.installation; without any, an owner of the organization onboards it`,
+    )
+  const ready = fromCondition(
+    conditionOf(installation, 'Ready'),
+    'an owner of the GitHub organization repairs or reinstalls the App there',
+  )
+  return ready.mark === 'ok' ? ok(`the App is installed on ${installation.spec.account.login}`) : ready
+}
+
+function grantStep({ remoteSync, grant, now }: Facts): Judgement | undefined {
+  if (remoteSync === undefined && grant === undefined) return undefined
+  if (grant === undefined) return waiting('the platform has not made the RepositoryGrant of the RemoteSync yet')
+  const { name } = grant.metadata
+  const expired = secondsSince(grant.status?.expiresAt, now)
+  if (grant.status?.expiresAt !== undefined && Date.parse(grant.status.expiresAt) <= now.getTime())
+    return wrong(`RepositoryGrant ${name} expired ${expired} s ago`, 'delete it and create it again')
+  const approved = fromCondition(conditionOf(grant, 'Approved'), cureOfGrant(grant.spec.requestedBy, remoteSync))
+  if (approved.mark !== 'ok') return approved
+  const ready = fromCondition(conditionOf(grant, 'Ready'), cureOfGrant(grant.spec.requestedBy, remoteSync))
+  return ready.mark === 'ok' ? ok(`RepositoryGrant ${name} allows ${grant.spec.repositories.join(', ')}`) : ready
+}
+
+/** The RemoteSync of a preview asks in the name of its AppPipeline. */
+function whoAsks(sync: RemoteSync): string {
+  const { kind, name } = controllerOf(sync) ?? { kind: 'RemoteSync', name: sync.metadata.name }
+  return `${kind.toLowerCase()}/${name}`
+}
+
+function cureOfGrant(requestedBy: string, sync: RemoteSync | undefined): string {
+  return sync === undefined
+    ? `it was asked in the name of ${requestedBy}: that person needs the access on GitHub, or somebody who has it creates the grant`
+    : `it is asked in the name of ${requestedBy}: that person needs the access on GitHub, or somebody who has it runs sekisho transfer ${whoAsks(sync)}`
+}
+
+function deliveryStep({ metadata, spec, status }: RemoteSync, { now }: Facts): Judgement {
+  const wake = metadata.annotations?.[wakeAnnotation]
+  if (wake !== undefined && wake !== status?.handledWake) return waiting('a webhook came; the commit is being looked up')
+  const since = secondsSince(status?.phases?.signalledAt, now)
+  if (since !== undefined) return ok(`the last commit was noticed ${since} s ago`)
+  if (spec.source.commit !== undefined) return ok('spec.source names the commit, so that no webhook is needed')
+  return open('no commit was noticed by a webhook yet; without one, the platform asks GitHub from time to time')
+}
+
+function tokenStep(sync: RemoteSync): Judgement {
+  const resolved = conditionOf(sync, 'Resolved')
+  if (resolved?.status === 'True') return ok('GitHub answers under the grant')
+  if (resolved?.reason === 'GitHubUnreachable') return wrong(`GitHubUnreachable: ${resolved.message}`, 'the platform tries again')
+  if (resolved?.reason === 'GrantDenied' || resolved?.reason === 'WaitingForGrant') return open('waits for the grant')
+  return resolved === undefined ? open('not reached yet') : ok('GitHub answers')
+}
+
+const commitCure =
+  'correct spec.source or spec.repository of the RemoteSync, or push the branch; kubectl edit remotesync changes it'
+
+/** Where the spec of the RemoteSync is right. */
+const commitCures: Readonly<Record<string, string>> = {
+  ApprovalMissing:
+    'a person who may write to the repository looks at the commit and approves it: sekisho previews list shows what waits',
+  MergeConflict: 'resolve the conflict on the branch of the pull request and push it',
+  PullRequestClosed: 'follow a branch instead (kubectl edit remotesync), or delete the RemoteSync',
+}
+
+function commitStep(sync: RemoteSync): Judgement {
+  const resolved = conditionOf(sync, 'Resolved')
+  const judged = fromCondition(resolved, commitCures[resolved?.reason ?? ''] ?? commitCure)
+  const { branch, pullRequest, commit } = sync.spec.source
+  const unnamed = commit === undefined ? 'the default branch' : 'spec.source.commit'
+  const source = branch ?? (pullRequest === undefined ? unnamed : `pull request ${pullRequest}`)
+  return judged.mark === 'ok' ? ok(`${source} is at ${sync.status?.commit ?? '?'}`) : judged
+}
+
+function queueStep(sync: RemoteSync): Judgement | undefined {
+  const built = conditionOf(sync, 'Built') ?? conditionOf(sync, 'Fetched')
+  const queued = sync.status?.conditions?.find(({ reason, message }) => reason === 'Queued' && !message.startsWith('waits for'))
+  if (queued !== undefined) return waiting(queued.message)
+  return built?.status === 'True' || sync.status?.build !== undefined ? ok('a build slot was free') : undefined
+}
+
+/** A build slot is taken before the source is fetched. */
+function afterQueue(condition: Condition | undefined, cure?: string): Judgement {
+  return condition?.reason === 'Queued' ? open('waits for a build slot') : fromCondition(condition, cure)
+}
+
+function buildStep(sync: RemoteSync): Judgement {
+  const judged = afterQueue(
+    conditionOf(sync, 'Built'),
+    'correct the cause and push; to build the same commit again, change the RemoteSync',
+  )
+  return judged.mark === 'ok' ? ok(`${sync.status?.imageCommit ?? ''} was built as ${sync.status?.image ?? 'an image'}`) : judged
+}
+
+function setStep(sync: RemoteSync, { application }: Facts): Judgement {
+  if (application === undefined)
+    return wrong(
+      `Application ${sync.spec.application} does not exist`,
+      `create it: the RemoteSync sets its image (kubectl apply -f)`,
+    )
+  return fromCondition(conditionOf(sync, 'Deployed'))
+}
+
+/** In the order in which a push passes them. */
+export const sourceSteps: readonly Step[] = [
+  { name: 'platform', judge: facts => observed(facts.remoteSync, 'RemoteSync', facts.now) },
+  { name: 'installation', judge: installationStep },
+  { name: 'webhook', judge: ofSync(deliveryStep) },
+  { name: 'grant', judge: grantStep },
+  { name: 'token', judge: ofSync(tokenStep) },
+  { name: 'commit', judge: ofSync(commitStep) },
+  { name: 'queue', judge: ofSync(queueStep) },
+  { name: 'fetch', judge: ofSync(sync => afterQueue(conditionOf(sync, 'Fetched'))) },
+  { name: 'build', judge: ofSync(buildStep) },
+  { name: 'image set', judge: ofSync(setStep) },
+]

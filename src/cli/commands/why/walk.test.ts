@@ -1,0 +1,545 @@
+// One test for each thing that can be wrong: the first step that `why` names, and its cure.
+import { describe, expect, test } from 'vitest'
+import type { Application } from '../../../api/apps/application.ts'
+import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import type { Pod } from '../../../api/builtin/core.ts'
+import type { Deployment } from '../../../api/builtin/workloads.ts'
+import type { Installation } from '../../../api/github/installation.ts'
+import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
+import { labels, wakeAnnotation } from '../../../api/names.ts'
+import type { Condition } from '../../../api/resource.ts'
+import type { Facts } from './facts.ts'
+import { walk } from './walk.ts'
+import { explanation } from './why.ts'
+
+const now = new Date('2026-11-22T12:00:00Z')
+const time = '2026-11-22T11:59:00Z'
+const commit = 'a'.repeat(40)
+const image = `registry.example/shop@sha256:${'1'.repeat(64)}`
+
+type Conditions = Readonly<Record<string, string>>
+
+/** `Type: 'True'`, or `Type: 'Reason: message'` for False. */
+function conditions(texts: Conditions): Condition[] {
+  return Object.entries(texts).map(([type, text]) => {
+    const [reason = '', message = ''] = text === 'True' ? ['Done', 'done'] : text.split(': ')
+    return { type, status: text === 'True' ? 'True' : 'False', reason, message, lastTransitionTime: time, observedGeneration: 1 }
+  })
+}
+
+const metadata = (name: string, more: object = {}) => ({
+  name,
+  namespace: 'acme',
+  generation: 1,
+  creationTimestamp: time,
+  ...more,
+})
+const status = (texts: Conditions, more: object = {}) => ({ observedGeneration: 1, conditions: conditions(texts), ...more })
+
+const pipelineOwner = { apiVersion: 'apps.sekisho.dev/v1alpha1', kind: 'AppPipeline', name: 'shop', uid: 'p', controller: true }
+
+function sync(texts: Conditions = {}, more: { spec?: object; status?: object; metadata?: object } = {}): RemoteSync {
+  const all = { Resolved: 'True', Fetched: 'True', Built: 'True', Deployed: 'True', Ready: 'True', ...texts }
+  return {
+    apiVersion: 'apps.sekisho.dev/v1alpha1',
+    kind: 'RemoteSync',
+    metadata: metadata('shop', more.metadata),
+    spec: {
+      installation: 'acme',
+      repository: 'acme/shop',
+      requestedBy: 'github|github.com|7',
+      source: { branch: 'main' },
+      build: { strategy: 'Buildpacks' },
+      application: 'shop',
+      ...more.spec,
+    },
+    status: status(all, {
+      grant: 'remotesync-shop',
+      commit,
+      imageCommit: commit,
+      image,
+      phases: { signalledAt: time },
+      ...more.status,
+    }),
+  } as unknown as RemoteSync
+}
+
+function grant(texts: Conditions = {}, more: object = {}): RepositoryGrant {
+  const spec = { installation: 'acme', repositories: ['acme/shop'], requestedBy: 'github|github.com|7' }
+  return {
+    metadata: metadata('remotesync-shop'),
+    spec,
+    status: status({ Approved: 'True', Ready: 'True', ...texts }, more),
+  } as unknown as RepositoryGrant
+}
+
+function installation(texts: Conditions = {}): Installation {
+  return {
+    metadata: metadata('acme'),
+    spec: { account: { login: 'acme' } },
+    status: status({ Ready: 'True', ...texts }),
+  } as unknown as Installation
+}
+
+function application(texts: Conditions = {}, more: { spec?: object; status?: object; metadata?: object } = {}): Application {
+  return {
+    metadata: metadata('shop', more.metadata),
+    spec: { image, commit, chart: 'web', processes: [{ name: 'web', port: 3000, replicas: 1 }], ...more.spec },
+    status: status(
+      { Rendered: 'True', Available: 'True', Ready: 'True', ...texts },
+      { url: 'http://shop.example', ...more.status },
+    ),
+  } as unknown as Application
+}
+
+function deployment(more: { replicas?: number; status?: object } = {}): Deployment {
+  const { replicas = 1 } = more
+  const counts = { updatedReplicas: replicas, readyReplicas: replicas, ...more.status }
+  return {
+    metadata: metadata('shop-web'),
+    spec: { replicas, selector: {}, template: {} },
+    status: counts,
+  } as unknown as Deployment
+}
+
+function pod(state: object = { running: {} }, ready = true, more: object = {}): Pod {
+  const containerStatuses = [{ name: 'web', ready, restartCount: 0, image: '', imageID: '', state, ...more }]
+  return {
+    metadata: metadata('shop-web-1', { labels: { [labels.process]: 'web' } }),
+    status: { phase: 'Running', containerStatuses },
+  } as unknown as Pod
+}
+
+const healthy: Facts = {
+  now,
+  namespace: 'acme',
+  subject: { kind: 'Application', name: 'shop' },
+  application: application(),
+  remoteSync: sync(),
+  grant: grant(),
+  installation: installation(),
+  deployments: [deployment()],
+  pods: [pod()],
+  service: { metadata: metadata('shop') } as never,
+  endpointSlices: [{ endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: true } }] } as never],
+  ingress: { spec: { rules: [{ host: 'shop.example' }] } } as never,
+  warnings: [],
+  answer: { kind: 'response', status: 200, milliseconds: 12, noRoute: false },
+}
+
+test('nothing is wrong: every step is passed, in the order of a push', () => {
+  const { steps, first } = walk(healthy)
+  expect(first).toBeUndefined()
+  expect(steps.map(({ step }) => step)).toEqual([
+    'platform',
+    'installation',
+    'webhook',
+    'grant',
+    'token',
+    'commit',
+    'queue',
+    'fetch',
+    'build',
+    'image set',
+    'application',
+    'image',
+    'chart',
+    'rollout',
+    'pods',
+    'service',
+    'ingress',
+    'request',
+  ])
+  expect(explanation({ steps, first }, 'application/shop')).toMatch(
+    /✓ request .* answers 200 in 12 ms\n\nnothing is wrong with application\/shop$/,
+  )
+})
+
+const waits = (stage: string) => `${stage}: waits for ${stage}`
+
+type Case = readonly [name: string, facts: Partial<Facts>, step: string, mark: 'wrong' | 'waiting', text: RegExp, cure?: RegExp]
+const cases: readonly Case[] = [
+  [
+    'the platform does not act',
+    { remoteSync: sync({}, { status: { observedGeneration: 0 }, metadata: { creationTimestamp: '2026-11-22T11:00:00Z' } }) },
+    'platform',
+    'wrong',
+    /has not been looked at/,
+    /platform admin/,
+  ],
+  [
+    'a change was made just now',
+    { remoteSync: sync({}, { metadata: { generation: 2 } }) },
+    'platform',
+    'waiting',
+    /generation 2/,
+  ],
+  [
+    'no Installation of that name',
+    { installation: undefined },
+    'installation',
+    'wrong',
+    /no Installation acme/,
+    /kubectl get installations/,
+  ],
+  [
+    'the App was suspended',
+    { installation: installation({ Ready: 'InstallationSuspended: suspended' }) },
+    'installation',
+    'wrong',
+    /InstallationSuspended/,
+    /an owner of the GitHub organization/,
+  ],
+  [
+    'a webhook has just come',
+    { remoteSync: sync({}, { metadata: { annotations: { [wakeAnnotation]: '9' } } }) },
+    'webhook',
+    'waiting',
+    /being looked up/,
+  ],
+  ['the grant is not made yet', { grant: undefined }, 'grant', 'waiting', /has not made the RepositoryGrant/],
+  [
+    'the person has left',
+    { grant: grant({ Approved: 'RequesterLacksAccess: dave does not have read access to acme/shop' }) },
+    'grant',
+    'wrong',
+    /RequesterLacksAccess: dave/,
+    /sekisho transfer remotesync\/shop/,
+  ],
+  [
+    'the person of a preview has left',
+    {
+      remoteSync: sync({}, { metadata: { name: 'shop-pr-7', ownerReferences: [pipelineOwner] } }),
+      grant: grant({ Approved: 'RequesterLacksAccess: dave does not have read access to acme/shop' }),
+    },
+    'grant',
+    'wrong',
+    /RequesterLacksAccess: dave/,
+    /sekisho transfer apppipeline\/shop/,
+  ],
+  [
+    'the grant has expired',
+    { grant: grant({}, { expiresAt: '2026-11-22T11:00:00Z' }) },
+    'grant',
+    'wrong',
+    /expired 3600 s ago/,
+    /create it again/,
+  ],
+  [
+    'GitHub does not answer',
+    { remoteSync: sync({ Resolved: 'GitHubUnreachable: no answer' }) },
+    'token',
+    'wrong',
+    /GitHubUnreachable/,
+  ],
+  [
+    'the branch does not exist',
+    { remoteSync: sync({ Resolved: 'BranchNotFound: no branch nope' }) },
+    'commit',
+    'wrong',
+    /BranchNotFound: no branch nope/,
+    /correct spec.source/,
+  ],
+  [
+    'nobody approved the commit of a fork',
+    { remoteSync: sync({ Resolved: 'ApprovalMissing: pull request 7 comes from a fork' }) },
+    'commit',
+    'wrong',
+    /ApprovalMissing/,
+    /approves it: sekisho previews list/,
+  ],
+  [
+    'the pull request conflicts',
+    { remoteSync: sync({ Resolved: 'MergeConflict: pull request 7 conflicts' }) },
+    'commit',
+    'wrong',
+    /MergeConflict/,
+    /resolve the conflict/,
+  ],
+  [
+    'GitHub has not computed the merge',
+    { remoteSync: sync({ Resolved: 'MergePending: not computed' }) },
+    'commit',
+    'waiting',
+    /MergePending/,
+  ],
+  ['the source is too large', { remoteSync: sync({ Fetched: 'SourceTooLarge: 900 MB' }) }, 'fetch', 'wrong', /SourceTooLarge/],
+  [
+    'all slots are taken',
+    { remoteSync: sync({ Fetched: 'Queued: 2 builds run', Built: waits('Fetched') }) },
+    'queue',
+    'waiting',
+    /2 builds run/,
+  ],
+  [
+    'the build failed',
+    { remoteSync: sync({ Built: 'BuildFailed: package.json has no script start' }) },
+    'build',
+    'wrong',
+    /no script start/,
+    /correct the cause and push/,
+  ],
+  ['the build runs', { remoteSync: sync({ Built: 'Building: step build' }) }, 'build', 'waiting', /Building/],
+  [
+    'the Application does not exist',
+    { application: undefined },
+    'image set',
+    'wrong',
+    /Application shop does not exist/,
+    /create it/,
+  ],
+  [
+    'another RemoteSync has the Application',
+    { remoteSync: sync({ Deployed: 'ApplicationTaken: other' }) },
+    'image set',
+    'wrong',
+    /ApplicationTaken/,
+  ],
+  [
+    'nobody builds an image',
+    {
+      remoteSync: undefined,
+      grant: undefined,
+      installation: undefined,
+      application: application({}, { spec: { image: undefined } }),
+    },
+    'image',
+    'wrong',
+    /no RemoteSync builds it/,
+    /sekisho deploy shop --image/,
+  ],
+  [
+    'it is suspended',
+    { application: application({}, { spec: { suspend: true } }) },
+    'suspend',
+    'wrong',
+    /nothing runs/,
+    /kubectl patch application shop/,
+  ],
+  [
+    'the release job failed',
+    { application: application({}, { status: { releaseJob: { name: 'shop-v2', state: 'Failed', message: 'no table' } } }) },
+    'release job',
+    'wrong',
+    /shop-v2: no table/,
+    /deploy again/,
+  ],
+  [
+    'the release job runs',
+    { application: application({}, { status: { releaseJob: { name: 'shop-v2', state: 'Running' } } }) },
+    'release job',
+    'waiting',
+    /shop-v2 runs/,
+  ],
+  [
+    'the release was rolled back',
+    {
+      application: application({}, { status: { release: 1, latestRelease: 2, rollback: { from: 2, to: 1, reason: 'crashes' } } }),
+    },
+    'release',
+    'wrong',
+    /v2 was not healthy, so v1 runs again: crashes/,
+    /sekisho restart shop/,
+  ],
+  [
+    'the domain is not proved',
+    { application: application({ Rendered: 'DomainNotProven: add TXT _sekisho', Ready: 'DomainNotProven: add TXT _sekisho' }) },
+    'domain',
+    'wrong',
+    /add TXT _sekisho/,
+    /add the DNS record/,
+  ],
+  [
+    'the domain is taken',
+    { application: application({ Rendered: 'DomainTaken: by globex' }) },
+    'domain',
+    'wrong',
+    /DomainTaken/,
+    /another host name/,
+  ],
+  [
+    'the chart throws',
+    { application: application({ Rendered: 'ChartFailed: TypeError' }) },
+    'chart',
+    'wrong',
+    /TypeError/,
+    /kubectl describe application shop/,
+  ],
+  [
+    'the quota is used up',
+    {
+      deployments: [
+        deployment({
+          status: { readyReplicas: 0, conditions: [{ type: 'ReplicaFailure', status: 'True', message: 'exceeded quota' }] },
+        }),
+      ],
+    },
+    'rollout',
+    'wrong',
+    /exceeded quota/,
+    /resourcequota/,
+  ],
+  [
+    'pods are starting',
+    {
+      deployments: [deployment({ status: { readyReplicas: 0 } })],
+      pods: [pod({ waiting: { reason: 'ContainerCreating' } }, false)],
+    },
+    'rollout',
+    'waiting',
+    /0 of 1/,
+  ],
+  [
+    'the image cannot be pulled',
+    { pods: [pod({ waiting: { reason: 'ImagePullBackOff', message: 'not found' } }, false)] },
+    'pods',
+    'wrong',
+    /ImagePullBackOff \(not found\)/,
+    /correct spec.image/,
+  ],
+  [
+    'it crashes',
+    { pods: [pod({ waiting: { reason: 'CrashLoopBackOff' } }, false, { lastState: { terminated: { exitCode: 3 } } })] },
+    'pods',
+    'wrong',
+    /CrashLoopBackOff, its last exit code was 3/,
+    /sekisho logs shop web --previous/,
+  ],
+  [
+    'it needs more memory',
+    { pods: [pod({ terminated: { exitCode: 137, reason: 'OOMKilled' } }, false)] },
+    'pods',
+    'wrong',
+    /OOMKilled/,
+    /raise memory/,
+  ],
+  [
+    'a secret is missing',
+    { pods: [pod({ waiting: { reason: 'CreateContainerConfigError' } }, false)] },
+    'pods',
+    'wrong',
+    /CreateContainerConfigError/,
+    /secret or a ConfigMap/,
+  ],
+  [
+    'nobody listens on the port',
+    { pods: [pod({ running: {} }, false)] },
+    'pods',
+    'waiting',
+    /Running, not ready/,
+    /PORT.*sekisho logs shop web/,
+  ],
+  [
+    'no pods are wanted',
+    { deployments: [deployment({ replicas: 0 })], pods: [], endpointSlices: [] },
+    'service',
+    'wrong',
+    /0 replicas/,
+    /sekisho scale shop web=1/,
+  ],
+  ['the Ingress is gone', { ingress: undefined }, 'ingress', 'wrong', /no Ingress/],
+  [
+    'the name is not in DNS',
+    { answer: { kind: 'unresolved', host: 'shop.example' } },
+    'request',
+    'wrong',
+    /does not know shop.example/,
+    /DNS record/,
+  ],
+  [
+    'the certificate is not trusted',
+    { answer: { kind: 'untrusted', host: 'shop.example' } },
+    'request',
+    'wrong',
+    /does not trust/,
+    /certificate authority/,
+  ],
+  [
+    'the ingress does not answer',
+    { answer: { kind: 'unanswered', text: 'no answer: ECONNREFUSED' } },
+    'request',
+    'wrong',
+    /ECONNREFUSED/,
+  ],
+  [
+    'the ingress does not know the host',
+    { answer: { kind: 'response', status: 404, milliseconds: 1, noRoute: true } },
+    'request',
+    'wrong',
+    /does not know the host/,
+  ],
+  [
+    'the application fails',
+    { answer: { kind: 'response', status: 500, milliseconds: 1, noRoute: false } },
+    'request',
+    'wrong',
+    /answers 500/,
+    /sekisho logs shop web/,
+  ],
+  [
+    'no pod answers',
+    { answer: { kind: 'response', status: 503, milliseconds: 1, noRoute: false } },
+    'request',
+    'wrong',
+    /answers 503/,
+    /pods above/,
+  ],
+]
+
+describe('the first thing that is wrong', () => {
+  test.each(cases.map(one => ({ name: one[0], one })))('$name', ({ one: [, facts, step, mark, text, cure] }) => {
+    const walked = walk({ ...healthy, ...facts })
+    expect(walked.first).toMatchObject({ step, mark, text: expect.stringMatching(text) })
+    if (cure !== undefined) expect(walked.first?.cure).toMatch(cure)
+    expect(explanation(walked, 'application/shop')).toMatch(mark === 'wrong' ? `stops at: ${step}` : `it waits at: ${step}`)
+  })
+})
+
+test('what is wrong comes before what waits, and a stage that was not reached is neither', () => {
+  const { steps, first } = walk({
+    ...healthy,
+    remoteSync: sync({
+      Resolved: 'BranchNotFound: no branch',
+      Fetched: 'BranchNotFound: waits for Resolved',
+      Built: 'BranchNotFound: waits for Resolved',
+    }),
+    deployments: [deployment({ status: { readyReplicas: 0 } })],
+  })
+  expect(first?.step).toBe('commit')
+  expect(steps.find(({ step }) => step === 'build')?.mark).toBe('open')
+  expect(steps.find(({ step }) => step === 'rollout')?.mark).toBe('waiting')
+})
+
+test('a 404 of the application itself is an answer', () => {
+  const answer = { kind: 'response', status: 404, milliseconds: 3, noRoute: false } as const
+  expect(walk({ ...healthy, answer }).first).toBeUndefined()
+})
+
+const domain = {
+  subject: { kind: 'DomainClaim', name: 'shop.example' },
+  remoteSync: undefined,
+  grant: undefined,
+  installation: undefined,
+}
+
+test.each([
+  ['nobody names it', { application: undefined, addresses: ['10.0.0.9'] }, 'named', /spec.domains/],
+  ['it is not in DNS', { addresses: [] }, 'dns', /add a record/],
+])('a domain: %s', (_, facts, step, cure) => {
+  expect(walk({ ...healthy, ...domain, ...facts }).first).toMatchObject({ step, cure: expect.stringMatching(cure) })
+})
+
+test('a domain that works, and a grant for a workload, have their own ways', () => {
+  expect(walk({ ...healthy, ...domain, addresses: ['10.0.0.9'] }).first).toBeUndefined()
+  const own: Partial<Facts> = {
+    subject: { kind: 'RepositoryGrant', name: 'reader' },
+    application: undefined,
+    remoteSync: undefined,
+  }
+  expect(walk({ ...healthy, ...own }).steps.map(({ step }) => step)).toEqual(['installation', 'grant'])
+  const denied = grant({ Approved: 'DeniedByPolicy: rule x' })
+  expect(walk({ ...healthy, ...own, grant: denied }).first).toMatchObject({
+    step: 'grant',
+    cure: expect.stringContaining('github|github.com|7'),
+  })
+})

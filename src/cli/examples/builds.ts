@@ -1,0 +1,13 @@
+// Examples of the commands for builds.
+import type { Example } from './example.ts'
+
+export const buildExamples: Readonly<Record<string, readonly Example[]>> = {
+  'builds list': [
+    { line: 'sekisho builds', does: 'show the newest builds of your namespace, and those that wait' },
+    { line: 'sekisho builds list -n acme --remote-sync shop -o wide', does: 'show why builds of one RemoteSync failed' },
+  ],
+  'builds logs': [
+    { line: 'sekisho builds logs -f shop', does: 'follow the newest build of RemoteSync shop; exit code 6 when it fails' },
+    { line: 'sekisho builds logs shop-0123456789ab --tail 100', does: 'show the last 100 lines of one build' },
+  ],
+}

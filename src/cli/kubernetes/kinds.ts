@@ -1,0 +1,36 @@
+// The kinds that commands name. Requests need the names only: the schemas behind them would cost every command their loading time. A test
+// compares the names with the registry.
+import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
+import type { AppSecret } from '../../api/apps/app-secret.ts'
+import type { Application } from '../../api/apps/application.ts'
+import type { Release } from '../../api/apps/release.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import { clusterKind, namespacedKind } from '../../api/builtin/resource-type.ts'
+import type { Installation } from '../../api/github/installation.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import type { ResourceType } from '../../api/resource.ts'
+import type { DomainClaim } from '../../api/tenancy/domain-claim.ts'
+
+const apps = 'apps.sekisho.dev/v1alpha1'
+const github = 'github.sekisho.dev/v1alpha1'
+
+export const applications = namespacedKind<Application>(apps, 'Application', 'applications')
+export const appSecrets = namespacedKind<AppSecret>(apps, 'AppSecret', 'appsecrets')
+export const remoteSyncs = namespacedKind<RemoteSync>(apps, 'RemoteSync', 'remotesyncs')
+export const appPipelines = namespacedKind<AppPipeline>(apps, 'AppPipeline', 'apppipelines')
+export const releases = namespacedKind<Release>(apps, 'Release', 'releases')
+export const installations = namespacedKind<Installation>(github, 'Installation', 'installations')
+export const repositoryGrants = namespacedKind<RepositoryGrant>(github, 'RepositoryGrant', 'repositorygrants')
+export const domainClaims = clusterKind<DomainClaim>('tenancy.sekisho.dev/v1alpha1', 'DomainClaim', 'domainclaims')
+
+/** Our kinds above. */
+export const ownKinds: readonly ResourceType[] = [
+  applications,
+  appSecrets,
+  remoteSyncs,
+  appPipelines,
+  releases,
+  installations,
+  repositoryGrants,
+  domainClaims,
+]

@@ -1,0 +1,95 @@
+// What an image says about the processes in it: those that buildpacks found (a Procfile, a start script), or its entry point and port. Pure;
+// reads text that the image's author wrote, so everything is bounded, and what does not fit is refused with the cure.
+// Source: https://github.com/buildpacks/spec/blob/main/platform.md#iobuildpacksbuildmetadata-json
+import type { Application } from '../../../api/apps/application.ts'
+import { objectAt, objectsAt, parseJson, textAt } from '../../../lib/json/json-value.ts'
+
+/** As `status.imageContents` keeps it. `processes` is present for images of buildpacks only. */
+export type ImageContents = NonNullable<NonNullable<Application['status']>['imageContents']>
+
+/** How an image describes itself; the part of `ImageLabels` in src/registry that is read here. */
+export type Description = {
+  readonly labels: Readonly<Record<string, string>>
+  readonly entryPoint: readonly string[]
+  readonly ports: readonly number[]
+}
+
+export type ReadContents =
+  | { readonly kind: 'known'; readonly contents: ImageContents }
+  | { readonly kind: 'unreadable'; readonly message: string; readonly permanent: boolean }
+
+/** `unread`: the platform does not read this image, or need not. `pending`: ask again after that time. */
+export type ContentsState =
+  | ReadContents
+  | { readonly kind: 'unread' }
+  | { readonly kind: 'pending'; readonly againMilliseconds: number }
+
+const label = 'io.buildpacks.build.metadata'
+const longestLabel = 1_048_576
+/** The bounds of `status.imageContents.processes`. */
+export const mostImageProcesses = 20
+const longestName = 40
+const processFolder = '/cnb/process/'
+/** The specification's names of process types. */
+const typePattern = /^[A-Za-z0-9._-]{1,64}$/
+/** Heroku's process type of the release phase: it runs once before a release, never beside the others. */
+const releaseType = 'release'
+
+/** The name of a process of the Application for a process type: `my_worker` is `my-worker`. */
+function nameOf(type: string): string {
+  return type
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, longestName)
+    .replaceAll(/^-+|-+$/g, '')
+}
+
+function unreadable(message: string): ReadContents {
+  return { kind: 'unreadable', message, permanent: true }
+}
+
+/**
+ * Two types with the same command are one process: Java buildpacks name the same program three times. `web` comes first; the entry point is
+ * `web` when no type has that name.
+ */
+function processesIn(text: string, entryPoint: readonly string[]): readonly { readonly name: string; readonly type: string }[] {
+  const types = objectsAt(objectAt(parseJson(text)), 'processes').flatMap(process => {
+    const type = textAt(process, 'type') ?? ''
+    const program = JSON.stringify([process['command'], process['args'], process['working-dir']])
+    return typePattern.test(type) && nameOf(type) !== '' && type !== releaseType ? [{ name: nameOf(type), type, program }] : []
+  })
+  const [first = ''] = entryPoint
+  const main = types.find(({ name }) => name === 'web') ?? types.find(({ type }) => first === `${processFolder}${type}`)
+  const ordered = main ? [{ ...main, name: 'web' }, ...types.filter(type => type !== main)] : types
+  return ordered
+    .filter(({ program }, index) => ordered.findIndex(other => other.program === program) === index)
+    .map(({ name, type }) => ({ name, type }))
+}
+
+/** The port is the one that the image names; of several 8080 if it is among them, otherwise the lowest. */
+function portOf(ports: readonly number[]): { readonly port?: number } {
+  const port = ports.includes(8080) ? 8080 : ports[0]
+  return port === undefined ? {} : { port }
+}
+
+export function contentsOf(image: string, { labels, entryPoint, ports }: Description): ReadContents {
+  const text = labels[label]
+  const basic = { image, ...portOf(ports) }
+  if (text === undefined) return { kind: 'known', contents: basic }
+  if (text.length > longestLabel) return unreadable(`its label ${label} is too long`)
+  const processes = processesIn(text, entryPoint)
+  if (processes.length > mostImageProcesses) return unreadable(`it has more than ${mostImageProcesses} processes`)
+  if (new Set(processes.map(({ name }) => name)).size < processes.length)
+    return unreadable('two of its processes have names that differ only in characters which a name may not have')
+  return { kind: 'known', contents: { ...basic, processes: [...processes] } }
+}
+
+/** The program of a process type: a link to the launcher of buildpacks, which sets the environment of the build's layers. */
+export function programOf(type: string): readonly string[] {
+  return [`${processFolder}${type}`]
+}
+
+/** Any other program, in the environment of the build's layers. */
+export function inLauncher(command: readonly string[]): readonly string[] {
+  return ['/cnb/lifecycle/launcher', '--', ...command]
+}

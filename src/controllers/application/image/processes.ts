@@ -1,0 +1,87 @@
+// Which processes and schedules an Application runs: those of the spec, with the programs that the image has for them, or those of the image. Pure.
+
+import { processDefaults } from '../../../api/apps/application/process-defaults.ts'
+import type { Application } from '../../../api/apps/application.ts'
+import type { ChartCron, ChartProcess } from '../../../charts/chart-input.ts'
+import { type ContentsState, type ImageContents, inLauncher, programOf } from './contents.ts'
+
+type Spec = Application['spec']
+
+/** Where buildpacks and most images expect requests when they are not told. */
+const usualPort = 8080
+/** Of `spec.processes`. */
+export const mostProcesses = 10
+
+/**
+ * Whether what runs depends on what the image says. The entry point of an image of buildpacks is its process `web`: an Application that names
+ * nothing else need not know more.
+ */
+export function needsContents({ processes, cron = [] }: Spec): boolean {
+  if (processes === undefined || cron.length > 0) return true
+  return processes.some(({ name, command }) => name !== 'web' || command !== undefined)
+}
+
+type Program = { readonly name: string; readonly command?: readonly string[] | undefined }
+
+/** The command of the container where it is not that of the spec. */
+function commandOf({ name, command }: Program, contents: ImageContents | undefined): { readonly command?: string[] } {
+  const found = contents?.processes
+  if (found === undefined) return {}
+  if (command !== undefined) return { command: [...inLauncher(command)] }
+  const type = found.find(process => process.name === name)?.type
+  return type === undefined || name === 'web' ? {} : { command: [...programOf(type)] }
+}
+
+function withProgram<P extends ChartProcess | ChartCron>(program: P, contents: ImageContents | undefined): P {
+  return { ...program, ...commandOf(program, contents) }
+}
+
+/** Those of the image: one pod each, except what runs by a schedule under the same name. Without knowledge of the image: its entry point. */
+function processesOfImage({ cron = [], isolated }: Spec, contents: ImageContents | undefined): readonly ChartProcess[] {
+  const found = contents?.processes ?? [{ name: 'web' }]
+  // Code that is not trusted does not choose how many pods it gets.
+  const wanted = isolated === true ? (found.find(({ name }) => name === 'web') ?? found[0]) : undefined
+  return (wanted === undefined ? found : [wanted])
+    .filter(({ name }) => !cron.some(other => other.name === name))
+    .map(({ name }) => ({ name, ...(name === 'web' ? { port: contents?.port ?? usualPort } : {}), ...processDefaults }))
+}
+
+/** What runs all the time. */
+export function processesOf(spec: Spec, contents: ImageContents | undefined): readonly ChartProcess[] {
+  return (spec.processes ?? processesOfImage(spec, contents)).map(process => withProgram(process, contents))
+}
+
+/** What an Application is known to run all the time. */
+export function runningIn({
+  application: { spec },
+  contents,
+}: {
+  readonly application: Application
+  readonly contents: ContentsState
+}): readonly ChartProcess[] {
+  return processesOf(spec, contents.kind === 'known' ? contents.contents : undefined)
+}
+
+/** What the status shows of the image: what was read, and what runs because `spec.processes` is omitted. */
+export function foundIn({
+  application: { spec },
+  contents,
+}: {
+  readonly application: Application
+  readonly contents: ContentsState
+}): Pick<NonNullable<Application['status']>, 'imageContents' | 'processes'> {
+  const known = contents.kind === 'known' ? contents.contents : undefined
+  const isKnown = spec.image !== undefined && (known !== undefined || contents.kind === 'unread')
+  const shown = spec.processes === undefined && isKnown ? processesOf(spec, known).slice(0, mostProcesses) : undefined
+  return {
+    ...(known === undefined ? {} : { imageContents: known }),
+    ...(shown === undefined
+      ? {}
+      : { processes: shown.map(({ name, port }) => ({ name, ...(port === undefined ? {} : { port }) })) }),
+  }
+}
+
+/** What runs by a schedule. */
+export function cronOf({ cron = [] }: Spec, contents: ImageContents | undefined): readonly ChartCron[] {
+  return cron.map(entry => withProgram(entry, contents))
+}

@@ -1,0 +1,83 @@
+// Reads what images say about their processes, in the background: a registry that does not answer must not hold a worker of the controller.
+// Only images of the platform's registry below the tenant's own path are read, by digest; what was read is kept here and in the status.
+import type { Application } from '../../../api/apps/application.ts'
+import { BoundedMap } from '../../../lib/bounded-map.ts'
+import { type Clock, elapsed } from '../../../lib/clock.ts'
+import { messageOf } from '../../../lib/errors.ts'
+import { placeOfImage, type RegistryPlace } from '../../../registry/image-place.ts'
+import { type ContentsState, contentsOf, type Description, type ReadContents } from './contents.ts'
+import { needsContents } from './processes.ts'
+
+/** The images of the platform's registry. */
+export type ImageReader = {
+  readonly place: RegistryPlace
+  /** Never rejects; answers from memory what it read before. */
+  readonly labelsOf: (
+    image: string,
+  ) => Promise<
+    | ({ readonly kind: 'labels' } & Description)
+    | { readonly kind: 'unreadable'; readonly message: string; readonly permanent: boolean }
+  >
+}
+
+/** Safe for concurrent use. */
+export type ImageContentsReader = {
+  /** What is known; starts a read when nothing is. */
+  readonly stateOf: (application: Application) => ContentsState
+}
+
+type Entry = { readonly startedAt: number; answer?: ReadContents; retryAt?: number }
+
+const mostKept = 1000
+const mostAtOnce = 8
+/** A read that the registry answers at once is over by then. */
+const firstLookMilliseconds = 50
+const laterLookMilliseconds = 1000
+const retryMilliseconds = 10_000
+const pinned = /@sha256:[0-9a-f]{64}$/
+
+/** Nothing is read before it is asked for. */
+export function createImageContentsReader({ place, labelsOf }: ImageReader, clock: Clock): ImageContentsReader {
+  const entries = new BoundedMap<Entry>(mostKept)
+  let reading = 0
+
+  async function read(image: string, entry: Entry): Promise<void> {
+    reading += 1
+    try {
+      const answer = await labelsOf(image)
+      entry.answer = answer.kind === 'labels' ? contentsOf(image, answer) : answer
+    } catch (error) {
+      entry.answer = { kind: 'unreadable', message: messageOf(error), permanent: false }
+    } finally {
+      reading -= 1
+    }
+    if (entry.answer.kind === 'unreadable' && !entry.answer.permanent) entry.retryAt = elapsed(clock) + retryMilliseconds
+  }
+
+  function stateOf(image: string): ContentsState {
+    const known = entries.get(image)
+    if (known?.answer !== undefined && (known.retryAt === undefined || elapsed(clock) < known.retryAt)) return known.answer
+    if (known !== undefined && known.answer === undefined) return pending(known)
+    if (reading >= mostAtOnce) return { kind: 'pending', againMilliseconds: laterLookMilliseconds }
+    const entry: Entry = { startedAt: elapsed(clock) }
+    entries.set(image, entry)
+    void read(image, entry)
+    return known?.answer ?? pending(entry)
+  }
+
+  function pending({ startedAt }: Entry): ContentsState {
+    const isNew = elapsed(clock) - startedAt < laterLookMilliseconds
+    return { kind: 'pending', againMilliseconds: isNew ? firstLookMilliseconds : laterLookMilliseconds }
+  }
+
+  return {
+    stateOf({ spec, metadata, status }) {
+      const { image } = spec
+      if (image === undefined || !needsContents(spec) || !pinned.test(image)) return { kind: 'unread' }
+      const found = placeOfImage(image, place)
+      if (found.kind !== 'tenant' || found.namespace !== metadata.namespace) return { kind: 'unread' }
+      const kept = status?.imageContents
+      return kept?.image === image ? { kind: 'known', contents: kept } : stateOf(image)
+    },
+  }
+}

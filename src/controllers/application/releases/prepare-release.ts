@@ -1,0 +1,173 @@
+// Finds out which release an Application is to run, makes the Release that its spec asks for, and runs the release job. Writes by
+// write-releases.ts only. Order: the Release, then its job, then (in reconcile.ts) its objects: each exists before its effects, and a run after
+// a crash finds it.
+import { type Application, application as applications, applicationReasons as reasons } from '../../../api/apps/application.ts'
+import { type Release, release as releases } from '../../../api/apps/release.ts'
+import { jobs } from '../../../api/builtin/index.ts'
+import type { KubeClient } from '../../../kube/client/client.ts'
+import { KubeError } from '../../../kube/client/errors.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Refusal } from '../../../policy/check.ts'
+import type { Manifest } from '../desired.ts'
+import type { Facts } from '../gather.ts'
+import { type Choice, choosePinned, chooseRelease, planRelease } from './choose-release.ts'
+import { changedBy, changeOf, desiredRelease, releaseName } from './desired-release.ts'
+import { applicationOf, type ReleaseHeader } from './release-content.ts'
+import { decideJob, deletedJob, desiredJob, type JobRecord, jobHold } from './release-job.ts'
+import type { ReleaseObservation } from './release-status.ts'
+import type { Snapshots } from './snapshots.ts'
+import { createRelease, startJob } from './write-releases.ts'
+
+export type ReleaseDeps = {
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'delete'>
+  readonly snapshots: Snapshots
+  readonly clock: Clock
+}
+
+/** The manifests of the spec as it is, or why there are none. */
+export type RenderSpec = () => Promise<
+  { readonly kind: 'wanted'; readonly manifests: readonly Manifest[] } | ({ readonly kind: 'refused' } & Refusal)
+>
+
+export type Prepared =
+  /** `application`: as the release says it. */
+  | { readonly kind: 'run'; readonly application: Application; readonly observed: ReleaseObservation }
+  | { readonly kind: 'nothing'; readonly hold: Refusal; readonly observed: ReleaseObservation }
+  | ({ readonly kind: 'refused' } & Refusal)
+
+/**
+ * The newest Release. The cache may not have one yet that this process made; one that was deleted by force leaves only its number.
+ */
+async function newestOf(
+  { client }: ReleaseDeps,
+  { application, releases: { headers } }: Facts,
+): Promise<ReleaseHeader | undefined> {
+  const [newest] = headers
+  const latest = application.status?.latestRelease ?? 0
+  if (latest <= (newest?.spec.number ?? 0)) return newest
+  const { namespace = '', name, uid } = application.metadata
+  const live = await client.get(releases, { namespace, name: releaseName(name, latest) })
+  return live?.spec.application.uid === uid ? live : newest
+}
+
+/**
+ * The Application as the API server has it, with `managedFields`.
+ * @throws KubeError 409, so that the key is retried, when it has another spec by now: nobody asked for a release of the outdated one
+ */
+async function liveApplication({ client }: ReleaseDeps, application: Application): Promise<Application> {
+  const { name, namespace = '', uid, generation } = application.metadata
+  const live = await client.get(applications, { namespace, name })
+  if (live && live.metadata.uid === uid && live.metadata.generation === generation) return live
+  const message = `Application ${namespace}/${name}: the cache is behind the API server`
+  throw new KubeError(message, { status: 409, reason: 'Conflict' })
+}
+
+type Current = { readonly kind: 'current'; readonly release: ReleaseHeader; readonly madeAt: string | undefined }
+
+async function currentRelease(
+  deps: ReleaseDeps,
+  facts: Facts,
+  render: RenderSpec,
+): Promise<Current | ({ kind: 'refused' } & Refusal)> {
+  const { application, releases: known } = facts
+  const { secretVersions, syncs } = known
+  const newest = await newestOf(deps, facts)
+  const plan = planRelease(application, newest, secretVersions)
+  if (plan === undefined && newest) return { kind: 'current', release: newest, madeAt: undefined }
+  if (plan === undefined) throw new KubeError('a first release is always planned', { status: 0, reason: 'Malformed' })
+  // What cannot be rendered is not released.
+  const rendered = await render()
+  if (rendered.kind === 'refused') return rendered
+  const live = await liveApplication(deps, application)
+  const reason = changeOf(live, plan.reason)
+  const by = changedBy(live, syncs, reason)
+  const desired = desiredRelease(application, { ...plan, reason }, { secretVersions, by })
+  const made: Release = await createRelease({ client: deps.client, application }, desired)
+  return { kind: 'current', release: made, madeAt: deps.clock.now().toISOString() }
+}
+
+type JobStep =
+  | { readonly kind: 'job'; readonly record: JobRecord | undefined; readonly hold: Refusal | undefined }
+  | ({ readonly kind: 'refused' } & Refusal)
+
+async function start(deps: ReleaseDeps, { application }: Facts, newest: number, render: RenderSpec): Promise<JobStep> {
+  const rendered = await render()
+  if (rendered.kind === 'refused') return rendered
+  const desired = desiredJob(application, newest, rendered.manifests)
+  if (desired === undefined) {
+    const message =
+      'spec.releaseJob: the chart renders no Deployment whose image and environment the job could have: remove the field'
+    return { kind: 'refused', reason: reasons.chartFailed, message }
+  }
+  const { metadata } = await startJob({ client: deps.client, application }, desired)
+  const record: JobRecord = { release: newest, name: metadata.name, state: 'Running', startedAt: deps.clock.now().toISOString() }
+  return { kind: 'job', record, hold: jobHold(record, application.metadata.namespace ?? '') }
+}
+
+/** Nothing of a suspended Application runs, its release job included. */
+const suspended: Refusal = { reason: reasons.suspended, message: 'the release job runs when spec.suspend is false again' }
+
+/** Runs the release job, as far as it must. */
+async function jobStep(deps: ReleaseDeps, facts: Facts, newest: number, render: RenderSpec): Promise<JobStep> {
+  const { application, releases: known } = facts
+  const { namespace = '' } = application.metadata
+  if (application.spec.releaseJob === undefined) return { kind: 'job', record: undefined, hold: undefined }
+  const now = deps.clock.now()
+  const decision = decideJob({ newest, status: application.status, ...known, now }, application)
+  switch (decision.kind) {
+    case 'start':
+      if (application.spec.suspend === true) return { kind: 'job', record: undefined, hold: suspended }
+      return start(deps, facts, newest, render)
+    case 'ask': {
+      const { record } = decision
+      const live = await deps.client.get(jobs, { namespace, name: record.name })
+      const updated = live ? record : deletedJob(record, now)
+      return { kind: 'job', record: updated, hold: jobHold(updated, namespace) }
+    }
+    case 'cleared':
+      return { kind: 'job', record: decision.record, hold: undefined }
+    case 'hold':
+      return { kind: 'job', record: decision.record, hold: decision.hold }
+  }
+}
+
+/** The Application as the chosen release says it. The newest release says what the spec says. */
+async function prepared(
+  deps: ReleaseDeps,
+  { application, releases: { headers } }: Facts,
+  choice: Choice,
+  observed: Omit<ReleaseObservation, 'runs' | 'hold'>,
+): Promise<Prepared> {
+  if (choice.kind === 'refused') return choice
+  if (choice.kind === 'nothing') return { ...choice, observed: { ...observed, runs: undefined, hold: choice.hold } }
+  const { number, hold } = choice
+  const seen = { ...observed, runs: number, hold }
+  if (number === observed.newest && !observed.isPinned) return { kind: 'run', application, observed: seen }
+  const header = headers.find(({ spec }) => spec.number === number)
+  const snapshot = header && (await deps.snapshots.of(header))
+  if (snapshot) return { kind: 'run', application: applicationOf(application, snapshot), observed: seen }
+  const message = `release ${number} was deleted: change the image or the spec to make another release`
+  return { kind: 'refused', reason: reasons.releaseNotFound, message }
+}
+
+/** For an Application whose `spec.pinnedRelease` is set: nothing is released, and no job runs. */
+export function preparePinned(deps: ReleaseDeps, facts: Facts, pinned: number): Promise<Prepared> {
+  const { headers } = facts.releases
+  const { status } = facts.application
+  const observed = { newest: headers[0]?.spec.number, madeAt: undefined, isPinned: true, job: undefined, replicas: undefined }
+  return prepared(deps, facts, choosePinned(pinned, headers, status), observed)
+}
+
+/**
+ * For an Application whose spec can be rendered.
+ * @throws KubeError when a retry may succeed
+ */
+export async function prepareRelease(deps: ReleaseDeps, facts: Facts, render: RenderSpec): Promise<Prepared> {
+  const current = await currentRelease(deps, facts, render)
+  if (current.kind === 'refused') return current
+  const newest = current.release.spec.number
+  const job = await jobStep(deps, facts, newest, render)
+  if (job.kind === 'refused') return job
+  const observed = { newest, madeAt: current.madeAt, isPinned: false, job: job.record, replicas: undefined }
+  return prepared(deps, facts, chooseRelease(newest, facts.application.status, job.hold), observed)
+}

@@ -1,0 +1,77 @@
+// What a reconcile reports about releases and their rollout: the fields of the status, why the newest release does not run, and when the rollout
+// must be judged again. Pure.
+import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
+import type { Pod } from '../../../api/builtin/index.ts'
+import type { Refusal } from '../../../policy/check.ts'
+import {
+  nextReleaseStatus,
+  type ReleaseObservation,
+  type ReleaseStatus,
+  rollbackOf,
+  rolloutRecord,
+} from '../releases/release-status.ts'
+import type { Rollout } from './rollout.ts'
+import { rolloutSettings, verdictOf } from './verdict.ts'
+
+export type ReleaseReport = {
+  readonly fields: ReleaseStatus
+  /** Why the newest release does not run; undefined when it does, or when one is pinned. */
+  readonly hold: Refusal | undefined
+  readonly pinned: number | undefined
+  /** For the message about a rollout that failed. */
+  readonly note: string
+  readonly againMilliseconds: number | undefined
+}
+
+/** What the reconcile found out. */
+export type Found = {
+  readonly observed: ReleaseObservation | undefined
+  readonly progress: { readonly kind: 'applied' } | ({ readonly kind: 'refused' } & Refusal)
+  readonly rollout: Rollout
+  readonly pods: readonly Pod[]
+  readonly replicas: number | undefined
+}
+
+/** What the cluster refuses is the release's problem; what was refused before that is the spec's, and a rollout is not judged by it. */
+const refusedByCluster: ReadonlySet<string> = new Set([reasons.refusedByCluster, reasons.quotaExceeded, reasons.nameConflict])
+
+/** At once: the status says that another release is to run. */
+const soon = 1
+
+const nothingSaid = { runs: undefined, madeAt: undefined, isPinned: false, hold: undefined, job: undefined } as const
+
+/** `application`: as the release that runs says it. */
+export function reportOf(application: Application, found: Found, now: Date): ReleaseReport {
+  const { status } = application
+  const { progress, rollout, pods } = found
+  const observed = { ...nothingSaid, newest: status?.latestRelease, ...found.observed, replicas: found.replicas }
+  const { runs, hold, isPinned } = observed
+  const pinned = isPinned ? runs : undefined
+  const refused = progress.kind === 'refused' ? progress : undefined
+  // What is suspended has not shown that it runs.
+  const isSuspended = application.spec.suspend === true
+  const isJudged = runs !== undefined && !isSuspended && (refused === undefined || refusedByCluster.has(refused.reason))
+  if (!isJudged) {
+    const fields = nextReleaseStatus(status, { ...observed, runs: undefined }, { verdict: undefined, rollback: undefined, now })
+    return { fields, hold, pinned, note: '', againMilliseconds: undefined }
+  }
+  const record = rolloutRecord(status, runs, now)
+  const { timeoutSeconds, whenUnhealthy } = rolloutSettings(application)
+  const wasReady = status?.release === runs
+  const verdict = verdictOf({ record, rollout, pods, refused: refused?.message, wasReady, now }, timeoutSeconds)
+  const rollback = whenUnhealthy === 'RollBack' ? rollbackOf(observed, record, verdict, now) : undefined
+  const fields = nextReleaseStatus(status, observed, { verdict, rollback, now })
+  const againMilliseconds = rollback ? soon : verdict.kind === 'wait' ? verdict.milliseconds : undefined
+  return {
+    fields,
+    hold,
+    pinned,
+    note: noteOf(verdict.kind === 'failed' && rollback === undefined, record.before, isPinned),
+    againMilliseconds,
+  }
+}
+
+function noteOf(hasFailed: boolean, before: number | undefined, isPinned: boolean): string {
+  if (!hasFailed || isPinned || before !== undefined) return ''
+  return ' (there is no earlier release to roll back to)'
+}

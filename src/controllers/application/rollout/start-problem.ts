@@ -1,0 +1,67 @@
+// Why a container cannot start, from what the kubelet and the container runtime say: the program is not in the image, the image runs as root, or
+// something that the environment refers to does not exist. Pure. The texts are those of containerd, runc and Kubernetes 1.34.
+import { applicationReasons as reasons } from '../../../api/apps/application.ts'
+import { appSecretPrefix } from '../../../api/names.ts'
+import type { Problem } from './problem.ts'
+
+/** `exec: "sh": executable file not found in $PATH`, `exec: "/run.sh": stat /run.sh: no such file or directory`, `… permission denied`. */
+const programMissing =
+  /exec: "?(?<program>[^":]{1,200})"?: (stat [^:]*: )?(?<cause>executable file not found|no such file or directory|permission denied|is a directory)/
+const runsAsRoot = /will run as root|non-numeric user|runAsNonRoot/
+/** `configmap "settings" not found`, `secret "appsecret-shop" not found`. */
+const objectMissing = /(?<kind>configmap|secret) "(?<name>[^"]{1,253})" not found/i
+/** `couldn't find key A in ConfigMap acme/settings`. */
+const keyMissing = /couldn't find key (?<key>\S{1,253}) in (?<kind>ConfigMap|Secret) [^/\s]+\/(?<name>\S{1,253})/
+
+const shells = new Set(['sh', 'bash', '/bin/sh', '/bin/bash', '/usr/bin/sh', '/usr/bin/bash'])
+
+function programProblem(process: string, program: string, cause: string): Problem {
+  const what =
+    cause === 'permission denied' || cause === 'is a directory'
+      ? `${program} in the image cannot be executed (${cause}): make it executable in the build`
+      : shells.has(program)
+        ? `the image has no shell (${program}): give the program itself as command, such as ["/app/server"], or build from an image with a shell`
+        : `the image has no program ${program}: correct command in spec.processes or spec.cron, with a path that exists in the image`
+  return { reason: reasons.commandNotFound, message: `process ${process} cannot start: ${what}` }
+}
+
+/** A Secret of an AppSecret is named as the AppSecret: people know no other. */
+function sourceOf(kind: string, name: string): string {
+  if (kind.toLowerCase() === 'configmap') return `ConfigMap ${name}`
+  return name.startsWith(appSecretPrefix) ? `AppSecret ${name.slice(appSecretPrefix.length)}` : `Secret ${name}`
+}
+
+/** The problem that a message of the kubelet or the runtime is about; undefined for another one. */
+export function startProblem(process: string, message: string): Problem | undefined {
+  const program = programMissing.exec(message)?.groups
+  if (program) return programProblem(process, program['program'] ?? '', program['cause'] ?? '')
+  if (runsAsRoot.test(message)) {
+    const cure = 'pods of tenants run as another user: set USER in its Dockerfile to a number above 0, such as USER 1000'
+    return {
+      reason: reasons.imageRunsAsRoot,
+      message: `process ${process} cannot start, because the image runs as root: ${cure}`,
+    }
+  }
+  const key = keyMissing.exec(message)?.groups
+  if (key) {
+    const source = sourceOf(key['kind'] ?? '', key['name'] ?? '')
+    const text = `process ${process} waits: ${source} has no key ${key['key']}: add it there, or correct spec.env`
+    return { reason: reasons.environmentIncomplete, message: text }
+  }
+  const object = objectMissing.exec(message)?.groups
+  if (!object) return undefined
+  const source = sourceOf(object['kind'] ?? '', object['name'] ?? '')
+  const text = `process ${process} waits: there is no ${source}: create it, or correct spec.env and spec.envFrom`
+  return { reason: reasons.environmentIncomplete, message: text }
+}
+
+/** The exit code of the buildpacks' launcher when it cannot start the program; which one stands in its log only. */
+const launcherFailed = 82
+
+/** The problem of a program that the launcher did not find (`inLauncher` in ../image/contents.ts); undefined for any other exit. */
+export function launcherProblem(process: string, command: readonly string[] | undefined, exitCode: number): Problem | undefined {
+  const [first, separator, program] = command ?? []
+  if (exitCode !== launcherFailed || first !== '/cnb/lifecycle/launcher' || separator !== '--' || program === undefined)
+    return undefined
+  return programProblem(process, program, '')
+}

@@ -1,0 +1,236 @@
+// From the status of a preview or a RemoteSync to what GitHub shows: every state has an answer, doubt has none, and text of others stays text.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { previewStates } from '../../../api/apps/app-pipeline/status.ts'
+import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
+import { reportContext } from '../testing/report-context.ts'
+import { commentMarker, desiredAnswers, logUrl } from './desired.ts'
+import { isAddress } from './markdown.ts'
+import {
+  causeIn,
+  gone,
+  isWorthTelling,
+  type Phase,
+  type PreviewRow,
+  type Situation,
+  situationOfPreview,
+  situationOfRemoteSync,
+} from './situation.ts'
+
+const [head, older] = ['a'.repeat(40), 'b'.repeat(40)]
+const at = '2026-01-01T00:00:00.000Z'
+
+const row = (state: PreviewRow['state'], changes: Partial<PreviewRow> = {}): PreviewRow => ({
+  number: 7,
+  headCommit: head,
+  headRepository: 4001,
+  state,
+  reason: 'Because',
+  message: 'of this',
+  application: 'shop-pr-7',
+  since: at,
+  activeAt: at,
+  ...changes,
+})
+
+const context = reportContext('shop-pr-7')
+
+function remoteSync(reason: string, changes: Partial<NonNullable<RemoteSync['status']>> = {}, isReady = false): RemoteSync {
+  const condition = { type: 'Ready', status: isReady ? ('True' as const) : ('False' as const), reason, message: 'm' }
+  const status = {
+    commit: head,
+    build: { name: 'shop-1', commit: head, attempt: 1 },
+    conditions: [{ ...condition, lastTransitionTime: at, observedGeneration: 1 }],
+    ...changes,
+  }
+  return { metadata: { name: 'shop', namespace: 'acme', generation: 1 }, status } as unknown as RemoteSync
+}
+
+describe('the situation of a preview', () => {
+  test('is none while it is being removed, and its state otherwise', () => {
+    for (const state of previewStates)
+      expect(situationOfPreview(row(state), undefined, 'Head')?.phase).toBe(state === 'Removing' ? undefined : state)
+  })
+
+  test('names the URL only when the newest commit runs', () => {
+    const url = 'https://pr-7.example.test'
+    expect(situationOfPreview(row('Running', { url }), undefined, 'Head')?.url).toBe(url)
+    expect(situationOfPreview(row('Building', { url }), undefined, 'Head')?.url).toBeUndefined()
+  })
+
+  test('names the build of the newest commit, and no other', () => {
+    expect(situationOfPreview(row('Building'), remoteSync(reasons.building), 'Head')?.build).toBe('shop-1')
+    const behind = remoteSync(reasons.building, { commit: older, build: { name: 'shop-0', commit: older, attempt: 1 } })
+    expect(situationOfPreview(row('Building'), behind, 'Head')?.build).toBeUndefined()
+    expect(situationOfPreview(row('Building'), behind, 'Merge')?.build).toBe('shop-0')
+  })
+
+  test('begins with the cause of a failed build, without the end of its log', () => {
+    const message = 'npm ERR! missing script: start\n(step build failed: correct it and push again; its log ends with:)\nnoise'
+    const failed = remoteSync(reasons.buildFailed, {
+      failedCommit: head,
+      failure: { stage: 'Built', reason: 'BuildFailed', message },
+    })
+    expect(situationOfPreview(row('Failed'), failed, 'Head')).toMatchObject({
+      reason: 'BuildFailed',
+      message: 'npm ERR! missing script: start',
+    })
+    expect(situationOfPreview(row('Failed'), undefined, 'Head')).toMatchObject({ reason: 'Because', message: 'of this' })
+  })
+
+  test.each([
+    [row('LeftOut', { reason: 'LimitReached' }), true],
+    [row('LeftOut', { reason: 'Idle' }), true],
+    [row('LeftOut', { reason: 'ForkExcluded' }), false],
+    [row('LeftOut', { reason: 'DraftExcluded' }), false],
+    [row('Paused'), false],
+    [row('Waiting'), true],
+    [row('WaitingForApproval'), true],
+  ])('people who heard nothing before hear of it only where they would expect a preview (%#)', (item, expected) => {
+    const situation = situationOfPreview(item, undefined, 'Head')
+    expect(situation && isWorthTelling(situation)).toBe(expected)
+  })
+})
+
+describe('the situation of a RemoteSync', () => {
+  test.each([
+    [reasons.deployed, true, 'Running'],
+    [reasons.pathsUnchanged, true, 'Unchanged'],
+    [reasons.queued, false, 'Building'],
+    [reasons.rollingOut, false, 'Building'],
+    [reasons.buildFailed, false, 'Failed'],
+    [reasons.applicationNotReady, false, 'Failed'],
+    [reasons.mergeConflict, false, 'Conflict'],
+    [reasons.promoted, true, 'Running'],
+    [reasons.unreachable, false, undefined],
+    [reasons.waitingForGrant, false, undefined],
+    [reasons.branchNotFound, false, undefined],
+  ] as const)('%s', (reason, isReady, phase) => {
+    expect(situationOfRemoteSync(remoteSync(reason, {}, isReady), undefined)?.phase).toBe(phase)
+  })
+
+  test('is none before the present spec was handled, and without a commit', () => {
+    const changed = remoteSync(reasons.deployed, {}, true)
+    expect(situationOfRemoteSync({ ...changed, metadata: { ...changed.metadata, generation: 2 } }, undefined)).toBeUndefined()
+    const { commit, ...status } = changed.status ?? {}
+    expect(situationOfRemoteSync({ ...changed, status }, undefined)).toBeUndefined()
+  })
+
+  test.each([
+    ['one line', 'one line'],
+    ['step build failed: x\n(fix it and push again)', 'step build failed: x'],
+    ['two\nlines\n(step detect failed: correct it and push again; its log ends with:)\nx', 'two\nlines'],
+  ])('the cause in %j', (message, cause) => expect(causeIn(message)).toBe(cause))
+})
+
+describe('what GitHub shows', () => {
+  const phases = [...previewStates.filter(state => state !== 'Removing'), 'Unchanged', 'Gone'] as const satisfies readonly Phase[]
+  const situation = (phase: Phase, changes: Partial<Situation> = {}): Situation =>
+    phase === 'Gone' ? gone : { ...(situationOfPreview(row('Running'), undefined, 'Head') ?? gone), phase, ...changes }
+
+  test('has a comment for every state of a preview, and none for a RemoteSync', () => {
+    for (const phase of phases) {
+      expect(desiredAnswers(situation(phase), context).comment?.content.body).toContain(commentMarker(context.marker))
+      expect(desiredAnswers(situation(phase), { ...context, pipeline: undefined }).comment).toBeUndefined()
+    }
+  })
+
+  test.each([
+    ['Waiting', 'pending', undefined],
+    ['WaitingForApproval', 'pending', undefined],
+    ['LeftOut', undefined, undefined],
+    ['Building', 'pending', 'in_progress'],
+    ['Running', 'success', 'success'],
+    ['Unchanged', 'success', undefined],
+    ['Failed', 'failure', 'failure'],
+    ['Conflict', 'failure', undefined],
+    ['Paused', undefined, 'inactive'],
+    ['Gone', undefined, 'inactive'],
+  ] as const)('%s: status %s, deployment %s', (phase, commit, deployment) => {
+    const desired = desiredAnswers(situation(phase), context)
+    expect(desired.commitStatus?.content.state).toBe(commit)
+    expect(desired.deploymentStatus?.content.state).toBe(deployment)
+    expect(desired.deployment !== undefined).toBe(['Building', 'Running', 'Failed'].includes(phase))
+  })
+
+  test('ends what is pending when nothing will be built, and the deployment when nothing runs any more', () => {
+    const pending = { ...context, pendingCommit: older }
+    for (const phase of ['LeftOut', 'Paused', 'Gone'] as const)
+      expect(desiredAnswers(situation(phase), pending).commitStatus?.content).toMatchObject({ commit: older })
+    const removed = desiredAnswers(situation('WaitingForApproval', { exists: false }), context)
+    expect(removed.deploymentStatus?.content.state).toBe('inactive')
+    expect(removed.endsServing).toBe(true)
+    expect(desiredAnswers(situation('Conflict'), context)).toMatchObject({ endsServing: false })
+  })
+
+  test('leads to the page of the build, and to that of all builds before there is one', () => {
+    expect(logUrl(context, 'shop-1')).toBe('https://sekisho.example.test/tenants/acme/builds/shop-1')
+    expect(logUrl(context, undefined)).toBe('https://sekisho.example.test/tenants/acme/builds')
+  })
+
+  test('is not written again for the time alone', () => {
+    const [one, two] = [at, '2026-01-02T00:00:00.000Z'].map(since => desiredAnswers(situation('Running', { since }), context))
+    expect(one?.comment?.hash).toBe(two?.comment?.hash)
+  })
+
+  test('texts of others reach the comment as code, and nothing else', () => {
+    const hostile = fc
+      .array(
+        fc.oneof(
+          fc.constantFrom(
+            '@acme/owners',
+            '#1',
+            '`',
+            '```',
+            '\n',
+            '![x](http://evil.test/x)',
+            '[x](http://evil.test)',
+            '<img src=x>',
+          ),
+          fc.constantFrom(
+            '-->',
+            '\u202e',
+            'https://evil.test',
+            '\n\n# Title\n',
+            '~~~',
+            '\\',
+            '$(id)',
+            '{{ secrets.X }}',
+            '\u0000',
+          ),
+          fc.string({ unit: 'grapheme', maxLength: 8 }),
+        ),
+        { maxLength: 30 },
+      )
+      .map(parts => parts.join(''))
+    fc.assert(
+      fc.property(hostile, hostile, fc.constantFrom(...phases), (message, url, phase) => {
+        // Only the platform makes addresses of this form.
+        fc.pre(!isAddress(url))
+        const about = situation(phase, { message, reason: message, url })
+        const desired = desiredAnswers(phase === 'Gone' ? { ...gone, message } : about, context)
+        const body = desired.comment?.content.body ?? ''
+        expect(withoutCode(body)).not.toMatch(/@|evil|!\[|\]\(|<img|# Title|secrets|(?!\n)[\p{Cc}\p{Cf}]/u)
+        expect(body.length).toBeLessThan(10_000)
+        const { comment, ...elsewhere } = desired
+        const texts = JSON.stringify(elsewhere)
+        expect(texts).not.toMatch(/@acme|evil|<img|secrets/)
+        expect((elsewhere.commitStatus?.content.description ?? '').length).toBeLessThanOrEqual(140)
+      }),
+    )
+  })
+})
+
+/** The rest of a text of CommonMark without its code: fenced blocks by lines, then spans between runs of equally many backticks. */
+function withoutCode(body: string): string {
+  const outside: string[] = []
+  let fence: string | undefined
+  for (const line of body.split('\n')) {
+    const [, ticks] = /^ {0,3}(`{3,})/.exec(line) ?? []
+    if (fence === undefined && ticks !== undefined) fence = ticks
+    else if (fence !== undefined && ticks !== undefined && ticks.length >= fence.length && /^[ `]*$/.test(line)) fence = undefined
+    else if (fence === undefined) outside.push(line)
+  }
+  expect(fence).toBeUndefined()
+  return outside.join('\n').replaceAll(/(?<!`)(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)/g, '')
+}

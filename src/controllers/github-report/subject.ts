@@ -1,0 +1,167 @@
+// What a report is about: a preview of an AppPipeline, or a RemoteSync with `spec.report`. Found by the key of the report, so that the first report and
+// every later one are found the same way. From caches only.
+
+import { mostRows } from '../../api/apps/app-pipeline/status.ts'
+import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
+import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
+import type { Application } from '../../api/apps/application.ts'
+import type { GitHubReport } from '../../api/apps/github-report.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import { previewName } from '../../api/names.ts'
+import { followedRepository, type RepositoryFollower } from '../../api/repository-follower.ts'
+import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
+import { controllerOf } from '../../kube/object/owner.ts'
+import { markerOf, type ReportContext } from './answer/desired.ts'
+import { gone, type Situation, situationOfPreview, situationOfRemoteSync } from './answer/situation.ts'
+import { reportName } from './names.ts'
+
+export type SubjectCaches = {
+  readonly pipelines: Cache<AppPipeline>
+  readonly remoteSyncs: Cache<RemoteSync>
+  readonly applications: Cache<Application>
+}
+
+/** What is reported on. */
+export type Subject = {
+  readonly follower: RepositoryFollower
+  readonly identity: GitHubReport['spec']
+  /** Undefined while nothing certain can be said. */
+  readonly situation: Situation | undefined
+  /** Without what the report itself knows. */
+  readonly context: Omit<ReportContext, 'pendingCommit'>
+  /** AppSecrets whose values a message could contain. */
+  readonly secrets: readonly string[]
+}
+
+/** RemoteSyncs and AppPipelines by the keys of their reports; RemoteSyncs that report, by the key of their Application. */
+const reportIndex = 'github-report/report'
+export const applicationIndex = 'github-report/application'
+
+/** Call once, before the caches start. */
+export function addSubjectIndexes({ pipelines, remoteSyncs }: SubjectCaches): void {
+  remoteSyncs.addIndex(reportIndex, item => [keyText(remoteSyncReportKey(item))])
+  remoteSyncs.addIndex(applicationIndex, item =>
+    item.spec.report === undefined ? [] : [keyText({ ...keyOf(item), name: item.spec.application })],
+  )
+  pipelines.addIndex(reportIndex, item => previewReportKeys(item).map(keyText))
+}
+
+/** The key of the report of a RemoteSync. */
+export function remoteSyncReportKey(remoteSync: RemoteSync): ObjectKey {
+  const { kind } = controllerOf(remoteSync) ?? {}
+  const reported = kind === appPipeline.kind ? 'AppPipeline' : 'RemoteSync'
+  return { ...keyOf(remoteSync), name: reportName(reported, remoteSync.metadata.name) }
+}
+
+/** The keys of the reports of the pull requests in the status. */
+export function previewReportKeys(pipeline: AppPipeline): readonly ObjectKey[] {
+  return (pipeline.status?.previews ?? []).map(({ number }) => ({
+    ...keyOf(pipeline),
+    name: reportName('AppPipeline', previewName(pipeline.metadata.name, number)),
+  }))
+}
+
+export type SubjectDeps = {
+  readonly caches: SubjectCaches
+  /** Where people reach the broker. */
+  readonly publicUrl: URL
+}
+
+/** Undefined when it does not exist (any more), or is not to be reported on. `report`: the one with that key. */
+export function subjectOf(deps: SubjectDeps, key: ObjectKey, report: GitHubReport | undefined): Subject | undefined {
+  const { caches } = deps
+  const text = keyText(key)
+  const [pipeline] = caches.pipelines.byIndex(reportIndex, text)
+  const { name, uid } = report?.spec.follower ?? {}
+  const former = name === undefined ? undefined : caches.pipelines.get({ namespace: key.namespace ?? '', name })
+  const followed = pipeline ?? (former?.metadata.uid === uid ? former : undefined)
+  if (followed !== undefined) return previewSubject(deps, followed, { key, report })
+  const found = caches.remoteSyncs.byIndex(reportIndex, text).find(item => controllerOf(item)?.kind !== appPipeline.kind)
+  return found === undefined ? undefined : remoteSyncSubject(deps, found)
+}
+
+type Reported = { readonly key: ObjectKey; readonly report: GitHubReport | undefined }
+
+/** The number of the pull request whose report has this key. */
+function numberOf(pipeline: AppPipeline, { key, report }: Reported): number | undefined {
+  const row = (pipeline.status?.previews ?? []).find(
+    ({ number }) => reportName('AppPipeline', previewName(pipeline.metadata.name, number)) === key.name,
+  )
+  return row?.number ?? report?.spec.pullRequest
+}
+
+/**
+ * What a preview without a row is in. It has ended when GitHub was asked, its row is not only left out of a list that is too long, and nothing of it
+ * exists; or when its AppPipeline is being deleted.
+ */
+function withoutRow(
+  { caches }: SubjectDeps,
+  pipeline: AppPipeline,
+  name: string,
+  report: GitHubReport | undefined,
+): Situation | undefined {
+  const { metadata, status } = pipeline
+  if (metadata.deletionTimestamp !== undefined) return gone
+  const { namespace = '' } = metadata
+  const isOwn = (object: Application | RemoteSync | undefined): boolean =>
+    object !== undefined && controllerOf(object)?.uid === metadata.uid
+  if (isOwn(caches.applications.get({ namespace, name })) || isOwn(caches.remoteSyncs.get({ namespace, name }))) return undefined
+  const isListed = findCondition(status?.conditions, 'Listed')?.status === 'True'
+  const isCut = (status?.previews ?? []).length >= mostRows
+  const hadPreview = report?.status?.writes?.some(({ kind }) => kind === 'Deployment') === true
+  return isListed && (!isCut || hadPreview) ? gone : undefined
+}
+
+function previewSubject(deps: SubjectDeps, pipeline: AppPipeline, reported: Reported): Subject | undefined {
+  const { caches, publicUrl } = deps
+  const repository = followedRepository(pipeline)
+  const number = numberOf(pipeline, reported)
+  if (!pipeline.spec.report || repository === undefined || number === undefined) return undefined
+  const { name: pipelineName, namespace = '', uid = '', deletionTimestamp } = pipeline.metadata
+  const { template } = pipeline.spec
+  const name = previewName(pipelineName, number)
+  const row = pipeline.status?.previews?.find(item => item.number === number)
+  const child = caches.remoteSyncs.get({ namespace, name })
+  const remoteSync = child !== undefined && controllerOf(child)?.uid === uid ? child : undefined
+  const isThere = row !== undefined && deletionTimestamp === undefined
+  return {
+    follower: pipeline,
+    identity: { follower: { kind: 'AppPipeline', name: pipelineName, uid }, repositoryId: repository.id, pullRequest: number },
+    situation: isThere ? situationOfPreview(row, remoteSync, template.source) : withoutRow(deps, pipeline, name, reported.report),
+    context: {
+      namespace,
+      name,
+      publicUrl,
+      pipeline: pipelineName,
+      statusContext: `sekisho/${pipelineName}`,
+      environment: `preview/${name}`,
+      marker: markerOf(['AppPipeline', namespace, pipelineName, repository.id, number]),
+    },
+    secrets: [...(template.build.secrets ?? []), ...usedSecrets(template.application)],
+  }
+}
+
+function remoteSyncSubject({ caches, publicUrl }: SubjectDeps, remoteSync: RemoteSync): Subject | undefined {
+  const repository = followedRepository(remoteSync)
+  if (remoteSync.spec.report === undefined || repository === undefined) return undefined
+  const { name, namespace = '', uid = '', deletionTimestamp } = remoteSync.metadata
+  const { application: applicationName, build, report } = remoteSync.spec
+  const application = caches.applications.get({ namespace, name: applicationName })
+  return {
+    follower: remoteSync,
+    identity: { follower: { kind: 'RemoteSync', name, uid }, repositoryId: repository.id },
+    situation: deletionTimestamp === undefined ? situationOfRemoteSync(remoteSync, application?.status?.url) : gone,
+    context: {
+      namespace,
+      name,
+      publicUrl,
+      pipeline: undefined,
+      statusContext: `sekisho/${applicationName}`,
+      environment: report.environment ?? applicationName,
+      marker: markerOf(['RemoteSync', namespace, name, repository.id]),
+    },
+    secrets: [...(build.secrets ?? []), ...(application === undefined ? [] : usedSecrets(application.spec))],
+  }
+}

@@ -1,0 +1,14 @@
+// The circumstances of a report in unit tests.
+import type { ReportContext } from '../answer/desired.ts'
+
+/** Of a preview named `name`, whose AppPipeline is `shop`. */
+export const reportContext = (name: string): ReportContext => ({
+  namespace: 'acme',
+  name,
+  pipeline: 'shop',
+  statusContext: 'sekisho/shop',
+  environment: `preview/${name}`,
+  publicUrl: new URL('https://sekisho.example.test'),
+  marker: 'm'.repeat(32),
+  pendingCommit: undefined,
+})

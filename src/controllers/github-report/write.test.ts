@@ -1,0 +1,186 @@
+// What GitHub shows after a life with lost answers and crashes between any two steps: one comment, one deployment of each commit, and the last state of
+// each. GitHub is a model of what it keeps.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { ReportClient } from '../../github/index.ts'
+import { AppError } from '../../lib/errors.ts'
+import { desiredAnswers } from './answer/desired.ts'
+import type { Phase, Situation } from './answer/situation.ts'
+import { decideWrites, type ReportStatus } from './decide.ts'
+import { withIntended } from './records.ts'
+import { reportContext } from './testing/report-context.ts'
+import { send } from './write.ts'
+
+const repository = 4001
+const pullRequest = 1
+const context = reportContext('shop-pr-1')
+const start = Date.parse('2026-01-01T00:00:00Z')
+const commit = (digit: number) => String(digit).repeat(40)
+const situation = (phase: Phase, about: number): Situation => ({
+  phase,
+  commit: phase === 'Gone' ? undefined : commit(about),
+  since: new Date(start).toISOString(),
+  url: phase === 'Running' ? 'https://pr-1.example.test' : undefined,
+  build: undefined,
+  reason: undefined,
+  message: undefined,
+  exists: !['Gone', 'LeftOut', 'WaitingForApproval'].includes(phase),
+})
+
+/** `lost`: done, without an answer; `down`: not done. */
+type Answer = 'answers' | 'lost' | 'down'
+
+/** What GitHub keeps. The script says how it answers to each write; then it answers always. */
+function createModel(script: readonly Answer[]) {
+  const left = [...script]
+  const comments = new Map<number, string>()
+  const deployments: { readonly id: number; readonly commit: string; readonly states: string[] }[] = []
+  const statuses: {
+    readonly commit: string
+    readonly state: string
+    readonly description: string
+    readonly targetUrl: string
+  }[] = []
+  let ids = 0
+  const write = <T>(act: () => T): Promise<T> => {
+    const answer = left.shift() ?? 'answers'
+    const result = answer === 'down' ? undefined : act()
+    if (answer === 'answers') return Promise.resolve(result as T)
+    return Promise.reject(new AppError('unavailable', 'GitHub does not answer'))
+  }
+  const reports = new Map<string, Parameters<ReportClient['createDeploymentStatus']>[2]>()
+  const client: ReportClient = {
+    findComment: async () => [...comments.keys()][0],
+    createComment: (_repository, _number, body) =>
+      write(() => {
+        ids += 1
+        comments.set(ids, body)
+        return ids
+      }),
+    editComment: (_repository, id, body) => write(() => comments.has(id) && comments.set(id, body) !== undefined),
+    findDeployment: async (_repository, of) => deployments.findLast(one => one.commit === of.commit)?.id,
+    createDeployment: (_repository, of) =>
+      write(() => {
+        ids += 1
+        deployments.push({ id: ids, commit: of.commit, states: [] })
+        return ids
+      }),
+    findDeploymentStatus: async (_repository, id) =>
+      reports.get(`${id}/${deployments.find(one => one.id === id)?.states.length}`),
+    createDeploymentStatus: (_repository, id, report) =>
+      write(() => {
+        const states = deployments.find(one => one.id === id)?.states
+        states?.push(report.state)
+        reports.set(`${id}/${states?.length}`, report)
+        return states !== undefined
+      }),
+    findCommitStatus: async (_repository, about, statusContext) => {
+      const shown = statuses.findLast(one => one.commit === about)
+      if (shown === undefined) return undefined
+      const { commit: _commit, ...report } = shown
+      return { ...report, context: statusContext }
+    },
+    createCommitStatus: (_repository, about, { state, description, targetUrl }) =>
+      write(() => void statuses.push({ commit: about, state, description, targetUrl })),
+  }
+  return { client, comments, deployments, statuses }
+}
+
+/** A report, kept as reconcile.ts keeps it: what is intended always, what was answered unless the process ended before. */
+function createLife({ client }: Pick<ReturnType<typeof createModel>, 'client'>) {
+  let status: ReportStatus = {}
+  let newest: string | undefined
+  let at = start
+  async function run(present: Situation, crashes: boolean, isLast = false): Promise<ReturnType<typeof decideWrites>> {
+    const { pendingCommit } = status
+    const written = { ...context, pendingCommit }
+    const desired = desiredAnswers(present, written)
+    const { commitStatus } = desired
+    if (commitStatus?.content.onlyPending === false)
+      newest = commitStatus.content.state === 'pending' || isLast ? commitStatus.content.commit : undefined
+    const plan = decideWrites({ desired, status, now: new Date(at), isRelaxed: true })
+    const intended = withIntended(status, plan.due, { desired, now: new Date(at) })
+    const target = { client, repositoryId: repository, pullRequest, desired, context: written }
+    let after = intended
+    try {
+      for (const one of plan.due) after = await send(target, after, one)
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'unavailable' })
+    }
+    status = crashes ? intended : after
+    return plan
+  }
+  return {
+    run,
+    wait(milliseconds: number) {
+      at += milliseconds
+    },
+    newest: () => newest,
+  }
+}
+
+const step = fc.record({
+  phase: fc.constantFrom<Phase>('Waiting', 'WaitingForApproval', 'Building', 'Running', 'Failed', 'Paused'),
+  commit: fc.integer({ min: 1, max: 3 }),
+  crashes: fc.boolean(),
+  deletesComment: fc.boolean(),
+})
+const answers = fc.array(fc.constantFrom<Answer>('answers', 'answers', 'lost', 'down'), { maxLength: 40 })
+const last = fc.constantFrom<Phase>('Running', 'Failed', 'Gone')
+
+type Model = ReturnType<typeof createModel>
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
+
+/** Lives through the steps, and then in the last state until all is written. Resolves to the commit whose status must be decided then, if any. */
+async function live(model: Model, steps: readonly Step[], end: Situation): Promise<string | undefined> {
+  const life = createLife(model)
+  for (const one of steps) {
+    if (one.deletesComment) model.comments.clear()
+    await life.run(situation(one.phase, one.commit), one.crashes)
+    life.wait(10_000)
+  }
+  let plan = await life.run(end, false, true)
+  for (let rounds = 0; !plan.isSettled && rounds < 60; rounds++) {
+    life.wait(Math.max(1, plan.laterMilliseconds ?? 1))
+    plan = await life.run(end, false, true)
+  }
+  expect(plan.isSettled).toBe(true)
+  return life.newest()
+}
+
+function expectDeployments({ deployments }: Model, phase: Phase): void {
+  const shown = new Map(deployments.map(one => [one.commit, one.states.at(-1)]))
+  expect(shown.size).toBe(deployments.length)
+  if (phase !== 'Gone') {
+    expect(shown.get(commit(2))).toBe(phase === 'Running' ? 'success' : 'failure')
+    shown.delete(commit(2))
+  }
+  // While the newest commit has failed, an earlier one may run.
+  const ended = phase === 'Failed' ? ['inactive', 'failure', 'success'] : ['inactive', 'failure']
+  for (const state of shown.values()) expect(ended).toContain(state)
+}
+
+/** Earlier commits keep what they had; the newest one is decided, and only what was pending has ended before it ran. */
+function expectStatuses({ statuses }: Model, newest: string | undefined): void {
+  expect(statuses.findLast(one => one.commit === newest)?.state).not.toBe('pending')
+  for (const history of Map.groupBy(statuses, one => one.commit).values()) {
+    const ends = history.flatMap(({ state }, index) => (state === 'error' ? [index] : []))
+    for (const index of ends) expect(history[index - 1]?.state).toBe('pending')
+  }
+}
+
+test('nothing is there twice, and the last state stands everywhere, whatever answer was lost and whenever the process ended', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 8 }), answers, last, async (steps, script, phase) => {
+      const model = createModel(script)
+      const newest = await live(model, steps, situation(phase, 2))
+      expect(model.comments.size).toBeLessThanOrEqual(1)
+      // One that a person deleted comes back with the next state.
+      const isKept = steps.every(({ deletesComment }) => !deletesComment)
+      if (phase !== 'Gone' && isKept) expect(model.comments.size).toBe(1)
+      expectDeployments(model, phase)
+      expectStatuses(model, newest)
+    }),
+    { numRuns: 1_000 },
+  )
+})

@@ -1,0 +1,103 @@
+// Which commit of a pull request is deployed: its head, or the commit that GitHub made by merging it into its base branch. That one is taken only
+// when it is made of the present head and the present base: GitHub computes it some time after a push, and shows the former one until then.
+// Source: https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request (`mergeable`, `merge_commit_sha`)
+import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
+import type { RepositoryClient } from '../../../github/index.ts'
+import { type Halt, halt } from '../halt.ts'
+import type { RemoteSyncStatus } from '../status.ts'
+
+export type PullRequestReader = Pick<RepositoryClient, 'branch' | 'pullRequest' | 'commit'>
+type Facts = NonNullable<Awaited<ReturnType<PullRequestReader['pullRequest']>>>
+
+/** The pull request as the status shows it. */
+export type FollowedHead = NonNullable<RemoteSyncStatus['pullRequest']>
+
+/** `tree`: where it was read anyway. */
+export type FoundCommit = {
+  readonly kind: 'commit'
+  readonly commit: string
+  readonly tree?: string | undefined
+  readonly head?: FollowedHead
+}
+export type NoCommit = { readonly kind: 'none'; readonly halt: Halt; readonly head?: FollowedHead }
+
+export type Asked = {
+  readonly repository: { readonly id: number; readonly fullName: string }
+  readonly source: RemoteSync['spec']['source']
+  /** What the status says of the pull request so far. */
+  readonly before: FollowedHead | undefined
+  readonly now: Date
+}
+
+const longestBranch = 300
+const shortestWait = 1_000
+const longestWait = 300_000
+
+/** How long until GitHub is asked again: as long as it has been waited for so far. Webhooks may come earlier. */
+export function mergeWait(since: string, now: Date): number {
+  const waited = now.getTime() - Date.parse(since)
+  return Math.min(Math.max(waited, shortestWait), longestWait)
+}
+
+function none(head: FollowedHead | undefined, refused: Halt): NoCommit {
+  return { kind: 'none', halt: refused, ...(head === undefined ? {} : { head }) }
+}
+
+function refusal(reason: string, text: string): Halt {
+  return halt('Resolved', reason, `spec.source.pullRequest: ${text}`)
+}
+
+/** `number`: of the pull request. Rejects as the client does. */
+export async function findPullRequestCommit(
+  client: PullRequestReader,
+  number: number,
+  asked: Asked,
+): Promise<FoundCommit | NoCommit> {
+  const { id, fullName } = asked.repository
+  const found = await client.pullRequest(id, number)
+  if (found?.baseRepositoryId !== id)
+    return none(undefined, refusal(reasons.pullRequestNotFound, `${fullName} has no pull request ${number}`))
+  const { headSha, headRepositoryId, baseBranch } = found
+  const head: FollowedHead = {
+    number,
+    headCommit: headSha,
+    ...(headRepositoryId === undefined ? {} : { headRepository: headRepositoryId }),
+    // Whoever may push chooses its name; git has no bound that a status could rely on.
+    baseBranch: baseBranch.slice(0, longestBranch).toWellFormed(),
+  }
+  if (found.state !== 'open')
+    return none(
+      head,
+      refusal(reasons.pullRequestClosed, `pull request ${number} is closed: follow a branch, or delete this RemoteSync`),
+    )
+  if (asked.source.mergeCommit !== true) return { kind: 'commit', commit: headSha, head }
+  return mergeOf(client, found, head, asked)
+}
+
+async function mergeOf(
+  client: PullRequestReader,
+  found: Facts,
+  head: FollowedHead,
+  asked: Asked,
+): Promise<FoundCommit | NoCommit> {
+  const { before, now, repository } = asked
+  const { number, baseBranch } = head
+  if (found.mergeable === false) {
+    const text = `pull request ${number} conflicts with branch ${baseBranch}: resolve the conflict on its branch and push`
+    return none(head, refusal(reasons.mergeConflict, text))
+  }
+  const { mergeCommit } = found
+  if (found.mergeable === true && mergeCommit !== undefined) {
+    const [base, merge] = await Promise.all([
+      client.branch(repository.id, found.baseBranch),
+      client.commit(repository.id, mergeCommit),
+    ])
+    const [first, second, ...more] = merge?.parents ?? []
+    if (base !== undefined && first === base && second === head.headCommit && more.length === 0)
+      return { kind: 'commit', commit: mergeCommit, tree: merge?.tree, head }
+  }
+  const since = (before?.number === number ? before.mergePendingSince : undefined) ?? now.toISOString()
+  const text = `GitHub has not computed yet what merging pull request ${number} into ${baseBranch} gives: the platform asks again`
+  const pending = halt('Resolved', reasons.mergePending, text, { afterMilliseconds: mergeWait(since, now) })
+  return none({ ...head, mergePendingSince: since }, pending)
+}

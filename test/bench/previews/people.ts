@@ -1,0 +1,71 @@
+// What developers of acme do on GitHub: branches with a commit, pull requests, pushes, closing. git runs in the emulator's own repositories, and the
+// emulator sends the webhooks.
+
+import type { RepositoryAction } from '../../../dev/github/actions/context.ts'
+import { openPullRequest, setPullRequestState } from '../../../dev/github/actions/pull-requests/pull-requests.ts'
+import { recordPush } from '../../../dev/github/actions/record-push.ts'
+import { noCommit } from '../../../dev/github/git/ref-update.ts'
+import { repositoryById, userByLogin } from '../../../dev/github/state/github-state.ts'
+import type { IssueComment, PullRequest } from '../../../dev/github/state/repositories.ts'
+import type { World } from './world.ts'
+
+export type OpenPull = { readonly pull: PullRequest; readonly head: string /** By `performance.now()`. */; readonly at: number }
+
+function actionIn({ platform }: World, repository: number, login: string): RepositoryAction {
+  const { context } = platform.github
+  const [found, sender] = [repositoryById(context.state, repository), userByLogin(context.state, login)]
+  if (!found || !sender) throw new Error(`the seed has no repository ${repository} or no ${login}`)
+  return { context, repository: found, sender }
+}
+
+export type Push = { readonly repository: number; readonly branch: string; readonly text: string; readonly login?: string }
+
+/** A commit on top of main with one changed file, at the branch. */
+export async function push(world: World, { repository, branch, text, login = 'dave' }: Push): Promise<string> {
+  const action = actionIn(world, repository, login)
+  const { git } = action.context
+  const ref = `refs/heads/${branch}`
+  const before = (await git.resolve(repository, ref)) ?? noCommit
+  const at = Math.floor(Date.now() / 1000)
+  const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`
+  const from = before === noCommit ? 'refs/heads/main' : ref
+  const input = `commit ${ref}\ncommitter Dave <dave@example.com> ${at} +0000\n${data(text)}from ${from}^0\nM 100644 inline page.txt\n${data(text)}`
+  await git.run(['fast-import', '--quiet'], { cwd: git.pathOf(repository), input })
+  const after = await git.resolve(repository, ref)
+  if (after === undefined) throw new Error(`git made no commit at ${ref}`)
+  await recordPush(action, [{ ref, before, after }])
+  return after
+}
+
+/** Resolves when the webhook was sent. */
+export async function open(world: World, repository: number, branch: string): Promise<OpenPull> {
+  const head = await push(world, { repository, branch, text: branch })
+  return openFor(world, { repository, branch, head })
+}
+
+/** For a branch that was pushed before. */
+export async function openFor(
+  world: World,
+  { repository, branch, head }: { readonly repository: number; readonly branch: string; readonly head: string },
+): Promise<OpenPull> {
+  const wanted = { title: branch, body: null, head: branch, seesHead: () => true, base: 'main', draft: false }
+  const at = performance.now()
+  const pull = await openPullRequest(actionIn(world, repository, 'dave'), wanted)
+  return { pull, head, at }
+}
+
+/** Resolves to the time of it. */
+export async function close(world: World, pull: PullRequest): Promise<number> {
+  const at = performance.now()
+  await setPullRequestState(actionIn(world, pull.repositoryId, 'dave'), pull, 'closed')
+  return at
+}
+
+function commentsOf({ platform }: World, { repositoryId, number }: PullRequest): readonly IssueComment[] {
+  return platform.github.context.state.comments.filter(one => one.repositoryId === repositoryId && one.number === number)
+}
+
+/** The word in the title of the platform's comment. */
+export function commentSays(world: World, pull: PullRequest, phase: string): true | undefined {
+  return commentsOf(world, pull).some(({ body }) => body.includes(`: ${phase}**`)) || undefined
+}

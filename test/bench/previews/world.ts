@@ -1,0 +1,196 @@
+// The surroundings of the preview benches: a whole platform on a control plane of its own with PostgreSQL, a GitHub that enforces its limits, two
+// tenants with repositories, and an actor for kpack and the kubelet. Everything is started and stopped here.
+import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import { installApp } from '../../../dev/github/actions/install-app.ts'
+import { defaultSeed } from '../../../dev/github/seed/default-seed.ts'
+import type { Seed } from '../../../dev/github/seed/seed.ts'
+import { groups, platformNamespace, userSubject } from '../../../src/api/names.ts'
+import type { Identity } from '../../attack/impersonation.ts'
+import { type SmallRegistry, startSmallRegistry } from '../../fixtures/small-registry.ts'
+import { appName, gitHubHost, openSoakPlatform, type SoakPlatform, type SoakPlatformOptions } from '../../soak/platform.ts'
+import { accepted, untilReady } from '../../soak/tenant.ts'
+import { type ClusterActor, installKpack, startClusterActor } from './cluster-actor.ts'
+import { type GitHubRequests, recordGitHubRequests } from './github-requests.ts'
+
+export type World = {
+  readonly platform: SoakPlatform
+  readonly registry: SmallRegistry
+  readonly actor: ClusterActor
+  readonly requests: GitHubRequests
+  readonly close: () => Promise<void>
+}
+
+export type TenantOfWorld = {
+  readonly namespace: string
+  readonly organization: number
+  readonly developer: Identity
+}
+
+const apps = '/apis/apps.sekisho.dev/v1alpha1/namespaces'
+const github = '/apis/github.sekisho.dev/v1alpha1/namespaces'
+export const pathOf = (namespace: string, plural: string): string => `${apps}/${namespace}/${plural}`
+
+function person(id: number, organization: number, team: number): Identity {
+  return {
+    user: userSubject(gitHubHost, id),
+    groups: [groups.team(gitHubHost, organization, team), groups.members(gitHubHost, organization), 'system:authenticated'],
+  }
+}
+
+const teams = { acme: 3001, globex: 3002 } as const
+export const acme: TenantOfWorld = { namespace: 'acme', organization: 2001, developer: person(1002, 2001, teams.acme) }
+export const globex: TenantOfWorld = { namespace: 'globex', organization: 2002, developer: person(1004, 2002, teams.globex) }
+
+const firstRepository = 4101
+export const repositoryName = (index: number): string => `app-${String(index).padStart(3, '0')}`
+export const repositoryId = (index: number): number => firstRepository + index
+
+/** acme has so many repositories more, in which its developers may write; somebody of globex, too. */
+function seedWith(repositories: number): Seed {
+  const names = Array.from({ length: repositories }, (_, index) => repositoryName(index))
+  const rights = Object.fromEntries([...names, 'shop'].map(name => [name, 'write' as const]))
+  const made = names.map((name, index) => ({
+    ...{ id: repositoryId(index), owner: 'acme', name, private: true, description: name },
+    files: { 'README.md': `# ${name}\n` },
+  }))
+  return {
+    ...defaultSeed,
+    teams: [
+      ...defaultSeed.teams.map(team => ({ ...team, repositories: rights })),
+      {
+        ...{ id: teams.globex, organization: 'globex', slug: 'developers', name: 'Developers', members: ['gary'] },
+        repositories: { site: 'write' as const },
+      },
+    ],
+    repositories: [...defaultSeed.repositories, ...made],
+  }
+}
+
+/** In the standalone form the broker writes with the platform's ServiceAccount. */
+const broker: Identity = {
+  user: `system:serviceaccount:${platformNamespace}:sekisho`,
+  groups: ['system:serviceaccounts', `system:serviceaccounts:${platformNamespace}`, 'system:authenticated'],
+}
+
+const ceiling = {
+  repositories: 'All',
+  permissions: { contents: 'read', pull_requests: 'write', deployments: 'write', statuses: 'write' },
+}
+
+/** What the broker makes when an owner onboards an account. */
+async function onboard(platform: SoakPlatform, tenant: TenantOfWorld, owner: { readonly id: number; readonly login: string }) {
+  const { people, github: emulator } = platform
+  const { namespace, organization } = tenant
+  const [app] = emulator.context.state.apps
+  if (app === undefined) throw new Error('the emulator has no App')
+  const installed = installApp(emulator.context, app, {
+    ...{ accountId: organization, installerId: owner.id, repositorySelection: 'all', repositoryIds: [] },
+  })
+  const account = { host: gitHubHost, id: organization, login: namespace, type: 'Organization' }
+  const team = { type: 'Team', id: namespace === 'acme' ? teams.acme : teams.globex, name: 'developers' }
+  const spec = {
+    ...{ account, namespace, roles: [{ role: 'developer', subject: team }] },
+    limits: { applications: 1000, tokensPerHour: 5000, concurrentBuilds: 20 },
+  }
+  const tenants = '/apis/tenancy.sekisho.dev/v1alpha1/tenants'
+  const made = { apiVersion: 'tenancy.sekisho.dev/v1alpha1', kind: 'Tenant', metadata: { name: namespace }, spec }
+  accepted(await people.as(broker, 'POST', tenants, made), `Tenant ${namespace}`)
+  await untilReady(platform, `${tenants}/${namespace}`)
+  const installation = {
+    apiVersion: 'github.sekisho.dev/v1alpha1',
+    kind: 'Installation',
+    metadata: { name: 'github', namespace },
+    spec: {
+      ...{ app: appName, installationId: installed.id, account, boundBy: owner, ceiling },
+      proof: { method: 'OrganizationOwner', provedAt: new Date().toISOString() },
+    },
+  }
+  const path = `${github}/${namespace}/installations`
+  accepted(await people.as(broker, 'POST', path, installation), `Installation of ${namespace}`)
+  await untilReady(platform, `${path}/github`)
+}
+
+export type WorldOptions = {
+  readonly repositories: number
+  /** Of the platform, by environment variables. */
+  readonly settings?: Readonly<Record<string, string>>
+  readonly rateLimit?: NonNullable<SoakPlatformOptions['github']>['rateLimit']
+  readonly note: (message: string) => void
+}
+
+/** GitHub's own limits, as it documents them. */
+const gitHubsLimits = { authenticated: 5000, anonymous: 60, enforced: true, secondary: {} } as const
+
+/** Both tenants are onboarded, and nothing else is there. */
+export async function openWorld({ repositories, settings = {}, rateLimit = gitHubsLimits, note }: WorldOptions): Promise<World> {
+  const stops: (() => Promise<unknown>)[] = []
+  const close = async (): Promise<void> => {
+    for (const end of stops.splice(0).reverse()) await end()
+  }
+  try {
+    const registry = await startSmallRegistry()
+    stops.push(registry.close)
+    const platform = await openSoakPlatform({
+      cluster: { name: 'previews-cluster', portOffset: 40 },
+      github: { seed: seedWith(repositories), rateLimit },
+      prepare: installKpack,
+      settings: { SEKISHO_REGISTRY: `${registry.host}/apps`, SEKISHO_PLATFORM_BUILDS: '40', ...settings },
+    })
+    stops.push(platform.stop)
+    const requests = recordGitHubRequests(platform.github.url)
+    stops.push(async () => requests.close())
+    const actor = await startClusterActor(platform.kubeconfig, registry)
+    stops.push(actor.close)
+    await onboard(platform, acme, { id: 1001, login: 'olivia' })
+    await onboard(platform, globex, { id: 1004, login: 'gary' })
+    note('two tenants are onboarded')
+    return { platform, registry, actor, requests, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** An AppPipeline for acme's repository of this number, made by a developer; resolves when it is Ready. */
+export async function followPullRequests(world: World, index: number, more: object = {}): Promise<string> {
+  const name = repositoryName(index)
+  const { namespace, developer } = acme
+  const application = { processes: [{ name: 'web', port: 3000, replicas: 1 }] }
+  const spec = {
+    ...{ installation: 'github', repository: `acme/${name}`, template: { application, build: {} } },
+    ...{ limits: { previews: 100 }, ...more },
+  }
+  const path = pathOf(namespace, 'apppipelines')
+  const made = { apiVersion: 'apps.sekisho.dev/v1alpha1', kind: 'AppPipeline', metadata: { name, namespace }, spec }
+  accepted(await world.platform.people.as(developer, 'POST', path, made), `AppPipeline ${name}`)
+  await untilReady(world.platform, `${path}/${name}`)
+  return name
+}
+
+export function until<T>(
+  world: World,
+  what: string,
+  check: () => Promise<T | undefined>,
+  { signal, seconds = 120, everyMilliseconds = 10 }: { signal: AbortSignal; seconds?: number; everyMilliseconds?: number },
+): Promise<T> {
+  return waitUntil(what, check, {
+    timeoutMilliseconds: seconds * 1000,
+    everyMilliseconds,
+    hopeless: async () => world.platform.ended() ?? (signal.aborted ? 'the time is over' : undefined),
+  })
+}
+
+/** Seconds since `since` (a time of `performance.now()`) when `check` first held; infinite when it did not within the time. Rejects when the platform ended. */
+export async function secondsUntil(
+  world: World,
+  since: number,
+  check: () => Promise<boolean>,
+  { signal, seconds, everyMilliseconds = 100 }: { signal: AbortSignal; seconds: number; everyMilliseconds?: number },
+): Promise<number> {
+  const end = performance.now() + seconds * 1000
+  const result = async (): Promise<number | undefined> => {
+    if (await check()) return (performance.now() - since) / 1000
+    return performance.now() >= end ? Number.POSITIVE_INFINITY : undefined
+  }
+  return until(world, 'the end of an observation', result, { signal, seconds: seconds + 60, everyMilliseconds })
+}

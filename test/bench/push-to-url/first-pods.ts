@@ -1,0 +1,81 @@
+// When a build ended and when the first new pod of its Application was there, both by watches of this process and so by one clock: creation times have
+// whole seconds. What is measured begins with kpack's result and ends with the ReplicaSet controller's pod, whoever works in between.
+import { pods } from '../../../src/api/builtin/index.ts'
+import { jobNameLabel, labels } from '../../../src/api/names.ts'
+import type { KubeObject, ResourceType } from '../../../src/api/resource.ts'
+import { type KpackBuild, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
+import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
+import { loadKubeConnection } from '../../../src/kube/kubeconfig/kubeconfig.ts'
+import { systemClock as clock } from '../../../src/lib/clock.ts'
+
+export type FirstPods = {
+  /** Milliseconds from the end of the build of this commit to the first pod that was created after it; undefined when one of them was not seen. */
+  readonly after: (commit: string) => number | undefined
+  readonly close: () => Promise<void>
+}
+
+export type WatchedApplication = {
+  /** Of an administrator. */
+  readonly kubeconfig: string
+  readonly namespace: string
+  readonly buildNamespace: string
+  readonly name: string
+}
+
+type Seen = { readonly ended: Map<string, number>; readonly pods: number[] }
+
+function hasSucceeded({ status }: KpackBuild): boolean {
+  return status?.conditions?.some(({ type, status: value }) => type === 'Succeeded' && value === 'True') ?? false
+}
+
+/** Watches from now on. Rejects when the cluster does not answer; a watch that ends is resumed where it ended. */
+export async function watchFirstPods({ kubeconfig, namespace, buildNamespace, name }: WatchedApplication): Promise<FirstPods> {
+  const connection = await loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock })
+  const client = createKubeClient({ connection, component: 'bench', clock, random: Math.random })
+  const over = new AbortController()
+  const seen: Seen = { ended: new Map(), pods: [] }
+  let problem: unknown
+
+  async function follow<T extends KubeObject>(
+    type: ResourceType<T>,
+    scope: { readonly namespace: string; readonly labelSelector?: string },
+    take: (event: { readonly type: string; readonly object: T }) => void,
+  ): Promise<{ readonly ended: Promise<void> }> {
+    let { resourceVersion } = await client.snapshot(type, scope)
+    const watching = async (): Promise<void> => {
+      while (!over.signal.aborted)
+        for await (const event of client.watch(type, { ...scope, resourceVersion, signal: over.signal })) {
+          resourceVersion = event.resourceVersion
+          if (event.type !== 'BOOKMARK') take(event)
+        }
+    }
+    const ended = watching().catch((error: unknown) => {
+      if (!over.signal.aborted) problem = error
+    })
+    return { ended }
+  }
+
+  const builds = follow(kpackBuilds, { namespace: buildNamespace }, ({ object }) => {
+    const commit = object.spec.source.git?.revision
+    if (commit !== undefined && hasSucceeded(object) && !seen.ended.has(commit)) seen.ended.set(commit, performance.now())
+  })
+  // A release job is not what serves.
+  const labelSelector = `${labels.application}=${name},!${jobNameLabel}`
+  const created = follow(pods, { namespace, labelSelector }, ({ type }) => {
+    if (type === 'ADDED') seen.pods.push(performance.now())
+  })
+  const watches = await Promise.all([builds, created])
+  return {
+    after(commit) {
+      if (problem !== undefined) throw problem
+      const ended = seen.ended.get(commit)
+      const pod = ended === undefined ? undefined : seen.pods.find(time => time > ended)
+      return ended === undefined || pod === undefined ? undefined : pod - ended
+    },
+    async close() {
+      over.abort('closed')
+      await Promise.all(watches.map(({ ended }) => ended))
+      await client.close()
+    },
+  }
+}

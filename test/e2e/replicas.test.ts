@@ -1,0 +1,204 @@
+// The production form under load: each Deployment restarts, pods are killed and evicted one by one, leaders are lost. Meanwhile a tenant writes objects,
+// people sign in, and webhooks come. Nothing that policies alone could judge is refused, no webhook is lost or handled twice, and a sign-in fails only
+// when it was in flight as a pod ended.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '../../dev/demo/steps.ts'
+import type { Delivery } from '../../dev/github/webhooks/delivery.ts'
+import { deploymentsOf, runningMode } from '../../dev/up/mode.ts'
+import { platformPods } from '../../dev/up/platform-pods.ts'
+import { platformNamespace } from '../../src/api/names.ts'
+import { openPlatform, type Platform } from './platform.ts'
+import { type Failure, type Load, startLoad } from './platform-load.ts'
+
+const components = ['broker', 'controllers', 'admission'] as const
+type Component = (typeof components)[number]
+
+/** A lease of 15 s, and the two seconds between two attempts of a candidate. */
+const mostSecondsWithoutLeader = 17
+/** What is in flight when a pod ends, with the time that a load balancer needs to notice. */
+const inFlightMilliseconds = 10_000
+
+let platform: Platform
+let isProduction = false
+
+beforeAll(async () => {
+  platform = await openPlatform(['dave', 'ada'])
+  isProduction = (await runningMode(platform.admin)) === 'production'
+})
+afterAll(() => platform?.admin.close())
+beforeEach(({ skip }) => skip(!isProduction, 'the platform runs in the standalone form, which has one replica'))
+
+async function rollout(component: Component): Promise<void> {
+  const deployment = `deployment/sekisho-${component}`
+  const done = await platform.asAdministrator(['rollout', 'status', deployment, '-n', platformNamespace, '--timeout=300s'])
+  expect(done, `${component} rolls out`).toMatchObject({ code: 0 })
+}
+
+type Lease = { readonly spec: { readonly holderIdentity?: string; readonly leaseTransitions?: number } }
+
+const leaseOf = async (component: Component): Promise<Lease> =>
+  (await platform.admin.call(
+    'GET',
+    `/apis/coordination.k8s.io/v1/namespaces/${platformNamespace}/leases/sekisho-${component}`,
+  )) as Lease
+
+/** The pod of the leader; undefined while nobody leads. */
+async function leaderOf(component: Component): Promise<string | undefined> {
+  const { holderIdentity = '' } = (await leaseOf(component)).spec
+  const pods = await platformPods(platform.admin, component)
+  return pods.find(({ name }) => holderIdentity.startsWith(name))?.name
+}
+
+/** Without any notice to the process, as when its node dies. */
+async function kill(pod: string): Promise<void> {
+  const path = `/api/v1/namespaces/${platformNamespace}/pods/${pod}`
+  await platform.admin.call('DELETE', path, { gracePeriodSeconds: 0 })
+}
+
+/** As `kubectl drain` does it: again and again while the budget does not allow it. */
+async function evict(pod: string): Promise<void> {
+  const path = `/api/v1/namespaces/${platformNamespace}/pods/${pod}/eviction`
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace: platformNamespace } }
+  await eventually(`${pod} is evicted`, 120, async () => {
+    const { status } = await platform.admin.request('POST', path, eviction)
+    return status === 201 || status === 404 ? true : undefined
+  })
+}
+
+/** With fewer, nothing is said. */
+const [leastWrites, leastSignIns] = [100, 4]
+
+/** When a pod was disturbed. */
+const disturbances: number[] = []
+const disturbed = (): void => void disturbances.push(Date.now())
+
+/** The load while `disturb` runs, and what is expected of it. */
+async function underLoad(disturb: () => Promise<void>): Promise<void> {
+  disturbances.length = 0
+  const load = await startLoad(platform)
+  let ended: Awaited<ReturnType<Load['end']>> | undefined
+  try {
+    await disturb()
+    // Also with what has changed: a disturbance may be over before much was asked.
+    await eventually('enough was asked meanwhile', 240, async () => {
+      const soFar = load.soFar()
+      if (soFar.writes < leastWrites || soFar.signIns < leastSignIns) throw new Error(JSON.stringify(soFar))
+      return true
+    })
+  } finally {
+    ended = await load.end()
+  }
+  const { writes, signIns, pushes } = ended
+  expect(writes.failures, 'writes of the tenant that were refused or failed').toEqual([])
+  expect(writes.done).toBeGreaterThanOrEqual(leastWrites)
+  expect(
+    signIns.failures.filter(failure => !wasInFlight(failure)),
+    'sign-ins that failed',
+  ).toEqual([])
+  expect(signIns.done).toBeGreaterThanOrEqual(leastSignIns)
+  expect(pushes.failures, 'git at GitHub, which was not disturbed').toEqual([])
+  await expectAllHandledOnce(load.startedAt)
+}
+
+function wasInFlight({ at, startedAt }: Failure): boolean {
+  return disturbances.some(time => startedAt - inFlightMilliseconds < time && time < at)
+}
+
+async function deliveriesSince(time: Date): Promise<readonly Delivery[]> {
+  const text = await readFile(join(platform.stateFolder, 'github/deliveries.jsonl'), 'utf8')
+  const all = text.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line) as Delivery]))
+  return all.filter(({ deliveredAt, event }) => event === 'push' && Date.parse(deliveredAt) >= time.getTime())
+}
+
+/** Every webhook of GitHub was answered 202 in one of its attempts, and is in the audit log once. */
+async function expectAllHandledOnce(since: Date): Promise<void> {
+  // A webhook that was not answered waits for the next search for missed ones.
+  await eventually('every webhook has arrived and was handled', 400, async () => {
+    const guids = new Set((await deliveriesSince(since)).map(({ guid }) => guid))
+    const arrived = new Set((await deliveriesSince(since)).filter(({ statusCode }) => statusCode === 202).map(({ guid }) => guid))
+    const handled = await handledWebhooks()
+    return guids.size > 0 && [...guids].every(guid => arrived.has(guid) && handled.includes(`Webhook/${guid}`)) ? true : undefined
+  })
+  const handled = await handledWebhooks()
+  const twice = handled.filter((object, index) => handled.indexOf(object) !== index)
+  expect(twice, 'webhooks that were handled twice').toEqual([])
+}
+
+async function handledWebhooks(): Promise<readonly string[]> {
+  const listed = await platform.sekisho('ada', ['audit', 'list', '--action', 'webhook.received', '--limit', '1000', '-o', 'json'])
+  expect(listed).toMatchObject({ code: 0 })
+  return (JSON.parse(listed.output) as readonly { readonly object: string }[]).map(({ object }) => object)
+}
+
+describe('the production form under load', () => {
+  test.each(components)(
+    'restarts the Deployment of the %s',
+    async component => {
+      await underLoad(async () => {
+        const restarted = await platform.asAdministrator([
+          'rollout',
+          'restart',
+          `deployment/sekisho-${component}`,
+          '-n',
+          platformNamespace,
+        ])
+        expect(restarted).toMatchObject({ code: 0 })
+        disturbed()
+        await rollout(component)
+        disturbed()
+      })
+    },
+    700_000,
+  )
+
+  test.each(['broker', 'controllers'] as const)(
+    'loses the leader of the %s, and the next one leads within 17 s',
+    async component => {
+      await underLoad(async () => {
+        const former = await eventually('a leader', 60, () => leaderOf(component))
+        disturbed()
+        const lostAt = Date.now()
+        await kill(former)
+        await eventually('the next leader', 60, async () => {
+          const next = await leaderOf(component)
+          return next !== undefined && next !== former ? next : undefined
+        })
+        const seconds = (Date.now() - lostAt) / 1000
+        expect(seconds).toBeLessThan(mostSecondsWithoutLeader)
+        await rollout(component)
+      })
+    },
+    700_000,
+  )
+
+  test('loses a pod of admission', async () => {
+    await underLoad(async () => {
+      const [pod] = await platformPods(platform.admin, 'admission')
+      disturbed()
+      await kill(pod?.name ?? '')
+      await rollout('admission')
+    })
+  }, 700_000)
+
+  test('is drained pod by pod, as its budgets allow', async () => {
+    await underLoad(async () => {
+      for (const component of components) {
+        for (const pod of await platformPods(platform.admin, component)) {
+          disturbed()
+          await evict(pod.name)
+          await rollout(component)
+        }
+      }
+    })
+  }, 900_000)
+
+  test('has two replicas of each part afterwards', async () => {
+    for (const name of deploymentsOf.production) {
+      const path = `/apis/apps/v1/namespaces/${platformNamespace}/deployments/${name}`
+      const { status } = (await platform.admin.call('GET', path)) as { readonly status: { readonly readyReplicas?: number } }
+      expect(status.readyReplicas, name).toBe(2)
+    }
+  })
+})

@@ -1,0 +1,123 @@
+// What GitHub fails to do when the platform answers on a pull request, and what people undo there: the last state arrives, once. The GitHubReport
+// controller on a real API server and the GitHub emulator.
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
+import type { Fault } from '../../dev/github/faults/kinds.ts'
+import { installKinds, patience } from '../fixtures/application-fixture.ts'
+import { waitUntil } from '../fixtures/harness.ts'
+import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
+
+beforeAll(() => installKinds())
+
+let github: RunningEmulator
+beforeEach(async () => {
+  github = await startEmulator()
+  return () => github.stop()
+})
+
+const url = 'https://pr-1-shop.example.test'
+const longPatience = { ...patience, timeoutMilliseconds: 90_000 }
+const comments = () => github.context.state.comments.filter(one => one.repositoryId === shop)
+const statesOf = (sha: string) => github.context.state.statuses.filter(one => one.sha === sha).map(one => one.state)
+const deployments = () => github.context.state.deployments.filter(one => one.repositoryId === shop)
+const lastStateOf = (id: number) => github.context.state.deploymentStatuses.filter(one => one.deploymentId === id).at(-1)?.state
+
+/** Where the four kinds of answers are written. */
+const places = ['issues', 'statuses', 'deployments', 'deployments/*/statuses'].map(part => `/repositories/${shop}/${part}`)
+
+/** Waits until GitHub shows that the preview runs, once in each place. */
+async function showsRunning(head: string): Promise<void> {
+  await waitUntil(
+    'GitHub shows that the preview runs',
+    async () => {
+      const [deployment] = deployments()
+      const deployed = deployment && lastStateOf(deployment.id)
+      const isShown = comments()[0]?.body.includes(': running**') && statesOf(head).at(-1) === 'success'
+      if (isShown && deployed === 'success') return true
+      throw new Error(`${comments()[0]?.body} ${statesOf(head)} ${deployed}`)
+    },
+    longPatience,
+  )
+  expect([comments().length, deployments().length]).toEqual([1, 1])
+}
+
+test.each<[string, (path: string) => Fault]>([
+  ['answers 500', path => ({ kind: 'rest-status', method: 'POST', path, status: 500 })],
+  ['answers 502', path => ({ kind: 'rest-status', method: 'POST', path, status: 502 })],
+  ['asks to wait', path => ({ kind: 'rest-status', method: 'POST', path, status: 403, headers: { 'retry-after': '1' } })],
+  ['limits', path => ({ kind: 'rate-limited', method: 'POST', path, limit: 'secondary', retryAfter: 1 })],
+  ['resets the connection', path => ({ kind: 'reset', method: 'POST', path, when: 'before' })],
+  ['has written it and does not say so', path => ({ kind: 'reset', method: 'POST', path, when: 'after' })],
+])(
+  'GitHub %s at each first write: everything is there in the end, and nothing twice',
+  async (_what, faultAt) => {
+    const fixture = await startReportFixture(github)
+    const { number, head } = await fixture.open('feature')
+    for (const place of places) github.context.faults.arm(faultAt(place), 1)
+    const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
+    await fixture.report([{ ...row, state: 'Running', url }])
+    await showsRunning(head)
+    await fixture.reported(number)
+    expect(github.context.faults.list().filter(({ remaining }) => remaining !== 0)).toEqual([])
+    expect(statesOf(head)).toEqual(['success'])
+  },
+  150_000,
+)
+
+test.each([403, 404, 422])(
+  'GitHub refuses (%s): it says so, keeps nothing from the rest, and the next state is written',
+  async status => {
+    const fixture = await startReportFixture(github)
+    const { number, head } = await fixture.open('feature')
+    const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
+    const path = `/repositories/${shop}/issues`
+    const fault = github.context.faults.arm({ kind: 'rest-status', method: 'POST', path, status }, null)
+    await fixture.report([{ ...row, state: 'Building' }])
+    await fixture.reported(number, 'Refused')
+    expect([comments().length, statesOf(head)]).toEqual([0, ['pending']])
+    github.context.faults.disarm(fault)
+    await fixture.report([{ ...row, state: 'Running', url }])
+    await showsRunning(head)
+  },
+  120_000,
+)
+
+test('a deployment that a person deleted comes back with the next state, and what it was is not written to', async () => {
+  const fixture = await startReportFixture(github)
+  const { number, head } = await fixture.open('feature')
+  const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
+  await fixture.report([{ ...row, state: 'Running', url }])
+  await showsRunning(head)
+  const [deleted] = deployments()
+  github.context.store.change(state => {
+    state.deployments = state.deployments.filter(({ id }) => id !== deleted?.id)
+    state.deploymentStatuses = state.deploymentStatuses.filter(one => one.deploymentId !== deleted?.id)
+  })
+  await fixture.report([{ ...row, state: 'Failed', reason: 'ApplicationNotReady', message: 'it crashed' }])
+  await waitUntil(
+    'another deployment says failure',
+    async () => deployments().some(({ id }) => id !== deleted?.id && lastStateOf(id) === 'failure') || undefined,
+    longPatience,
+  )
+  expect(deployments()).toHaveLength(1)
+  // Its commit status was written once for each state.
+  expect(statesOf(head)).toEqual(['success', 'failure'])
+  await fixture.report([])
+  await fixture.ended(number)
+  expect(lastStateOf(deployments()[0]?.id ?? 0)).toBe('inactive')
+}, 150_000)
+
+test('an archived repository takes no answer: the report says so, and its end does not wait', async () => {
+  const fixture = await startReportFixture(github)
+  const { number, head } = await fixture.open('feature')
+  const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
+  await fixture.report([{ ...row, state: 'Running', url }])
+  await showsRunning(head)
+  github.context.store.change(state => {
+    for (const repository of state.repositories) if (repository.id === shop) repository.archived = true
+  })
+  await fixture.report([{ ...row, state: 'Failed', reason: 'ApplicationNotReady', message: 'it crashed' }])
+  await fixture.reported(number, 'Refused')
+  await fixture.report([])
+  await fixture.ended(number)
+}, 150_000)

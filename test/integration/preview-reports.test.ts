@@ -1,0 +1,161 @@
+// What people see on a pull request, with the GitHubReport controller on a real API server and the GitHub emulator: one comment, a deployment and a
+// commit status, which follow the preview to its end; after deletions, forgeries, restarts and while GitHub limits.
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { createComment, deleteComment } from '../../dev/github/actions/pull-requests/comments.ts'
+import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
+import { repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
+import { secrets } from '../../src/api/builtin/index.ts'
+import { installKinds, patience } from '../fixtures/application-fixture.ts'
+import { waitUntil } from '../fixtures/harness.ts'
+import { brokerUrl } from '../fixtures/remote-sync-objects.ts'
+import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
+
+beforeAll(() => installKinds())
+
+let github: RunningEmulator
+beforeEach(async () => {
+  github = await startEmulator()
+  return () => github.stop()
+})
+
+const url = 'https://pr-1-shop.example.test'
+const comments = () => github.context.state.comments.filter(one => one.repositoryId === shop)
+const statesOf = (sha: string) => github.context.state.statuses.filter(one => one.sha === sha).map(one => one.state)
+const deployments = () => github.context.state.deployments.filter(one => one.repositoryId === shop)
+const deploymentStates = (id = 0) =>
+  github.context.state.deploymentStatuses.filter(one => one.deploymentId === id).map(one => one.state)
+
+function participant(login: string) {
+  const { context } = github
+  const [repository, sender] = [repositoryById(context.state, shop), userByLogin(context.state, login)]
+  return repository && sender ? { context, repository, sender } : expect.fail('the seed has no acme/shop')
+}
+
+function shows(what: string, found: () => boolean): Promise<true> {
+  return waitUntil(what, async () => found() || undefined, patience)
+}
+
+test('one comment, a deployment and a status follow a preview from its build to its end', async () => {
+  const fixture = await startReportFixture(github)
+  const { number, head } = await fixture.open('feature')
+  const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
+  await fixture.report([{ ...row, state: 'Building' }])
+  await fixture.reported(number)
+  expect(comments()).toMatchObject([{ number, body: expect.stringContaining('**Preview ` shop `: building**') }])
+  expect(statesOf(head)).toEqual(['pending'])
+  expect(github.context.state.statuses[0]).toMatchObject({
+    context: 'sekisho/shop',
+    targetUrl: `${brokerUrl}/tenants/${fixture.namespace}/builds`,
+  })
+  expect(deployments()).toMatchObject([
+    { sha: head, environment: `preview/shop-pr-${number}`, transient: true, production: false },
+  ])
+
+  await fixture.report([{ ...row, state: 'Running', url }])
+  await shows('the comment says running', () => comments().at(0)?.body.includes(': running**') === true)
+  await fixture.reported(number)
+  expect(comments()[0]?.body).toContain(`- URL: <${url}>`)
+  expect(comments()).toHaveLength(1)
+  expect(statesOf(head)).toEqual(['pending', 'success'])
+  expect(github.context.state.deploymentStatuses.at(-1)).toMatchObject({ state: 'success', environmentUrl: url })
+
+  // A person does not want it: it comes back with the next state, once.
+  const [comment] = comments()
+  if (comment) deleteComment(participant('olivia'), comment)
+  const values = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'appsecret-shop', namespace: fixture.namespace } }
+  await fixture.client.create(secrets, { ...values, data: { KEY: btoa('hunter-hunter-2') } }, { fieldManager: 'test' })
+  const message = 'cannot reach db with hunter-hunter-2 @acme/owners ```\n![x](http://evil.test/x) <img src=x> https://evil.test'
+  await fixture.report([{ ...row, state: 'Failed', reason: 'ApplicationNotReady', message }])
+  await shows('the comment says failed', () => comments().at(0)?.body.includes(': failed**') === true)
+  await fixture.reported(number)
+  expect(comments()).toHaveLength(1)
+  expect(comments()[0]?.id).not.toBe(comment?.id)
+  const { body = '' } = comments()[0] ?? {}
+  expect(body).not.toContain('hunter-hunter-2')
+  expect(body).toContain(
+    '````text\ncannot reach db with [redacted] @acme/owners ```\n![x](http://evil.test/x) <img src=x> https://evil.test\n````',
+  )
+
+  await fixture.report([])
+  await fixture.ended(number)
+  expect(comments()).toHaveLength(1)
+  expect(comments()[0]?.body).toContain(': destroyed**')
+  expect(deployments().map(({ id }) => deploymentStates(id))).toEqual([['in_progress', 'success', 'failure', 'inactive']])
+}, 120_000)
+
+test('a pull request that is opened again has its comment again; comments of others with the same beginning are not touched', async () => {
+  const fixture = await startReportFixture(github)
+  const { number, head } = await fixture.open('feature')
+  const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
+  await fixture.report([{ ...row, state: 'Running', url }])
+  await fixture.reported(number)
+  const [own] = comments()
+  const marker = own?.body.split('\n')[0] ?? ''
+  await fixture.report([])
+  await fixture.ended(number)
+
+  createComment(participant('noah'), number, `${marker}\nI am the platform`)
+  await fixture.report([{ ...row, state: 'Running', url }])
+  await shows(
+    'its own comment says running again',
+    () =>
+      comments()
+        .find(({ id }) => id === own?.id)
+        ?.body.includes(': running**') === true,
+  )
+  await fixture.reported(number)
+  expect(comments().map(({ body }) => body)).toEqual([expect.stringContaining(': running**'), `${marker}\nI am the platform`])
+  expect(deployments()).toHaveLength(1)
+  expect(deploymentStates(deployments()[0]?.id).at(-1)).toBe('success')
+}, 120_000)
+
+test('nobody hears of pull requests that the policy excludes; doubt changes nothing', async () => {
+  const fixture = await startReportFixture(github)
+  const [fork, left] = [await fixture.open('fork'), await fixture.open('left')]
+  const excluded = { number: fork.number, headCommit: fork.head, state: 'LeftOut', reason: 'ForkExcluded' } as const
+  const limited = { number: left.number, headCommit: left.head, state: 'LeftOut', reason: 'LimitReached' } as const
+  await fixture.report([excluded, limited])
+  await fixture.reported(left.number)
+  expect(comments()).toMatchObject([{ number: left.number }])
+  expect(deployments()).toEqual([])
+  expect(github.context.state.statuses).toEqual([])
+})
+
+test('a commit of a fork waits for its approval by name, and its deployment ends when a push takes it away', async () => {
+  const fixture = await startReportFixture(github)
+  const { number, head } = await fixture.open('feature')
+  const row = { number, headCommit: head, headRepository: 4999 }
+  await fixture.report([{ ...row, state: 'Running', url, application: `shop-pr-${number}` }])
+  await fixture.reported(number)
+  const next = 'c'.repeat(40)
+  await fixture.report([{ ...row, headCommit: next, state: 'WaitingForApproval', reason: 'ApprovalMissing' }])
+  await shows(
+    'the comment asks for the approval of that commit',
+    () => comments()[0]?.body.includes(`/sekisho approve ${next}`) === true,
+  )
+  await shows('its deployment is inactive', () => deploymentStates(deployments()[0]?.id).at(-1) === 'inactive')
+  // GitHub does not know this commit: it says so once, and the rest goes on.
+  await fixture.reported(number, 'Refused')
+  expect(comments()).toHaveLength(1)
+})
+
+test('GitHub limits the writes of the installation: nothing is sent until it allows it, and the last state arrives', async () => {
+  await github.stop()
+  github = await startEmulator({
+    rateLimit: { authenticated: 5000, anonymous: 60, enforced: false, secondary: { contentPerMinute: 2 } },
+  })
+  const fixture = await startReportFixture(github)
+  const { number, head } = await fixture.open('feature')
+  const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
+  await fixture.report([{ ...row, state: 'Building' }])
+  await fixture.reported(number, 'RateLimited')
+  expect([comments().length, statesOf(head)]).toEqual([1, ['pending']])
+  await fixture.report([{ ...row, state: 'Running', url }])
+  await fixture.restart()
+  await waitUntil(
+    'the last state stands on GitHub',
+    async () => (comments()[0]?.body.includes(': running**') && statesOf(head).at(-1) === 'success') || undefined,
+    { ...patience, timeoutMilliseconds: 200_000 },
+  )
+  expect(comments()).toHaveLength(1)
+}, 240_000)

@@ -1,0 +1,348 @@
+// RemoteSyncs of pull requests: the controllers, real git and a real API server against the GitHub emulator. Merge commits as GitHub makes them, the
+// wall for forks, and promotion. The tests act as kpack, the grant controller, the kubelet and the controllers of AppPipelines and approvals.
+import { describe, expect, test } from 'vitest'
+import { mergePullRequest } from '../../dev/github/actions/pull-requests/merge.ts'
+import { openPullRequest, setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
+import { changeRepository } from '../../dev/github/actions/repository/change.ts'
+import { forkRepository } from '../../dev/github/actions/repository/fork.ts'
+import { repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
+import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.ts'
+import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
+import { application } from '../../src/api/apps/application.ts'
+import { type PreviewApproval, previewApproval, previewApprovalName } from '../../src/api/apps/preview-approval.ts'
+import { release } from '../../src/api/apps/release.ts'
+import { remoteSync } from '../../src/api/apps/remote-sync.ts'
+import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
+import { findCondition } from '../../src/kube/object/conditions.ts'
+import { ownerReference } from '../../src/kube/object/owner.ts'
+import { patience, readyReason, runPods } from '../fixtures/application-fixture.ts'
+import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
+import { installedFixture } from '../fixtures/github-fixture.ts'
+import { waitUntil } from '../fixtures/harness.ts'
+import {
+  fieldManager,
+  type Hub,
+  image,
+  type RemoteSyncFixture,
+  startRemoteSyncFixture,
+  succeeded,
+} from '../fixtures/remote-sync-fixture.ts'
+
+useEmulatedGitHub()
+
+const shop = 4001
+const person = (login: string) => userByLogin(github.context.state, login) ?? expect.fail(`no person ${login}`)
+const repository = () => repositoryById(github.context.state, shop) ?? expect.fail('no repository')
+const actionOf = (login: string) => ({ context: github.context, repository: repository(), sender: person(login) })
+
+/** Pushes a commit with one changed file on top of `from`; resolves to its id. */
+async function push(login: string, fullName: string, branch: string, change: { file: string; text: string; from?: string }) {
+  const git = await createGitClient()
+  await git.run('clone', cloneUrl(github.url, fullName, github.personalTokens[login]), '.')
+  await git.run('checkout', '-B', 'work', `origin/${change.from ?? 'main'}`)
+  const sha = await git.commit(change.file, change.text, `${change.file} on ${branch}`)
+  expect(await git.run('push', '--force', 'origin', `HEAD:${branch}`)).toMatchObject({ ok: true })
+  await git.remove()
+  return sha
+}
+
+const open = (login: string, head: string) =>
+  openPullRequest(actionOf(login), { title: head, body: null, head, seesHead: () => true, base: 'main', draft: false })
+
+/** What a build gets: the repository by number, and nothing else. */
+function hub(): Hub {
+  const { client, installation, endpoints } = installedFixture(github)
+  const permissions = { contents: 'read', pull_requests: 'read' } as const
+  return {
+    endpoints,
+    repository: { id: shop, fullName: 'acme/shop' },
+    mint: async () => (await client.mint({ installationId: installation.id, repositoryIds: [shop], permissions })).token,
+  }
+}
+
+const becomes = ({ client, namespace }: RemoteSyncFixture, reason: string, name = 'shop') =>
+  readyReason(client, remoteSync, { namespace, name }, reason)
+
+async function builtCommits({ client, namespace }: RemoteSyncFixture): Promise<readonly (string | undefined)[]> {
+  return (await client.list(kpackBuilds, { namespace }))
+    .filter(build => build.metadata.deletionTimestamp === undefined)
+    .map(build => build.spec.source.git?.revision)
+}
+
+/** Acts as kpack and the kubelet: the commit is built as the image of that number, and its pods run. */
+async function built(fixture: RemoteSyncFixture, commit: string, number: number) {
+  await fixture.endBuild(await fixture.buildOf(commit), succeeded(number))
+  await runPods(fixture.client, fixture.namespace, image(number), 1)
+}
+
+async function parentsOf(sha: string): Promise<readonly string[]> {
+  return (await github.context.git.commit(shop, sha)).parents
+}
+
+describe('the merge commit', () => {
+  async function following() {
+    const fixture = await startRemoteSyncFixture(renderer, { hub: hub() })
+    const head = await push('dave', 'acme/shop', 'feature', { file: 'page.txt', text: 'ours' })
+    const pull = await open('dave', 'feature')
+    await fixture.applyApplication()
+    await fixture.applyRemoteSync({ source: { pullRequest: pull.number, mergeCommit: true } })
+    await fixture.approve()
+    return { fixture, pull, head }
+  }
+
+  /** Waits until a merge of exactly these two is built. */
+  function mergeBuilt(fixture: RemoteSyncFixture, parents: readonly string[]): Promise<string> {
+    return waitUntil(
+      `a merge of ${parents.join(' and ')} is built`,
+      async () => {
+        for (const commit of await builtCommits(fixture))
+          if (commit !== undefined && JSON.stringify(await parentsOf(commit)) === JSON.stringify(parents)) return commit
+        return undefined
+      },
+      patience,
+    )
+  }
+
+  test('of the present base and head is built; a push to either gives another one', async () => {
+    const { fixture, pull, head } = await following()
+    const merged = await mergeBuilt(fixture, [pull.base.sha, head])
+    await built(fixture, merged, 1)
+    const { status } = await becomes(fixture, 'Deployed')
+    expect(status).toMatchObject({
+      commit: merged,
+      imageCommit: merged,
+      pullRequest: { number: pull.number, headCommit: head, headRepository: shop, baseBranch: 'main' },
+    })
+    const base = await push('dave', 'acme/shop', 'main', { file: 'other.txt', text: 'theirs' })
+    await fixture.wake()
+    await mergeBuilt(fixture, [base, head])
+    const next = await push('dave', 'acme/shop', 'feature', { file: 'page.txt', text: 'more', from: 'feature' })
+    await fixture.wake()
+    await mergeBuilt(fixture, [base, next])
+  })
+
+  test('is waited for while GitHub has not computed it, with growing waits; the former one is not built', async () => {
+    github.context.faults.arm({ kind: 'merge-not-tested' }, 2)
+    const { fixture, pull, head } = await following()
+    const { status } = await becomes(fixture, 'MergePending')
+    expect(status?.pullRequest?.mergePendingSince).toBeDefined()
+    expect(await builtCommits(fixture)).toEqual([])
+    const merged = await mergeBuilt(fixture, [pull.base.sha, head])
+    expect(await builtCommits(fixture)).toEqual([merged])
+    const found = await fixture.client.get(remoteSync, { namespace: fixture.namespace, name: 'shop' })
+    expect(found?.status?.pullRequest).not.toHaveProperty('mergePendingSince')
+  })
+
+  test('does not exist while they conflict: what runs goes on, and resolving the conflict builds', async () => {
+    const { fixture, pull, head } = await following()
+    await built(fixture, await mergeBuilt(fixture, [pull.base.sha, head]), 1)
+    await becomes(fixture, 'Deployed')
+    const base = await push('dave', 'acme/shop', 'main', { file: 'page.txt', text: 'theirs' })
+    await fixture.wake()
+    const conflicting = await becomes(fixture, 'MergeConflict')
+    expect(findCondition(conflicting.status?.conditions, 'Ready')?.message).toContain('conflicts with branch main')
+    expect((await fixture.client.get(application, { namespace: fixture.namespace, name: 'shop' }))?.spec.image).toBe(image(1))
+    const solved = await push('dave', 'acme/shop', 'feature', { file: 'page.txt', text: 'both' })
+    await fixture.wake()
+    await mergeBuilt(fixture, [base, solved])
+    await setPullRequestState(actionOf('dave'), pull, 'closed')
+    await fixture.wake()
+    await becomes(fixture, 'PullRequestClosed')
+    expect(await builtCommits(fixture)).not.toContain(solved)
+  })
+})
+
+describe('forks', () => {
+  const preview = 'web-pr-7'
+
+  /** A public repository, as strangers can fork it, with a fork of noah and a pull request of it. */
+  async function forked() {
+    await changeRepository(actionOf('olivia'), { private: false })
+    const noah = person('noah')
+    await forkRepository(actionOf('noah'), { owner: noah, name: undefined, defaultBranchOnly: true })
+    const head = await push('noah', 'noah/shop', 'idea', { file: 'idea.txt', text: 'one' })
+    return { head, pull: await open('noah', 'noah:idea') }
+  }
+
+  /** A preview as the controller of AppPipelines makes it: its approvals count for it. */
+  async function previewed(source: object) {
+    const fixture = await startRemoteSyncFixture(renderer, { hub: hub() })
+    const { client, namespace } = fixture
+    const { apiVersion, kind } = appPipeline
+    const spec = {
+      installation: 'github',
+      repository: 'acme/shop',
+      requestedBy: 'github|github.localhost|1',
+      template: { application: { chart: fixture.chart, processes: [{ name: 'web', port: 3000 }] } },
+    }
+    const pipeline = await client.apply(
+      appPipeline,
+      { apiVersion, kind, metadata: { name: 'web', namespace }, spec },
+      { fieldManager },
+    )
+    await fixture.applyApplication(preview)
+    await fixture.applyRemoteSync({ source }, preview, { ownerReferences: [ownerReference(pipeline, { controller: true })] })
+    await fixture.approve(preview)
+    const approve = (number: number, headCommit: string, changes: Partial<PreviewApproval['spec']> = {}) =>
+      client.create(
+        previewApproval,
+        {
+          apiVersion: previewApproval.apiVersion,
+          kind: previewApproval.kind,
+          metadata: { name: previewApprovalName(preview, headCommit), namespace },
+          spec: {
+            pipeline: { name: 'web', uid: pipeline.metadata.uid ?? '' },
+            repository: shop,
+            number,
+            headCommit,
+            by: { id: 1001, login: 'olivia' },
+            via: 'Comment',
+            ...changes,
+          },
+        },
+        { fieldManager },
+      )
+    const withdraw = (headCommit: string) =>
+      client.delete(previewApproval, { namespace, name: previewApprovalName(preview, headCommit) })
+    return { ...fixture, approveHead: approve, withdraw }
+  }
+
+  test('a head that nobody approved is not fetched; the approved one is, and a push needs another approval', async () => {
+    const { head, pull } = await forked()
+    const fixture = await previewed({ pullRequest: pull.number })
+    const waiting = await becomes(fixture, 'ApprovalMissing', preview)
+    expect(waiting.status).toMatchObject({ pullRequest: { headCommit: head, headRepository: pull.head.repositoryId } })
+    expect(waiting.status?.commit).toBeUndefined()
+    await fixture.approveHead(pull.number, head)
+    const build = await fixture.buildOf(head)
+    await fixture.endBuild(build, succeeded(1))
+    await runPods(fixture.client, fixture.namespace, image(1), 1)
+    await becomes(fixture, 'Deployed', preview)
+
+    const pushed = await push('noah', 'noah/shop', 'idea', { file: 'idea.txt', text: 'evil', from: 'idea' })
+    await fixture.wake(preview)
+    const again = await becomes(fixture, 'ApprovalMissing', preview)
+    expect(findCondition(again.status?.conditions, 'Resolved')?.message).toContain(`/sekisho approve ${pushed}`)
+    expect(again.status).toMatchObject({ pullRequest: { headCommit: pushed }, imageCommit: head })
+    expect(again.status).not.toHaveProperty('imageSource')
+    expect(await builtCommits(fixture)).toEqual([head])
+  })
+
+  test('a withdrawn approval ends the build', async () => {
+    const { head, pull } = await forked()
+    const fixture = await previewed({ pullRequest: pull.number })
+    await becomes(fixture, 'ApprovalMissing', preview)
+    await fixture.approveHead(pull.number, head)
+    const build = await fixture.buildOf(head)
+    await becomes(fixture, 'Building', preview)
+    await fixture.withdraw(head)
+    await becomes(fixture, 'ApprovalMissing', preview)
+    expect(await builtCommits(fixture)).toEqual([])
+    const url = build.spec.source.git?.url ?? ''
+    expect((await fetch(`${url}/info/refs?service=git-upload-pack`)).status).toBe(404)
+  })
+
+  test.each([
+    ['of another pipeline', { pipeline: { name: 'web', uid: 'another' } }],
+    ['of another repository', { repository: 4002 }],
+    ['of another pull request', { number: 99 }],
+  ])('an approval %s does not count', async (_what, changes) => {
+    const { head, pull } = await forked()
+    const fixture = await previewed({ pullRequest: pull.number })
+    await becomes(fixture, 'ApprovalMissing', preview)
+    await fixture.approveHead(pull.number, head, changes)
+    await fixture.wake(preview)
+    const wake = (await fixture.client.get(remoteSync, { namespace: fixture.namespace, name: preview }))?.metadata.annotations
+    await waitUntil(
+      'the wake is handled',
+      async () => {
+        const found = await fixture.client.get(remoteSync, { namespace: fixture.namespace, name: preview })
+        return found?.status?.handledWake === wake?.['sekisho.dev/wake'] || undefined
+      },
+      patience,
+    )
+    await becomes(fixture, 'ApprovalMissing', preview)
+    expect(await builtCommits(fixture)).toEqual([])
+  })
+
+  test('the merge of an approved head is built; a RemoteSync that a person wrote gets no approval', async () => {
+    const { head, pull } = await forked()
+    const fixture = await previewed({ pullRequest: pull.number, mergeCommit: true })
+    await becomes(fixture, 'ApprovalMissing', preview)
+    await fixture.applyApplication()
+    await fixture.applyRemoteSync({ source: { pullRequest: pull.number } })
+    await fixture.approve()
+    await fixture.approveHead(pull.number, head)
+    const merged = await waitUntil('the merge is built', async () => (await builtCommits(fixture))[0], patience)
+    expect(await parentsOf(merged)).toEqual([pull.base.sha, head])
+    await becomes(fixture, 'ApprovalMissing')
+    expect(await builtCommits(fixture)).toEqual([merged])
+  })
+})
+
+describe('promotion', () => {
+  /** main runs, and a preview of a pull request that is one commit ahead of it. */
+  async function previewed() {
+    const fixture = await startRemoteSyncFixture(renderer, { hub: hub() })
+    const first = await push('dave', 'acme/shop', 'main', { file: 'page.txt', text: 'one' })
+    for (const name of ['shop', 'preview']) await fixture.applyApplication(name)
+    await fixture.applyRemoteSync()
+    await fixture.approve()
+    await built(fixture, first, 1)
+    await becomes(fixture, 'Deployed')
+    const head = await push('dave', 'acme/shop', 'feature', { file: 'page.txt', text: 'two' })
+    const pull = await open('dave', 'feature')
+    await fixture.applyRemoteSync({ source: { pullRequest: pull.number } }, 'preview')
+    await fixture.approve('preview')
+    await built(fixture, head, 2)
+    await becomes(fixture, 'Deployed', 'preview')
+    return { fixture, pull, head }
+  }
+
+  const releasesOf = async ({ client, namespace }: RemoteSyncFixture) =>
+    (await client.list(release, { namespace }))
+      .filter(({ spec }) => spec.application.name === 'shop')
+      .map(({ spec }) => [spec.number, spec.reason, spec.image, spec.by.name])
+      .sort()
+
+  test('a merge with the files of the preview runs its image without a build, also when the preview has gone', async () => {
+    const { fixture, pull, head } = await previewed()
+    await fixture.client.delete(remoteSync, { namespace: fixture.namespace, name: 'preview' })
+    const merged = await mergePullRequest(actionOf('dave'), pull, { method: 'merge' })
+    await waitUntil(
+      'the preview is gone',
+      async () => ((await fixture.client.get(remoteSync, { namespace: fixture.namespace, name: 'preview' })) ? undefined : true),
+      patience,
+    )
+    await fixture.wake()
+    // The Application of the preview is still there.
+    await runPods(fixture.client, fixture.namespace, image(2), 2)
+    const { status } = await becomes(fixture, 'Promoted')
+    expect(status).toMatchObject({ commit: merged, image: image(2), imageCommit: head, promoted: { commit: merged, from: head } })
+    expect(await builtCommits(fixture)).not.toContain(merged)
+    expect(await releasesOf(fixture)).toEqual([
+      [1, 'First', image(1), 'shop'],
+      [2, 'Promoted', image(2), 'shop'],
+    ])
+    fixture.writes.length = 0
+    await fixture.wake()
+    await waitUntil('the wake is handled', async () => fixture.writes.includes('status RemoteSync shop') || undefined, patience)
+    expect(fixture.writes).toEqual(['status RemoteSync shop'])
+  })
+
+  test('a merge with other files is built', async () => {
+    const { fixture, pull } = await previewed()
+    await push('dave', 'acme/shop', 'main', { file: 'other.txt', text: 'theirs' })
+    const merged = await mergePullRequest(actionOf('dave'), pull, { method: 'merge' })
+    await fixture.wake()
+    await fixture.buildOf(merged)
+  })
+
+  test('a merge under other build settings is built', async () => {
+    const { fixture, pull } = await previewed()
+    await fixture.applyRemoteSync({ build: { env: [{ name: 'MODE', value: 'production' }] } })
+    const merged = await mergePullRequest(actionOf('dave'), pull, { method: 'squash' })
+    await fixture.wake()
+    await fixture.buildOf(merged)
+  })
+})

@@ -1,0 +1,384 @@
+// Releases of an Application on a real API server: numbers, the release job that gates a rollout, automatic roll back, pins, and that nothing is
+// released twice. The Deployment and Job controllers are the real ones; the test sets the status of pods, as a kubelet would.
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
+import { type Application, application } from '../../src/api/apps/application.ts'
+import { applicationChart } from '../../src/api/apps/application-chart.ts'
+import { type Release, release } from '../../src/api/apps/release.ts'
+import { deployments, jobs, type Pod, pods } from '../../src/api/builtin/index.ts'
+import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
+import { createApplicationController } from '../../src/controllers/application/index.ts'
+import { isKubeError } from '../../src/kube/client/errors.ts'
+import { createManager } from '../../src/kube/manager.ts'
+import { findCondition } from '../../src/kube/object/conditions.ts'
+import { createEventRecorder } from '../../src/kube/object/events.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import {
+  chartOf,
+  type Fixture,
+  installKinds,
+  otherRegistry,
+  patience,
+  podsOf,
+  readyReason,
+  runPods,
+  setPodStatus,
+  withFixture,
+} from '../fixtures/application-fixture.ts'
+import { withoutDomains } from '../fixtures/domains.ts'
+import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { quiet } from '../fixtures/quiet.ts'
+
+const fieldManager = 'test'
+const image = (n: number): string => `registry.example.com/acme/shop@sha256:${String(n).repeat(64)}`
+const commit = (n: number): string => String(n).repeat(40)
+const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
+const web = { name: 'web', port: 3000, replicas: 1 }
+const idle = { name: 'worker', replicas: 0 }
+
+let renderer: ChartRenderer
+beforeAll(async () => {
+  await installKinds()
+  renderer = createChartRenderer()
+  renderer.warmUp()
+})
+afterAll(() => renderer.stop())
+
+/** The controller and a chart of this test alone. Resolves to a function that applies Application `shop`. */
+async function start(): Promise<Fixture & { readonly apply: (spec: object) => Promise<Application> }> {
+  const fixture = await withFixture()
+  const { controllersClient: client, platformNamespace, namespace } = fixture
+  const chart = chartOf(namespace)
+  const { apiVersion, kind } = applicationChart
+  const spec = { builtIn: 'web', timeoutSeconds: 10 }
+  await fixture.client.apply(applicationChart, { apiVersion, kind, metadata: { name: chart }, spec }, { fieldManager })
+  onTestFinished(() => fixture.client.delete(applicationChart, { name: chart }))
+  const manager = createManager({ client, log: silentLog, clock: systemClock, random: Math.random })
+  const events = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'test' })
+  const deps = { manager, renderer, events, clock: systemClock, platformNamespace }
+  manager.add(createApplicationController({ ...deps, ...withoutDomains, ingress, registry: otherRegistry }))
+  await manager.start()
+  onTestFinished(() => manager.stop())
+  const apply = (more: object): Promise<Application> =>
+    fixture.client.apply(
+      application,
+      {
+        apiVersion: application.apiVersion,
+        kind: application.kind,
+        metadata: { name: 'shop', namespace },
+        spec: { chart, ...more },
+      },
+      { fieldManager, force: true },
+    )
+  return { ...fixture, apply }
+}
+
+const shop = ({ namespace }: Fixture) => ({ namespace, name: 'shop' })
+const ready = (fixture: Fixture, reason: string): Promise<Application> =>
+  readyReason(fixture.client, application, shop(fixture), reason)
+
+async function releasesOf({ client, namespace }: Fixture): Promise<readonly Release[]> {
+  return (await client.list(release, { namespace })).toSorted((a, b) => a.spec.number - b.spec.number)
+}
+
+const summary = (found: readonly Release[]) =>
+  found.map(({ spec, status }) => [spec.number, spec.reason, findCondition(status?.conditions, 'Ready')?.reason])
+
+/** Waits until the releases are these: number, what changed, what became of it. */
+function untilReleases(fixture: Fixture, wanted: ReturnType<typeof summary>): Promise<unknown> {
+  return waitUntil(
+    `the releases are ${JSON.stringify(wanted)}`,
+    async () => {
+      const found = summary(await releasesOf(fixture))
+      if (JSON.stringify(found) === JSON.stringify(wanted)) return true
+      throw new Error(JSON.stringify(found))
+    },
+    patience,
+  )
+}
+
+const crashing = (pod: Pod) => ({
+  phase: 'Running',
+  containerStatuses: (pod.spec?.containers ?? []).map(({ name, image: ref }) => ({
+    ...{ name, image: ref, imageID: '', ready: false, restartCount: 3 },
+    state: { waiting: { reason: 'CrashLoopBackOff' } },
+    lastState: { terminated: { exitCode: 7, reason: 'Error', startedAt: null, finishedAt: null } },
+  })),
+})
+
+/** The pod of a release job, as soon as there is one. */
+function jobPod({ client, namespace }: Fixture, number: number): Promise<Pod> {
+  return waitUntil(
+    `the pod of the release job of release ${number}`,
+    async () =>
+      (await client.list(pods, { namespace, labelSelector: `batch.kubernetes.io/job-name=shop-release-v${number}` }))[0],
+    patience,
+  )
+}
+
+function endedStatus(exitCode: number, message = ''): Record<string, unknown> {
+  const times = { startedAt: null, finishedAt: null }
+  const terminated = { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', message, ...times }
+  const container = { name: 'release', image: '', imageID: '', ready: false, restartCount: 0, state: { terminated } }
+  return { phase: exitCode === 0 ? 'Succeeded' : 'Failed', containerStatuses: [container] }
+}
+
+describe('releases', () => {
+  test('are numbered, made for changes of what runs and for nothing else, and cannot be changed', async () => {
+    const fixture = await start()
+    const { client, namespace, apply, writes } = fixture
+    await apply({ processes: [idle], image: image(1) })
+    await ready(fixture, 'Available')
+    await untilReleases(fixture, [[1, 'First', 'RolledOut']])
+
+    await quiet(fixture)
+    writes.length = 0
+    await client.mergePatch(application, shop(fixture), { metadata: { annotations: { touched: 'yes' } } }, { fieldManager })
+    await quiet(fixture)
+    expect(writes).toEqual([])
+
+    // Neither the number of pods nor what is about releases themselves is part of a release.
+    await apply({ processes: [{ ...idle, replicas: 1 }], image: image(1), releasesKept: 5, rollout: { timeoutSeconds: 60 } })
+    await runPods(client, namespace, image(1), 1)
+    await ready(fixture, 'Available')
+    await apply({ processes: [idle], image: image(2), releasesKept: 5 })
+    await ready(fixture, 'Available')
+    await apply({ processes: [idle], image: image(2), env: [{ name: 'A', value: '1' }], releasesKept: 5 })
+    await ready(fixture, 'Available')
+    await untilReleases(fixture, [
+      [1, 'First', 'RolledOut'],
+      [2, 'NewImage', 'RolledOut'],
+      [3, 'SpecChanged', 'RolledOut'],
+    ])
+    const settled = await ready(fixture, 'Available')
+    expect(settled.status).toMatchObject({ release: 3, latestRelease: 3, rollout: { release: 3, before: 2 } })
+    const [first] = await releasesOf(fixture)
+    expect(first?.spec).toMatchObject({
+      application: { name: 'shop', uid: settled.metadata.uid },
+      image: image(1),
+      by: { kind: 'FieldManager', name: fieldManager },
+      snapshot: { image: image(1), processes: [{ name: 'worker' }] },
+    })
+    const change = client.mergePatch(release, { namespace, name: 'shop-v1' }, { spec: { image: image(9) } }, { fieldManager })
+    await expect(change).rejects.toSatisfy(error => isKubeError(error, 422))
+  })
+
+  test('the oldest are deleted, and no number is used again', async () => {
+    const fixture = await start()
+    const { apply, client, namespace } = fixture
+    for (const number of [1, 2, 3, 4]) {
+      await apply({ processes: [idle], image: image(number), releasesKept: 2 })
+      await ready(fixture, 'Available')
+    }
+    await untilReleases(fixture, [
+      [3, 'NewImage', 'RolledOut'],
+      [4, 'NewImage', 'RolledOut'],
+    ])
+    for (const { metadata } of await releasesOf(fixture)) await client.delete(release, { namespace, name: metadata.name })
+    await apply({ processes: [idle], image: image(5), releasesKept: 2 })
+    await ready(fixture, 'Available')
+    const numbers = (await releasesOf(fixture)).map(({ spec }) => spec.number)
+    expect(numbers.at(-1)).toBeGreaterThan(4)
+    expect(numbers.every(number => number > 4)).toBe(true)
+  })
+})
+
+describe('the release job', () => {
+  const releaseJob = { command: ['node', 'migrate.js'], timeoutSeconds: 60 }
+
+  test('runs once with the new image before anything changes, and its failure keeps the earlier release', async () => {
+    const fixture = await start()
+    const { apply, client, namespace } = fixture
+    await apply({ processes: [web], image: image(1) })
+    await runPods(client, namespace, image(1), 1)
+    await ready(fixture, 'Available')
+
+    await apply({ processes: [web], image: image(2), releaseJob, env: [{ name: 'DATABASE', value: 'shop' }] })
+    const waiting = await ready(fixture, 'ReleaseJobRunning')
+    expect(waiting.status).toMatchObject({ image: image(1), release: 1, releaseJob: { release: 2, state: 'Running' } })
+    const first = await jobPod(fixture, 2)
+    const [container] = first.spec?.containers ?? []
+    expect(container).toMatchObject({
+      image: image(2),
+      command: ['node', 'migrate.js'],
+      env: expect.arrayContaining([{ name: 'DATABASE', value: 'shop' }]),
+      securityContext: { allowPrivilegeEscalation: false, runAsNonRoot: true },
+    })
+    expect((await client.get(deployments, { namespace, name: 'shop-web' }))?.spec?.template.spec?.containers[0]?.image).toBe(
+      image(1),
+    )
+    await setPodStatus(
+      first,
+      endedStatus(3, 'connecting\nrelation "orders" does not exist ghp_abcdefghijklmnopqrstuvwxyz0123456789'),
+    )
+    const failed = await ready(fixture, 'ReleaseJobFailed')
+    const { message = '' } = findCondition(failed.status?.conditions, 'Ready') ?? {}
+    expect(message).toContain('relation "orders" does not exist')
+    expect(message).toContain(`kubectl logs -n ${namespace} job/shop-release-v2`)
+    expect(message).toContain('the version before keeps serving')
+    expect(message).not.toContain('ghp_')
+    expect(failed.status).toMatchObject({ image: image(1), release: 1 })
+    await untilReleases(fixture, [
+      [1, 'First', 'RolledOut'],
+      [2, 'NewImage', 'ReleaseJobFailed'],
+    ])
+
+    // Neither a look again nor the loss of its Job runs it a second time.
+    await client.delete(jobs, { namespace, name: 'shop-release-v2' })
+    await client.mergePatch(application, shop(fixture), { metadata: { annotations: { touched: 'yes' } } }, { fieldManager })
+    await quiet(fixture)
+    expect(await client.get(jobs, { namespace, name: 'shop-release-v2' })).toBeUndefined()
+
+    await apply({
+      processes: [web],
+      image: image(2),
+      releaseJob,
+      restartedAt: '2026-01-01T00:00:00Z',
+      env: [{ name: 'DATABASE', value: 'shop' }],
+    })
+    await setPodStatus(await jobPod(fixture, 3), endedStatus(0))
+    await runPods(client, namespace, image(2), 1)
+    const second = await ready(fixture, 'Available')
+    expect(second.status).toMatchObject({ image: image(2), release: 3, phases: { release: 3, jobEndedAt: expect.any(String) } })
+    await untilReleases(fixture, [
+      [1, 'First', 'RolledOut'],
+      [2, 'NewImage', 'ReleaseJobFailed'],
+      [3, 'Retried', 'RolledOut'],
+    ])
+  })
+
+  test('of a newer release waits for the one that runs; ending a Job by hand counts as a failure', async () => {
+    const fixture = await start()
+    const { apply, client, namespace } = fixture
+    await apply({ processes: [idle], image: image(1), releaseJob })
+    await jobPod(fixture, 1)
+    await ready(fixture, 'ReleaseJobRunning')
+    await apply({ processes: [idle], image: image(2), releaseJob })
+    await waitUntil(
+      'release 2 waits',
+      async () => {
+        const condition = findCondition((await client.get(application, shop(fixture)))?.status?.conditions, 'Ready')
+        return condition?.message.includes('waits until the release job of release 1 has ended') || undefined
+      },
+      patience,
+    )
+    expect((await client.list(jobs, { namespace })).map(({ metadata }) => metadata.name)).toEqual(['shop-release-v1'])
+    expect(await client.get(deployments, { namespace, name: 'shop-worker' })).toBeUndefined()
+    await client.delete(jobs, { namespace, name: 'shop-release-v1' })
+    await jobPod(fixture, 2)
+    await client.delete(jobs, { namespace, name: 'shop-release-v2' })
+    const failed = await ready(fixture, 'ReleaseJobFailed')
+    expect(JSON.stringify(failed.status?.conditions)).toContain('it was deleted before it ended')
+    await untilReleases(fixture, [
+      [1, 'First', 'Superseded'],
+      [2, 'NewImage', 'ReleaseJobFailed'],
+    ])
+  })
+})
+
+describe('a release that does not become ready', () => {
+  test('gives way to the one before it, until the image or the spec changes', async () => {
+    const fixture = await start()
+    const { apply, client, namespace } = fixture
+    await apply({ processes: [web], image: image(1), commit: commit(1) })
+    await runPods(client, namespace, image(1), 1)
+    await ready(fixture, 'Available')
+    await apply({ processes: [web], image: image(2), commit: commit(2) })
+    const [pod] = await podsOf(client, namespace, image(2), 1)
+    if (!pod) throw new Error('no pod')
+    await setPodStatus(pod, crashing(pod))
+    const back = await ready(fixture, 'RolledBack')
+    expect(back.status).toMatchObject({ release: 1, image: image(1), rollback: { from: 2, to: 1 } })
+    expect(JSON.stringify(back.status?.conditions)).toContain('exits with code 7')
+    await waitUntil(
+      'the Deployment has the earlier image',
+      async () => {
+        const deployment = await client.get(deployments, { namespace, name: 'shop-web' })
+        return deployment?.spec?.template.spec?.containers[0]?.image === image(1) || undefined
+      },
+      patience,
+    )
+    await untilReleases(fixture, [
+      [1, 'First', 'RolledOut'],
+      [2, 'NewCommit', 'Unhealthy'],
+    ])
+    await quiet(fixture)
+    fixture.writes.length = 0
+    await client.mergePatch(application, shop(fixture), { metadata: { annotations: { touched: 'yes' } } }, { fieldManager })
+    await quiet(fixture)
+    expect(fixture.writes).toEqual([])
+
+    await apply({ processes: [web], image: image(3), commit: commit(3) })
+    await runPods(client, namespace, image(3), 1)
+    const third = await ready(fixture, 'Available')
+    expect(third.status).toMatchObject({ release: 3, image: image(3), commit: commit(3) })
+    expect(third.status?.rollback).toBeUndefined()
+  })
+
+  test('has nothing to go back to when it is the first one, and says so; Keep leaves it', async () => {
+    const fixture = await start()
+    const { apply, client, namespace } = fixture
+    await apply({ processes: [web], image: image(1) })
+    const [pod] = await podsOf(client, namespace, image(1), 1)
+    if (!pod) throw new Error('no pod')
+    await setPodStatus(pod, crashing(pod))
+    await waitUntil(
+      'the message says it',
+      async () => {
+        const condition = findCondition((await client.get(application, shop(fixture)))?.status?.conditions, 'Ready')
+        return condition?.message.includes('there is no earlier release to roll back to') || undefined
+      },
+      patience,
+    )
+    expect((await ready(fixture, 'Crashing')).status?.rollback).toBeUndefined()
+  })
+})
+
+test('kubectl scale sets the pods of web, a restart replaces them, and neither makes a release', async () => {
+  const fixture = await start()
+  const { apply, client, namespace } = fixture
+  await apply({ processes: [{ ...web, replicas: 0 }], image: image(1) })
+  await ready(fixture, 'Available')
+  const admin = await adminClientFor(testKubeconfig())
+  onTestFinished(() => admin.close())
+  const path = `/apis/${application.apiVersion}/namespaces/${namespace}/applications/shop/scale`
+  await admin.call('PATCH', path, { spec: { replicas: 2 } }, 'application/merge-patch+json')
+  await runPods(client, namespace, image(1), 2)
+  expect((await ready(fixture, 'Available')).status).toMatchObject({ release: 1, replicas: 2 })
+  await client.mergePatch(application, shop(fixture), { spec: { restartedAt: '2026-01-02T03:04:05Z' } }, { fieldManager })
+  await waitUntil(
+    'the template of the pods has the time',
+    async () => {
+      const deployment = await client.get(deployments, { namespace, name: 'shop-web' })
+      const restarted = deployment?.spec?.template.metadata?.annotations?.['sekisho.dev/restarted-at']
+      return restarted === '2026-01-02T03:04:05Z' || undefined
+    },
+    patience,
+  )
+  expect(summary(await releasesOf(fixture))).toEqual([[1, 'First', 'RolledOut']])
+})
+
+describe('a pinned release', () => {
+  test('runs with the present scale until the pin is removed; an unknown number names those that exist', async () => {
+    const fixture = await start()
+    const { apply, client, namespace } = fixture
+    await apply({ processes: [idle], image: image(1) })
+    await ready(fixture, 'Available')
+    await apply({ processes: [idle], image: image(2) })
+    await ready(fixture, 'Available')
+    await apply({ processes: [idle], image: image(3), pinnedRelease: 9 })
+    const unknown = await ready(fixture, 'ReleaseNotFound')
+    expect(JSON.stringify(unknown.status?.conditions)).toContain('there is no release 9: use one of 1, 2')
+
+    await apply({ processes: [{ ...idle, replicas: 1 }], image: image(3), pinnedRelease: 1 })
+    await runPods(client, namespace, image(1), 1)
+    const pinned = await ready(fixture, 'Pinned')
+    expect(pinned.status).toMatchObject({ release: 1, image: image(1) })
+    expect(findCondition(pinned.status?.conditions, 'Ready')?.status).toBe('True')
+    expect(summary(await releasesOf(fixture)).map(([number]) => number)).toEqual([1, 2])
+
+    await apply({ processes: [idle], image: image(3) })
+    expect((await ready(fixture, 'Available')).status).toMatchObject({ release: 3, image: image(3) })
+  })
+})

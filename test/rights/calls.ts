@@ -1,0 +1,111 @@
+// The requests that the platform's ServiceAccounts sent, from the audit log of an API server, and how they compare with the rights that the
+// ServiceAccounts have: a request that no right covers, and a verb that no request used. Pure.
+import { modes, platformNamespace } from '../../src/api/names.ts'
+import { type Place, platformAccounts, type Right, type Verb } from '../../src/api/rights/index.ts'
+import { asObject, objectAt, parseJson, textAt } from '../../src/lib/json/json-value.ts'
+
+/** A request as RBAC judges it. `where` is empty for requests without a namespace; tests make up the names of tenants' namespaces. */
+export type Call = {
+  readonly account: string
+  readonly verb: string
+  readonly group: string
+  /** With the subresource: `pods/log`. */
+  readonly resource: string
+  readonly where: 'cluster' | 'platform' | 'default' | 'tenant'
+  readonly name: string
+}
+
+/** A watch has begun with the first; its end may come after the log was read. */
+const stages = ['ResponseStarted', 'ResponseComplete']
+const users = `system:serviceaccount:${platformNamespace}:`
+
+/** The calls in lines of an audit log, each once. Requests that the server did not finish, or that were no requests for objects, are left out. */
+export function callsIn(lines: readonly string[]): readonly Call[] {
+  const found = new Map<string, Call>()
+  for (const line of lines) for (const call of callsOf(line)) found.set(JSON.stringify(call), call)
+  return [...found.values()]
+}
+
+export function eachOnce(calls: readonly Call[]): readonly Call[] {
+  return [...new Map(calls.map(call => [JSON.stringify(call), call])).values()]
+}
+
+function callsOf(line: string): readonly Call[] {
+  // Before anything is parsed: most lines are of others.
+  if (!line.includes(users)) return []
+  const event = asObject(parseJson(line))
+  const user = textAt(objectAt(event, 'user'), 'username') ?? ''
+  const target = objectAt(event, 'objectRef')
+  const plural = textAt(target, 'resource')
+  if (!stages.includes(textAt(event, 'stage') ?? '') || !user.startsWith(users) || plural === undefined) return []
+  const subresource = textAt(target, 'subresource')
+  const namespace = textAt(target, 'namespace')
+  const call = {
+    account: user.slice(users.length),
+    verb: textAt(event, 'verb') ?? '',
+    group: textAt(target, 'apiGroup') ?? '',
+    resource: subresource === undefined ? plural : `${plural}/${subresource}`,
+    where: placeOf(plural, namespace, textAt(event, 'verb')),
+    name: textAt(target, 'name') ?? '',
+  }
+  // An apply that made the object needed the right to create it, too.
+  const made = call.verb === 'patch' && objectAt(event, 'responseStatus')?.['code'] === 201
+  return made ? [call, { ...call, verb: 'create' }] : [call]
+}
+
+/** Of a namespace, the audit log names the namespace itself; RBAC asks in it where it exists already. */
+function placeOf(plural: string, namespace: string | undefined, verb: string | undefined): Call['where'] {
+  if (namespace === undefined || (plural === 'namespaces' && (verb === 'create' || verb === 'get'))) return 'cluster'
+  if (namespace === platformNamespace) return 'platform'
+  return namespace === 'default' ? 'default' : 'tenant'
+}
+
+const placesOf: Readonly<Record<Call['where'], readonly Place[]>> = {
+  cluster: ['cluster'],
+  platform: ['cluster', 'platform'],
+  default: ['cluster', 'default'],
+  // Tests give the platform's rights in namespaces of their own.
+  tenant: ['cluster', 'application', 'build', 'platform'],
+}
+
+function covers(right: Right, resource: string, verb: Verb, call: Call): boolean {
+  return (
+    right.group === call.group &&
+    resource === call.resource &&
+    verb === call.verb &&
+    placesOf[call.where].includes(right.place) &&
+    (right.names === undefined || right.names.includes(call.name)) &&
+    (right.namePrefix === undefined || call.name.startsWith(right.namePrefix))
+  )
+}
+
+const accounts = modes.flatMap(mode => platformAccounts(mode))
+
+/** A request that the account has no right for, wherever it were bound. Secrets that an admin names are left to the admin. */
+export function uncovered(calls: readonly Call[]): readonly Call[] {
+  return calls.filter(call => {
+    if (call.resource === 'secrets' && call.verb === 'get' && call.where === 'platform') return false
+    const rights = accounts.find(({ name }) => name === call.account)?.rights ?? []
+    return !rights.some(right => right.resources.some(resource => right.verbs.some(verb => covers(right, resource, verb, call))))
+  })
+}
+
+/** The account of the standalone form runs the programs of all others: what they used, it uses. */
+const ofAllPrograms = new Set(platformAccounts('standalone').map(({ name }) => name))
+
+/** Verbs that no request used, of the ServiceAccounts that sent any request. */
+export function unused(calls: readonly Call[]): readonly string[] {
+  return accounts.flatMap(({ name, rights }) => {
+    if (!calls.some(({ account }) => account === name)) return []
+    const own = ofAllPrograms.has(name) ? calls : calls.filter(({ account }) => account === name)
+    return rights
+      .filter(({ unseen }) => unseen === undefined)
+      .flatMap(right =>
+        right.resources.flatMap(resource =>
+          right.verbs
+            .filter(verb => !own.some(call => covers(right, resource, verb, call)))
+            .map(verb => `${name}: ${verb} ${right.group}/${resource} in ${right.place}`),
+        ),
+      )
+  })
+}

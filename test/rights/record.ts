@@ -1,0 +1,34 @@
+// Keeps what a suite's processes asked of its API server, before that server and its audit log are deleted.
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ClusterSettings } from '../../dev/cluster/settings.ts'
+import { type Call, callsIn, eachOnce, uncovered } from './calls.ts'
+
+/** One file for each suite, of its last run. */
+export function recordsFolder({ stateFolder }: Pick<ClusterSettings, 'stateFolder'>): string {
+  return join(stateFolder, 'rights')
+}
+
+/**
+ * Reads the audit logs in `logs`, rotated ones included, and writes the calls of the platform's ServiceAccounts.
+ * @throws when one of them had no right: that request can never succeed, also where nothing waited for it
+ */
+export async function recordCalls(logs: string, suite: string, settings: Pick<ClusterSettings, 'stateFolder'>): Promise<void> {
+  const names = (await readdir(logs)).filter(name => name.startsWith('audit'))
+  const calls = await callsInLogs(names.map(name => join(logs, name)))
+  const folder = recordsFolder(settings)
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, `${suite}.json`), JSON.stringify(calls))
+  const missing: readonly Call[] = uncovered(calls)
+  if (missing.length > 0)
+    throw new Error(
+      `requests of the platform without a right in src/api/rights:\n${missing.map(call => JSON.stringify(call)).join('\n')}`,
+    )
+}
+
+/** One file after the other: together they may not fit into memory. */
+export async function callsInLogs(paths: readonly string[]): Promise<readonly Call[]> {
+  let calls: readonly Call[] = []
+  for (const path of paths) calls = eachOnce([...calls, ...callsIn((await readFile(path, 'utf8')).split('\n'))])
+  return calls
+}
