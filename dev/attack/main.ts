@@ -5,10 +5,10 @@ import { print, printUsage, runCommandLine } from '../cluster/command-line.ts'
 import { withLock } from '../cluster/processes/lock.ts'
 import { standardErrorProgress } from '../cluster/progress.ts'
 import { type ClusterSettings, readClusterSettings } from '../cluster/settings.ts'
-import type { Attack, AttemptResult } from './attack.ts'
+import type { Attack } from './attack.ts'
 import { attacks } from './list.ts'
-import { attackLines, summarize, summaryText } from './report.ts'
-import { runAttacks } from './run.ts'
+import { attackLines, outcomeLines, summarize, summaryText } from './report.ts'
+import { type Played, runAttacks } from './run.ts'
 import { openWorld } from './world/world.ts'
 
 const usage = `usage: node dev/attack/main.ts [options]
@@ -72,9 +72,9 @@ async function play(settings: ClusterSettings, list: readonly Attack[], json: bo
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', interrupt)
   const world = await openWorld(settings, progress)
-  let results: readonly AttemptResult[] = []
+  let played: Played = { results: [], unclearAtFirst: [] }
   try {
-    results = await runAttacks(world, list, {
+    played = await runAttacks(world, list, {
       atOnce: 4,
       signal: stop.signal,
       onAttack: (name, ofAttack) => (json ? progress.note(name) : print(`${attackLines(name, ofAttack)}\n`)),
@@ -83,10 +83,9 @@ async function play(settings: ClusterSettings, list: readonly Attack[], json: bo
     await progress.step('clean up', () => world.close())
   }
   const seconds = (performance.now() - started) / 1000
-  const summary = summarize(results)
-  print(
-    json ? `${JSON.stringify({ summary: { ...summary, seconds }, results }, null, 2)}\n` : `${summaryText(summary, seconds)}\n`,
-  )
+  const summary = summarize(played.results)
+  const text = [summaryText(summary, seconds), ...outcomeLines(played)].join('\n')
+  print(`${json ? JSON.stringify({ summary: { ...summary, seconds }, ...played }, null, 2) : text}\n`)
   if (stop.signal.aborted) return 130
   return summary.stopped === summary.attempts ? 0 : 1
 }

@@ -1,5 +1,6 @@
 // What the program prints: one line for each attack, one for each attempt that was not stopped, and the summary. Pure.
 import type { AttemptResult } from './attack.ts'
+import type { Played } from './run.ts'
 
 export type Summary = {
   readonly attacks: number
@@ -63,4 +64,13 @@ export function summaryText(summary: Summary, seconds: number): string {
     `${attempts} attempts of ${attacks} attacks in ${seconds.toFixed(0)} s: ${stopped} stopped, ${succeeded} succeeded, ${unclear} unclear`,
     ...(stopped > 0 ? [`stopped by: ${layersOf(stoppedBy)}`] : []),
   ].join('\n')
+}
+
+/** A line for each attempt that was not stopped, and for each that was unclear only at first: what `make test` repeats in its last lines. */
+export function outcomeLines({ results, unclearAtFirst }: Played): readonly string[] {
+  const line = (outcome: string) => (result: AttemptResult) =>
+    `${outcome}: ${result.attack} > ${result.attempt}: ${result.outcome}: ${result.evidence}`
+  const open = results.filter(({ outcome }) => outcome !== 'stopped')
+  const attacks = new Set(open.map(({ attack }) => attack))
+  return [...open.map(line('failed')), ...unclearAtFirst.filter(({ attack }) => !attacks.has(attack)).map(line('flaky'))]
 }

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest'
 import type { Attack } from './attack.ts'
 import { attacks } from './list.ts'
-import { attackLines, summarize } from './report.ts'
+import { attackLines, outcomeLines, summarize } from './report.ts'
 import { expectedOnly, runAttacks } from './run.ts'
-import { stopped, succeeded } from './verdict.ts'
+import { stopped, succeeded, unclear, type Verdict } from './verdict.ts'
 import { createWatcher } from './world/watcher.ts'
 import type { World } from './world/world.ts'
 
@@ -16,18 +16,42 @@ function attack(attempts: Attack['attempts']): Attack {
 }
 
 test('an attempt that throws is unclear, never stopped', async () => {
-  const [result] = await runAttacks(
-    world,
-    [attack(() => [{ name: 'x', run: () => Promise.reject(new Error('ECONNRESET')) }])],
-    options,
-  )
-  expect(result).toMatchObject({ outcome: 'unclear', evidence: 'the attempt failed: ECONNRESET' })
+  const attempts = () => [{ name: 'x', run: () => Promise.reject(new Error('ECONNRESET')) }]
+  const { results } = await runAttacks(world, [attack(attempts)], options)
+  expect(results[0]).toMatchObject({ outcome: 'unclear', evidence: 'the attempt failed: ECONNRESET' })
 })
 
 test('a preparation that fails and an attack without attempts are unclear', async () => {
   const broken = attack(() => Promise.reject(new Error('no pod')))
-  const results = await runAttacks(world, [broken, attack(() => [])], options)
+  const { results } = await runAttacks(world, [broken, attack(() => [])], options)
   expect(results.map(({ outcome }) => outcome)).toEqual(['unclear', 'unclear'])
+})
+
+test('what is unclear is repeated once with nothing beside it; what succeeded is not, nor are many', async () => {
+  let count = 0
+  const answers = (...verdicts: readonly Verdict[]): Attack => {
+    const waiting = [...verdicts]
+    const run = async (): Promise<Verdict> => {
+      count += 1
+      return waiting.shift() ?? succeeded('asked too often')
+    }
+    return attack(() => [{ name: 'x', run }])
+  }
+  const late = unclear('no verdict within 60 s')
+  const flaky = await runAttacks(world, [answers(late, stopped('RBAC', '403'))], options)
+  expect(flaky.results.map(({ outcome }) => outcome)).toEqual(['stopped'])
+  expect(outcomeLines(flaky)).toEqual(['flaky: a/b > x: unclear: no verdict within 60 s'])
+  const failed = await runAttacks(world, [answers(late, late)], options)
+  expect(outcomeLines(failed)).toEqual(['failed: a/b > x: unclear: no verdict within 60 s'])
+  const open = await runAttacks(world, [answers(succeeded('201'), stopped('RBAC', '403'))], options)
+  expect(outcomeLines(open)).toEqual(['failed: a/b > x: succeeded: 201'])
+  count = 0
+  await runAttacks(
+    world,
+    Array.from({ length: 5 }, () => answers(late)),
+    options,
+  )
+  expect(count).toBe(5)
 })
 
 test('a stop by another layer than expected is unclear', () => {
@@ -55,7 +79,7 @@ test('an attack that is alone has nothing beside it, and the order of the result
     name,
     ...(alone ? { alone } : {}),
   })
-  const results = await runAttacks(world, [named('a/a'), named('b/b'), named('c/c', true), named('d/d')], options)
+  const { results } = await runAttacks(world, [named('a/a'), named('b/b'), named('c/c', true), named('d/d')], options)
   expect(results.map(result => result.attack)).toEqual(['a/a', 'b/b', 'c/c', 'd/d'])
   expect(seen).toContain('a/a 2')
   expect(seen.slice(2)).toEqual(['c/c 1', 'd/d 1'])
@@ -66,7 +90,7 @@ test('the report counts by layer and shows every attempt that was not stopped', 
     { name: 'one', run: async () => stopped('RBAC', '403') },
     { name: 'two', run: async () => succeeded('201 Service x') },
   ])
-  const results = await runAttacks(world, [mixed], options)
+  const { results } = await runAttacks(world, [mixed], options)
   expect(summarize(results)).toEqual({ attacks: 1, attempts: 2, stopped: 1, stoppedBy: { RBAC: 1 }, succeeded: 1, unclear: 0 })
   expect(attackLines('a/b', results)).toMatch(
     /^SUCCEEDED +a\/b +2 tried; stopped by RBAC 1\n +SUCCEEDED {2}two\n +201 Service x$/,

@@ -18,13 +18,23 @@ const patience = { short: 60_000, long: 280_000 }
 /** Attacks that run beside each other. */
 const lanes = 3
 
-/** Resolves to the results in the order of the attacks; `onAttack` hears of each attack as it ends. */
-export async function runAttacks(
-  world: World,
-  attacks: readonly Attack[],
-  options: RunOptions,
-): Promise<readonly AttemptResult[]> {
+/** An attack that is unclear is played once more when no more than these are: a platform that answers nobody would be asked for hours. */
+const mostRepeated = 4
+
+export type Played = {
+  /** In the order of the attacks; of an attack that was repeated, the second results. */
+  readonly results: readonly AttemptResult[]
+  /** What was unclear at first in an attack that was repeated. */
+  readonly unclearAtFirst: readonly AttemptResult[]
+}
+
+/**
+ * `onAttack` hears of each attack as it ends. An attack that is unclear, because an answer was late or lost on a busy machine, is repeated once with
+ * nothing beside it; one of which an attempt succeeded never is.
+ */
+export async function runAttacks(world: World, attacks: readonly Attack[], options: RunOptions): Promise<Played> {
   const results = new Map<Attack, readonly AttemptResult[]>()
+  const unclearAtFirst: AttemptResult[] = []
   const play = async (attack: Attack): Promise<void> => {
     const ofAttack = await playAttack(world, attack, options)
     results.set(attack, ofAttack)
@@ -36,8 +46,19 @@ export async function runAttacks(
       for (let next = waiting.shift(); next !== undefined && !options.signal.aborted; next = waiting.shift()) await play(next)
     }
     await Promise.all(Array.from({ length: lanes }, lane))
+    // Before the next group: the last attack looks at what all others left.
+    const repeated = group.filter(attack => attack.form !== 'flood' && isOnlyUnclear(results.get(attack) ?? []))
+    if (repeated.length > mostRepeated) continue
+    for (const attack of repeated) {
+      unclearAtFirst.push(...(results.get(attack) ?? []).filter(({ outcome }) => outcome === 'unclear'))
+      await play(attack)
+    }
   }
-  return attacks.flatMap(attack => results.get(attack) ?? [])
+  return { results: attacks.flatMap(attack => results.get(attack) ?? []), unclearAtFirst }
+}
+
+function isOnlyUnclear(results: readonly AttemptResult[]): boolean {
+  return results.some(({ outcome }) => outcome === 'unclear') && results.every(({ outcome }) => outcome !== 'succeeded')
 }
 
 /** Attacks that may run beside each other, and those that run alone, in their order. */

@@ -46,7 +46,7 @@ test('a lane ends with its first stage that fails', async () => {
     script('fails', 'console.log("because"); process.exit(3)'),
     script('never', ''),
   ])
-  expect(result).toEqual({ passed: 1, failed: 'fails', outcomes: [] })
+  expect(result).toEqual({ passed: 1, failed: 'fails', outcomes: ['failed: fails: because'] })
   expect(printed.join()).toContain('because')
   expect(printed).toHaveLength(2)
 })

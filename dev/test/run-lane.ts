@@ -22,7 +22,10 @@ export type LaneOptions = {
   readonly print: (text: string) => void
 }
 
-/** How many stages passed, the title of the one that failed, and a line for each test that failed or passed only when it was repeated. */
+const mostLastLines = 5
+const mostCharacters = 240
+
+/** How many stages passed, the title of the one that failed, and a line for each test that failed or passed only when it was repeated; of a failed program that names none, its last lines. */
 export type LaneResult = { readonly passed: number; readonly failed: string | undefined; readonly outcomes: readonly string[] }
 
 /** Never rejects because of a stage. */
@@ -31,14 +34,22 @@ export async function runLane(lane: Lane, options: LaneOptions): Promise<LaneRes
   const outcomes: string[] = []
   for (const stage of lane) {
     const { code, output } = await options.progress.step(stage.title, () => runStage(stage, options))
-    outcomes.push(...output.split('\n').filter(line => outcomePrefixes.some(prefix => line.startsWith(prefix))))
+    const named = output.split('\n').filter(line => outcomePrefixes.some(prefix => line.startsWith(prefix)))
+    outcomes.push(...named)
     if (code !== 0) {
+      if (named.length === 0) outcomes.push(...lastLines(output).map(line => `failed: ${stage.title}: ${line}`))
       options.progress.note(`${stage.title} FAILED (${code}); its output is above and in ${logFile(stage, options)}`)
       return { passed, failed: stage.title, outcomes }
     }
     passed += 1
   }
   return { passed, failed: undefined, outcomes }
+}
+
+/** Of a program that names no test. */
+function lastLines(output: string): readonly string[] {
+  const lines = output.split('\n').filter(line => line.trim() !== '')
+  return lines.slice(-mostLastLines).map(line => line.trim().slice(0, mostCharacters))
 }
 
 function logFile({ title }: Stage, { logFolder }: LaneOptions): string {

@@ -247,7 +247,16 @@ describe('hostile names', () => {
       numbers.set(number, name)
     }
     await fixture.wakePipeline()
-    const waiting = await fixture.rows(Object.fromEntries([...numbers.keys()].map(number => [number, 'Waiting'])))
+    const states = Object.fromEntries([...numbers.keys()].map(number => [number, 'Waiting']))
+    // A row names its Application once the controller's cache shows it.
+    const waiting = await waitUntil(
+      'every row names an Application',
+      async () => {
+        const found = await fixture.rows(states)
+        return found.status?.previews?.every(({ application: name }) => name !== undefined) ? found : undefined
+      },
+      patience,
+    )
     expect(await fixture.existing()).toEqual(objectsOf(...numbers.keys()))
     for (const [number, name] of numbers) {
       const app = await client.get(application, { namespace, name: `shop-pr-${number}` })

@@ -29,7 +29,7 @@ export function attacksPage(): string {
       'This page lists the attacks that `make attack` plays on the running platform, and who is expected to stop each of them.',
     source: '`dev/attack`',
     sections: [
-      'An attack is many single attempts. An attempt counts as stopped only when its answer shows who stopped it, and that layer is one of those named here; anything else, such as a server error or an unexpected silence, is unclear. What succeeds and what is unclear fail the run.',
+      'An attack is many single attempts. An attempt counts as stopped only when its answer shows who stopped it, and that layer is one of those named here; anything else, such as a server error or an unexpected silence, is unclear. An attack that is unclear is repeated once with nothing beside it; what succeeds, and what is unclear again, fail the run.',
       '## Layers',
       table(
         ['Layer', 'How it is recognised'],
