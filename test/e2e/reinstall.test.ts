@@ -29,10 +29,11 @@ function wait(condition: string, object: string) {
   return platform.kubectl('olivia', ['wait', `--for=condition=${condition}`, object, '-n', tenantNamespace, '--timeout=30s'])
 }
 
-test('after the App was uninstalled and installed again the whole demo passes at once', async () => {
+test('after the App was uninstalled and installed again the demo passes at once', async () => {
   expect(await wait('Ready=True', 'installation/github')).toMatchObject({ code: 0 })
   await uninstall()
   expect(await wait('Ready=False', 'installation/github')).toMatchObject({ code: 0 })
   expect(await wait('Ready=False', 'repositorygrant/remotesync-shop')).toMatchObject({ code: 0 })
-  await runDemo()
+  // The other steps use what these make: the long form plays them, too.
+  await runDemo(process.env['SEKISHO_LONG'] === '1' ? {} : { only: 'main job' })
 }, 600_000)
