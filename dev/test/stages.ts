@@ -51,8 +51,8 @@ export const runningPlatform: PlatformLanes = {
   alone: [replicas],
 }
 
-/** Everything in the production form; of the standalone form that it starts, takes over and does the main job. */
+/** Everything in the production form; of the standalone form that it starts, takes over and does the main job, which `make demo` plays in full. */
 export const bothForms: PlatformLanes = {
   beside: [up('production'), demo, attacks, pods],
-  alone: [replicas, up('standalone'), { ...demo, title: 'demo (standalone)' }],
+  alone: [replicas, up('standalone'), { title: 'demo (standalone, the main job)', args: [...demo.args, '--main-job'] }],
 }
