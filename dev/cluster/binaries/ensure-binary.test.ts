@@ -58,6 +58,27 @@ test('prefers given assets to a build, but only when every program is there', as
   expect((await ensureBinary(entry, deps(assets))).source).toBe('build')
 }, 60_000)
 
+test('a stub stands in for a file of a required module, which stays as it is, and belongs to the key', async () => {
+  const module = join(folder, 'dev', 'cluster', 'modules', 'tiny')
+  const original = 'package lib\n\nfunc Name() string { return "original" }\n'
+  await mkdir(join(module, 'lib'))
+  await writeFile(join(module, 'lib', 'go.mod'), 'module example.test/lib\n\ngo 1.25\n')
+  await writeFile(join(module, 'lib', 'name.go'), original, { mode: 0o444 })
+  const required = 'require example.test/lib v0.0.0\n\nreplace example.test/lib => ./lib\n'
+  await writeFile(join(module, 'go.mod'), `module example.test/tiny\n\ngo 1.25\n\n${required}`)
+  await writeFile(join(module, 'go.sum'), '')
+  const main =
+    'package main\n\nimport (\n\t"os"\n\n\t"example.test/lib"\n)\n\nfunc main() { os.Stdout.WriteString(lib.Name()) }\n'
+  await writeFile(join(module, 'main.go'), main)
+  const run = async (one: CatalogEntry): Promise<string> => runCommand((await ensureBinary(one, deps())).path('first'), [])
+  expect(await run(entry)).toBe('original')
+  await writeFile(join(module, 'stub.txt'), 'package lib\n\nfunc Name() string { return "stub" }\n')
+  const stubbed = { ...entry, stubs: [{ module: 'example.test/lib', file: 'name.go', stub: 'stub.txt' }] }
+  expect(await run(stubbed)).toBe('stub')
+  expect(await readFile(join(module, 'lib', 'name.go'), 'utf8')).toBe(original)
+  expect(await run(entry)).toBe('original')
+}, 60_000)
+
 test('the key depends on sources and flags only', async () => {
   const { settings } = deps()
   const module = join(folder, 'dev', 'cluster', 'modules', 'tiny')

@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CatalogEntry } from './catalog.ts'
 
-/** `<version>-<16 hex digits>` over the module's Go files, flags, tags, packages and architecture. */
+/** `<version>-<16 hex digits>` over the module's Go files, flags, tags, packages, stubs and architecture. */
 export async function cacheKey(entry: CatalogEntry, moduleFolder: string, architecture: string): Promise<string> {
   const hash = createHash('sha256')
   const files = (await readdir(moduleFolder)).filter(name => /^go\.(mod|sum)$|\.go$/.test(name)).sort()
@@ -14,6 +14,7 @@ export async function cacheKey(entry: CatalogEntry, moduleFolder: string, archit
       .update(`${file}\0`)
       .update(await readFile(join(moduleFolder, file)))
       .update('\0')
-  hash.update(JSON.stringify([entry.builds, entry.links, entry.ldflags, entry.tags, architecture]))
+  const stubs = entry.stubs === undefined ? [] : [entry.stubs]
+  hash.update(JSON.stringify([entry.builds, entry.links, entry.ldflags, entry.tags, architecture, ...stubs]))
   return `${entry.version}-${hash.digest('hex').slice(0, 16)}`
 }

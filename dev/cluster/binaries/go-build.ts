@@ -1,10 +1,10 @@
 // Builds an entry's programs from its Go module into a folder that appears complete or not at all.
 // It must never change the module: a go.mod or go.sum that needs an edit is an error.
-import { mkdir, rename, rm, symlink } from 'node:fs/promises'
+import { copyFile, mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../src/lib/errors.ts'
 import { runCommand, tryCommand } from '../run-command.ts'
-import type { CatalogEntry } from './catalog.ts'
+import type { CatalogEntry, StubbedFile } from './catalog.ts'
 
 const longestBuildMilliseconds = 60 * 60_000
 
@@ -26,19 +26,45 @@ export async function buildPrograms(entry: CatalogEntry, moduleFolder: string, f
   const incoming = `${folder}.build`
   await rm(incoming, { recursive: true, force: true })
   await mkdir(incoming, { recursive: true })
+  const replaced = join(incoming, 'replaced')
+  const modfile = entry.stubs === undefined ? [] : [`-modfile=${await replaceModules(entry.stubs, moduleFolder, replaced)}`]
   for (const [file, packagePath] of Object.entries(entry.builds)) {
     const tags = entry.tags.length > 0 ? ['-tags', entry.tags.join(',')] : []
-    await runCommand(
-      'go',
-      ['build', '-trimpath', ...tags, '-ldflags', entry.ldflags.join(' '), '-o', join(incoming, file), packagePath],
-      {
-        folder: moduleFolder,
-        environment: { CGO_ENABLED: '0', GOWORK: 'off' },
-        timeoutMilliseconds: longestBuildMilliseconds,
-      },
-    )
+    const flags = [...modfile, '-trimpath', ...tags, '-ldflags', entry.ldflags.join(' ')]
+    await go(['build', ...flags, '-o', join(incoming, file), packagePath], moduleFolder)
   }
+  await rm(replaced, { recursive: true, force: true })
   for (const [link, file] of Object.entries(entry.links)) await symlink(file, join(incoming, link))
   await rm(folder, { recursive: true, force: true })
   await rename(incoming, folder)
+}
+
+function go(args: readonly string[], moduleFolder: string): Promise<string> {
+  return runCommand('go', args, {
+    folder: moduleFolder,
+    environment: { CGO_ENABLED: '0', GOWORK: 'off' },
+    timeoutMilliseconds: longestBuildMilliseconds,
+  })
+}
+
+/**
+ * Copies each module below `folder` with the stub in place of its file, because Go's overlays do not reach into its module cache. Resolves to the
+ * path of a go.mod that replaces the modules by these copies.
+ * Source: https://go.dev/ref/mod#go-mod-file-replace, https://pkg.go.dev/cmd/go (-modfile)
+ */
+async function replaceModules(stubs: readonly StubbedFile[], moduleFolder: string, folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true })
+  const [modfile, sumfile] = [join(folder, 'go.mod'), join(folder, 'go.sum')]
+  await copyFile(join(moduleFolder, 'go.mod'), modfile)
+  await copyFile(join(moduleFolder, 'go.sum'), sumfile)
+  await go(['mod', 'download', ...stubs.map(({ module }) => module)], moduleFolder)
+  for (const [index, { module, file, stub }] of stubs.entries()) {
+    const original = (await go(['list', '-m', '-f', '{{.Dir}}', module], moduleFolder)).trim()
+    const copy = join(folder, String(index))
+    // Go's module cache is read-only.
+    await runCommand('cp', ['-r', '--no-preserve=mode', original, copy])
+    await copyFile(join(moduleFolder, stub), join(copy, file))
+    await runCommand('go', ['mod', 'edit', `-replace=${module}=${copy}`, modfile])
+  }
+  return modfile
 }
