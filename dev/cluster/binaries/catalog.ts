@@ -137,7 +137,7 @@ export const catalog = {
       checksumUrl: 'https://github.com/traefik/traefik/releases/download/v3.6.12/traefik_v3.6.12_checksums.txt',
       memberOf: '{program}',
     },
-    coldBuild: '6 minutes on 2 cores',
+    coldBuild: '4 minutes on 2 cores',
   },
   lifecycle: {
     name: 'lifecycle',
