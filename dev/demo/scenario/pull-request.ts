@@ -84,7 +84,7 @@ export function pullRequestOf(demo: DemoContext, number: number) {
       const [deployment] = await onGitHub<readonly { readonly id: number }[]>(
         demo,
         'dave',
-        `GET ${path}/deployments?sha=${commit}`,
+        `GET ${path}/deployments?sha=${commit}&environment=${encodeURIComponent(`preview/${pipelineName}`)}`,
       )
       if (deployment === undefined) return undefined
       const [newest] = await onGitHub<readonly { readonly state: string; readonly environment_url?: string }[]>(
