@@ -44,7 +44,7 @@ test('one comment, a deployment and a status follow a preview from its build to 
   expect(comments()).toMatchObject([{ number, body: expect.stringContaining('**Preview ` shop `: building**') }])
   expect(statesOf(head)).toEqual(['pending'])
   expect(github.context.state.statuses[0]).toMatchObject({
-    context: 'sekisho/shop',
+    context: 'sekisho/preview/shop',
     targetUrl: `${brokerUrl}/tenants/${fixture.namespace}/builds`,
   })
   expect(deployments()).toMatchObject([

@@ -78,7 +78,7 @@ export function pullRequestOf(demo: DemoContext, number: number) {
           'dave',
           `GET ${path}/commits/${commit}/statuses`,
         )
-      ).find(({ context }) => context === `sekisho/${pipelineName}`)?.state,
+      ).find(({ context }) => context === `sekisho/preview/${pipelineName}`)?.state,
     /** The newest state of the deployment of this commit, and where it leads. */
     deploymentOf: async (commit: string): Promise<{ readonly state: string; readonly environment_url?: string } | undefined> => {
       const [deployment] = await onGitHub<readonly { readonly id: number }[]>(

@@ -138,7 +138,8 @@ function previewSubject(deps: SubjectDeps, pipeline: AppPipeline, reported: Repo
       name,
       publicUrl,
       pipeline: pipelineName,
-      statusContext: `sekisho/${pipelineName}`,
+      // An Application can have the name of the AppPipeline, and the name of none has a slash.
+      statusContext: `sekisho/preview/${pipelineName}`,
       pullRequest: number,
       environment: `preview/${pipelineName}`,
       task: `${task}:${name}`,

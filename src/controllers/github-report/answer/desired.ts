@@ -40,7 +40,7 @@ export type ReportContext = {
   readonly pipeline: string | undefined
   /** The number of the pull request, for a preview. */
   readonly pullRequest: number | undefined
-  /** Named in the list of checks: the AppPipeline or the Application. */
+  /** Named in the list of checks: the AppPipeline or the Application. One commit can have a preview and be deployed from a branch. */
   readonly statusContext: string
   /** One for all previews of an AppPipeline: GitHub keeps environments for ever, and only who administers a repository may delete one. */
   readonly environment: string
@@ -119,7 +119,7 @@ function commitStatus({ phase, commit, build }: Situation, context: ReportContex
   const [state, description] = sentence
   const report = { state, description, context: context.statusContext, targetUrl: logUrl(context, build) }
   const content = { ...report, commit: about, onlyPending: ends !== undefined }
-  return wanted(content, [about, state, description, build ?? none], passing.includes(phase))
+  return wanted(content, [about, state, description, build ?? none, report.context], passing.includes(phase))
 }
 
 function deployment({ phase, commit }: Situation, context: ReportContext): Desired['deployment'] {

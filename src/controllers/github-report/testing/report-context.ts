@@ -6,7 +6,7 @@ export const reportContext = (name: string): ReportContext => ({
   namespace: 'acme',
   name,
   pipeline: 'shop',
-  statusContext: 'sekisho/shop',
+  statusContext: 'sekisho/preview/shop',
   pullRequest: 1,
   environment: 'preview/shop',
   task: `deploy:sekisho:${name}`,
