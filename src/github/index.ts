@@ -22,7 +22,7 @@ export {
   type CommitStatusReport,
   createReportClient,
   type DeploymentReport,
-  type DeploymentStatusReport,
+  type DeploymentStatusWrite,
   type ReportClient,
 } from './clients/report-client.ts'
 export {

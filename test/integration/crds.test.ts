@@ -68,7 +68,31 @@ const remoteSyncSpec = {
 
 type Case = { readonly kind: string; readonly spec: object; readonly says: RegExp }
 
+const pipelineSpec = (limits: object, application: object = { processes: [{ name: 'web', port: 3000 }] }) => ({
+  installation: 'github',
+  repository: 'acme/shop',
+  template: { application, build: {} },
+  limits,
+  requestedBy: 'github|github.com|1',
+})
+
 const refused: Readonly<Record<string, Case>> = {
+  'a sum of previews whose processes only their sources know': {
+    kind: 'AppPipeline',
+    spec: pipelineSpec({ resources: { cpu: '2' } }, {}),
+    says: /spec\.limits\.resources: .*limits\.resources needs template\.application\.processes/,
+  },
+  'a sum of nothing': { kind: 'AppPipeline', spec: pipelineSpec({ resources: {} }), says: /resources must have cpu or memory/ },
+  'a sum without room': {
+    kind: 'AppPipeline',
+    spec: pipelineSpec({ resources: { cpu: '0' } }),
+    says: /spec\.limits\.resources\.cpu/,
+  },
+  'a sum of parts of a byte': {
+    kind: 'AppPipeline',
+    spec: pipelineSpec({ resources: { memory: '1.5Gi' } }),
+    says: /spec\.limits\.resources\.memory/,
+  },
   'a grant without permissions': {
     kind: 'RepositoryGrant',
     spec: { ...grantSpec, permissions: {} },

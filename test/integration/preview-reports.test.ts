@@ -44,11 +44,14 @@ test('one comment, a deployment and a status follow a preview from its build to 
   expect(comments()).toMatchObject([{ number, body: expect.stringContaining('**Preview ` shop `: building**') }])
   expect(statesOf(head)).toEqual(['pending'])
   expect(github.context.state.statuses[0]).toMatchObject({
-    context: 'sekisho/shop',
+    context: 'sekisho/preview/shop',
     targetUrl: `${brokerUrl}/tenants/${fixture.namespace}/builds`,
   })
   expect(deployments()).toMatchObject([
-    { sha: head, environment: `preview/shop-pr-${number}`, transient: true, production: false },
+    {
+      ...{ sha: head, environment: 'preview/shop', transient: true, production: false },
+      description: `Preview of pull request #${number}`,
+    },
   ])
 
   await fixture.report([{ ...row, state: 'Running', url }])
@@ -107,6 +110,29 @@ test('a pull request that is opened again has its comment again; comments of oth
   expect(comments().map(({ body }) => body)).toEqual([expect.stringContaining(': running**'), `${marker}\nI am the platform`])
   expect(deployments()).toHaveLength(1)
   expect(deploymentStates(deployments()[0]?.id).at(-1)).toBe('success')
+}, 120_000)
+
+test('previews of one commit share an environment, and each ends its own deployment', async () => {
+  const fixture = await startReportFixture(github)
+  const { number: first, head } = await fixture.open('feature')
+  // The same commit, into another branch.
+  const second = await fixture.openAgain('feature', 'release')
+  const rowOf = (number: number) => ({ number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` })
+  await fixture.report(
+    [first, second].map(number => ({ ...rowOf(number), state: 'Running', url: `https://${number}.example.test` })),
+  )
+  await fixture.reported(first)
+  await fixture.reported(second)
+  const [one, other] = deployments()
+  expect(new Set(deployments().map(({ environment }) => environment))).toEqual(new Set(['preview/shop']))
+  expect([deploymentStates(one?.id), deploymentStates(other?.id)]).toEqual([['success'], ['success']])
+
+  await fixture.report([{ ...rowOf(first), state: 'Running', url: `https://${first}.example.test` }])
+  await fixture.ended(second)
+  expect(deployments()).toHaveLength(2)
+  const stateOf = (number: number) =>
+    deploymentStates(deployments().find(({ description }) => description?.endsWith(`#${number}`))?.id).at(-1)
+  expect([stateOf(first), stateOf(second)]).toEqual(['success', 'inactive'])
 }, 120_000)
 
 test('nobody hears of pull requests that the policy excludes; doubt changes nothing', async () => {

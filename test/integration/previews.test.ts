@@ -153,6 +153,12 @@ describe('a preview', () => {
       patience,
     )
 
+    // The sum of what they request: one of 50m fits besides the newest, and no other.
+    await fixture.applyPipeline({ limits: { previews: 10, resources: { cpu: '50m', memory: '1Gi' } } })
+    const summed = await fixture.rows({ [a]: 'Waiting', [b]: 'LeftOut', [c]: 'LeftOut' })
+    expect(summed.status).toMatchObject({ requested: { cpu: '50m', memory: '256Mi' } })
+    expect(summed.status?.previews?.find(({ number }) => number === c)?.message).toContain('spec.limits.resources.cpu')
+
     await client.delete(appPipeline, { namespace, name: 'shop' })
     await waitUntil('all is gone', async () => (await fixture.existing()).length === 0 || undefined, patience)
     await waitUntil(

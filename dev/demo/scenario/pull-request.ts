@@ -78,13 +78,13 @@ export function pullRequestOf(demo: DemoContext, number: number) {
           'dave',
           `GET ${path}/commits/${commit}/statuses`,
         )
-      ).find(({ context }) => context === `sekisho/${pipelineName}`)?.state,
+      ).find(({ context }) => context === `sekisho/preview/${pipelineName}`)?.state,
     /** The newest state of the deployment of this commit, and where it leads. */
     deploymentOf: async (commit: string): Promise<{ readonly state: string; readonly environment_url?: string } | undefined> => {
       const [deployment] = await onGitHub<readonly { readonly id: number }[]>(
         demo,
         'dave',
-        `GET ${path}/deployments?sha=${commit}`,
+        `GET ${path}/deployments?sha=${commit}&environment=${encodeURIComponent(`preview/${pipelineName}`)}`,
       )
       if (deployment === undefined) return undefined
       const [newest] = await onGitHub<readonly { readonly state: string; readonly environment_url?: string }[]>(

@@ -41,7 +41,17 @@ export const appPipeline = defineKind({
         }),
       ),
     },
-    { description: 'Which pull requests of which repository get a preview, and what a preview is made of.' },
+    {
+      description: 'Which pull requests of which repository get a preview, and what a preview is made of.',
+      rules: [
+        {
+          rule: '!has(self.limits.resources) || has(self.template.application.processes)',
+          message:
+            'limits.resources needs template.application.processes: without them each source says how many processes run, and the sum is not known',
+          fieldPath: '.limits.resources',
+        },
+      ],
+    },
   ),
   followsRepository: {
     source: () => ({ pullRequest: 'every' }),
@@ -89,7 +99,8 @@ export const appPipeline = defineKind({
     ForkDeleted: 'The commits of the pull request are in a repository that was deleted.',
     ApprovalMissing:
       'The commits of the pull request are in a fork, and nobody has approved the newest one. Look at it, and approve it with a review, or with the comment `/sekisho approve` and the full id of the commit.',
-    LimitReached: 'As many previews as `spec.limits.previews` allows belong to pull requests with newer activity.',
+    LimitReached:
+      'As many previews as `spec.limits` allows (`previews`, or `resources` for all together) belong to pull requests with newer activity. The message names the limit.',
     Idle: 'The pull request had no activity for `spec.limits.idleHours`. Its next commit brings the preview back.',
     Paused: 'The preview is paused. Remove the number from `spec.paused`, or `spec.suspend`, to run it again.',
   } satisfies ReasonTexts<typeof appPipelineReasons>,
@@ -104,6 +115,8 @@ export const appPipeline = defineKind({
     { name: 'Open', type: 'integer', jsonPath: '.status.counts.open' },
     { name: 'Running', type: 'integer', jsonPath: '.status.counts.running' },
     { name: 'Waiting', type: 'integer', jsonPath: '.status.counts.waiting' },
+    { name: 'CPU', type: 'string', jsonPath: '.status.requested.cpu', priority: 1 },
+    { name: 'Memory', type: 'string', jsonPath: '.status.requested.memory', priority: 1 },
     { name: 'Followed', type: 'string', jsonPath: '.status.repository.name', priority: 1 },
     ...readyColumns,
     ageColumn,

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { PullRequest } from '../../github/index.ts'
 import type { Row } from './activity.ts'
-import { choose, type Entry, withoutAnswer } from './choose.ts'
+import { choose, type Entry, requestedBy, withoutAnswer } from './choose.ts'
 import { facts, known, now, pipeline, preview, pull, sha } from './testing/app-pipeline.ts'
 
 type Spec = Partial<AppPipeline['spec']>
@@ -141,6 +141,70 @@ describe('the limit', () => {
   })
 })
 
+describe('the sum of all', () => {
+  const process = { name: 'web', port: 3000, replicas: 1, cpu: '400m', memory: '1Gi' }
+  const of = (changes: object): Spec => {
+    const { template } = pipeline().spec
+    const application = { ...template.application, processes: [{ ...process, ...changes }] }
+    return { template: { ...template, application }, policy: { drafts: true, bots: false, forks: 'Approved' } }
+  }
+  const one = of({})
+
+  test('takes those with the newest activity, as many as fit, and says who is left out', () => {
+    const spec: Spec = { ...one, limits: { previews: 10, resources: { cpu: '1' } } }
+    const { entries } = choose(
+      facts({ pipeline: pipeline(spec), existing: [preview(2), preview(3)] }),
+      known([pull(1), pull(2), pull(3)]),
+    )
+    expect(entries.map(shown)).toEqual([
+      [1, 'keep', undefined],
+      [2, 'keep', undefined],
+      [3, 'remove', 'LimitReached'],
+    ])
+    expect(entries[2]?.action === 'remove' && entries[2].standing.message).toMatch(/^spec\.limits\.resources\.cpu allows /)
+  })
+
+  test.each<[string, Spec, number]>([
+    ['memory', { ...one, limits: { previews: 10, resources: { cpu: '9', memory: '2Gi' } } }, 2],
+    ['the most pods of autoscaling', { ...of({ autoscaling: { minReplicas: 1, maxReplicas: 3, cpuPercent: 80 } }) }, 1],
+    ['nothing that one preview alone exceeds', { ...of({ cpu: '3' }) }, 0],
+    ['the number, when that is less', { ...one, limits: { previews: 1, resources: { cpu: '2' } } }, 1],
+  ])('counts %s', (_what, spec, places) => {
+    const limits = { previews: 10, resources: { cpu: '2' } }
+    const { entries } = actions([pull(1), pull(2), pull(3)], [], { limits, ...spec })
+    expect(Object.values(entries).filter(action => action === 'keep')).toHaveLength(places)
+  })
+
+  test('counts what is in doubt as it exists, and forks with the less that they get', () => {
+    const exists = preview(9)
+    const big = { chart: 'web', processes: [{ ...process, cpu: '1' }] }
+    const held = { ...exists, application: exists.application && { ...exists.application, spec: big } }
+    const approvals = [2, 3].map(number => ({
+      spec: { pipeline: { name: 'shop', uid: 'uid-pipeline' }, repository: 7, number, headCommit: sha(number) },
+    }))
+    const all = facts({
+      pipeline: pipeline({ ...one, limits: { previews: 10, resources: { cpu: '1900m' } } }),
+      existing: [held],
+      approvals: approvals as never,
+    })
+    const { entries } = choose(all, known([pull(1), ...[2, 3].map(number => pull(number, { headRepository: 9 })), pull(4)]))
+    // 1000m, 400m, and 250m for each fork.
+    expect(entries.map(shown)).toEqual([
+      [1, 'keep', undefined],
+      [2, 'keep', undefined],
+      [3, 'keep', undefined],
+      [4, 'none', 'LimitReached'],
+      [9, 'hold', undefined],
+    ])
+    expect(requestedBy(all.pipeline, 7, entries)).toEqual({ cpu: 1900, memory: 1024 + 1024 + 512 + 512 })
+  })
+
+  test('counts one that is paused: it keeps its place', () => {
+    const limits = { previews: 10, resources: { cpu: '400m' } }
+    expect(actions([pull(1), pull(2)], [1], { ...one, limits, paused: [1] }).entries).toEqual({ 1: 'keep', 2: 'none' })
+  })
+})
+
 const anyPull = fc.record({
   number: fc.integer({ min: 1, max: 12 }),
   draft: fc.boolean(),
@@ -154,13 +218,16 @@ test('whatever the list says: what exists goes only for a reason that is certain
     existing: fc.uniqueArray(fc.integer({ min: 1, max: 12 })),
     confirmed: fc.uniqueArray(fc.integer({ min: 1, max: 12 })),
     previews: fc.integer({ min: 1, max: 5 }),
+    // Each preview requests 50m.
+    cores: fc.integer({ min: 1, max: 600 }),
   })
   fc.assert(
-    fc.property(world, ({ pulls, existing, confirmed, previews }) => {
+    fc.property(world, ({ pulls, existing, confirmed, previews, cores }) => {
       const listed = pulls.map(({ number, draft, closed, fork }) =>
         pull(number, { draft, state: closed ? 'closed' : 'open', ...(fork ? { headRepository: 9 } : {}) }),
       )
-      const spec: Spec = { limits: { previews }, policy: { drafts: false, bots: false, forks: 'Never' } }
+      const limits = { previews, resources: { cpu: `${cores}m` } }
+      const spec: Spec = { limits, policy: { drafts: false, bots: false, forks: 'Never' } }
       const all = facts({ pipeline: pipeline(spec), existing: existing.map(number => preview(number)) })
       const { entries } = choose(all, known(listed, { confirmed: new Set(confirmed) }))
       expect(entries.map(({ number }) => number)).toEqual([...new Set(entries.map(({ number }) => number))].sort((a, b) => a - b))
@@ -175,7 +242,13 @@ test('whatever the list says: what exists goes only for a reason that is certain
         if (action === 'keep') expect([of?.state, of?.draft, of?.headRepository]).toEqual(['open', false, 7])
       const held = entries.filter(({ action }) => action === 'hold').length
       const kept = entries.filter(({ action }) => action === 'keep').length
-      expect(kept).toBeLessThanOrEqual(Math.max(0, previews - held))
+      const room = Math.min(previews, Math.floor(cores / 50))
+      expect(kept).toBeLessThanOrEqual(Math.max(0, room - held))
+      // Nobody is left out while there is room.
+      const isLeftOut = entries.some(
+        one => one.action !== 'keep' && one.action !== 'hold' && one.standing.reason === 'LimitReached',
+      )
+      if (isLeftOut) expect(kept + held).toBeGreaterThanOrEqual(room)
     }),
     { numRuns: 500 },
   )

@@ -1,4 +1,4 @@
-// Which previews there are to be: exactly those of the open pull requests that pass the policy, as many as the limit allows, those with the newest
+// Which previews there are to be: exactly those of the open pull requests that pass the policy, as many as the limits allow, those with the newest
 // activity first. Pure. Doubt never removes: a preview goes only when the answer of GitHub about its pull request alone says why, when the limit
 // or the idle time excludes a pull request that is known to be open, or when it belongs to another repository than the one that is followed now.
 
@@ -7,8 +7,10 @@ import { type AppPipeline, appPipelineReasons as reasons } from '../../api/apps/
 import type { PullRequest } from '../../github/index.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { activityOf, type Row } from './activity.ts'
+import { templateOf } from './desired.ts'
 import type { Facts, Preview } from './gather.ts'
 import { exclusionByDetails, exclusionOf } from './policy/checks.ts'
+import { excessOf, type Requests, requestsOf, sum } from './preview/requests.ts'
 import { detailsKey, type KnownPullRequests } from './pull-requests/known.ts'
 
 /** Why a preview does not run as it should; `reason` and `message` are those of its row. */
@@ -88,16 +90,36 @@ function isIdle({ activeAt }: Open, { facts: { pipeline, now } }: Choosing): boo
   return idleHours !== undefined && now.getTime() - Date.parse(activeAt) > idleHours * hourMilliseconds
 }
 
+/** What others have of what spec.limits limits. */
+type Taken = { readonly places: number; readonly requests: Requests }
+
+/** What the preview of a pull request requests, whether or not it exists. `repository`: the one that is followed. */
+function wantedBy(pipeline: AppPipeline, repository: number, pull: PullRequest): Requests {
+  return requestsOf(templateOf({ pipeline, repository, pull }).application)
+}
+
+/** What the previews request together that are to exist. What is held stays as it is. */
+export function requestedBy(pipeline: AppPipeline, repository: number, entries: readonly Entry[]): Requests {
+  const requests = entries.flatMap(({ action, pull, preview }) => {
+    if (action === 'keep') return [wantedBy(pipeline, repository, pull)]
+    return action === 'hold' ? [requestsOf(preview?.application?.spec ?? pipeline.spec.template.application)] : []
+  })
+  return sum(requests)
+}
+
 /** Why a pull request that passes the policy has no preview now; it is known to be open, so nothing has to be confirmed. */
-function beyondLimits(open: Open, taken: number, choosing: Choosing): Standing | undefined {
-  const { idleHours, previews } = choosing.facts.pipeline.spec.limits
+function beyondLimits(open: Open, taken: Taken, choosing: Choosing): Standing | undefined {
+  const { pipeline } = choosing.facts
+  const { idleHours, previews, resources } = pipeline.spec.limits
   if (isIdle(open, choosing)) {
     const message = `the pull request had no new commit for ${idleHours} hours (spec.limits.idleHours)`
     return { state: 'LeftOut', reason: reasons.idle, message }
   }
-  if (taken < previews) return undefined
-  const message = `spec.limits.previews allows ${previews} previews, which belong to pull requests with newer activity`
-  return { state: 'LeftOut', reason: reasons.limitReached, message }
+  const message =
+    taken.places >= previews
+      ? `spec.limits.previews allows ${previews} previews, which belong to pull requests with newer activity`
+      : resources && excessOf(resources, taken.requests, wantedBy(pipeline, choosing.known.repository, open.pull))
+  return message === undefined ? undefined : { state: 'LeftOut', reason: reasons.limitReached, message }
 }
 
 function kept(open: Open, { facts: { pipeline } }: Choosing): Entry {
@@ -132,8 +154,8 @@ function held(open: Open): Entry {
   return { ...open, number, action: 'hold', standing: undefined }
 }
 
-/** `taken`: how many places others have. */
-function placeOf(open: Open, taken: number, choosing: Choosing): Place {
+/** `taken`: what others have. */
+function placeOf(open: Open, taken: Taken, choosing: Choosing): Place {
   const { number } = open.pull
   const limit = beyondLimits(open, taken, choosing)
   if (limit !== undefined) {
@@ -152,16 +174,22 @@ function placeOf(open: Open, taken: number, choosing: Choosing): Place {
   return entry === 'confirm' ? { entry: held(open), isTaken: true, needs: 'confirm' } : { entry, isTaken: false }
 }
 
-/** Gives the places to those that pass, in the order of their activity. `taken`: places of previews that stay in any case. */
-function allot(ranked: readonly Open[], taken: number, choosing: Choosing): Choice {
+/**
+ * Gives the places to those that pass, in the order of their activity. One that does not fit leaves what there is to later ones that do: it would not fit
+ * without them either. `stays`: what previews have that stay in any case.
+ */
+function allot(ranked: readonly Open[], stays: Taken, choosing: Choosing): Choice {
   const entries: Entry[] = []
   const confirm: number[] = []
   const details: PullRequest[] = []
-  let places = taken
+  const { pipeline } = choosing.facts
+  let taken = stays
   for (const open of ranked) {
-    const { entry, isTaken, needs } = placeOf(open, places, choosing)
+    const { entry, isTaken, needs } = placeOf(open, taken, choosing)
     entries.push(entry)
-    if (isTaken) places++
+    const { places, requests } = taken
+    if (isTaken)
+      taken = { places: places + 1, requests: sum([requests, wantedBy(pipeline, choosing.known.repository, open.pull)]) }
     if (needs === 'confirm') confirm.push(entry.number)
     if (needs === 'details' && details.length < detailsAtOnce) details.push(open.pull)
   }
@@ -201,8 +229,9 @@ export function choose(facts: Facts, known: KnownPullRequests): Choice {
     const activeAt = choosing.rows.get(preview.number)?.activeAt ?? now.toISOString()
     place(entry, { number: preview.number, pull: undefined, activeAt, preview })
   }
-  const taken = entries.filter(({ action }) => action === 'hold').length
-  const allotted = allot(passing.toSorted(byActivity), taken, choosing)
+  const places = entries.filter(({ action }) => action === 'hold').length
+  const stays = { places, requests: requestedBy(pipeline, known.repository, entries) }
+  const allotted = allot(passing.toSorted(byActivity), stays, choosing)
   const all = [...entries, ...allotted.entries].sort((a, b) => a.number - b.number)
   return {
     entries: all,

@@ -41,7 +41,11 @@ export type PreviewFacts = {
 }
 
 /** What this preview is made of: of a fork, only what strangers may have. */
-function templateOf({ pipeline, repository, pull }: PreviewFacts): AppPipeline['spec']['template'] {
+export function templateOf({
+  pipeline,
+  repository,
+  pull,
+}: Pick<PreviewFacts, 'pipeline' | 'repository' | 'pull'>): AppPipeline['spec']['template'] {
   const { template } = pipeline.spec
   return isOfFork(pull, repository) ? templateOfFork(template) : template
 }

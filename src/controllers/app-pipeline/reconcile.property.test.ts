@@ -138,12 +138,15 @@ test.each([
     const histories = fc.record({
       steps: fc.array(step, { minLength: 20, maxLength: 60 }),
       limit: fc.constantFrom(100, 100, 4),
+      bySum: fc.boolean(),
     })
     await fc.assert(
-      fc.asyncProperty(histories, async ({ steps, limit }) => {
+      fc.asyncProperty(histories, async ({ steps, limit, bySum }) => {
         const approved = new Set<string>()
         const rules = { passes: (pull: PullRequest) => passes(approved, pull), limited: limit < 100 }
-        const history: History = { world: createSmallWorld({ policy, limits: { previews: limit } }, rules), approved, commits: 0 }
+        // By number, or by what one preview requests: both leave room for as many.
+        const limits = bySum ? { previews: 100, resources: { cpu: `${limit * 50}m` } } : { previews: limit }
+        const history: History = { world: createSmallWorld({ policy, limits }, rules), approved, commits: 0 }
         const { world } = history
         while (world.github.pulls.size < openAtFirst) open(history)
         for (const [index, one] of steps.entries()) {

@@ -6,8 +6,9 @@ import { mergeConditions, type WantedCondition } from '../../kube/object/conditi
 import type { ObjectEvent } from '../../kube/object/events.ts'
 import { wakeOf } from '../observed-wake.ts'
 import type { Row } from './activity.ts'
-import { type Entry, pausedStanding, type Standing } from './choose.ts'
+import { type Entry, pausedStanding, requestedBy, type Standing } from './choose.ts'
 import type { Halt } from './decide.ts'
+import { requestsText } from './preview/requests.ts'
 import { standingOf } from './preview/state.ts'
 import type { KnownPullRequests } from './pull-requests/known.ts'
 
@@ -154,6 +155,13 @@ function repositoryOf({ pipeline, known, halt }: Observation): AppPipelineStatus
   return { id: known.repository, name: pull?.repositoryName ?? former, requested: pipeline.spec.repository }
 }
 
+/** Only where it is limited: without `processes` in the template it would be a guess. */
+function requestedOf({ pipeline, entries, known }: Observation): Pick<AppPipelineStatus, 'requested'> {
+  if (pipeline.spec.limits.resources === undefined) return {}
+  const repository = known?.repository ?? pipeline.status?.repository?.id ?? 0
+  return { requested: requestsText(requestedBy(pipeline, repository, entries)) }
+}
+
 /** The status to write. */
 export function nextStatus(observation: Observation): AppPipelineStatus {
   const { pipeline, now, entries, grant, halt } = observation
@@ -170,6 +178,7 @@ export function nextStatus(observation: Observation): AppPipelineStatus {
     ...(repository === undefined ? {} : { repository }),
     ...(wake === undefined ? {} : { observedWake: wake }),
     ...(previews.length === 0 ? {} : { previews: [...previews] }),
+    ...requestedOf(observation),
     counts: countsOf(entries, previews),
     observedGeneration: generation,
     conditions: mergeConditions(pipeline.status?.conditions, wanted, generation, now),

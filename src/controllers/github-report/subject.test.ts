@@ -79,7 +79,7 @@ describe('the subject of a report', () => {
     expect(subject({ pipeline: pipeline({ rows: [row(2), row(1)] }) })).toMatchObject({
       identity: { follower: { kind: 'AppPipeline', uid: 'p' }, repositoryId: 4001, pullRequest: 1 },
       situation: { phase: 'Running' },
-      context: { environment: 'preview/shop-pr-1', statusContext: 'sekisho/shop' },
+      context: { environment: 'preview/shop', task: 'deploy:sekisho:shop-pr-1', statusContext: 'sekisho/preview/shop' },
     })
   })
 

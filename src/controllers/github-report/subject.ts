@@ -63,6 +63,9 @@ export function previewReportKeys(pipeline: AppPipeline): readonly ObjectKey[] {
   }))
 }
 
+/** Of the deployments of branches. Those of previews, which share an environment, have the name of the preview, too. */
+const task = 'deploy:sekisho'
+
 export type SubjectDeps = {
   readonly caches: SubjectCaches
   /** Where people reach the broker. */
@@ -135,8 +138,11 @@ function previewSubject(deps: SubjectDeps, pipeline: AppPipeline, reported: Repo
       name,
       publicUrl,
       pipeline: pipelineName,
-      statusContext: `sekisho/${pipelineName}`,
-      environment: `preview/${name}`,
+      // An Application can have the name of the AppPipeline, and the name of none has a slash.
+      statusContext: `sekisho/preview/${pipelineName}`,
+      pullRequest: number,
+      environment: `preview/${pipelineName}`,
+      task: `${task}:${name}`,
       marker: markerOf(['AppPipeline', namespace, pipelineName, repository.id, number]),
     },
     secrets: [...(template.build.secrets ?? []), ...usedSecrets(template.application)],
@@ -158,8 +164,10 @@ function remoteSyncSubject({ caches, publicUrl }: SubjectDeps, remoteSync: Remot
       name,
       publicUrl,
       pipeline: undefined,
+      pullRequest: undefined,
       statusContext: `sekisho/${applicationName}`,
       environment: report.environment ?? applicationName,
+      task,
       marker: markerOf(['RemoteSync', namespace, name, repository.id]),
     },
     secrets: [...(build.secrets ?? []), ...(application === undefined ? [] : usedSecrets(application.spec))],

@@ -13,7 +13,6 @@ import { send } from './write.ts'
 
 const repository = 4001
 const pullRequest = 1
-const context = reportContext('shop-pr-1')
 const start = Date.parse('2026-01-01T00:00:00Z')
 const commit = (digit: number) => String(digit).repeat(40)
 const situation = (phase: Phase, about: number): Situation => ({
@@ -34,7 +33,7 @@ type Answer = 'answers' | 'lost' | 'down'
 function createModel(script: readonly Answer[]) {
   const left = [...script]
   const comments = new Map<number, string>()
-  const deployments: { readonly id: number; readonly commit: string; readonly states: string[] }[] = []
+  const deployments: (Parameters<ReportClient['createDeployment']>[1] & { readonly id: number; readonly states: string[] })[] = []
   const statuses: {
     readonly commit: string
     readonly state: string
@@ -48,7 +47,8 @@ function createModel(script: readonly Answer[]) {
     if (answer === 'answers') return Promise.resolve(result as T)
     return Promise.reject(new AppError('unavailable', 'GitHub does not answer'))
   }
-  const reports = new Map<string, Parameters<ReportClient['createDeploymentStatus']>[2]>()
+  type Shown = Awaited<ReturnType<ReportClient['findDeploymentStatus']>>
+  const reports = new Map<string, Shown>()
   const client: ReportClient = {
     findComment: async () => [...comments.keys()][0],
     createComment: (_repository, _number, body) =>
@@ -58,17 +58,21 @@ function createModel(script: readonly Answer[]) {
         return ids
       }),
     editComment: (_repository, id, body) => write(() => comments.has(id) && comments.set(id, body) !== undefined),
-    findDeployment: async (_repository, of) => deployments.findLast(one => one.commit === of.commit)?.id,
+    findDeployment: async (_repository, { commit: sha, environment, task, marker }) =>
+      deployments.findLast(
+        one => one.commit === sha && one.environment === environment && one.task === task && one.marker === marker,
+      )?.id,
     createDeployment: (_repository, of) =>
       write(() => {
         ids += 1
-        deployments.push({ id: ids, commit: of.commit, states: [] })
+        deployments.push({ ...of, id: ids, states: [] })
         return ids
       }),
     findDeploymentStatus: async (_repository, id) =>
       reports.get(`${id}/${deployments.find(one => one.id === id)?.states.length}`),
-    createDeploymentStatus: (_repository, id, report) =>
+    createDeploymentStatus: (_repository, id, { endsOthers, ...report }) =>
       write(() => {
+        expect(endsOthers).toBe(false)
         const states = deployments.find(one => one.id === id)?.states
         states?.push(report.state)
         reports.set(`${id}/${states?.length}`, report)
@@ -86,8 +90,9 @@ function createModel(script: readonly Answer[]) {
   return { client, comments, deployments, statuses }
 }
 
-/** A report, kept as reconcile.ts keeps it: what is intended always, what was answered unless the process ended before. */
-function createLife({ client }: Pick<ReturnType<typeof createModel>, 'client'>) {
+/** Of a preview of `pull`. A report, kept as reconcile.ts keeps it: what is intended always, what was answered unless the process ended before. */
+function createLife({ client }: Pick<ReturnType<typeof createModel>, 'client'>, pull = pullRequest) {
+  const context = { ...reportContext(`shop-pr-${pull}`), pullRequest: pull, marker: String(pull).repeat(32) }
   let status: ReportStatus = {}
   let newest: string | undefined
   let at = start
@@ -100,7 +105,7 @@ function createLife({ client }: Pick<ReturnType<typeof createModel>, 'client'>) 
       newest = commitStatus.content.state === 'pending' || isLast ? commitStatus.content.commit : undefined
     const plan = decideWrites({ desired, status, now: new Date(at), isRelaxed: true })
     const intended = withIntended(status, plan.due, { desired, now: new Date(at) })
-    const target = { client, repositoryId: repository, pullRequest, desired, context: written }
+    const target = { client, repositoryId: repository, pullRequest: pull, desired, context: written }
     let after = intended
     try {
       for (const one of plan.due) after = await send(target, after, one)
@@ -131,6 +136,16 @@ const last = fc.constantFrom<Phase>('Running', 'Failed', 'Gone')
 type Model = ReturnType<typeof createModel>
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
+/** Resolves when all of the last state is written. */
+async function settle(life: ReturnType<typeof createLife>, end: Situation): Promise<void> {
+  let plan = await life.run(end, false, true)
+  for (let rounds = 0; !plan.isSettled && rounds < 60; rounds++) {
+    life.wait(Math.max(1, plan.laterMilliseconds ?? 1))
+    plan = await life.run(end, false, true)
+  }
+  expect(plan.isSettled).toBe(true)
+}
+
 /** Lives through the steps, and then in the last state until all is written. Resolves to the commit whose status must be decided then, if any. */
 async function live(model: Model, steps: readonly Step[], end: Situation): Promise<string | undefined> {
   const life = createLife(model)
@@ -139,12 +154,7 @@ async function live(model: Model, steps: readonly Step[], end: Situation): Promi
     await life.run(situation(one.phase, one.commit), one.crashes)
     life.wait(10_000)
   }
-  let plan = await life.run(end, false, true)
-  for (let rounds = 0; !plan.isSettled && rounds < 60; rounds++) {
-    life.wait(Math.max(1, plan.laterMilliseconds ?? 1))
-    plan = await life.run(end, false, true)
-  }
-  expect(plan.isSettled).toBe(true)
+  await settle(life, end)
   return life.newest()
 }
 
@@ -182,5 +192,27 @@ test('nothing is there twice, and the last state stands everywhere, whatever ans
       expectStatuses(model, newest)
     }),
     { numRuns: 1_000 },
+  )
+})
+
+test('previews of one commit share an environment, and neither takes, ends or makes again the deployment of the other', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 8 }), answers, async (steps, script) => {
+      const model = createModel(script)
+      const [one, other] = [createLife(model, 1), createLife(model, 2)]
+      for (const { phase, crashes } of steps)
+        for (const life of [one, other]) {
+          await life.run(situation(phase, 1), crashes)
+          life.wait(10_000)
+        }
+      await settle(one, situation('Running', 1))
+      await settle(other, situation('Gone', 1))
+      const shown = Object.fromEntries(model.deployments.map(({ task, states }) => [task, states.at(-1)]))
+      expect(Object.keys(shown)).toHaveLength(model.deployments.length)
+      expect(new Set(model.deployments.map(({ environment }) => environment)).size).toBe(1)
+      expect(shown['deploy:sekisho:shop-pr-1']).toBe('success')
+      expect(['inactive', 'failure', undefined]).toContain(shown['deploy:sekisho:shop-pr-2'])
+    }),
+    { numRuns: 300 },
   )
 })

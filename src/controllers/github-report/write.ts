@@ -85,9 +85,10 @@ const sendDeploymentStatus: Sender = async ({ client, repositoryId, desired }, s
   const isAbout = desired.deployment === undefined || deployment?.written === desired.deployment.hash
   if (desired.deploymentStatus === undefined || deployment?.id === undefined || !isAbout) return status
   const { id } = deployment
-  const report = desired.deploymentStatus.content
+  const { content } = desired.deploymentStatus
+  const { endsOthers: _sent, ...report } = content
   const isThere = due.isUncertain && sameJson(await client.findDeploymentStatus(repositoryId, id), report)
-  if (!isThere && !(await client.createDeploymentStatus(repositoryId, id, report))) return withoutDeployment(status)
+  if (!isThere && !(await client.createDeploymentStatus(repositoryId, id, content))) return withoutDeployment(status)
   return withWritten(status, due, { id, state: report.state })
 }
 

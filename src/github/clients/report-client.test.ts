@@ -25,9 +25,10 @@ async function against(answer: (asked: Asked, index: number) => ScriptedAnswer) 
 
 const deployment: DeploymentReport = {
   commit: sha,
-  environment: 'preview/shop-pr-1',
+  environment: 'preview/shop',
   isTransient: true,
-  description: 'Preview of shop',
+  description: 'Preview of pull request #1',
+  task: 'deploy:sekisho:shop-pr-1',
   marker: 'm',
 }
 
@@ -75,9 +76,9 @@ describe('deployments', () => {
     await expect(one.client.createDeployment(11, deployment)).resolves.toBe(5)
     expect(JSON.parse(one.github.asked[0]?.body ?? '')).toEqual({
       ref: sha,
-      task: 'deploy:sekisho',
-      environment: 'preview/shop-pr-1',
-      description: 'Preview of shop',
+      task: 'deploy:sekisho:shop-pr-1',
+      environment: 'preview/shop',
+      description: 'Preview of pull request #1',
       auto_merge: false,
       required_contexts: [],
       transient_environment: true,
@@ -86,7 +87,7 @@ describe('deployments', () => {
     })
   })
 
-  test('are found by commit, environment, App and marker', async () => {
+  test('are found by commit, environment, task, App and marker', async () => {
     const body = [
       { id: 1, payload: { sekisho: 'm' }, performed_via_github_app: null },
       { id: 2, payload: { sekisho: 'other' }, ...own },
@@ -97,7 +98,7 @@ describe('deployments', () => {
     await expect(one.client.findDeployment(11, deployment)).resolves.toBe(4)
     const [asked] = one.github.asked
     expect(new URL(asked?.path ?? '', 'http://x').searchParams.toString()).toBe(
-      `sha=${sha}&environment=preview%2Fshop-pr-1&task=deploy%3Asekisho&per_page=100`,
+      `sha=${sha}&environment=preview%2Fshop&task=deploy%3Asekisho%3Ashop-pr-1&per_page=100`,
     )
   })
 
@@ -113,9 +114,17 @@ describe('deployments', () => {
     await expect(one.client.findDeploymentStatus(11, 5)).resolves.toEqual(status)
   })
 
+  test.each([true, false])('end others in the environment only when asked to: %s', async endsOthers => {
+    await using one = await against(() => ({ status: 201, body: { id: 6 } }))
+    const status = { state: 'success', description: 'Running', environmentUrl: undefined, logUrl: 'https://b.test' } as const
+    await expect(one.client.createDeploymentStatus(11, 5, { ...status, endsOthers })).resolves.toBe(true)
+    expect(JSON.parse(one.github.asked[0]?.body ?? '')).toMatchObject({ state: 'success', auto_inactive: endsOthers })
+  })
+
   test('that a person deleted have none, and get none', async () => {
     await using one = await against(() => ({ status: 404, body: { message: 'Not Found' } }))
-    const status = { state: 'inactive', description: 'Destroyed', environmentUrl: undefined, logUrl: 'https://b.test' } as const
+    const text = { description: 'Destroyed', environmentUrl: undefined, logUrl: 'https://b.test' }
+    const status = { ...text, state: 'inactive', endsOthers: false } as const
     await expect(one.client.findDeploymentStatus(11, 5)).resolves.toBeUndefined()
     await expect(one.client.createDeploymentStatus(11, 5, status)).resolves.toBe(false)
   })

@@ -19,21 +19,26 @@ export type CommitStatusReport = {
 export type DeploymentReport = {
   readonly commit: string
   readonly environment: string
-  /** The environment ends with the pull request: GitHub does not expect it to stay. */
+  /** It ends with its pull request: GitHub does not expect it to stay, and shows it as destroyed when it is inactive. */
   readonly isTransient: boolean
   readonly description: string
+  /** What is deployed, of several things in one environment: GitHub looks for deployments by it. At most 128 characters. */
+  readonly task: string
   /** Finds the deployment again. */
   readonly marker: string
 }
 
-type SoughtDeployment = Pick<DeploymentReport, 'commit' | 'environment' | 'marker'>
+type SoughtDeployment = Pick<DeploymentReport, 'commit' | 'environment' | 'task' | 'marker'>
 
-export type DeploymentStatusReport = {
+type DeploymentStatusReport = {
   readonly state: 'failure' | 'in_progress' | 'inactive' | 'success'
   readonly description: string
   readonly environmentUrl: string | undefined
   readonly logUrl: string
 }
+
+/** `endsOthers`: a success makes earlier deployments to the environment inactive, if they are neither transient nor to production. */
+export type DeploymentStatusWrite = DeploymentStatusReport & { readonly endsOthers: boolean }
 
 /** What stands on GitHub: its state may be one that the platform never writes. */
 type Shown<Report extends { readonly state: string }> = Omit<Report, 'state'> & { readonly state: string }
@@ -46,14 +51,14 @@ export type ReportClient = {
   readonly createComment: (repositoryId: number, pullRequest: number, body: string) => Promise<number>
   /** False when there is no such comment any more. */
   readonly editComment: (repositoryId: number, comment: number, body: string) => Promise<boolean>
-  /** The id of the newest deployment of that commit, environment and marker. */
+  /** The id of the newest deployment of that commit, environment, task and marker. */
   readonly findDeployment: (repositoryId: number, deployment: SoughtDeployment) => Promise<number | undefined>
   /** Resolves to the id. GitHub neither merges anything into the commit nor waits for other statuses. */
   readonly createDeployment: (repositoryId: number, deployment: DeploymentReport) => Promise<number>
   /** The newest status of the deployment; undefined when there is none, or no such deployment. */
   readonly findDeploymentStatus: (repositoryId: number, deployment: number) => Promise<Shown<DeploymentStatusReport> | undefined>
   /** False when there is no such deployment any more. */
-  readonly createDeploymentStatus: (repositoryId: number, deployment: number, status: DeploymentStatusReport) => Promise<boolean>
+  readonly createDeploymentStatus: (repositoryId: number, deployment: number, status: DeploymentStatusWrite) => Promise<boolean>
   /** The newest status of the commit in this context; undefined when there is none, or no such commit. */
   readonly findCommitStatus: (
     repositoryId: number,
@@ -68,7 +73,6 @@ const root = '/repositories/{repository_id}'
 const commentsPerPage = 30
 /** Anybody can write comments: the first 600 are searched. Ours is written when the pull request is opened. */
 const mostCommentPages = 20
-const task = 'deploy:sekisho'
 
 /** `appId`: whose comments and deployments count. */
 export function createReportClient(deps: TokenClientDeps & { readonly appId: number }): ReportClient {
@@ -103,14 +107,14 @@ export function createReportClient(deps: TokenClientDeps & { readonly appId: num
     },
     editComment: (repositoryId, comment, body) =>
       unlessGone(() => write('PATCH /issues/comments/{comment_id}', { repository_id: repositoryId, comment_id: comment, body })),
-    async findDeployment(repositoryId, { commit, environment, marker }) {
+    async findDeployment(repositoryId, { commit, environment, task, marker }) {
       const parameters = { repository_id: repositoryId, sha: commit, environment, task, per_page: 100 }
       const found = listOf(await read('/deployments', parameters), 'deployments')
         .map(item => recordOf(item, 'deployment'))
         .find(item => isOwn(item) && isJsonObject(item['payload']) && item['payload']['sekisho'] === marker)
       return found === undefined ? undefined : integerAt(found, 'id', 'deployment')
     },
-    async createDeployment(repositoryId, { commit, environment, isTransient, description, marker }) {
+    async createDeployment(repositoryId, { commit, environment, isTransient, description, task, marker }) {
       const answer = await write('POST /deployments', {
         ...{ repository_id: repositoryId, ref: commit, task, environment, description },
         ...{ auto_merge: false, required_contexts: [], transient_environment: isTransient },
@@ -132,10 +136,11 @@ export function createReportClient(deps: TokenClientDeps & { readonly appId: num
         logUrl: text('log_url'),
       }
     },
-    createDeploymentStatus: (repositoryId, deployment, { state, description, environmentUrl, logUrl }) =>
+    createDeploymentStatus: (repositoryId, deployment, { state, description, environmentUrl, logUrl, endsOthers }) =>
       unlessGone(() =>
         write('POST /deployments/{deployment_id}/statuses', {
           ...{ repository_id: repositoryId, deployment_id: deployment, state, description, log_url: logUrl },
+          auto_inactive: endsOthers,
           ...(environmentUrl === undefined ? {} : { environment_url: environmentUrl }),
         }),
       ),

@@ -25,22 +25,51 @@ function start(owners: readonly string[]) {
   return { state, round }
 }
 
-test('what exists is left alone; what has ended is looked at at once, and again ever later, until the ordinary looks suffice', async () => {
+test('what exists is left alone; what has ended is looked at at once, soon for two minutes, ever later, and at last by the ordinary looks', async () => {
   const { state, round } = start(['a', 'b'])
   expect(await round(5)).toEqual([])
   state.present.delete('b')
   expect(await round(5)).toEqual(['b'])
   expect(await round(4)).toEqual([])
   expect(await round(1)).toEqual(['b'])
-  expect(await round(9)).toEqual([])
-  expect(await round(1)).toEqual(['b'])
-  let looks = 3
-  for (let hours = 0; hours < 100; hours++) looks += (await round(3600)).length
-  expect(looks).toBe(10)
+  const end = state.now - 5_000
+  const looks: number[] = [0, 5]
+  while (state.now - end < 100 * 3_600_000) if ((await round(5)).length > 0) looks.push((state.now - end) / 1000)
+  const quick = Array.from({ length: 24 }, (_, index) => index * 5)
+  expect(looks).toEqual([...quick, 125, 145, 185, 265, 425, 745, 1385, 2665])
+})
+
+test('a preview whose pods end after half a minute is looked at again right then', async () => {
+  const { state, round } = start(['a'])
+  await round(5)
+  state.present.clear()
+  const end = state.now + 5_000
+  const after: number[] = []
+  for (let rounds = 0; rounds < 9; rounds++) if ((await round(5)).length > 0) after.push((state.now - end) / 1000)
+  // The image is named until then, and looked at twice, five seconds apart, before it goes.
+  expect(after.filter(seconds => seconds >= 30 && seconds <= 40)).toEqual([30, 35, 40])
+})
+
+test('what had ended before the process started is looked at at once, and then less often', async () => {
+  const { state, round } = start(['a'])
+  state.present.clear()
+  expect(await round(5)).toEqual(['a'])
+  expect([await round(5), await round(5), await round(15), await round(5)]).toEqual([[], ['a'], [], ['a']])
+})
+
+test('what ends now has its turn before what is looked at again and again', async () => {
+  const { state, round } = start(Array.from({ length: 40 }, (_, index) => `uid-${index}`))
+  await round(5)
+  const latest = state.owners.at(-1) ?? ''
+  state.present = new Set([latest])
+  for (let rounds = 0; rounds < 12; rounds++) await round(5)
+  state.present.clear()
+  expect(await round(5)).toContain(latest)
 })
 
 test('of many that end at once, five are looked at in a round, and each has its turn', async () => {
   const { state, round } = start(Array.from({ length: 23 }, (_, index) => `uid-${index}`))
+  await round(5)
   state.present.clear()
   const seen = new Set<string>()
   for (let rounds = 0; rounds < 20; rounds++) {

@@ -1,6 +1,6 @@
 // Finds the images of previews that have ended, and has them looked at now instead of after a day. It decides nothing about them: that is for the looks,
-// which ask the API server. What it says may be too early, while pods of the preview end; so it says it again, ever later, and at last leaves the rest to
-// the looks that every image gets.
+// which ask the API server. What it says may be too early, while pods of the preview end; so it says it again, soon for two minutes, then ever later, and at
+// last leaves the rest to the looks that every image gets.
 import type { Clock } from '../../lib/clock.ts'
 import type { ImageRecords } from '../../store/builds/image-records.ts'
 
@@ -14,31 +14,46 @@ export type EndedPreviewsDeps = {
 /** One look reads everything in a namespace: when many pull requests are closed at once, their images go one after the other. */
 const mostAtOnce = 5
 const firstWaitMilliseconds = 5_000
-/** The last one comes about forty minutes after the end. */
-const mostLooks = 10
+/** Two minutes: pods of most previews have ended by then, whatever `gracePeriodSeconds` says (30 when omitted). */
+const quickLooks = 24
+/** The last one comes about three quarters of an hour after the end. */
+const mostLooks = 32
 
 type Ended = { readonly looks: number; readonly nextAt: number }
 
+/** `looks`: how many there were. */
+function waitAfter(looks: number): number {
+  return firstWaitMilliseconds * 2 ** Math.max(0, looks - quickLooks + 1)
+}
+
+/** Those with the fewest looks first, so that what ends now waits for nothing that has ended before; of these, those that are due for longest. */
+function byTurn([, a]: readonly [string, Ended], [, b]: readonly [string, Ended]): number {
+  return a.looks - b.looks || a.nextAt - b.nextAt
+}
+
 /** Rejects when the database does not answer. Each call brings forward the looks at the images of at most five previews. */
 export function createEndedPreviews({ images, remoteSyncs, clock }: EndedPreviewsDeps): (registry: string) => Promise<void> {
-  let ended: ReadonlyMap<string, Ended> = new Map()
+  let ended: ReadonlyMap<string, Ended> | undefined
 
   return async registry => {
     const owners = await images.previewOwners(registry)
-    if (owners.length === 0 && ended.size === 0) return
-    const present = new Set(remoteSyncs())
+    const present = new Set(owners.length === 0 ? [] : remoteSyncs())
     const now = clock.now().getTime()
-    const known = new Map(
-      owners.filter(uid => !present.has(uid)).map(uid => [uid, ended.get(uid) ?? { looks: 0, nextAt: now }] as const),
-    )
-    const due = [...known].filter(([, { nextAt, looks }]) => nextAt <= now && looks < mostLooks).slice(0, mostAtOnce)
+    // What a process finds at its start may have ended long ago, such as a preview whose image a branch runs.
+    const begin = { looks: ended === undefined ? quickLooks - 1 : 0, nextAt: now }
+    const before = ended
+    const known = new Map(owners.filter(uid => !present.has(uid)).map(uid => [uid, before?.get(uid) ?? begin] as const))
     ended = known
+    const due = [...known]
+      .filter(([, { nextAt, looks }]) => nextAt <= now && looks < mostLooks)
+      .toSorted(byTurn)
+      .slice(0, mostAtOnce)
     if (due.length === 0) return
     await images.hasten(
       registry,
       due.map(([uid]) => uid),
       new Date(now),
     )
-    for (const [uid, { looks }] of due) known.set(uid, { looks: looks + 1, nextAt: now + firstWaitMilliseconds * 2 ** looks })
+    for (const [uid, { looks }] of due) known.set(uid, { looks: looks + 1, nextAt: now + waitAfter(looks + 1) })
   }
 }

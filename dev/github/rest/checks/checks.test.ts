@@ -155,3 +155,23 @@ test('statuses and deployments are sent to subscribers, and shown on the page of
   const run = await (await signIn(emulator, 'dave')).open(new URL(link, emulator.url).toString())
   expect(run.text).toContain('<strong>success</strong>: All well')
 })
+
+test('a success ends earlier successes in its environment, but none that is transient or later, and none when asked not to', async () => {
+  const ref = await push('deployed')
+  const succeed = async (deployment_id: number, parameters: object = {}) =>
+    first.rest.repos.createDeploymentStatus({ ...shop, deployment_id, state: 'success', ...parameters })
+  const deploy = async (transient_environment = false) => {
+    const about = { ...shop, ref, environment: 'shared', required_contexts: [], transient_environment }
+    const { data } = await first.rest.repos.createDeployment(about)
+    return 'id' in data ? Number(data.id) : expect.fail('no deployment was made')
+  }
+  const stateOf = async (deployment_id: number) =>
+    (await first.rest.repos.listDeploymentStatuses({ ...shop, deployment_id })).data[0]?.state
+  const [lasting, transient, last] = [await deploy(), await deploy(true), await deploy()]
+  await succeed(last)
+  await succeed(lasting)
+  await succeed(transient, { auto_inactive: false })
+  expect([await stateOf(lasting), await stateOf(transient), await stateOf(last)]).toEqual(['success', 'success', 'success'])
+  await succeed(last)
+  expect([await stateOf(lasting), await stateOf(transient), await stateOf(last)]).toEqual(['inactive', 'success', 'success'])
+})

@@ -66,12 +66,15 @@ async function create(call: RepositoryCall) {
   return created(view, { location: view.url })
 }
 
-/** A success makes earlier successes of the same environment inactive, unless the request says otherwise. */
+/**
+ * A success makes earlier successes of the same environment inactive, unless the request says otherwise. Transient and production deployments stay.
+ * https://docs.github.com/en/rest/deployments/statuses#create-a-deployment-status (`auto_inactive`)
+ */
 function retireEarlier(call: RepositoryCall, deployment: Deployment): void {
   const { context } = call
   const earlier = context.state.deployments.filter(
     one =>
-      one !== deployment &&
+      one.id < deployment.id &&
       one.repositoryId === deployment.repositoryId &&
       one.environment === deployment.environment &&
       !one.transient &&

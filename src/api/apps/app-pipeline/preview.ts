@@ -53,6 +53,30 @@ export const previewEnvironmentField = list(
   },
 )
 
+const resourcesField = object(
+  {
+    cpu: optional(
+      text({
+        description: 'The CPU time that all previews together may reserve (the sum of `cpu`), in cores: `4` or `1500m`.',
+        max: 10,
+        pattern: '^[1-9][0-9]*m?$',
+      }),
+    ),
+    memory: optional(
+      text({
+        description: 'The memory of all previews together (the sum of `memory`), such as `8Gi`.',
+        max: 10,
+        pattern: '^[1-9][0-9]*(Mi|Gi)$',
+      }),
+    ),
+  },
+  {
+    description:
+      'What all previews of this AppPipeline together may request. A preview counts with every process of the template times its pods (`maxReplicas` where there is autoscaling), and with one pod of each entry of `cron`; one that is paused counts, too; one of a fork counts with the less that it gets. Those of the pull requests with the newest activity exist, as far as they fit; the status names the others (`LimitReached`) and the sum (`requested`). Pods of release jobs, hooks and rollouts come on top for a while. It needs `template.application.processes`: without them, each source says what runs. No limit, when omitted.',
+    rules: [{ rule: 'has(self.cpu) || has(self.memory)', message: 'resources must have cpu or memory' }],
+  },
+)
+
 /** `spec.limits`. */
 export const previewLimitsField = object(
   {
@@ -71,9 +95,11 @@ export const previewLimitsField = object(
         max: 8760,
       }),
     ),
+    resources: optional(resourcesField),
   },
   {
-    description: 'How many previews there are, and for how long. The limits of the tenant hold for all of its previews together.',
+    description:
+      'How many previews there are, how much they request together, and for how long they stay. The limits of the tenant hold for all of its previews together.',
     default: {},
   },
 )

@@ -56,6 +56,18 @@ export const previewStatusFields = {
       unique: ['number'],
     }),
   ),
+  requested: optional(
+    object(
+      {
+        cpu: text({ description: 'CPU time in cores, such as `1500m`.', max: 32 }),
+        memory: text({ description: 'Memory, such as `3Gi`.', max: 32 }),
+      },
+      {
+        description:
+          'What the previews that exist request together, as `spec.limits.resources` counts it. Absent without that limit.',
+      },
+    ),
+  ),
   counts: optional(
     object(
       {

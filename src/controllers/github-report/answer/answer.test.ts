@@ -168,6 +168,13 @@ describe('what GitHub shows', () => {
     expect(logUrl(context, undefined)).toBe('https://sekisho.example.test/tenants/acme/builds')
   })
 
+  test('has a status under another name when the name of the Application has changed', () => {
+    const [one, other] = ['sekisho/shop', 'sekisho/store'].map(statusContext =>
+      desiredAnswers(situation('Running'), { ...context, statusContext }),
+    )
+    expect(one?.commitStatus?.hash).not.toBe(other?.commitStatus?.hash)
+  })
+
   test('is not written again for the time alone', () => {
     const [one, two] = [at, '2026-01-02T00:00:00.000Z'].map(since => desiredAnswers(situation('Running', { since }), context))
     expect(one?.comment?.hash).toBe(two?.comment?.hash)

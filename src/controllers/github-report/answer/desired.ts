@@ -1,7 +1,7 @@
 // What GitHub ought to show for a situation: a comment on the pull request, a status of the commit, a deployment and its status. Pure. Texts that go to
 // places without Markdown are fixed sentences: nothing that others wrote is in them.
 import { createHash } from 'node:crypto'
-import type { CommitStatusReport, DeploymentReport, DeploymentStatusReport } from '../../../github/index.ts'
+import type { CommitStatusReport, DeploymentReport, DeploymentStatusWrite } from '../../../github/index.ts'
 import { canonicalJson, type JsonValue } from '../../../lib/json/canonical-json.ts'
 import { commentBody } from './comment.ts'
 import { isAddress } from './markdown.ts'
@@ -22,7 +22,7 @@ export type Desired = {
   readonly commitStatus?: Wanted<CommitStatusReport & { readonly commit: string; readonly onlyPending: boolean }>
   readonly deployment?: Wanted<DeploymentReport>
   /** Of `deployment`; without one, of the deployment that was written last. */
-  readonly deploymentStatus?: Wanted<DeploymentStatusReport>
+  readonly deploymentStatus?: Wanted<DeploymentStatusWrite>
   /** The state usually lasts a moment: nothing of it is written before this time, so that the next one need not wait for its turn. */
   readonly heldUntil?: Date
   /** Deployments of earlier commits do not run any more. */
@@ -38,9 +38,14 @@ export type ReportContext = {
   readonly name: string
   /** The name of the AppPipeline, for a preview. */
   readonly pipeline: string | undefined
-  /** Named in the list of checks: the AppPipeline or the Application. */
+  /** The number of the pull request, for a preview. */
+  readonly pullRequest: number | undefined
+  /** Named in the list of checks: the AppPipeline or the Application. One commit can have a preview and be deployed from a branch. */
   readonly statusContext: string
+  /** One for all previews of an AppPipeline: GitHub keeps environments for ever, and only who administers a repository may delete one. */
   readonly environment: string
+  /** Says which of the deployments to the environment are of this report. */
+  readonly task: string
   /** Where people reach the broker. */
   readonly publicUrl: URL
   /** A name of this preview that nobody else's preview has; it says nothing about the tenant. */
@@ -114,18 +119,19 @@ function commitStatus({ phase, commit, build }: Situation, context: ReportContex
   const [state, description] = sentence
   const report = { state, description, context: context.statusContext, targetUrl: logUrl(context, build) }
   const content = { ...report, commit: about, onlyPending: ends !== undefined }
-  return wanted(content, [about, state, description, build ?? none], passing.includes(phase))
+  return wanted(content, [about, state, description, build ?? none, report.context], passing.includes(phase))
 }
 
 function deployment({ phase, commit }: Situation, context: ReportContext): Desired['deployment'] {
   if (commit === undefined || !['Building', 'Running', 'Failed'].includes(phase)) return undefined
-  const { environment, marker, pipeline, name } = context
-  const description = pipeline === undefined ? `Deployed by RemoteSync ${name}` : `Preview of ${pipeline}`
-  const report = { commit, environment, marker, isTransient: pipeline !== undefined, description: description.slice(0, 140) }
+  const { environment, task, marker, pullRequest, name } = context
+  const isTransient = pullRequest !== undefined
+  const description = isTransient ? `Preview of pull request #${pullRequest}` : `Deployed by RemoteSync ${name}`
+  const report = { commit, environment, task, marker, isTransient, description: description.slice(0, 140) }
   return wanted(report, [commit, environment], passing.includes(phase))
 }
 
-const deploymentSentences: Readonly<Partial<Record<Phase, readonly [DeploymentStatusReport['state'], string]>>> = {
+const deploymentSentences: Readonly<Partial<Record<Phase, readonly [DeploymentStatusWrite['state'], string]>>> = {
   Building: ['in_progress', 'Building and starting'],
   Running: ['success', 'Running'],
   Failed: ['failure', 'Failed: see the build log'],
@@ -133,6 +139,11 @@ const deploymentSentences: Readonly<Partial<Record<Phase, readonly [DeploymentSt
   Gone: ['inactive', 'Destroyed'],
 }
 const removed = ['inactive', 'Not running'] as const
+
+/** Other previews share the environment, and go on. */
+function endsOthers({ pullRequest }: Pick<ReportContext, 'pullRequest'>): boolean {
+  return pullRequest === undefined
+}
 
 function deploymentStatus(situation: Situation, context: ReportContext): Desired['deploymentStatus'] {
   const { phase, commit, url, build, exists } = situation
@@ -144,6 +155,7 @@ function deploymentStatus(situation: Situation, context: ReportContext): Desired
     description,
     environmentUrl: state === 'success' && url !== undefined && isAddress(url) ? url : undefined,
     logUrl: logUrl(context, build),
+    endsOthers: endsOthers(context),
   }
   const about = state === 'inactive' ? none : (commit ?? none)
   return wanted(report, [about, state, report.environmentUrl ?? none, build ?? none], passing.includes(phase))
@@ -172,6 +184,7 @@ export function desiredAnswers(situation: Situation, context: ReportContext): De
 }
 
 /** The status by which a deployment of an earlier commit ends. */
-export function formerStatus(context: Pick<ReportContext, 'publicUrl' | 'namespace'>): DeploymentStatusReport {
-  return { state: 'inactive', description: 'Replaced', environmentUrl: undefined, logUrl: logUrl(context, undefined) }
+export function formerStatus(context: Pick<ReportContext, 'publicUrl' | 'namespace' | 'pullRequest'>): DeploymentStatusWrite {
+  const log = logUrl(context, undefined)
+  return { state: 'inactive', description: 'Replaced', environmentUrl: undefined, logUrl: log, endsOthers: endsOthers(context) }
 }
