@@ -16,6 +16,7 @@ import { tenant } from '../api/tenancy/tenant.ts'
 import { createObjectCache, type Listener, type ObjectCache } from '../kube/cache/object-cache.ts'
 import { KubeError } from '../kube/client/errors.ts'
 import type { ControllerDefinition } from '../kube/controller/controller.ts'
+import { reportedGeneration } from '../kube/object/conditions.ts'
 import type { ObjectEvent } from '../kube/object/events.ts'
 import { createFakeClock } from '../lib/testing/fake-clock.ts'
 import { silentLog } from '../lib/testing/silent-log.ts'
@@ -175,6 +176,9 @@ test.each(cases.map(one => [one.type.kind, one] as const))(
         conditions: [object.status?.conditions?.[0], { ...ready, lastTransitionTime: '2026-03-03T10:00:00Z' }],
       },
     ])
+
+    // What asks whether the newest change was looked at is told so.
+    expect(reportedGeneration(on.statuses[0]?.status)).toBe(2)
 
     // A second attempt writes nothing, whether or not the cache shows the first one.
     await expect(run(controller, object)).rejects.toBe(on.error)
