@@ -3,7 +3,7 @@
 // the requests in which a name must be filled in, and those with values of AppSecrets. Built-in kinds are sent for tenants' namespaces only. `caBundle` is added by whoever
 // installs (docs/guide/install.md).
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
-import { platformNamespace } from '../api/names.ts'
+import { admissionWebhook, platformNamespace } from '../api/names.ts'
 import { holdsValues, sealedMatches } from './app-secrets/seal-values.ts'
 import { needsRequester } from './fill-requested-by.ts'
 import type { PlatformIdentities } from './identities.ts'
@@ -12,10 +12,7 @@ import type { Rule } from './rule.ts'
 import { namespaceSelectors, notAdministrator, type RuleSet, ruleSets } from './rule-sets.ts'
 import { requestedBy } from './rules/kinds/requested-by.ts'
 
-/** The name of both registrations. */
-export const registrationName = 'sekisho-admission'
-/** The Service in the platform namespace, and so the name in the certificate. */
-export const serviceName = 'sekisho-admission'
+const { registration: registrationName, service: serviceName } = admissionWebhook
 
 /** The Service in a cluster, whose overlay adds `caBundle`; an address of the host with its authority in tests. */
 export type WebhookTarget =

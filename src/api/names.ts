@@ -164,6 +164,16 @@ export function platformServiceAccount(mode: Mode, process: PlatformProcess): st
   return mode === 'standalone' ? 'sekisho' : `sekisho-${process}`
 }
 
+/** The admission webhook: both of its registrations, its Service and so the name in its certificate, and the Secret with that certificate. */
+export const admissionWebhook = {
+  registration: 'sekisho-admission',
+  service: 'sekisho-admission',
+  secret: 'sekisho-admission-tls',
+} as const
+
+/** The name of the RoleBinding by which the controllers work in a namespace of a tenant. */
+export const controllersBinding = 'sekisho:controllers'
+
 /** The ClusterRoles of our own processes in the namespaces of a tenant: only the Tenant controller binds them, and only there. */
 export const namespaceRoles = {
   brokerInApplications: 'sekisho:broker-application-namespace',

@@ -29,6 +29,7 @@ import { type OpenRegistry, openRegistry } from './services/open-registry.ts'
 import { openResealing } from './services/open-resealing.ts'
 import { type OpenTokenDesk, openTokenDesk } from './services/open-token-desk.ts'
 import { type OpenUnusedImages, openUnusedImages } from './services/open-unused-images.ts'
+import { openWebhookCertificate } from './services/open-webhook-certificate.ts'
 import { createPlatformSecrets } from './services/platform-secrets.ts'
 import { createTenantController, type NetworkSettings, registryPort, registryRange } from './tenant/index.ts'
 
@@ -60,6 +61,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
   }
   const { tokenDesk, buildLogs, unusedImages, appSecrets, renderer, events } = services
   const resealing = openResealing({ ...deps, log })
+  const webhookCertificate = openWebhookCertificate({ ...deps, log })
   const networkProbe = openNetworkProbe({ manager, host: settings.probeHost, metrics: deps.metrics, clock, log })
   for (const controller of createControllers({ ...deps, log }, services)) manager.add(controller)
 
@@ -74,6 +76,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
       unusedImages.start()
       appSecrets.publishing.start()
       resealing.start()
+      webhookCertificate?.start()
       log.info({ tokenDesk: settings.tokenDeskPort, sources: settings.sourcePort }, 'token desk and source store listening')
     },
     async stop() {
@@ -87,6 +90,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
         networkProbe.stop(),
         appSecrets.publishing.stop(),
         resealing.stop(),
+        webhookCertificate?.stop(),
       ])
       await events.flush()
     },

@@ -115,6 +115,15 @@ export const controllersSettings = {
   registryAuthorityKey: optional(
     secretSetting('SEKISHO_REGISTRY_AUTHORITY_KEY', 'the PKCS #8 PEM key of that authority, EC P-256 (token-server only)'),
   ),
+  admissionAuthorityCertificate: optional(
+    textSetting(
+      'SEKISHO_ADMISSION_AUTHORITY_CERTIFICATE',
+      'the PEM certificate of the authority that issues the serving certificate of the admission webhook; with it and its key the platform renews that certificate (docs/guide/admission.md)',
+    ),
+  ),
+  admissionAuthorityKey: optional(
+    secretSetting('SEKISHO_ADMISSION_AUTHORITY_KEY', 'the PKCS #8 PEM key of that authority, EC P-256'),
+  ),
   registryTokenPort: portSetting('SEKISHO_REGISTRY_TOKEN_PORT', 'the port of the token server of the registry', {
     default: '8445',
   }),

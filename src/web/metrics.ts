@@ -24,6 +24,16 @@ export function createPlatformMetrics(registry: Registry) {
   }
 }
 
+/** Call once per registry. Returns a function that takes the end of the webhook's serving certificate. */
+export function createWebhookCertificateMetrics(registry: Registry): (notAfter: Date) => void {
+  const gauge = new Gauge({
+    name: 'sekisho_admission_certificate_expiry_timestamp_seconds',
+    help: 'When the serving certificate of the admission webhook in its Secret ends, in seconds since 1970. Reported by the leader where the platform renews it; renewal is due ten days before.',
+    registers: [registry],
+  })
+  return notAfter => gauge.set(notAfter.getTime() / 1000)
+}
+
 const sealedValues = 'sekisho_sealed_values'
 
 /** How many stored values each kind of key sealed; may be called by each process part, also on one registry. */

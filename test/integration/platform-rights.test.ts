@@ -86,7 +86,9 @@ const never: readonly Asked[] = [
     { verb, group: rbac, resource: 'clusterroles' },
     { verb, group: rbac, resource: 'clusterrolebindings' },
     { verb, group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies' },
-    { verb, group: 'admissionregistration.k8s.io', resource: 'validatingwebhookconfigurations', name: 'other' },
+    ...['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'].flatMap(resource =>
+      ['other', 'sekisho-admission'].map(name => ({ verb, group: 'admissionregistration.k8s.io', resource, name })),
+    ),
     { verb, group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
     { verb, group: 'apiregistration.k8s.io', resource: 'apiservices' },
     { verb, group: 'certificates.k8s.io', resource: 'certificatesigningrequests' },
@@ -147,12 +149,15 @@ const rolebindings = (verb: string, namespace: string): Asked => ({ verb, group:
 
 const brokerSecrets = ['sekisho-broker-secrets', 'sekisho-broker-tls']
 const controllersSecrets = ['sekisho-controllers-secrets', 'sekisho-registry-tokens-tls']
+/** What renews the webhook's certificate needs no more than to read and patch it. */
+const webhookSecret = ['list', 'watch', 'create', 'update', 'delete'].map(verb => platformSecret(verb, 'sekisho-admission-tls'))
 const appKeys = ['github-app-key', 'github-app-key-2']
 
 /** Of one of them: what another process holds. */
 const neverOf: Readonly<Record<Account, readonly Asked[]>> = {
   sekisho: [
-    ...secretsOf(...brokerSecrets, ...controllersSecrets, 'sekisho-secrets', 'sekisho-admission-tls'),
+    ...secretsOf(...brokerSecrets, ...controllersSecrets, 'sekisho-secrets'),
+    ...webhookSecret,
     platformSecret('patch', 'github-app-key'),
   ],
   'sekisho-broker': [
@@ -170,7 +175,8 @@ const neverOf: Readonly<Record<Account, readonly Asked[]>> = {
     { verb: 'patch', group: 'coordination.k8s.io', resource: 'leases', namespace: 'sekisho-system', name: 'sekisho-controllers' },
   ],
   'sekisho-controllers': [
-    ...secretsOf(...brokerSecrets, ...controllersSecrets, 'sekisho-admission-tls'),
+    ...secretsOf(...brokerSecrets, ...controllersSecrets),
+    ...webhookSecret,
     ...appKeys.flatMap(name => ['list', 'watch', 'create', 'patch', 'delete'].map(verb => platformSecret(verb, name))),
     { verb: 'create', group: 'github.sekisho.dev', resource: 'installations', namespace: tenantNamespace },
     { verb: 'create', group: 'tenancy.sekisho.dev', resource: 'tenants' },

@@ -5,7 +5,12 @@ import { createBuildLogMetrics } from '../../../src/builds/logs/metrics.ts'
 import { createKubeMetrics } from '../../../src/kube/metrics.ts'
 import { createRegistryMetrics } from '../../../src/registry/refusals.ts'
 import { createImageMetrics } from '../../../src/registry/unused-images/metrics.ts'
-import { createPlatformMetrics, createSealingMetrics, prometheusRegistry } from '../../../src/web/metrics.ts'
+import {
+  createPlatformMetrics,
+  createSealingMetrics,
+  createWebhookCertificateMetrics,
+  prometheusRegistry,
+} from '../../../src/web/metrics.ts'
 import { code, page, table } from '../markdown.ts'
 
 /** What prom-client keeps of a metric; its types hide the labels. */
@@ -36,6 +41,7 @@ export function metricsPage(): string {
   createBuildLogMetrics(ours)
   createPlatformMetrics(ours)
   createSealingMetrics(ours)
+  createWebhookCertificateMetrics(ours)
   createBrokerMetrics(ours)
   const node = prometheusRegistry({ process: 'standalone' })
   const sections = [

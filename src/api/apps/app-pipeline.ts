@@ -1,7 +1,7 @@
 // AppPipeline: keeps one running Application for every open pull request of a repository that may have one.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { followerFields, followerReasons, followerReasonTexts, followerStatusFields } from '../repository-follower.ts'
-import type { ReasonTexts } from '../resource.ts'
+import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
 import { observedWakeField } from '../schema/fields.ts'
 import { flag, object, optional } from '../schema/schema.ts'
 import { policyField } from './app-pipeline/policy.ts'
@@ -82,6 +82,7 @@ export const appPipeline = defineKind({
       'An Application or a RemoteSync with the name of a preview exists and does not belong to this AppPipeline. Delete or rename it. The message names it.',
     QuotaExceeded:
       'The tenant may not have more Applications or RemoteSyncs. Lower `spec.limits.previews`, delete what is not used, or ask a platform admin.',
+    RightMissing: rightMissingText,
     RefusedByCluster: 'The API server refused the Application or the RemoteSync of a preview. The message names the cause.',
     Preparing: 'The Application and the RemoteSync of the preview are being created.',
     NewCommit: 'The pull request has a newer commit than the one that is built or runs.',
@@ -141,6 +142,7 @@ export const appPipelineReasons = {
   nameConflict: 'NameConflict',
   quotaExceeded: 'QuotaExceeded',
   refusedByCluster: 'RefusedByCluster',
+  rightMissing: rightMissingReason,
   preparing: 'Preparing',
   newCommit: 'NewCommit',
   running: 'Running',

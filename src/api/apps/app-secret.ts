@@ -1,7 +1,7 @@
 // AppSecret: values that go in and never come out. A person writes `spec.values`; admission seals each value to the platform's public key before
 // anything is stored, so that what the API server has, shows and keeps is ciphertext. docs/adr/0034-app-secrets-are-sealed-before-they-are-stored.md
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import type { ReasonTexts } from '../resource.ts'
+import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
 import { dnsLabel, timestamp } from '../schema/fields.ts'
 import { integer, list, map, object, openObject, optional, text, unexamined } from '../schema/schema.ts'
 
@@ -118,6 +118,7 @@ export const appSecret = defineKind({
       'A value cannot be decrypted: it was copied from another name, AppSecret or namespace, or it was encrypted for a key that the platform no longer has. Set it again. Applications keep the values that they had.',
     NameTaken:
       'The namespace has a Secret of the name that the platform needs, which it did not make. A platform admin has to delete that Secret.',
+    RightMissing: rightMissingText,
     RefusedByCluster:
       'The API server refused the Secret that holds the values, for example because a quota is exhausted. The message names the cause.',
   } satisfies ReasonTexts<typeof appSecretReasons>,
@@ -138,4 +139,5 @@ export const appSecretReasons = {
   unreadable: 'Unreadable',
   nameTaken: 'NameTaken',
   refusedByCluster: 'RefusedByCluster',
+  rightMissing: rightMissingReason,
 } as const

@@ -1,6 +1,6 @@
 // Application: an image and the processes that run it. An ApplicationChart turns it into Deployments, a Service and an Ingress.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import type { ReasonTexts } from '../resource.ts'
+import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
 import { commitId, dnsLabel, hostName, timestamp } from '../schema/fields.ts'
 import { flag, integer, list, map, object, optional, text } from '../schema/schema.ts'
 import { cronField } from './application/cron.ts'
@@ -223,6 +223,7 @@ export const application = defineKind({
     ChartNotFound: 'The ApplicationChart that `spec.chart` names does not exist, or its source cannot be found.',
     ChartFailed: 'The chart threw an error or rendered objects that are not allowed. The message names the error.',
     ChartTimedOut: 'The chart did not finish within `spec.timeoutSeconds` of the ApplicationChart.',
+    RightMissing: rightMissingText,
     RefusedByCluster:
       'The API server refused an object of the chart, for example because a quota is exhausted. The message names the object and the cause.',
     NameConflict:
@@ -273,6 +274,7 @@ export const applicationReasons = {
   chartFailed: 'ChartFailed',
   chartTimedOut: 'ChartTimedOut',
   refusedByCluster: 'RefusedByCluster',
+  rightMissing: rightMissingReason,
   nameConflict: 'NameConflict',
   invalidProcesses: 'InvalidProcesses',
   issuerNotAllowed: 'IssuerNotAllowed',

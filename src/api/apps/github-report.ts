@@ -1,7 +1,7 @@
 // GitHubReport: what the platform writes to GitHub about one preview or one RemoteSync, and what it has written. Written by the controllers only.
 // It outlives the preview, so that the end is reported, too, and it survives a crash: what is intended stands here before it is written to GitHub.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import type { ReasonTexts } from '../resource.ts'
+import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
 import { commitId, numericId, timestamp } from '../schema/fields.ts'
 import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
 
@@ -98,6 +98,7 @@ export const githubReport = defineKind({
     Refused:
       'GitHub refuses what is written: the repository is archived, the App lacks a permission, or the commit is gone. The message has its answer.',
     RateLimited: 'GitHub limits the rate of writes of the installation. The platform goes on when GitHub allows it.',
+    RightMissing: rightMissingText,
     GitHubUnreachable: 'GitHub does not answer. The platform tries again.',
   } satisfies ReasonTexts<typeof githubReportReasons>,
   columns: [
@@ -121,4 +122,5 @@ export const githubReportReasons = {
   refused: 'Refused',
   rateLimited: 'RateLimited',
   unreachable: 'GitHubUnreachable',
+  rightMissing: rightMissingReason,
 } as const

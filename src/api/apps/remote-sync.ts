@@ -1,7 +1,7 @@
 // RemoteSync: keeps an Application at the image built from a branch, pull request or commit of a repository.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { followerFields, followerReasons, followerReasonTexts, followerStatusFields } from '../repository-follower.ts'
-import type { ReasonTexts } from '../resource.ts'
+import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
 import { objectName, timestamp } from '../schema/fields.ts'
 import { choice, flag, integer, object, optional, text } from '../schema/schema.ts'
 import { buildField, pathsField, subPathField, subPathRule } from './build-fields.ts'
@@ -193,6 +193,7 @@ export const remoteSync = defineKind({
     RegistryUnreachable: 'The image cannot be read from the registry, so its commit is not proven yet. The platform tries again.',
     Suspended: 'No new commit is looked for or built, because `spec.suspend` is `true`. Set it to `false` to go on.',
     NotATenantNamespace: 'The namespace does not belong to a Tenant, or its Tenant is not ready.',
+    RightMissing: rightMissingText,
     BuilderNotReady:
       'The build system refused the build, or is not installed. The platform tries again. Report it to a platform admin.',
     BuildSettingRefused:
@@ -252,6 +253,7 @@ export const remoteSyncReasons = {
   suspended: 'Suspended',
   notATenant: 'NotATenantNamespace',
   builderNotReady: 'BuilderNotReady',
+  rightMissing: rightMissingReason,
   buildSettingRefused: 'BuildSettingRefused',
   buildSecretNotFound: 'BuildSecretNotFound',
   applicationNotFound: 'ApplicationNotFound',

@@ -13,3 +13,20 @@ export const customResourceDefinitions = clusterKind<CustomResourceDefinition>(
   'CustomResourceDefinition',
   'customresourcedefinitions',
 )
+
+/** How API servers call webhooks, as far as we read it: by which authorities they verify them. */
+export type WebhookConfiguration = KubeObject & {
+  /** `caBundle` is base64 of PEM. */
+  readonly webhooks?: readonly { readonly name: string; readonly clientConfig?: { readonly caBundle?: string } }[]
+}
+const registration = 'admissionregistration.k8s.io/v1'
+export const validatingWebhookConfigurations = clusterKind<WebhookConfiguration>(
+  registration,
+  'ValidatingWebhookConfiguration',
+  'validatingwebhookconfigurations',
+)
+export const mutatingWebhookConfigurations = clusterKind<WebhookConfiguration>(
+  registration,
+  'MutatingWebhookConfiguration',
+  'mutatingwebhookconfigurations',
+)

@@ -1,7 +1,7 @@
 // Installation: binds a namespace to an installation of the GitHub App, with the proof that the person who bound it administers the account.
 // Only the broker creates it, and nobody changes its spec afterwards.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import type { ReasonTexts } from '../resource.ts'
+import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
 import {
   accountField,
   numericId,
@@ -93,6 +93,7 @@ export const installation = defineKind({
   reasons: {
     Verified:
       'GitHub confirms the installation and, if the App may read members, that the person who bound it still owns the account.',
+    RightMissing: rightMissingText,
     AppNotReady: 'The ClusterGitHubApp that `spec.app` names does not exist or is not ready.',
     InstallationNotFound:
       'The App is not installed on the account any more. Install it again on GitHub, then onboard the account again.',
@@ -120,6 +121,7 @@ export type Installation = ObjectOf<typeof installation>
 export const installationReasons = {
   verified: 'Verified',
   appNotReady: 'AppNotReady',
+  rightMissing: rightMissingReason,
   notFound: 'InstallationNotFound',
   suspended: 'InstallationSuspended',
   accountMismatch: 'AccountMismatch',

@@ -2,7 +2,7 @@
 // Immutable; the controller decides it. Without an approved grant no token is issued.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { isolatedServiceAccount } from '../names.ts'
-import type { ReasonTexts } from '../resource.ts'
+import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
 import {
   numericId,
   objectName,
@@ -146,6 +146,7 @@ export const repositoryGrant = defineKind({
   reasons: {
     Approved: 'A policy rule allows the requested access, and the requester has it on GitHub.',
     DeniedByPolicy: 'No policy rule allows the requested access, or a rule forbids it. The message names the rule. Request less.',
+    RightMissing: rightMissingText,
     InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
     RepositoryNotFound:
       'The installation of the App does not contain one of the repositories. Check the names, or add the repositories to the installation on GitHub.',
@@ -178,6 +179,7 @@ export const repositoryGrantReasons = {
   approved: 'Approved',
   deniedByPolicy: 'DeniedByPolicy',
   installationNotReady: 'InstallationNotReady',
+  rightMissing: rightMissingReason,
   repositoryNotFound: 'RepositoryNotFound',
   unknownPermissionLevel: 'UnknownPermissionLevel',
   aboveCeiling: 'AboveCeiling',

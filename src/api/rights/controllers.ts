@@ -2,7 +2,8 @@
 // that they write into tenants' namespaces they may by RoleBindings that the Tenant controller makes there. They list no
 // Secrets; outside of tenants' namespaces they read Secrets by their names only.
 import { domain } from '../kind.ts'
-import { appSecretsKeyMap, isolatedServiceAccount, namespaceRoles, registrySecrets, tenantRoles } from '../names.ts'
+import { admissionWebhook, isolatedServiceAccount, namespaceRoles, tenantRoles } from '../names.ts'
+import { controllersRightsInPlatform } from './controllers-in-platform.ts'
 import { controllersRightsOfTenants } from './controllers-of-tenants.ts'
 import type { Right } from './right.ts'
 
@@ -20,9 +21,6 @@ const events = 'src/kube/object/events.ts'
 const controllerOf = (kind: string): string => `src/controllers/${kind}/index.ts`
 const reconcilerOf = (kind: string): string => `src/controllers/${kind}/reconcile.ts`
 const cached = ['list', 'watch'] as const
-
-/** The App keys of a new installation, two for a rotation. An admin gives rights on others by name: docs/guide/install.md. */
-export const appKeySecrets = ['github-app-key', 'github-app-key-2'] as const
 
 const clusterWide: readonly Right[] = [
   {
@@ -129,7 +127,7 @@ const clusterWide: readonly Right[] = [
     group: rbac,
     resources: ['rolebindings'],
     verbs: cached,
-    usedBy: [tenantCaches],
+    usedBy: [tenantCaches, 'src/controllers/missing-right.ts'],
   },
   {
     place: 'cluster',
@@ -214,6 +212,15 @@ const clusterWide: readonly Right[] = [
     verbs: ['get'],
     usedBy: [kpack],
   },
+  // Only to read by which authorities API servers verify the webhook. Nobody of ours may write registrations: docs/adr/0029-who-calls-the-webhook.md.
+  {
+    place: 'cluster',
+    group: 'admissionregistration.k8s.io',
+    resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+    names: [admissionWebhook.registration],
+    verbs: ['get'],
+    usedBy: ['src/controllers/services/open-webhook-certificate.ts'],
+  },
   {
     place: 'cluster',
     group: 'authentication.k8s.io',
@@ -223,59 +230,9 @@ const clusterWide: readonly Right[] = [
   },
 ]
 
-const inPlatform: readonly Right[] = [
-  {
-    place: 'platform',
-    group: '',
-    resources: ['configmaps'],
-    verbs: cached,
-    usedBy: [controllerOf('application-chart'), applicationCaches, controllerOf('tenant'), 'src/network-probe/open.ts'],
-  },
-  {
-    place: 'platform',
-    group: '',
-    resources: ['configmaps'],
-    names: ['sekisho-network-status'],
-    verbs: ['create', 'patch'],
-    usedBy: ['src/network-probe/network-probe.ts'],
-  },
-  {
-    place: 'platform',
-    group: '',
-    resources: ['configmaps'],
-    names: [appSecretsKeyMap.name],
-    verbs: ['create', 'patch'],
-    usedBy: ['src/controllers/services/open-app-secrets.ts'],
-  },
-  {
-    place: 'platform',
-    group: '',
-    resources: ['secrets'],
-    names: appKeySecrets,
-    verbs: ['get'],
-    usedBy: ['src/controllers/services/platform-secrets.ts'],
-  },
-  {
-    place: 'platform',
-    group: '',
-    resources: ['secrets'],
-    names: [registrySecrets.platform],
-    verbs: ['get', 'create', 'patch'],
-    usedBy: ['src/controllers/services/open-registry.ts'],
-  },
-  {
-    place: 'platform',
-    group: 'discovery.k8s.io',
-    resources: ['endpointslices'],
-    names: ['sekisho-source'],
-    verbs: ['get', 'create', 'patch'],
-    usedBy: ['src/builds/source-endpoint.ts'],
-  },
-]
-
 export const controllersRights: readonly Right[] = [
   ...clusterWide,
   ...controllersRightsOfTenants,
-  ...inPlatform,
+  ...controllersRightsInPlatform,
   { place: 'default', group: '', resources: ['events'], verbs: ['create', 'patch'], usedBy: [events] },
 ]

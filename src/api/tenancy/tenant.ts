@@ -1,7 +1,7 @@
 // Tenant: a GitHub account that has a place on the platform, with namespaces, roles and limits. The broker writes it at onboarding, and
 // platform admins do; a tenant never does.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import type { ReasonTexts } from '../resource.ts'
+import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
 import { accountField, dnsLabel, numericId, observedWakeField, timestamp } from '../schema/fields.ts'
 import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
 
@@ -132,8 +132,7 @@ export const tenant = defineKind({
       'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
     RegistryCredentialMissing:
       'The image registry has accounts of its own, and a platform admin has not yet created the Secret with the account of this tenant.',
-    RightMissing:
-      'The API server refuses what the platform has to write for the tenant, because the platform lacks a right. A platform admin applies the roles of the platform again (deploy/rbac).',
+    RightMissing: rightMissingText,
     TeamsFound: 'All teams exist, or no role is for a team.',
     UnknownTeam:
       'The organization has no team with one of the ids, so that role has no members. Correct `subject.id`, or remove the role.',
@@ -165,7 +164,7 @@ export const tenantReasons = {
   terminating: 'NamespaceTerminating',
   quotaNotCounted: 'QuotaNotCounted',
   registryCredentialMissing: 'RegistryCredentialMissing',
-  rightMissing: 'RightMissing',
+  rightMissing: rightMissingReason,
   rolesResolved: 'TeamsFound',
   unknownTeam: 'UnknownTeam',
   teamsNotChecked: 'TeamsNotChecked',

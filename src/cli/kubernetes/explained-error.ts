@@ -1,6 +1,6 @@
 // What the API server refused or did not answer, as a sentence with its cure for the person who ran a command. Pure, except that it loads the
 // table of roles when a right is missing.
-import { isKubeError, type KubeError, lacksRight } from '../../kube/client/errors.ts'
+import { isKubeError, type KubeError, lacksRight, missingRight } from '../../kube/client/errors.ts'
 import { AppError, type ErrorCode } from '../../lib/errors.ts'
 import { causeCode, isUnknownAuthority } from '../certificate-error.ts'
 
@@ -26,7 +26,7 @@ export async function explained(error: unknown, destination: Destination): Promi
         ? `${server} does not accept your sign-in: run sekisho login`
         : `${server} does not accept the credentials of context ${context}: sign in again, or choose another one with --context`,
     )
-  if (lacksRight(error)) return as('forbidden', await missingRight(error, namespace))
+  if (lacksRight(error)) return as('forbidden', await rightInWords(error, namespace))
   const said = serverText(error)
   if (error.status === 403) return as('forbidden', said)
   if (error.status === 404)
@@ -61,9 +61,8 @@ const verbsInWords: Readonly<Record<string, string>> = {
   update: 'change',
 }
 
-async function missingRight(error: KubeError, namespace: string): Promise<string> {
-  const match = / cannot (?<verb>[a-z]+) resource "(?<resource>[^"]+)" in API group "(?<group>[^"]*)"/.exec(error.message)
-  const { verb = '', resource = '', group = '' } = match?.groups ?? {}
+async function rightInWords(error: KubeError, namespace: string): Promise<string> {
+  const { verb = '', resource = '', group = '' } = missingRight(error) ?? {}
   const { roleWith } = await import('./role-with.ts')
   const role = roleWith(group, resource, verb)
   const refused = `you may not ${verbsInWords[verb] ?? verb} ${resource} in ${namespace}`

@@ -13,6 +13,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { Log } from '../../lib/log.ts'
+import { inStatus, sayingMissingRights } from '../missing-right.ts'
 import { createReportWait, reportEnds, reportsOfFollower } from '../reconcile-with-finalizer.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { type AppPipelineCaches, addAppPipelineIndexes, installationIndex } from './gather.ts'
@@ -61,7 +62,7 @@ export function createAppPipelineController(deps: AppPipelineControllerDeps): Co
   const awaitReports = createReportWait(reportsOfFollower(manager.cache(githubReport)), clock)
   const memory = createPullRequestMemory()
   const all: AppPipelineDeps = { ...deps, client, caches, memory, openPullRequests, status, awaitReports }
-  return {
+  const definition: ControllerDefinition = {
     name: 'app-pipeline',
     for: appPipeline,
     owns: [repositoryGrant, application, remoteSync],
@@ -79,4 +80,5 @@ export function createAppPipelineController(deps: AppPipelineControllerDeps): Co
     resyncMilliseconds: deps.sweepMilliseconds,
     reconcile: context => reconcileAppPipeline(all, context),
   }
+  return sayingMissingRights(definition, { cache: caches.pipelines, says: inStatus(status, clock), clock })
 }

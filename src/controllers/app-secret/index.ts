@@ -6,6 +6,7 @@ import type { ControllerDefinition } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { inStatus, sayingMissingRights } from '../missing-right.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { fieldManager, reconcileAppSecret } from './reconcile.ts'
 
@@ -21,9 +22,10 @@ export function createAppSecretController({ manager, events, keys, clock }: AppS
   const { client } = manager
   const cache = manager.cache(appSecret)
   const status = createStatusWriter({ type: appSecret, fieldManager, client, cache, events })
-  return {
+  const definition: ControllerDefinition = {
     name: 'app-secret',
     for: appSecret,
     reconcile: context => reconcileAppSecret({ cache, client, status, keys, clock }, context),
   }
+  return sayingMissingRights(definition, { cache, says: inStatus(status, clock), clock })
 }

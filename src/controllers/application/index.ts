@@ -29,6 +29,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { controllingKey } from '../../kube/object/owner.ts'
+import { inStatus, sayingMissingRights } from '../missing-right.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { type ChangePace, createChangePace } from './change-pace.ts'
 import {
@@ -171,7 +172,7 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     manifests: createManifestSource(deps.renderer),
     snapshots: createSnapshots(client),
   }
-  return {
+  const definition: ControllerDefinition = {
     name: 'application',
     for: application,
     // A reconcile spends most of its time waiting for the API server.
@@ -181,4 +182,5 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     watches: watchesOf(caches, deps.ingress),
     reconcile: context => reconcileApplication(all, context),
   }
+  return sayingMissingRights(definition, { cache: caches.applications, says: inStatus(status, deps.clock), clock: deps.clock })
 }

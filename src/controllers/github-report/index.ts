@@ -15,6 +15,7 @@ import type { EventRecorder } from '../../kube/object/events.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import { inStatus, sayingMissingRights } from '../missing-right.ts'
 import { type ReportsOf, reportsOfFollower } from '../reconcile-with-finalizer.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import type { ReportCaches } from './gather.ts'
@@ -115,10 +116,11 @@ export function createGitHubReportController(deps: GitHubReportControllerDeps): 
     createReportClient({ endpoints, token, appId: await deps.appIdOf(app), log, clock })
   const queue = createWriteQueue({ clock, known: text => knownWrites(caches, text) })
   const all = { ...deps, client, caches, status, queue, openReports }
-  return {
+  const definition: ControllerDefinition = {
     name: 'github-report',
     for: githubReport,
     watches: watched(caches, reportsOf),
     reconcile: context => reconcileGitHubReport(all, context),
   }
+  return sayingMissingRights(definition, { cache: caches.reports, says: inStatus(status, clock), clock })
 }

@@ -7,6 +7,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
+import { inStatus, sayingMissingRights } from '../missing-right.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { createInstallationDirectory } from './installation-directory.ts'
 import { createOwnerCheckSchedule } from './owner-check-schedule.ts'
@@ -42,7 +43,7 @@ export function createInstallationController(deps: InstallationControllerDeps): 
   const status = createStatusWriter({ type: installation, fieldManager, client, cache: installations, events: deps.events })
   const appIdOf = (name: string): number | undefined => apps.get({ name })?.spec.appId
   const usability = (app: ClusterGitHubApp): unknown => [app.spec, findCondition(app.status?.conditions, 'Ready')?.status]
-  return {
+  const definition: ControllerDefinition = {
     name: 'installation',
     for: installation,
     watches: [
@@ -52,4 +53,5 @@ export function createInstallationController(deps: InstallationControllerDeps): 
     ],
     reconcile: context => reconcileInstallation({ ...deps, installations, status, appIdOf, directory, ownerChecks }, context),
   }
+  return sayingMissingRights(definition, { cache: installations, says: inStatus(status, clock), clock })
 }

@@ -9,6 +9,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Log } from '../../lib/log.ts'
+import { inEvents, sayingMissingRights } from '../missing-right.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { type ApprovalCaches, addApprovalIndexes } from './gather.ts'
 import { createLastAsked } from './last-asked.ts'
@@ -42,7 +43,7 @@ export function createPreviewApprovalController(deps: PreviewApprovalControllerD
     return { ...createDiscussionClient(client), userById, collaboratorPermission }
   }
   const all: PreviewApprovalDeps = { ...deps, client, caches, lastAsked: createLastAsked(), openReader, status }
-  return {
+  const definition: ControllerDefinition = {
     name: 'preview-approval',
     for: appPipeline,
     // Which pull requests wait, and which heads they have, stands in the status.
@@ -55,4 +56,5 @@ export function createPreviewApprovalController(deps: PreviewApprovalControllerD
     resyncMilliseconds: deps.sweepMilliseconds,
     reconcile: context => reconcilePreviewApprovals(all, context),
   }
+  return sayingMissingRights(definition, { cache: caches.pipelines, says: inEvents(events), clock })
 }

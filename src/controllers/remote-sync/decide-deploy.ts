@@ -32,6 +32,9 @@ function pinned({ metadata, spec, status }: Application, image: string): Halt | 
   return halt('Ready', reasons.pinned, message)
 }
 
+/** Nothing about the image: the rollout goes on by itself. */
+const byItself: readonly string[] = [applicationReasons.releaseJobRunning, applicationReasons.rightMissing]
+
 /** Reads the condition Ready of the Application: one of another generation, or of another image, means that it is still rolling out. */
 export function decideRollout(application: Application, image: string, now: Date): Rollout {
   const { status, metadata } = application
@@ -44,6 +47,6 @@ export function decideRollout(application: Application, image: string, now: Date
   if (!current || ready?.reason === applicationReasons.rollingOut || ready?.status !== 'False')
     return { halted: halt('Ready', reasons.rollingOut, `Application ${metadata.name} is rolling out`) }
   const message = `Application ${metadata.name}: ${ready.reason}: ${ready.message}`
-  if (ready.reason === applicationReasons.releaseJobRunning) return { halted: halt('Ready', reasons.rollingOut, message) }
+  if (byItself.includes(ready.reason)) return { halted: halt('Ready', reasons.rollingOut, message) }
   return { halted: halt('Ready', reasons.applicationNotReady, message) }
 }

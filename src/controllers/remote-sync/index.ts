@@ -27,6 +27,7 @@ import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Log } from '../../lib/log.ts'
+import { inStatus, sayingMissingRights } from '../missing-right.ts'
 import { createReportWait, reportEnds, reportsOfFollower } from '../reconcile-with-finalizer.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { addRemoteSyncIndexes, installationIndex, type RemoteSyncCaches, targetIndex } from './gather.ts'
@@ -180,7 +181,7 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
     status,
     awaitReports: createReportWait(reportsOfFollower(manager.cache(githubReport)), clock),
   }
-  return {
+  const definition: ControllerDefinition = {
     name: 'remote-sync',
     for: remoteSync,
     owns: [repositoryGrant],
@@ -190,4 +191,5 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
     resyncMilliseconds: deps.sweepMilliseconds,
     reconcile: context => reconcileRemoteSync(all, context),
   }
+  return sayingMissingRights(definition, { cache: caches.remoteSyncs, says: inStatus(status, clock), clock })
 }

@@ -7,6 +7,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
+import { inStatus, sayingMissingRights } from '../missing-right.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { defaultRecheckTimes, installationInputs, type RecheckTimes } from './decision-inputs.ts'
 import { createProbeBudget } from './probe-budget.ts'
@@ -40,7 +41,7 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
     findCondition(object.status?.conditions, 'Ready')?.status,
     installationInputs(object),
   ]
-  return {
+  const definition: ControllerDefinition = {
     name: 'repository-grant',
     for: repositoryGrant,
     watches: [
@@ -50,4 +51,5 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
     ],
     reconcile: context => reconcileRepositoryGrant({ ...deps, budget, grants, status, installations, recheck }, context),
   }
+  return sayingMissingRights(definition, { cache: grants, says: inStatus(status, deps.clock), clock: deps.clock })
 }

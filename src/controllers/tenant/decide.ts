@@ -1,9 +1,6 @@
 // Whether a Tenant's namespaces may be filled, and whether the filled ones can be used: checks in order, each with its reason and the cure. Pure.
 import type { ResourceQuota } from '../../api/builtin/index.ts'
-import { tenantReasons as reasons, type Tenant } from '../../api/tenancy/tenant.ts'
-import { lacksRight } from '../../kube/client/errors.ts'
-import { findCondition } from '../../kube/object/conditions.ts'
-import { messageOf } from '../../lib/errors.ts'
+import { tenantReasons as reasons } from '../../api/tenancy/tenant.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import type { TenantCredentials } from '../../registry/tenant-registry.ts'
 import type { Facts } from './gather.ts'
@@ -21,8 +18,6 @@ export type Decision =
 const terminatingRetryMilliseconds = 3_000
 const uncountedRetryMilliseconds = 300
 const credentialRetryMilliseconds = 30_000
-/** Authorizers learn of a new binding within a second; with a slow API server within some. */
-const authorizerMilliseconds = 20_000
 
 /** Stops at a namespace that was not made for this Tenant: taking it over would give its contents to the tenant. */
 const namespacesAreOurs: Check<Facts, TenantRefusal> = ({ namespaces }) => {
@@ -63,17 +58,6 @@ export const credentialsExist: Check<TenantCredentials, TenantRefusal> = credent
   if (credentials.kind !== 'missing') return undefined
   const { message } = credentials
   return { reason: reasons.registryCredentialMissing, message, retryAfterMilliseconds: credentialRetryMilliseconds }
-}
-
-/**
- * What the status says when the platform lacks a right; undefined while the authorizer may not have learned of rights that were given a moment
- * ago, with a namespace, which is not a reason to call a Tenant unusable.
- */
-export function rightMissing(error: unknown, tenant: Tenant, now: Date): TenantRefusal | undefined {
-  if (!lacksRight(error)) return undefined
-  const since = findCondition(tenant.status?.conditions, 'Ready')?.lastTransitionTime ?? tenant.metadata.creationTimestamp
-  if (since === undefined || now.getTime() - Date.parse(since) < authorizerMilliseconds) return undefined
-  return { reason: reasons.rightMissing, message: `the platform lacks a right: ${messageOf(error)}; apply its roles again` }
 }
 
 /** Decides from the namespaces alone; the quotas are checked after the namespaces are filled. */

@@ -12,6 +12,7 @@ import type { EventRecorder } from '../../kube/object/events.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 import { evenlyPerHour } from '../../lib/limits/token-bucket.ts'
 import { enforcementConfigMap, recordedEnforcement } from '../../network-probe/enforcement.ts'
+import { inStatus, sayingMissingRights } from '../missing-right.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { tenantsByNamespace } from '../tenants-by-namespace.ts'
 import { createOwnObjects, ownedKinds } from './own-objects.ts'
@@ -54,7 +55,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
   const own = createOwnObjects(manager)
   const platform = { namespace: deps.platformNamespace }
   const records = manager.cache(configMaps, platform)
-  return {
+  const definition: ControllerDefinition = {
     name: 'tenant',
     for: tenant,
     owns: ownedKinds,
@@ -81,4 +82,5 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
         context,
       ),
   }
+  return sayingMissingRights(definition, { cache: tenants, says: inStatus(status, deps.clock), clock: deps.clock })
 }

@@ -1,7 +1,7 @@
 // By which RoleBindings our own processes may work in a tenant's namespaces, and nowhere else. Pure.
 // They have a finalizer: while a namespace is deleted, what is in it still needs its own finalizers removed, which needs these rights. Without it
 // Kubernetes could delete the bindings first, and the namespace would never end.
-import { namespaceRoles, platformNamespace } from '../../api/names.ts'
+import { controllersBinding, namespaceRoles, platformNamespace } from '../../api/names.ts'
 import type { DesiredBinding } from './role-bindings.ts'
 
 /** The ServiceAccounts of the processes that work in tenants' namespaces; the same one twice in standalone. */
@@ -13,9 +13,9 @@ export const rightsFinalizer = 'sekisho.dev/platform-rights'
 /** The bindings of one namespace. */
 export function platformBindings(purpose: 'application' | 'build', accounts: PlatformAccounts): readonly DesiredBinding[] {
   return purpose === 'build'
-    ? [binding('sekisho:controllers', namespaceRoles.controllersInBuilds, accounts.controllers)]
+    ? [binding(controllersBinding, namespaceRoles.controllersInBuilds, accounts.controllers)]
     : [
-        binding('sekisho:controllers', namespaceRoles.controllersInApplications, accounts.controllers),
+        binding(controllersBinding, namespaceRoles.controllersInApplications, accounts.controllers),
         binding('sekisho:broker', namespaceRoles.brokerInApplications, accounts.broker),
       ]
 }

@@ -26,7 +26,7 @@ import { recordEndOnce } from '../../store/audit/record-end.ts'
 import type { TokenDesk } from '../../token-desk/index.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
-import { credentialsExist, type Decision, decide, isCounted, namespaceTaken, quotasAreCounted, rightMissing } from './decide.ts'
+import { credentialsExist, type Decision, decide, isCounted, namespaceTaken, quotasAreCounted } from './decide.ts'
 import { type DesiredObject, desiredContents, desiredNamespaces, desiredRights } from './desired.ts'
 import { type Facts, gather } from './gather.ts'
 import { needsApply } from './needs-apply.ts'
@@ -70,7 +70,7 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   const facts = await gather(deps, tenant)
   const decision = decide(facts)
   await releaseRights(deps, facts)
-  const result = decision.kind === 'fill' ? await fill(deps, facts).catch(error => reportRight(deps, tenant, error)) : decision
+  const result = decision.kind === 'fill' ? await fill(deps, facts) : decision
   // After the namespaces: they must not wait for GitHub.
   const teams = await checkTeams(deps, tenant)
   await deps.status.write(
@@ -81,20 +81,6 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   const next = retry ?? earlier(nextTeamCheckMilliseconds(teams), rotationMilliseconds(deps))
   // What is further away is found by the resync, which a requeue would replace.
   return next === undefined || next >= resyncMilliseconds ? done : requeueAfter(next)
-}
-
-/** Rejects with the error, so that it is logged and repeated ever later; a right that is missing for longer is said in the status, too. */
-async function reportRight(deps: TenantDeps, tenant: Tenant, error: unknown): Promise<never> {
-  const refusal = rightMissing(error, tenant, deps.clock.now())
-  if (refusal !== undefined) {
-    const observed = {
-      decision: { kind: 'refused', ...refusal },
-      teams: { kind: 'not-due' },
-      enforcement: deps.enforcement(),
-    } as const
-    await deps.status.write(tenant, nextStatus(tenant, observed, deps.clock.now()))
-  }
-  throw error
 }
 
 /** New credentials have to be written within a day of the end of their period. */

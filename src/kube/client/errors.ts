@@ -56,12 +56,28 @@ export function isKubeError(error: unknown, status?: number): error is KubeError
   return error instanceof KubeError && (status === undefined || error.status === status)
 }
 
+const rbacRefusal =
+  / is forbidden: User "[^"]*" cannot (?<verb>[a-z]+) resource "(?<resource>[^"]+)" in API group "(?<group>[^"]*)"(?: in the namespace "(?<namespace>[^"]+)")?(?: at the cluster scope)?(?:: (?<why>.*))?/s
+
+/** What the authorizer did not allow. `resource` has its subresource: `pods/log`; `why` is what the authorizer adds, such as a role that does not exist. */
+export type MissingRight = { readonly [F in 'verb' | 'resource' | 'group']: string } & {
+  readonly namespace: string | undefined
+  readonly why: string | undefined
+}
+
 /**
  * Whether RBAC refused: right after the rights were given, the same request is allowed a moment later. Quotas, Pod Security and policies answer
  * 403 too, but their messages do not begin like the authorizer's.
  */
 export function lacksRight(error: unknown): boolean {
   return isKubeError(error, 403) && / is forbidden: User "[^"]*" cannot /.test(error.message)
+}
+
+/** The right that RBAC missed; undefined after any other error, and when the server says it in other words. */
+export function missingRight(error: unknown): MissingRight | undefined {
+  if (!isKubeError(error) || !lacksRight(error)) return undefined
+  const { verb = '', resource = '', group = '', namespace, why } = rbacRefusal.exec(error.message)?.groups ?? {}
+  return resource === '' ? undefined : { verb, resource, group, namespace, why }
 }
 
 /**

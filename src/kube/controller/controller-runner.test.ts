@@ -296,6 +296,28 @@ test.each([500, 503, 504, 429])('an answer %i that repeats for one key backs off
   await stop()
 })
 
+test('what RBAC refuses is tried again ever later, and at least every 30 seconds: nothing else finds that the right is back', async () => {
+  const runs: number[] = []
+  let given = false
+  const { runner, stop, cache, clock } = runnerOf(async () => {
+    runs.push(clock.monotonic())
+    const message = 'apply X: 403 Forbidden: x is forbidden: User "u" cannot patch resource "x" in API group ""'
+    if (!given) throw new KubeError(message, { status: 403, reason: 'Forbidden' })
+    return done
+  })
+  cache.replace([thing('a')])
+  runner.begin()
+  await clock.advance(3_600_000)
+  const gaps = runs.slice(1).map((at, index) => at - (runs[index] ?? 0))
+  expect(gaps.slice(0, 6)).toEqual(gaps.slice(0, 6).toSorted((a, b) => a - b))
+  expect([Math.max(...gaps) <= 30_000, runs.length > 120, runs.length < 300]).toEqual([true, true, true])
+  given = true
+  const count = runs.length
+  await clock.advance(300_000)
+  expect(runs.length).toBe(count + 1)
+  await stop()
+})
+
 test('ten thousand keys of one tenant, even hanging ones, leave a worker for another tenant', async () => {
   const runs: string[] = []
   const { runner, stop, cache, clock } = runnerOf(async ({ key, signal }) => {

@@ -8,7 +8,7 @@ import { type Clock, endsWithin } from '../../lib/clock.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import type { Log, LogFields } from '../../lib/log.ts'
 import type { Cache, ChangeSource } from '../cache/object-cache.ts'
-import { isKubeError, NotLeaderError } from '../client/errors.ts'
+import { isKubeError, lacksRight, NotLeaderError } from '../client/errors.ts'
 import type { KubeMetrics, ReconcileResult } from '../metrics.ts'
 import { createRetryLimiter } from '../queue/retry-limiter.ts'
 import { createWorkQueue } from '../queue/workqueue.ts'
@@ -46,6 +46,8 @@ const longestRetryAfterMilliseconds = 3_600_000
 // one object for ever, also with a 500: after so many failures its backoff grows as after every other error.
 const unavailableCapMilliseconds = 3000
 const failuresOfAnOutage = 10
+// A right that was given back has no event for every controller: nothing but the next attempt finds it.
+const missingRightCapMilliseconds = 30_000
 
 /** A runner between terms. */
 export function createControllerRunner(definition: ControllerDefinition, deps: RunnerDeps): ControllerRunner {
@@ -185,6 +187,7 @@ async function endsInTime(clock: Clock, milliseconds: number, running: Promise<v
 
 /** The longest backoff after this error, after so many failures; undefined for the default. */
 function backoffCap(error: unknown, failures: number): number | undefined {
+  if (lacksRight(error)) return missingRightCapMilliseconds
   if (!isKubeError(error) || !error.retryable) return undefined
   const doublings = error.reason === 'Unreachable' ? 0 : Math.min(Math.max(0, failures - failuresOfAnOutage), 6)
   return unavailableCapMilliseconds * 2 ** doublings

@@ -29,3 +29,10 @@ export function mergeConditions(
 export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find(condition => condition.type === type)
 }
+
+/** The newest generation that a status says something about. Ready may be ahead of the rest: it says why a generation could not be carried out. */
+export function reportedGeneration(
+  status: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] } | undefined,
+): number {
+  return Math.max(status?.observedGeneration ?? 0, findCondition(status?.conditions, 'Ready')?.observedGeneration ?? 0)
+}

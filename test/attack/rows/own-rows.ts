@@ -161,6 +161,13 @@ const writes: readonly Row[] = [
     apply(core('sekisho-system', 'secrets/sekisho-admission-tls')),
     secret({ name: 'sekisho-admission-tls' }),
   ),
+  // They renew what is there, and make none.
+  refused.apply(
+    'the controllers make the Secret with the certificate of admission',
+    controllers,
+    apply(core('sekisho-system', 'secrets/sekisho-admission-tls')),
+    secret({ name: 'sekisho-admission-tls' }),
+  ),
   refused.apply(
     'the broker replaces the certificate of admission',
     broker,

@@ -4,6 +4,7 @@ import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { Pod } from '../../../api/builtin/core.ts'
 import { labels } from '../../../api/names.ts'
 import type { Condition } from '../../../api/resource.ts'
+import { reportedGeneration } from '../../../kube/object/conditions.ts'
 import { found } from '../../kubernetes/cluster.ts'
 import { applications, remoteSyncs } from '../../kubernetes/kinds.ts'
 import { type ClusterFormat, present, table } from '../../output.ts'
@@ -48,7 +49,7 @@ export function verdict({
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready === undefined) return { ready: false, reason: 'Pending', message: 'the platform has not looked at it yet' }
   const { reason, message } = ready
-  const current = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+  const current = reportedGeneration(status) >= (metadata.generation ?? 0)
   if (!current)
     return { ready: false, reason: 'Pending', message: `the platform has not looked at the newest change yet; before: ${reason}` }
   return { ready: ready.status === 'True', reason, message }

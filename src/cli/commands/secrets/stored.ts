@@ -1,6 +1,7 @@
 // What the commands on secrets share: waiting until the platform has taken a change over, and who uses a value.
 import type { AppSecret } from '../../../api/apps/app-secret.ts'
 import { secretUses } from '../../../api/apps/application/secret-uses.ts'
+import { findCondition, reportedGeneration } from '../../../kube/object/conditions.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { absent, type Cluster } from '../../kubernetes/cluster.ts'
 import { applications, appSecrets } from '../../kubernetes/kinds.ts'
@@ -16,10 +17,10 @@ export async function taken({ cluster, clock }: ClusterContext, written: AppSecr
   const until = clock.now().getTime() + patienceMilliseconds
   for (;;) {
     const found = (await client.get(appSecrets, { name, namespace })) ?? (await absent(cluster, appSecrets, name))
-    const { observedGeneration = 0, conditions = [] } = found.status ?? {}
-    const ready = conditions.find(({ type }) => type === 'Ready')
-    if (observedGeneration >= generation && ready?.status === 'True') return found
-    if (observedGeneration >= generation && ready !== undefined)
+    const ready = findCondition(found.status?.conditions, 'Ready')
+    const isReported = reportedGeneration(found.status) >= generation
+    if (isReported && ready?.status === 'True') return found
+    if (isReported && ready !== undefined)
       throw new AppError(
         'conflict',
         `AppSecret ${name} is stored, but applications do not get it (${ready.reason}): ${ready.message}`,

@@ -1,5 +1,6 @@
 // One step on the way from GitHub to the first answer, and what is said about it. Pure.
 import type { Condition } from '../../../api/resource.ts'
+import { reportedGeneration } from '../../../kube/object/conditions.ts'
 import type { Facts } from './facts.ts'
 
 /** `ok` ✓, `wrong` ✗, `waiting` …, `open`: not reached, or it cannot be seen. */
@@ -66,7 +67,7 @@ export function observed(
 ): Judgement | undefined {
   if (object === undefined) return undefined
   const { generation = 1, creationTimestamp, name } = object.metadata
-  const seen = object.status?.observedGeneration ?? 0
+  const seen = reportedGeneration(object.status)
   if (seen >= generation) return ok(`${kind} ${name}, generation ${generation}`)
   const age = secondsSince(creationTimestamp, now) ?? 0
   const text = `the newest change of ${kind} ${name} (generation ${generation}) has not been looked at`

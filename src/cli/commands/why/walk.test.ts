@@ -161,7 +161,12 @@ type Case = readonly [name: string, facts: Partial<Facts>, step: string, mark: '
 const cases: readonly Case[] = [
   [
     'the platform does not act',
-    { remoteSync: sync({}, { status: { observedGeneration: 0 }, metadata: { creationTimestamp: '2026-11-22T11:00:00Z' } }) },
+    {
+      remoteSync: sync(
+        {},
+        { status: { observedGeneration: 0, conditions: [] }, metadata: { creationTimestamp: '2026-11-22T11:00:00Z' } },
+      ),
+    },
     'platform',
     'wrong',
     /has not been looked at/,

@@ -38,6 +38,7 @@ const onTheWay: readonly string[] = [
   applicationReasons.waitingForImage,
   applicationReasons.rollingOut,
   applicationReasons.releaseJobRunning,
+  applicationReasons.rightMissing,
 ]
 
 const preparing: Standing = {

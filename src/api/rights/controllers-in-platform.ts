@@ -1,0 +1,68 @@
+// What the controllers may do in the namespace of the platform. Secrets there are read by their names only.
+import { admissionWebhook, appSecretsKeyMap, registrySecrets } from '../names.ts'
+import type { Right } from './right.ts'
+
+const controllerOf = (kind: string): string => `src/controllers/${kind}/index.ts`
+const cached = ['list', 'watch'] as const
+
+/** The App keys of a new installation, two for a rotation. An admin gives rights on others by name: docs/guide/install.md. */
+const appKeySecrets = ['github-app-key', 'github-app-key-2'] as const
+
+export const controllersRightsInPlatform: readonly Right[] = [
+  {
+    place: 'platform',
+    group: '',
+    resources: ['configmaps'],
+    verbs: cached,
+    usedBy: [controllerOf('application-chart'), controllerOf('application'), controllerOf('tenant'), 'src/network-probe/open.ts'],
+  },
+  {
+    place: 'platform',
+    group: '',
+    resources: ['configmaps'],
+    names: ['sekisho-network-status'],
+    verbs: ['create', 'patch'],
+    usedBy: ['src/network-probe/network-probe.ts'],
+  },
+  {
+    place: 'platform',
+    group: '',
+    resources: ['configmaps'],
+    names: [appSecretsKeyMap.name],
+    verbs: ['create', 'patch'],
+    usedBy: ['src/controllers/services/open-app-secrets.ts'],
+  },
+  {
+    place: 'platform',
+    group: '',
+    resources: ['secrets'],
+    names: appKeySecrets,
+    verbs: ['get'],
+    usedBy: ['src/controllers/services/platform-secrets.ts'],
+  },
+  {
+    place: 'platform',
+    group: '',
+    resources: ['secrets'],
+    names: [registrySecrets.platform],
+    verbs: ['get', 'create', 'patch'],
+    usedBy: ['src/controllers/services/open-registry.ts'],
+  },
+  // No right to create or delete it: whoever installs makes it. The leader renews the certificate in it.
+  {
+    place: 'platform',
+    group: '',
+    resources: ['secrets'],
+    names: [admissionWebhook.secret],
+    verbs: ['get', 'patch'],
+    usedBy: ['src/controllers/services/open-webhook-certificate.ts'],
+  },
+  {
+    place: 'platform',
+    group: 'discovery.k8s.io',
+    resources: ['endpointslices'],
+    names: ['sekisho-source'],
+    verbs: ['get', 'create', 'patch'],
+    usedBy: ['src/builds/source-endpoint.ts'],
+  },
+]

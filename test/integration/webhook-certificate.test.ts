@@ -1,0 +1,70 @@
+// The renewal of the webhook's certificate on a real API server, by the ServiceAccount of the controllers with the rights that deploy/rbac ships. The
+// registrations are read for real and answered by the test: other test files have the only ones of that name.
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { secrets } from '../../src/api/builtin/index.ts'
+import { admissionWebhook } from '../../src/api/names.ts'
+import type { ResourceType } from '../../src/api/resource.ts'
+import { openWebhookCertificate } from '../../src/controllers/services/open-webhook-certificate.ts'
+import { webhookHost } from '../../src/controllers/services/webhook-certificate.ts'
+import { issueCertificate, makeCertificateAuthority } from '../../src/identity/certificate-authority.ts'
+import type { KubeClient } from '../../src/kube/client/client.ts'
+import { createRecordingLog } from '../../src/kube/testing/recording-log.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { patience } from '../fixtures/application-fixture.ts'
+import { waitUntil, withNamespace } from '../fixtures/harness.ts'
+import { giveRightsIn, withClientOf } from '../fixtures/process-clients.ts'
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+const text = (encoded: string | undefined): string => Buffer.from(encoded ?? '', 'base64').toString()
+const past = new Date(Date.now() - 21 * 86_400_000)
+const name = admissionWebhook.secret
+
+/** Reads registrations as the client does, and answers with this authority in them. */
+function trusting(client: KubeClient, authorityPem: string): KubeClient {
+  return {
+    ...client,
+    async get(type, key) {
+      const found = await client.get(type, key)
+      if (!(type as ResourceType).kind.endsWith('WebhookConfiguration')) return found
+      return { webhooks: [{ name: 'x', clientConfig: { caBundle: base64(authorityPem) } }] } as never
+    },
+  }
+}
+
+test('the controllers renew the certificate in the Secret that the installer made, and make none themselves', async () => {
+  const { name: namespace, admin } = await withNamespace()
+  await giveRightsIn(namespace, 'platform')
+  const client = await withClientOf('sekisho-controllers')
+  const authority = await makeCertificateAuthority({ commonName: 'webhooks', now: past, lifetimeDays: 3650 })
+  const names = { commonName: 'sekisho-admission', dnsNames: [webhookHost] }
+  const first = await issueCertificate({ authority, ...names, usage: 'server', now: past, lifetimeDays: 30 })
+  const log = createRecordingLog()
+  const settings = { admissionAuthorityCertificate: authority.certificatePem, admissionAuthorityKey: authority.privateKeyPem }
+  const manager = { client: trusting(client, authority.certificatePem), isLeader: () => true }
+  const loop = openWebhookCertificate({ settings, manager: manager as never, clock: systemClock, log, namespace })
+  onTestFinished(() => loop?.stop())
+  const served = () => client.get(secrets, { namespace, name })
+
+  loop?.start()
+  const missing = () => (log.lines.length > 0 ? log.lines.map(({ error }) => error) : undefined)
+  expect(await waitUntil('the first round', async () => missing(), patience)).toEqual([
+    expect.stringContaining(`Secret ${name} has no certificate`),
+  ])
+  expect(await served()).toBeUndefined()
+
+  const data = { 'tls.crt': base64(first.certificatePem), 'tls.key': base64(first.privateKeyPem.reveal()) }
+  const made = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, type: 'kubernetes.io/tls', data }
+  await admin.call('POST', `/api/v1/namespaces/${namespace}/secrets`, made)
+  loop?.wake()
+  const renewed = async () => {
+    const secret = await served()
+    return secret?.data?.['tls.crt'] === data['tls.crt'] ? undefined : secret
+  }
+  const secret = await waitUntil('another certificate', renewed, patience)
+  const leaf = new X509Certificate(text(secret.data?.['tls.crt']))
+  expect(leaf.checkIssued(new X509Certificate(authority.certificatePem))).toBe(true)
+  expect(leaf.checkHost(webhookHost)).toBe(webhookHost)
+  expect(leaf.checkPrivateKey(createPrivateKey(text(secret.data?.['tls.key'])))).toBe(true)
+  expect(leaf.validToDate.getTime()).toBeGreaterThan(Date.now() + 29 * 86_400_000)
+})
