@@ -32,10 +32,12 @@ export const changerRows: readonly Row[] = [
     falseName.patch(`${as.user} takes over mia’s change without one`, as, ofMia, saying(`1-1 ${as.user}`)),
     falseName.patch(`${as.user} names mia for a change to come`, as, ofMia, saying(`1-2 ${mia.user}`)),
     falseName.patch(`${as.user} hides that mia changed it`, as, ofMia, saying(null)),
-    allowed.patch(`${as.user} says the truth`, as, ofMia, saying(`2-2 ${as.user}`, changedSpec)),
     allowed.patch(`${as.user} changes an Application and says nothing`, as, ofMia, { spec: changedSpec }),
     allowed.patch(`${as.user} changes an Application and names nobody`, as, ofMia, saying(null, changedSpec)),
   ]),
+  ...[dave, platformAdministrator, clusterAdministrator].map(as =>
+    allowed.patch(`${as.user} says the truth`, as, ofMia, saying(`2-2 ${as.user}`, changedSpec)),
+  ),
   falseName.post(
     'mia makes an Application and claims a later generation',
     mia,
