@@ -4,6 +4,7 @@ import { AppError, messageOf } from '../lib/errors.ts'
 import { type Log, redactTokens } from '../lib/log.ts'
 import type { FindSealer } from './app-secrets/public-key.ts'
 import { sealValues } from './app-secrets/seal-values.ts'
+import { recordChange } from './changed-by/record-change.ts'
 import { fillRequestedBy } from './fill-requested-by.ts'
 import type { PlatformIdentities } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
@@ -64,6 +65,11 @@ function refusalBy(rule: Rule, deps: DispatchDeps, request: AdmissionRequest): A
 /** The mutating answer in which the name of the requester is filled in: always allowed, since only rules refuse. */
 export function fill(request: AdmissionRequest): AdmissionResponse {
   return patched(request, fillRequestedBy(request))
+}
+
+/** The mutating answer in which an Application gets the name of whoever changes it: always allowed, since only rules refuse. */
+export function record(request: AdmissionRequest): AdmissionResponse {
+  return patched(request, recordChange(request))
 }
 
 /** The mutating answer about an AppSecret: its values are sealed, or refused. Nothing about them is logged. */

@@ -38,3 +38,9 @@ test('a write that names its requester is not sent to be filled in', () => {
   const [entry] = (mutating?.['webhooks'] ?? []) as readonly Entry[]
   expect(entry).toMatchObject({ failurePolicy: 'Fail', matchConditions: [{ name: 'name-must-be-filled-in' }] })
 })
+
+test('of what the webhook writes, only the record of who changed an Application may be missing', () => {
+  const [, mutating] = registrations(service, identities)
+  const webhooks = (mutating?.['webhooks'] ?? []) as readonly object[]
+  expect(policiesOf(webhooks)).toEqual({ 'requested-by': 'Fail', 'changed-by': 'Ignore', 'app-secrets': 'Fail' })
+})

@@ -1,15 +1,18 @@
 // The registrations of our webhook with the API server. What a policy judges as well does not need the webhook: it may be down, and only its
 // better messages are missing (failurePolicy Ignore). What nothing else can do is refused while it is down (Fail): the rules without a policy,
-// the requests in which a name must be filled in, and those with values of AppSecrets. Built-in kinds are sent for tenants' namespaces only. `caBundle` is added by whoever
+// the requests in which a name must be filled in, and those with values of AppSecrets. Who changed an Application is only recorded: without the
+// webhook it is not known. Built-in kinds are sent for tenants' namespaces only. `caBundle` is added by whoever
 // installs (docs/guide/install.md).
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { admissionWebhook, platformNamespace } from '../api/names.ts'
 import { holdsValues, sealedMatches } from './app-secrets/seal-values.ts'
+import { byOthers } from './changed-by/record-change.ts'
 import { needsRequester } from './fill-requested-by.ts'
 import type { PlatformIdentities } from './identities.ts'
 import { type Manifest, resourceRules } from './policies.ts'
 import type { Rule } from './rule.ts'
 import { namespaceSelectors, notAdministrator, type RuleSet, ruleSets } from './rule-sets.ts'
+import { changedBy } from './rules/apps/changed-by.ts'
 import { requestedBy } from './rules/kinds/requested-by.ts'
 
 const { registration: registrationName, service: serviceName } = admissionWebhook
@@ -106,6 +109,18 @@ export function registrations(target: WebhookTarget, identities: PlatformIdentit
           path: '/mutate',
           whenDown: isRefused,
           matching: { rules: resourceRules(requestedBy), matchConditions: [needsRequester], reinvocationPolicy: 'IfNeeded' },
+        }),
+        webhook(target, {
+          name: 'changed-by',
+          path: '/mutate/changed-by',
+          // Without it nobody is named, and nobody is named wrongly: the annotation then says an earlier generation.
+          whenDown: goesOn,
+          matching: {
+            rules: resourceRules(changedBy),
+            matchConditions: [byOthers(identities)],
+            // Another webhook may change the spec, or undo its change, after ours.
+            reinvocationPolicy: 'IfNeeded',
+          },
         }),
         webhook(target, {
           name: 'app-secrets',

@@ -8,7 +8,7 @@ import { limitBodies } from '../web/body-budget.ts'
 import { createWebServer, type WebServer } from '../web/server.ts'
 import type { Certificate } from '../web/tls.ts'
 import type { FindSealer } from './app-secrets/public-key.ts'
-import { type AdmissionResponse, evaluate, fill, seal } from './dispatch.ts'
+import { type AdmissionResponse, evaluate, fill, record, seal } from './dispatch.ts'
 import type { PlatformIdentities } from './identities.ts'
 import { admissionRequest } from './review.ts'
 import { ruleSets } from './rule-sets.ts'
@@ -50,6 +50,9 @@ export async function createReviewServer(deps: ReviewServerDeps): Promise<WebSer
     })
   server.post('/mutate', (request, reply) => {
     answer(reply, fill(admissionRequest(parsed(request.body))))
+  })
+  server.post('/mutate/changed-by', (request, reply) => {
+    answer(reply, record(admissionRequest(parsed(request.body))))
   })
   server.post('/mutate/app-secrets', async (request, reply) =>
     answer(reply, await seal(admissionRequest(parsed(request.body)), findSealer)),

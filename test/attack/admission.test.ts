@@ -333,3 +333,80 @@ describe('filling in requestedBy', () => {
     await eventually('requestedBy filled in', async () => (requester(await create()) === dave.user ? true : undefined))
   })
 })
+
+describe('who changed an Application', () => {
+  const { policies, mutating } = formOf('production')
+  const path = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/applications'
+  const application = (more: object = {}, annotations: object = {}) => ({
+    apiVersion: 'apps.sekisho.dev/v1alpha1',
+    kind: 'Application',
+    metadata: { name: 'recorded', annotations },
+    spec: { processes: [{ name: 'worker' }], ...more },
+  })
+  const says = ({ body }: Reply): unknown => {
+    const { metadata } = body as { metadata?: { annotations?: Record<string, string>; generation?: number } }
+    return [metadata?.generation, metadata?.annotations?.['sekisho.dev/changed-by']]
+  }
+  const patch = (as: typeof dave, body: object, subresource = '') =>
+    cluster.as(as, 'PATCH', `${path}/recorded${subresource}`, body)
+  const apply = (as: typeof dave, body: object) =>
+    cluster.send(as, {
+      method: 'PATCH',
+      path: `${path}/recorded?fieldManager=kubectl&force=true`,
+      body,
+      type: 'application/apply-patch+yaml',
+    })
+  const claim = (text: string) => ({ 'sekisho.dev/changed-by': text })
+  const read = () => cluster.as(dave, 'GET', `${path}/recorded`)
+  /** As `kubectl replace` does it, with a file that has no annotations. */
+  const replace = async (as: typeof dave, spec: object) => {
+    const { body } = await read()
+    const { resourceVersion } = (body as { metadata: { resourceVersion: string } }).metadata
+    const object = application(spec)
+    return cluster.as(as, 'PUT', `${path}/recorded`, { ...object, metadata: { name: 'recorded', resourceVersion } })
+  }
+
+  beforeAll(async () => {
+    for (const manifest of [...policies, mutating]) await install(manifest)
+    await stopWebhook()
+    await startWebhook('production')
+    await eventually('changes recorded', async () => {
+      const [, text] = says(await cluster.as(dave, 'POST', `${path}?dryRun=All`, application())) as unknown[]
+      return text === `1-1 ${dave.user}` ? true : undefined
+    })
+  })
+  afterAll(async () => {
+    for (const manifest of [...policies, mutating]) await uninstall(manifest)
+  })
+
+  test('is whoever the API server authenticated, whatever they write, by every way of writing', async () => {
+    expect(says(await apply(dave, application({}, claim(`1-1 ${mia.user}`))))).toEqual([1, `1-1 ${dave.user}`])
+    expect(says(await apply(dave, application()))).toEqual([1, `1-1 ${dave.user}`])
+    expect(says(await patch(mia, { spec: { releasesKept: 3 } }))).toEqual([2, `2-2 ${mia.user}`])
+    expect(says(await patch(mia, { spec: { releasesKept: 4 }, metadata: { annotations: claim('x') } }))).toEqual([
+      3,
+      `2-3 ${mia.user}`,
+    ])
+    expect(says(await patch(dave, { metadata: { annotations: { a: 'b' }, labels: { a: 'b' } } }))).toEqual([3, `2-3 ${mia.user}`])
+    expect(says(await patch(dave, { metadata: { annotations: { 'sekisho.dev/changed-by': null } } }))).toEqual([
+      3,
+      `2-3 ${mia.user}`,
+    ])
+    expect(says(await patch(dave, { metadata: { annotations: claim(`3-3 ${dave.user}`) } }))).toEqual([3, `2-3 ${mia.user}`])
+    expect((await patch(dave, { spec: { replicas: 2 } }, '/scale')).status).toBe(200)
+    expect(says(await read())).toEqual([4, `2-3 ${mia.user}`])
+    expect(says(await replace(mia, { releasesKept: 5 }))).toEqual([5, `5-5 ${mia.user}`])
+    expect(says(await replace(dave, { releasesKept: 5 }))).toEqual([5, `5-5 ${mia.user}`])
+    expect(says(await patch(controllers, { spec: { releasesKept: 6 } }))).toEqual([6, `5-5 ${mia.user}`])
+  })
+
+  test('is not known for a change while the webhook is down, which is not refused; nobody can be named then but who asks', async () => {
+    await stopWebhook()
+    expect(says(await patch(dave, { spec: { releasesKept: 7 } }))).toEqual([7, `5-5 ${mia.user}`])
+    for (const text of [`5-8 ${mia.user}`, `8-8 ${mia.user}`, `5-8 ${dave.user}`, `7-8 ${dave.user}`])
+      expect(outcome(await patch(dave, { spec: { releasesKept: 8 }, metadata: { annotations: claim(text) } }))).toBe('refused')
+    expect(outcome(await patch(dave, { metadata: { annotations: claim(`7-7 ${dave.user}`) } }))).toBe('refused')
+    await startWebhook('production')
+    expect(says(await patch(dave, { spec: { releasesKept: 9 } }))).toEqual([8, `8-8 ${dave.user}`])
+  })
+})

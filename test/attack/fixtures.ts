@@ -18,6 +18,7 @@ import {
 import { applicationFixtures } from './rows/application-rows.ts'
 import { approvalFixtures } from './rows/approval-rows.ts'
 import { buildPodFixtures } from './rows/build-pod-rows.ts'
+import { changerFixtures } from './rows/changer-rows.ts'
 import { ingressFixtures } from './rows/ingress-rows.ts'
 import { kindFixtures } from './rows/kind-rows.ts'
 import { metadataFixtures } from './rows/metadata-rows.ts'
@@ -129,6 +130,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...kindFixtures,
     ...buildPodFixtures,
     ...applicationFixtures,
+    ...changerFixtures,
     ...approvalFixtures,
   ])
     await makeExisting(admin, one)

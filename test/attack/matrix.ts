@@ -5,6 +5,7 @@ import type { Mode } from '../../src/admission/identities.ts'
 import { applicationRows } from './rows/application-rows.ts'
 import { approvalProcessRows, approvalRows } from './rows/approval-rows.ts'
 import { buildPodRows } from './rows/build-pod-rows.ts'
+import { changerRows } from './rows/changer-rows.ts'
 import { ingressRows } from './rows/ingress-rows.ts'
 import { installationRows } from './rows/installation-rows.ts'
 import { kindRows } from './rows/kind-rows.ts'
@@ -34,6 +35,7 @@ const everyForm: readonly Row[] = [
   ...metadataRows,
   ...podRows,
   ...applicationRows,
+  ...changerRows,
   ...approvalRows,
   ...volumeRows,
   ...buildPodRows,

@@ -6,6 +6,7 @@ import { type Application, application } from '../../src/api/apps/application.ts
 import { applicationChart } from '../../src/api/apps/application-chart.ts'
 import { type Release, release } from '../../src/api/apps/release.ts'
 import { deployments, jobs, type Pod, pods } from '../../src/api/builtin/index.ts'
+import { changedByAnnotation } from '../../src/api/names.ts'
 import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
 import { createApplicationController } from '../../src/controllers/application/index.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
@@ -31,6 +32,7 @@ import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
 import { quiet } from '../fixtures/quiet.ts'
 
 const fieldManager = 'test'
+const mia = 'github|github.com|7'
 const image = (n: number): string => `registry.example.com/acme/shop@sha256:${String(n).repeat(64)}`
 const commit = (n: number): string => String(n).repeat(40)
 const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
@@ -155,13 +157,43 @@ describe('releases', () => {
     expect(settled.status).toMatchObject({ release: 3, latestRelease: 3, rollout: { release: 3, before: 2 } })
     const [first] = await releasesOf(fixture)
     expect(first?.spec).toMatchObject({
-      application: { name: 'shop', uid: settled.metadata.uid },
+      application: { name: 'shop', uid: settled.metadata.uid, generation: 1 },
       image: image(1),
-      by: { kind: 'FieldManager', name: fieldManager },
+      by: { kind: 'FieldManager', name: `unknown (${fieldManager})` },
       snapshot: { image: image(1), processes: [{ name: 'worker' }] },
     })
     const change = client.mergePatch(release, { namespace, name: 'shop-v1' }, { spec: { image: image(9) } }, { fieldManager })
     await expect(change).rejects.toSatisfy(error => isKubeError(error, 422))
+  })
+
+  test('name the user who alone changed the spec since the release before, and nobody when others may have', async () => {
+    const fixture = await start()
+    const { apply, client } = fixture
+    await apply({ processes: [idle], image: image(1) })
+    await ready(fixture, 'Available')
+    /** As admission records it. */
+    const change = async (value: string): Promise<void> => {
+      const { metadata } = await ready(fixture, 'Available')
+      const { generation = 0 } = metadata
+      const annotations = { [changedByAnnotation]: `${generation + 1}-${generation + 1} ${mia}` }
+      const patch = { metadata: { annotations }, spec: { env: [{ name: 'A', value }] } }
+      const changed = await client.mergePatch(application, shop(fixture), patch, { fieldManager })
+      expect(changed?.metadata.generation).toBe(generation + 1)
+      await ready(fixture, 'Available')
+    }
+    const last = async () => (await releasesOf(fixture)).at(-1)?.spec
+    await change('1')
+    expect(await last()).toMatchObject({ number: 2, by: { kind: 'User', name: mia } })
+    // What is no release was seen by the controller in between: it does not count.
+    await client.mergePatch(application, shop(fixture), { spec: { releasesKept: 3 } }, { fieldManager })
+    expect((await ready(fixture, 'Available')).status).toMatchObject({ releasedGeneration: 3, latestRelease: 2 })
+    await change('2')
+    expect(await last()).toMatchObject({ number: 3, by: { kind: 'User', name: mia } })
+    // An annotation from before the change: the webhook was down.
+    await client.mergePatch(application, shop(fixture), { spec: { env: [{ name: 'A', value: '3' }] } }, { fieldManager })
+    await ready(fixture, 'Available')
+    expect(await last()).toMatchObject({ number: 4, by: { kind: 'FieldManager', name: `unknown (${fieldManager})` } })
+    expect((await last())?.by.alsoChangedBy).toBeUndefined()
   })
 
   test('the oldest are deleted, and no number is used again', async () => {

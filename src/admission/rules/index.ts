@@ -1,6 +1,7 @@
 // Every admission rule. A new rule is one file in a folder here and one line below; the webhook, the policies and the generated YAML follow
 // from the list.
 import type { PolicyRule, Rule } from '../rule.ts'
+import { changedBy } from './apps/changed-by.ts'
 import { renderedObjects } from './apps/rendered-objects.ts'
 import { reportWriters } from './apps/report-writers.ts'
 import { applicationCommit } from './kinds/application-commit.ts'
@@ -50,6 +51,7 @@ export const rules: readonly Rule[] = [
   statusWriters,
   kindFinalizers,
   applicationCommit,
+  changedBy,
   requestedBy,
   reservedSecrets,
   appSecretCopies,

@@ -4,6 +4,7 @@ import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import type { ReasonTexts } from '../resource.ts'
 import { commitId, dnsLabel, timestamp } from '../schema/fields.ts'
 import { choice, integer, map, object, optional, text, withoutProperties } from '../schema/schema.ts'
+import { longestUserName } from './application/changed-by.ts'
 import { type Application, application } from './application.ts'
 
 /**
@@ -45,6 +46,13 @@ export const release = defineKind({
         {
           name: text({ description: 'The name of the Application.', max: 63, pattern: dnsLabel }),
           uid: text({ description: 'The `metadata.uid` of the Application.', max: 64 }),
+          generation: optional(
+            integer({
+              description: 'The `metadata.generation` of the Application whose spec was released.',
+              min: 1,
+              max: Number.MAX_SAFE_INTEGER,
+            }),
+          ),
         },
         { description: 'The Application in the same namespace.' },
       ),
@@ -72,14 +80,25 @@ export const release = defineKind({
       restartedAt: optional(timestamp('The value of `spec.restartedAt` of the Application when the release was made.')),
       by: object(
         {
-          kind: choice(['RemoteSync', 'FieldManager'], {
+          kind: choice(['RemoteSync', 'User', 'FieldManager'], {
             description:
-              'What `name` is: the RemoteSync that set the image, or the field manager of the last change of the spec, which is the name of the program that sent it.',
+              'What `name` is: the RemoteSync that set the image; the user who alone changed the spec since the release before; or, when that is not known, the field manager of the last change.',
           }),
-          name: text({ description: 'The name of the RemoteSync or of the field manager.', max: 253 }),
+          name: text({
+            description:
+              'The name of the RemoteSync; or the user name, as `kubectl auth whoami` shows it; or `unknown (kubectl-edit)`: nobody is named, and in brackets is the name that the program which sent the last change gave itself.',
+            max: longestUserName,
+          }),
           requestedBy: optional(text({ description: 'The person in whose name the RemoteSync acts.', max: 512 })),
+          alsoChangedBy: optional(
+            text({
+              description:
+                'A user who changed the spec since the release before, when others did too, or may have: then `name` names nobody.',
+              max: longestUserName,
+            }),
+          ),
         },
-        { description: 'Where the change came from, as far as the object of the Application says it.' },
+        { description: 'Where the change came from, as far as it is known for certain.' },
       ),
       reason: choice(['First', 'NewCommit', 'NewImage', 'Promoted', 'SpecChanged', 'SecretChanged', 'Retried'], {
         description:

@@ -104,6 +104,7 @@ async function writeAll(found: Application): Promise<void> {
   const observed = {
     newest: 1,
     madeAt: now.toISOString(),
+    released: found.metadata.generation,
     runs: 1,
     isPinned: false,
     hold: undefined,

@@ -1,11 +1,13 @@
 // Labels, annotations and owners by which the platform recognises its own objects. Its caches select by them, so a tenant who could set them
 // could fill the memory of the controllers; its garbage is collected by owners, so a foreign owner could delete objects.
 // Pod templates are included: Kubernetes' controllers copy their metadata to pods, and what those controllers write is not examined again.
+import { application } from '../../../api/apps/application.ts'
 import { domain } from '../../../api/kind.ts'
-import { isReservedKey } from '../../../api/names.ts'
+import { changedByAnnotation, isReservedKey } from '../../../api/names.ts'
 import { kinds } from '../../../api/registry.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
+import type { AdmissionRequest } from '../../review.ts'
 import { celText, type Match, type Rule } from '../../rule.ts'
 import { isKubernetes, isKubernetesExpression, isPlatform, isPlatformExpression } from '../kinds/writers.ts'
 
@@ -20,6 +22,9 @@ const metadataPaths: readonly (readonly string[])[] = [
   ['spec', 'jobTemplate', 'spec', 'template', 'metadata'],
 ]
 const fields = ['labels', 'annotations']
+const mapPaths = metadataPaths.flatMap(path => fields.map(field => [...path, field]))
+/** The index of `metadata.annotations`. */
+const ownAnnotations = 1
 
 /** Every kind that the roles of tenants let them write (reserved-metadata.test.ts), and those that are made from these. */
 const matches: readonly Match[] = [
@@ -55,31 +60,43 @@ function isOurKind(owner: JsonObject): boolean {
   return isReservedKey(apiVersion)
 }
 
+function isApplication({ group, resource }: AdmissionRequest): boolean {
+  return group === application.group && resource === application.plural
+}
+
+/** Of the one annotation that the rule `changed-by` judges: the webhook writes it in the name of whoever changes an Application. */
+function isJudgedElsewhere(request: AdmissionRequest, index: number, key: string): boolean {
+  return index === ownAnnotations && key === changedByAnnotation && isApplication(request)
+}
+
 /** What is reserved in an object, in an order of its own: equal before and after when nothing of it changed. */
-function reservedIn(object: JsonObject | undefined): readonly unknown[] {
-  const keys = metadataPaths.flatMap(path =>
-    fields.map(field =>
-      Object.fromEntries(Object.entries(objectAt(object, ...path, field) ?? {}).filter(([key]) => isReservedKey(key))),
+function reservedIn(request: AdmissionRequest, object: JsonObject | undefined): readonly unknown[] {
+  const keys = mapPaths.map((path, index) =>
+    Object.fromEntries(
+      Object.entries(objectAt(object, ...path) ?? {}).filter(
+        ([key]) => isReservedKey(key) && !isJudgedElsewhere(request, index, key),
+      ),
     ),
   )
   return [...keys, objectsAt(objectAt(object, 'metadata'), 'ownerReferences').filter(isOurKind)]
 }
 
-const reservedKey = (key: string): string =>
+const reservedText = (key: string): string =>
   `(${key}.startsWith(${celText(`${domain}/`)}) || ${key}.contains(${celText(`.${domain}/`)}))`
 
-/** A list of maps, in the order of `metadataPaths` and `fields`. */
+/** Of `key` in the map at the index `i`. */
+const reservedKey = `(${reservedText('key')} && !(i == ${ownAnnotations} && variables.isApplication && key == ${celText(changedByAnnotation)}))`
+
+/** A list of maps, in the order of `mapPaths`. */
 function mapsExpression(object: string): string {
-  const maps = metadataPaths.flatMap(path =>
-    fields.map(field => `dyn(${object}).${[...path, field].map(step => `?${step}`).join('.')}.orValue({})`),
-  )
+  const maps = mapPaths.map(path => `dyn(${object}).${path.map(step => `?${step}`).join('.')}.orValue({})`)
   return `[${maps.join(', ')}]`
 }
 
 const ownersExpression = (object: string): string =>
-  `dyn(${object}).metadata.?ownerReferences.orValue([]).filter(o, ${reservedKey('o.apiVersion')})`
+  `dyn(${object}).metadata.?ownerReferences.orValue([]).filter(o, ${reservedText('o.apiVersion')})`
 
-const count = metadataPaths.length * fields.length
+const count = mapPaths.length
 const indexes = `[${Array.from({ length: count }, (_, index) => index).join(', ')}]`
 
 /** Only the platform sets, changes and removes them; what Kubernetes copies from a template was examined there. */
@@ -97,10 +114,14 @@ export const reservedMetadata: Rule = {
   }),
   check(request, identities) {
     if (isPlatform(request, identities) || isKubernetes(request, identities)) return undefined
-    return sameJson(reservedIn(request.object), reservedIn(request.oldObject)) ? undefined : message
+    return sameJson(reservedIn(request, request.object), reservedIn(request, request.oldObject)) ? undefined : message
   },
   policy: identities => ({
     variables: [
+      {
+        name: 'isApplication',
+        expression: `request.resource.group == ${celText(application.group)} && request.resource.resource == ${celText(application.plural)}`,
+      },
       { name: 'after', expression: mapsExpression('object') },
       {
         name: 'before',
@@ -111,8 +132,8 @@ export const reservedMetadata: Rule = {
       {
         name: 'unchanged',
         expression: [
-          `${indexes}.all(i, variables.after[i].all(key, !${reservedKey('key')} || (key in variables.before[i] && variables.before[i][key] == variables.after[i][key]))`,
-          ` && variables.before[i].all(key, !${reservedKey('key')} || key in variables.after[i]))`,
+          `${indexes}.all(i, variables.after[i].all(key, !${reservedKey} || (key in variables.before[i] && variables.before[i][key] == variables.after[i][key]))`,
+          ` && variables.before[i].all(key, !${reservedKey} || key in variables.after[i]))`,
           ' && variables.ownersAfter == variables.ownersBefore',
         ].join(''),
       },

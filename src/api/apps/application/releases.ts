@@ -92,6 +92,13 @@ export const releaseStatusFields = {
     releaseNumber('The number of the release that runs. It changes when the rollout of another one is complete.'),
   ),
   latestRelease: optional(releaseNumber('The highest number that a release of this Application has had.')),
+  releasedGeneration: optional(
+    integer({
+      description: 'The last `metadata.generation` at which the newest release was what the spec asks for.',
+      min: 1,
+      max: Number.MAX_SAFE_INTEGER,
+    }),
+  ),
   rollout: optional(
     object(
       {

@@ -29,6 +29,12 @@ function releaseState({ metadata, spec, status }: Release, runs: number | undefi
   return ready === undefined ? html`not rolled out yet` : stateCell({ metadata, status: { conditions: [ready] } })
 }
 
+/** The name of a field manager is no name of a person, whatever it is: the kind is shown with it. */
+function byText({ kind, name, alsoChangedBy }: Release['spec']['by']): string {
+  const also = alsoChangedBy === undefined ? '' : `, also ${shortText(alsoChangedBy, 80)}`
+  return `${kind} ${shortText(name, 80)}${also}`
+}
+
 function releaseRow(release: Release, runs: number | undefined) {
   const { metadata, spec } = release
   return [
@@ -36,7 +42,7 @@ function releaseRow(release: Release, runs: number | undefined) {
     releaseState(release, runs),
     spec.reason,
     spec.commit === undefined ? shortText(spec.image, 80) : commit(spec.commit),
-    `${spec.by.kind} ${shortText(spec.by.name, 80)}`,
+    byText(spec.by),
     time(metadata.creationTimestamp ?? ''),
   ]
 }

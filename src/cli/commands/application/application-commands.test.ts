@@ -7,7 +7,7 @@ import { labels } from '../../../api/names.ts'
 import { namedObject } from '../../kubernetes/named-object.ts'
 import { imagePatch, refuseWhenBuilt } from './deploy.ts'
 import { podState } from './pods.ts'
-import { rollbackTarget, stateOf } from './releases.ts'
+import { byText, rollbackTarget, stateOf } from './releases.ts'
 import { parseReplicas, replicasPatch, scaled } from './scale.ts'
 import { statusOf, verdict } from './status.ts'
 
@@ -156,5 +156,14 @@ describe('releases', () => {
       'RolledOut',
       'RolledOut',
     ])
+  })
+  test('who made a release; the name of a program is no name of a person', () => {
+    const mia = 'github|github.com|7'
+    expect(byText({ kind: 'RemoteSync', name: 'shop', requestedBy: mia })).toBe('RemoteSync shop')
+    expect(byText({ kind: 'User', name: mia })).toBe(mia)
+    const unknown = 'unknown (kubectl-edit)'
+    expect(byText({ kind: 'FieldManager', name: unknown })).toBe(unknown)
+    expect(byText({ kind: 'FieldManager', name: unknown, alsoChangedBy: mia })).toBe(`${unknown}, also ${mia}`)
+    expect(byText({ kind: 'FieldManager', name: mia })).toBe(`unknown (${mia})`)
   })
 })

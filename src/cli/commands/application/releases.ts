@@ -31,6 +31,14 @@ export function stateOf(release: Release, { spec, status }: Application): string
   return `${outcomeOf(release)}${pinned}`
 }
 
+/** Who made the change, for people. */
+export function byText({ kind, name, alsoChangedBy }: Release['spec']['by']): string {
+  if (kind === 'RemoteSync') return `RemoteSync ${name}`
+  // Of earlier versions: the name of a program, which it gave itself.
+  const shown = kind === 'FieldManager' && !name.startsWith('unknown') ? `unknown (${name})` : name
+  return alsoChangedBy === undefined ? shown : `${shown}, also ${alsoChangedBy}`
+}
+
 /** Prints the releases that are kept. */
 export async function releases(context: ClusterContext, options: Options, name: string): Promise<void> {
   const { cluster, clock, terminal } = context
@@ -50,7 +58,7 @@ export async function releases(context: ClusterContext, options: Options, name: 
     one.state,
     one.commit?.slice(0, 8) ?? '-',
     one.reason,
-    one.by.kind === 'RemoteSync' ? `RemoteSync ${one.by.name}` : one.by.name,
+    byText(one.by),
     age(one.createdAt, clock.now()),
   ])
   const text = (): string =>

@@ -1,8 +1,8 @@
 // What a Release says about where its change came from.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
-import { promotedAnnotation } from '../../../api/names.ts'
+import { changedByAnnotation, promotedAnnotation } from '../../../api/names.ts'
 import { changedBy, changeOf } from './desired-release.ts'
 
 const image = 'registry.example.com/acme/shop@sha256:1'
@@ -27,9 +27,47 @@ const byKubectl = live([
   ['someone', '2026-01-04T00:00:00Z', 'status'],
 ])
 
-test('a change of the spec was made by the last field manager that is not the platform’s', () => {
-  expect(changedBy(byKubectl, [], 'SpecChanged')).toEqual({ kind: 'FieldManager', name: 'kubectl' })
-  expect(changedBy(live([]), [], 'SpecChanged')).toEqual({ kind: 'FieldManager', name: 'unknown' })
+const alone = { syncs: [], released: 1 }
+
+test('who changed the spec is unknown without a record; the last field manager that is not the platform’s is no name', () => {
+  expect(changedBy(byKubectl, alone, 'SpecChanged')).toEqual({ kind: 'FieldManager', name: 'unknown (kubectl)' })
+  expect(changedBy(live([]), alone, 'SpecChanged')).toEqual({ kind: 'FieldManager', name: 'unknown' })
+})
+
+describe('the user of the annotation', () => {
+  const mia = 'github|github.com|7'
+  const noah = live([[mia, '2026-01-01T00:00:00Z']])
+  /** The Application at a generation, with the value. */
+  const at = (generation: number, text: string): Application => ({
+    ...noah,
+    metadata: { ...noah.metadata, generation, annotations: { [changedByAnnotation]: text } },
+  })
+  const user = { kind: 'User', name: mia }
+  const nobody = { kind: 'FieldManager', name: `unknown (${mia})` }
+  const also = { ...nobody, alsoChangedBy: mia }
+
+  test.each([
+    { what: 'made the only change since the release before', value: `6-6 ${mia}`, expected: user },
+    { what: 'made all changes since', generation: 8, value: `6-8 ${mia}`, expected: user },
+    { what: 'made these changes and earlier ones', generation: 8, value: `2-8 ${mia}`, expected: user },
+    { what: 'created the Application', generation: 1, value: `1-1 ${mia}`, released: 0, expected: user },
+    { what: 'made the last change, and somebody else one before it', generation: 8, value: `8-8 ${mia}`, expected: also },
+    { what: 'made a change, and an unrecorded one followed', generation: 7, value: `6-6 ${mia}`, expected: also },
+    { what: 'made no change since', generation: 8, value: `5-5 ${mia}`, expected: nobody },
+    { what: 'is not there', value: '', expected: nobody },
+    { what: 'is not in a value of another form', value: mia, expected: nobody },
+  ])('$what', ({ generation = 6, value, released = 5, expected }) => {
+    expect(changedBy(at(generation, value), { syncs: [], released }, 'SpecChanged')).toEqual(expected)
+  })
+
+  test('did not change a secret, and not what a RemoteSync sets', () => {
+    const found = at(6, `6-6 ${mia}`)
+    expect(changedBy(found, { syncs: [], released: 5 }, 'SecretChanged')).toEqual(nobody)
+    expect(changedBy(found, { syncs: [], released: 5 }, 'NewImage')).toEqual(user)
+    const built = { ...found, spec: { ...found.spec, commit: 'c1' } }
+    const syncs = [sync('shop', { image, imageCommit: 'c1' })]
+    expect(changedBy(built, { syncs, released: 5 }, 'NewCommit')).toEqual({ kind: 'RemoteSync', name: 'shop', requestedBy })
+  })
 })
 
 test.each([
@@ -40,12 +78,14 @@ test.each([
   ],
 ])('a new commit was set by the RemoteSync %s', (_what, status) => {
   const syncs = [sync('other', { build: { commit: 'c9' } }), sync('shop', status)]
-  const by = changedBy(live([['sekisho-cli', '2026-01-01T00:00:00Z']], 'c1'), syncs, 'NewCommit')
+  const by = changedBy(live([['sekisho-cli', '2026-01-01T00:00:00Z']], 'c1'), { syncs, released: 1 }, 'NewCommit')
   expect(by).toEqual({ kind: 'RemoteSync', name: 'shop', requestedBy })
 })
 
 test('an image without a commit was not set by a RemoteSync', () => {
-  expect(changedBy(byKubectl, [sync('shop', { image, build: {} })], 'NewImage')).toMatchObject({ kind: 'FieldManager' })
+  expect(changedBy(byKubectl, { syncs: [sync('shop', { image, build: {} })], released: 1 }, 'NewImage')).toMatchObject({
+    kind: 'FieldManager',
+  })
 })
 
 /** Its image was set by these field managers. */
@@ -56,12 +96,13 @@ function imageBy(...managers: readonly string[]): Application {
 
 test('an image that was promoted was set by the only RemoteSync, unless somebody else set it too', () => {
   const ours = 'sekisho.dev/remote-sync'
-  const by = (...managers: readonly string[]) => changedBy(imageBy(...managers), [sync('shop', {})], 'Promoted')
+  const shop = { syncs: [sync('shop', {})], released: 1 }
+  const by = (...managers: readonly string[]) => changedBy(imageBy(...managers), shop, 'Promoted')
   expect(by(ours)).toMatchObject({ kind: 'RemoteSync', name: 'shop' })
-  expect(by(ours, 'kubectl-edit')).toEqual({ kind: 'FieldManager', name: 'kubectl-edit' })
-  const two = [sync('shop', {}), sync('other', {})]
+  expect(by(ours, 'kubectl-edit')).toEqual({ kind: 'FieldManager', name: 'unknown (kubectl-edit)' })
+  const two = { syncs: [sync('shop', {}), sync('other', {})], released: 1 }
   expect(changedBy(imageBy(ours), two, 'Promoted')).toMatchObject({ kind: 'FieldManager' })
-  expect(changedBy(imageBy(ours), [sync('shop', {})], 'SpecChanged')).toMatchObject({ kind: 'FieldManager' })
+  expect(changedBy(imageBy(ours), shop, 'SpecChanged')).toMatchObject({ kind: 'FieldManager' })
 })
 
 test('an image was promoted when the annotation names its commit', () => {

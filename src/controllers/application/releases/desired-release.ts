@@ -1,9 +1,10 @@
 // The Release to create, and where its change came from, as far as the Application says it. Pure.
+import { changeRun } from '../../../api/apps/application/changed-by.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { type Release, release } from '../../../api/apps/release.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { domain } from '../../../api/kind.ts'
-import { labels, promotedAnnotation } from '../../../api/names.ts'
+import { changedByAnnotation, labels, promotedAnnotation } from '../../../api/names.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { ownerReference, uidOf } from '../../../kube/object/owner.ts'
 import { isJsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
@@ -25,14 +26,14 @@ export function releaseName(application: string, number: number): string {
  * The field manager of the last write that was not the platform's own. It is the name of a program, which the program chose itself:
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers
  */
-function lastManager(live: Application): string {
+function lastManager(live: Application): string | undefined {
   const { metadata } = live
   const entries = isJsonObject(metadata) ? objectsAt(metadata, 'managedFields') : []
   const others = entries.filter(
     entry => entry['subresource'] !== 'status' && textAt(entry, 'manager')?.startsWith(`${domain}/`) === false,
   )
   const [last] = others.toSorted((a, b) => ((textAt(a, 'time') ?? '') < (textAt(b, 'time') ?? '') ? 1 : -1))
-  return (last && textAt(last, 'manager')) ?? 'unknown'
+  return last && textAt(last, 'manager')
 }
 
 function ofImage(reason: Reason): boolean {
@@ -65,14 +66,37 @@ export function changeOf({ metadata, spec }: Application, reason: Reason): Reaso
   return isPromoted && ofImage(reason) ? 'Promoted' : reason
 }
 
+/** Nobody is named: a field manager is whatever a program calls itself, so that it must not look like the name of somebody. */
+function unknown(live: Application): By {
+  const manager = lastManager(live)
+  const name = manager === undefined ? 'unknown' : `unknown (${manager.slice(0, 253)})`
+  return { kind: 'FieldManager', name }
+}
+
 /**
- * `live`: as the API server has it, with `managedFields`. `syncs`: the RemoteSyncs of the Application. Only the platform sets `spec.commit`, so an
- * image with one was set by the RemoteSync that has this image, or that still works on this commit: it writes its own status afterwards.
+ * The user of the annotation `changed-by`, which only the truth can be in. `released`: the last generation that the release before is known to be
+ * of. Named is who made every generation since; who made one of them only is named beside it. A change that nobody recorded (`kubectl scale`, the
+ * platform, or while the webhook was down) leaves the annotation behind the generation.
  */
-export function changedBy(live: Application, syncs: readonly RemoteSync[], reason: Reason): By {
+function ofSpec(live: Application, released: number): By {
+  const run = changeRun(live.metadata.annotations?.[changedByAnnotation] ?? '')
+  if (run === undefined || run.last <= released) return unknown(live)
+  const isAlone = run.last === live.metadata.generation && run.first <= released + 1
+  return isAlone ? { kind: 'User', name: run.user } : { ...unknown(live), alsoChangedBy: run.user }
+}
+
+/** What is known about an Application beside the object: its RemoteSyncs, and the last generation of which there is a release; 0 before the first. */
+export type Changes = { readonly syncs: readonly RemoteSync[]; readonly released: number }
+
+/**
+ * `live`: as the API server has it, with `managedFields`. Only the platform sets `spec.commit`, so an image with one was set by the RemoteSync that
+ * has this image, or that still works on this commit: it writes its own status afterwards.
+ */
+export function changedBy(live: Application, { syncs, released }: Changes, reason: Reason): By {
   const sync = ofImage(reason) ? syncOf(live, syncs) : undefined
   if (sync) return { kind: 'RemoteSync', name: sync.metadata.name, requestedBy: sync.spec.requestedBy }
-  return { kind: 'FieldManager', name: lastManager(live).slice(0, 253) }
+  // What changed is another object.
+  return reason === 'SecretChanged' ? unknown(live) : ofSpec(live, released)
 }
 
 /** The Application has an image: it was decided that it can be rendered. */
@@ -81,7 +105,7 @@ export function desiredRelease(
   { number, hash, reason }: ReleasePlan,
   { secretVersions, by }: { readonly secretVersions: SecretVersions; readonly by: By },
 ): NewObject<Release> {
-  const { name, namespace = '' } = application.metadata
+  const { name, namespace = '', generation } = application.metadata
   const { image = '', commit, restartedAt } = application.spec
   return {
     apiVersion: release.apiVersion,
@@ -93,7 +117,7 @@ export function desiredRelease(
       ownerReferences: [ownerReference(application, { controller: true })],
     },
     spec: {
-      application: { name, uid: uidOf(application) },
+      application: { name, uid: uidOf(application), ...(generation === undefined ? {} : { generation }) },
       number,
       image,
       ...(commit === undefined ? {} : { commit }),

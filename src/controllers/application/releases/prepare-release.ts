@@ -12,7 +12,7 @@ import type { Manifest } from '../desired.ts'
 import type { Facts } from '../gather.ts'
 import { type Choice, choosePinned, chooseRelease, planRelease } from './choose-release.ts'
 import { changedBy, changeOf, desiredRelease, releaseName } from './desired-release.ts'
-import { applicationOf, type ReleaseHeader } from './release-content.ts'
+import { applicationOf, contentHash, type ReleaseHeader } from './release-content.ts'
 import { decideJob, deletedJob, desiredJob, type JobRecord, jobHold } from './release-job.ts'
 import type { ReleaseObservation } from './release-status.ts'
 import type { Snapshots } from './snapshots.ts'
@@ -62,6 +62,11 @@ async function liveApplication({ client }: ReleaseDeps, application: Application
   throw new KubeError(message, { status: 409, reason: 'Conflict' })
 }
 
+/** The last generation of which there is a release: the status follows the Release, and a crash may be between the two. */
+function releasedGeneration({ status }: Application, newest: ReleaseHeader | undefined): number {
+  return Math.max(status?.releasedGeneration ?? 0, newest?.spec.application.generation ?? 0)
+}
+
 type Current = { readonly kind: 'current'; readonly release: ReleaseHeader; readonly madeAt: string | undefined }
 
 async function currentRelease(
@@ -80,7 +85,7 @@ async function currentRelease(
   if (rendered.kind === 'refused') return rendered
   const live = await liveApplication(deps, application)
   const reason = changeOf(live, plan.reason)
-  const by = changedBy(live, syncs, reason)
+  const by = changedBy(live, { syncs, released: releasedGeneration(application, newest) }, reason)
   const desired = desiredRelease(application, { ...plan, reason }, { secretVersions, by })
   const made: Release = await createRelease({ client: deps.client, application }, desired)
   return { kind: 'current', release: made, madeAt: deps.clock.now().toISOString() }
@@ -154,7 +159,12 @@ async function prepared(
 export function preparePinned(deps: ReleaseDeps, facts: Facts, pinned: number): Promise<Prepared> {
   const { headers } = facts.releases
   const { status } = facts.application
-  const observed = { newest: headers[0]?.spec.number, madeAt: undefined, isPinned: true, job: undefined, replicas: undefined }
+  const [newest] = headers
+  // The spec beside the pin may have changed since.
+  const isNewest = newest?.spec.hash === contentHash(facts.application, facts.releases.secretVersions)
+  const released = isNewest ? facts.application.metadata.generation : undefined
+  const found = { newest: newest?.spec.number, madeAt: undefined, released }
+  const observed = { ...found, isPinned: true, job: undefined, replicas: undefined }
   return prepared(deps, facts, choosePinned(pinned, headers, status), observed)
 }
 
@@ -168,6 +178,7 @@ export async function prepareRelease(deps: ReleaseDeps, facts: Facts, render: Re
   const newest = current.release.spec.number
   const job = await jobStep(deps, facts, newest, render)
   if (job.kind === 'refused') return job
-  const observed = { newest, madeAt: current.madeAt, isPinned: false, job: job.record, replicas: undefined }
+  const found = { newest, madeAt: current.madeAt, released: facts.application.metadata.generation }
+  const observed = { ...found, isPinned: false, job: job.record, replicas: undefined }
   return prepared(deps, facts, chooseRelease(newest, facts.application.status, job.hold), observed)
 }

@@ -12,7 +12,7 @@ type Status = NonNullable<Application['status']>
 /** The fields of the status that are about releases. */
 export type ReleaseStatus = Pick<
   Status,
-  'release' | 'latestRelease' | 'rollout' | 'rollback' | 'releaseJob' | 'phases' | 'replicas'
+  'release' | 'latestRelease' | 'releasedGeneration' | 'rollout' | 'rollback' | 'releaseJob' | 'phases' | 'replicas'
 >
 
 /** What a reconcile found out about the releases of an Application. */
@@ -21,6 +21,8 @@ export type ReleaseObservation = {
   readonly newest: number | undefined
   /** When the newest one was made, if that was in this reconcile. */
   readonly madeAt: string | undefined
+  /** The generation of the Application that the newest one is of; undefined when the spec asks for another one, or it was not found out. */
+  readonly released: number | undefined
   /** The release whose objects were applied. */
   readonly runs: number | undefined
   readonly isPinned: boolean
@@ -93,6 +95,7 @@ export function nextReleaseStatus(
     // One to which a failed release gives way was ready before: the one that failed must not become what others are rolled back to.
     release: found.rollback?.to ?? (ready ? runs : before?.release),
     latestRelease: latest === 0 ? undefined : latest,
+    releasedGeneration: observed.released ?? before?.releasedGeneration,
     rollout: runs === undefined ? before?.rollout : rolloutRecord(before, runs, now),
     rollback: found.rollback ?? presentRollback(before, newest),
     releaseJob: job ?? before?.releaseJob,

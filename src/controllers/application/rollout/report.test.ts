@@ -11,6 +11,7 @@ const at = (seconds: number): string => new Date(now.getTime() + seconds * 1000)
 const observed: ReleaseObservation = {
   newest: 2,
   madeAt: undefined,
+  released: 1,
   runs: 2,
   isPinned: false,
   hold: undefined,

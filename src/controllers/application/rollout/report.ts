@@ -38,7 +38,14 @@ const refusedByCluster: ReadonlySet<string> = new Set([reasons.refusedByCluster,
 /** At once: the status says that another release is to run. */
 const soon = 1
 
-const nothingSaid = { runs: undefined, madeAt: undefined, isPinned: false, hold: undefined, job: undefined } as const
+const nothingSaid = {
+  runs: undefined,
+  madeAt: undefined,
+  released: undefined,
+  isPinned: false,
+  hold: undefined,
+  job: undefined,
+} as const
 
 /** `application`: as the release that runs says it. */
 export function reportOf(application: Application, found: Found, now: Date): ReleaseReport {
