@@ -45,18 +45,19 @@ afterAll(async () => {
   await cluster?.stop()
 })
 
-/** Runs the command of the installation guide, for the address of this test. */
+/** Runs the commands of the installation guide, for the address of this test. */
 async function certificateOfGuide(): Promise<WebhookCertificate> {
   const guide = await readFile(join(import.meta.dirname, '../../docs/guide/install.md'), 'utf8')
-  const command = /openssl req -x509 .*?-keyout admission\.key -out admission-authority\.crt/s.exec(guide)?.[0]
-  if (command === undefined) throw new Error('the guide does not say how to make the certificate of the webhook')
+  const commands = /openssl req -x509 .*?-out admission\.crt .*?(?=\nkubectl )/s.exec(guide)?.[0]
+  if (commands === undefined) throw new Error('the guide does not say how to make the certificate of the webhook')
   const folder = await mkdtemp(join(tmpdir(), 'guide-'))
   try {
-    const here = command.replace('DNS:sekisho-admission.sekisho-system.svc', `IP:${address.host}`)
-    await promisify(execFile)('sh', ['-c', here], { cwd: folder })
+    const here = commands.replace('DNS:sekisho-admission.sekisho-system.svc', `IP:${address.host}`)
+    await promisify(execFile)('bash', ['-euc', here], { cwd: folder })
     const authorityPem = await readFile(join(folder, 'admission-authority.crt'), 'utf8')
+    const certificate = await readFile(join(folder, 'admission.crt'), 'utf8')
     const privateKey = new SecretString(await readFile(join(folder, 'admission.key'), 'utf8'))
-    return { authorityPem, pair: { certificate: authorityPem, privateKey } }
+    return { authorityPem, pair: { certificate, privateKey } }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
