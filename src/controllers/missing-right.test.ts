@@ -177,7 +177,7 @@ test.each(cases.map(one => [one.type.kind, one] as const))(
       },
     ])
 
-    // What asks whether the newest change was looked at is told so.
+    // Whoever asks whether the newest change was looked at gets that answer.
     expect(reportedGeneration(on.statuses[0]?.status)).toBe(2)
 
     // A second attempt writes nothing, whether or not the cache shows the first one.
@@ -225,7 +225,7 @@ test.each(cases.filter(({ type }) => type.namespaced).map(one => [one.type.kind,
   },
 )
 
-test('what prevents a PreviewApproval is told by an Event on its AppPipeline, whose status another controller writes', async () => {
+test('what prevents a PreviewApproval is reported by an Event on its AppPipeline, whose status another controller writes', async () => {
   const on = platform(refusal())
   const status = { repository: { id: 7, name: 'acme/shop', requested: 'acme/shop' } }
   const pipeline = objectOf(appPipeline, follower, status)

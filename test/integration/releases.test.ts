@@ -184,7 +184,7 @@ describe('releases', () => {
     const last = async () => (await releasesOf(fixture)).at(-1)?.spec
     await change('1')
     expect(await last()).toMatchObject({ number: 2, by: { kind: 'User', name: mia } })
-    // What is no release was seen by the controller in between: it does not count.
+    // The controller saw in between what is not a release: it does not count.
     await client.mergePatch(application, shop(fixture), { spec: { releasesKept: 3 } }, { fieldManager })
     expect((await ready(fixture, 'Available')).status).toMatchObject({ releasedGeneration: 3, latestRelease: 2 })
     await change('2')

@@ -29,7 +29,7 @@ function releaseState({ metadata, spec, status }: Release, runs: number | undefi
   return ready === undefined ? html`not rolled out yet` : stateCell({ metadata, status: { conditions: [ready] } })
 }
 
-/** The name of a field manager is no name of a person, whatever it is: the kind is shown with it. */
+/** The name of a field manager is not the name of a person, whatever it is: the kind is shown with it. */
 function byText({ kind, name, alsoChangedBy }: Release['spec']['by']): string {
   const also = alsoChangedBy === undefined ? '' : `, also ${shortText(alsoChangedBy, 80)}`
   return `${kind} ${shortText(name, 80)}${also}`

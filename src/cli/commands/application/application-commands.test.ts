@@ -157,7 +157,7 @@ describe('releases', () => {
       'RolledOut',
     ])
   })
-  test('who made a release; the name of a program is no name of a person', () => {
+  test('who made a release; the name of a program is not the name of a person', () => {
     const mia = 'github|github.com|7'
     expect(byText({ kind: 'RemoteSync', name: 'shop', requestedBy: mia })).toBe('RemoteSync shop')
     expect(byText({ kind: 'User', name: mia })).toBe(mia)

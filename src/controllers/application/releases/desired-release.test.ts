@@ -29,7 +29,7 @@ const byKubectl = live([
 
 const alone = { syncs: [], released: 1 }
 
-test('who changed the spec is unknown without a record; the last field manager that is not the platform’s is no name', () => {
+test('who changed the spec is unknown without a record; the last field manager that is not the platform’s is not a name', () => {
   expect(changedBy(byKubectl, alone, 'SpecChanged')).toEqual({ kind: 'FieldManager', name: 'unknown (kubectl)' })
   expect(changedBy(live([]), alone, 'SpecChanged')).toEqual({ kind: 'FieldManager', name: 'unknown' })
 })
