@@ -41,6 +41,9 @@ export type World = {
 
 export const applicationsPath = `/apis/apps.sekisho.dev/v1alpha1/namespaces/${neighbourNamespace}/applications`
 
+/** Of a request that met a conflict. */
+const mostRepeats = 3
+
 /** Signs people in, joins globex, and removes what an earlier run may have left behind. */
 export async function openWorld(settings: ClusterSettings, progress: Progress): Promise<World> {
   const admin = await adminClientFor(adminKubeconfig(settings))
@@ -53,7 +56,7 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
   await layCanary(admin, journal, watcher)
   const targets = await readTargets(admin, settings)
   const credentials = createCredentials(demo, admin)
-  const api: World['api'] = async (actor, method, path, { json, contentType, headers, ...rest } = {}) => {
+  const sendOnce: World['api'] = async (actor, method, path, { json, contentType, headers, ...rest } = {}) => {
     const token = await credentials(actor)
     return http.send(`${targets.apiServer}${path}`, {
       ...rest,
@@ -66,6 +69,11 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
       },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     })
+  }
+  const api: World['api'] = async (...asked) => {
+    let answer = await sendOnce(...asked)
+    for (let repeats = 0; repeats < mostRepeats && isQuotaConflict(answer); repeats++) answer = await sendOnce(...asked)
+    return answer
   }
   await progress.step('signing in', () => requireRoles(api))
   await layAppSecret({ api, admin, journal, watcher })
@@ -95,6 +103,11 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
       await Promise.all([admin.close(), http.close()])
     },
   }
+}
+
+/** Another write counted in the same ResourceQuota at the same time, after the API server had tried it three times: nothing was judged. */
+function isQuotaConflict({ status, text }: HttpAnswer): boolean {
+  return status === 409 && /resourcequotas .* the object has been modified/.test(text)
 }
 
 /** A Secret of the platform whose value no attacker may see while the attacks run; it is deleted at the end. */
