@@ -2,6 +2,7 @@
 // first checks what exists.
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { messageOf } from '../../src/lib/errors.ts'
 import { catalog } from '../cluster/binaries/catalog.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import type { Progress } from '../cluster/progress.ts'
@@ -27,6 +28,7 @@ export async function platformUp(settings: ClusterSettings, progress: Progress, 
     throw new Error(
       'pods on this machine need root: run as root, or set KUBECONFIG to a cluster of your own; "node dev/cluster/main.ts up --control-plane-only" starts a control plane without pods',
     )
+  buildAhead(settings, progress)
   await clusterUp({ settings, progress, controlPlaneOnly: false })
   const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress })
   const kubectl = createKubectl(kubernetes.path('kubectl'), adminKubeconfig(settings))
@@ -57,6 +59,17 @@ export async function platformUp(settings: ClusterSettings, progress: Progress, 
   // kpack pulls and pushes the builder with a credential that the platform makes, and asks the platform for tokens.
   await progress.step('builder', () => runTool(settings, ['dev/kpack/main.ts', 'builder']))
   return mode
+}
+
+/**
+ * Starts the builds that are needed last, so that they fill what those of Kubernetes leave of the processors while they fetch modules and link. With a
+ * full cache nothing happens. A step that needs a program waits for its build; where that failed, the step builds it again and reports the failure.
+ */
+function buildAhead(settings: ClusterSettings, progress: Progress): void {
+  const buildAll = async (): Promise<void> => {
+    for (const entry of [catalog.lifecycle, catalog.kpack, catalog.buildkit]) await ensureBinary(entry, { settings, progress })
+  }
+  buildAll().catch((error: unknown) => progress.note(`building ahead of its use failed: ${messageOf(error)}`))
 }
 
 /** The ConfigMap that all pods of the platform read. */

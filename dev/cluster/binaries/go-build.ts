@@ -58,12 +58,13 @@ async function replaceModules(stubs: readonly StubbedFile[], moduleFolder: strin
   await copyFile(join(moduleFolder, 'go.mod'), modfile)
   await copyFile(join(moduleFolder, 'go.sum'), sumfile)
   await go(['mod', 'download', ...stubs.map(({ module }) => module)], moduleFolder)
-  for (const [index, { module, file, stub }] of stubs.entries()) {
+  for (const [index, { module, file, stub, without = [] }] of stubs.entries()) {
     const original = (await go(['list', '-m', '-f', '{{.Dir}}', module], moduleFolder)).trim()
     const copy = join(folder, String(index))
     // Go's module cache is read-only.
     await runCommand('cp', ['-r', '--no-preserve=mode', original, copy])
     await copyFile(join(moduleFolder, stub), join(copy, file))
+    for (const unused of without) await rm(join(copy, unused))
     await runCommand('go', ['mod', 'edit', `-replace=${module}=${copy}`, modfile])
   }
   return modfile
