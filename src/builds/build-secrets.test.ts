@@ -69,7 +69,7 @@ test.each([
   const { applied, secrets } = buildSecrets(...existing)
   expect(await secrets.provide({ ...request, names: ['npm'] })).toEqual({
     kind: 'missing',
-    message: expect.stringMatching(/no AppSecret npm with values: create it by sekisho secrets set/),
+    message: expect.stringMatching(/no AppSecret npm with values: create it by `sekisho secrets set npm <KEY> --no-attach`/),
   })
   expect(applied).toEqual([])
 })

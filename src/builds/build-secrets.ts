@@ -79,5 +79,5 @@ export function createBuildSecrets({ client }: { readonly client: Pick<KubeClien
 }
 
 function missing(name: string): string {
-  return `there is no AppSecret ${name} with values: create it by sekisho secrets set, or remove it from spec.build.secrets`
+  return `there is no AppSecret ${name} with values: create it by \`sekisho secrets set ${name} <KEY> --no-attach\`, or remove it from spec.build.secrets`
 }

@@ -16,6 +16,7 @@ export const secretExamples: Readonly<Record<string, readonly Example[]>> = {
       kubectl: `kubectl patch appsecret shop --type merge -p '{"spec":{"values":{"DATABASE_URL":"…"}}}'`,
     },
     { line: 'sekisho secrets set shop TLS_KEY=@server.key API_TOKEN=-', does: 'take one value from a file and one from a pipe' },
+    { line: 'sekisho secrets set npm NPM_TOKEN --no-attach', does: 'make an AppSecret for spec.build.secrets' },
   ],
   'secrets unset': [
     {

@@ -49,7 +49,7 @@ const buildIsPossible: Check<Facts, Halt> = ({ remoteSync, builder, missingSecre
   const { build } = remoteSync.spec
   const [secret] = missingSecrets
   if (secret !== undefined) {
-    const message = `spec.build.secrets: there is no AppSecret ${secret} in this namespace: create it by sekisho secrets set, or remove it from the list`
+    const message = `spec.build.secrets: there is no AppSecret ${secret} in this namespace: create it by \`sekisho secrets set ${secret} <KEY> --no-attach\`, or remove it from the list`
     return halt('Resolved', reasons.buildSecretNotFound, message)
   }
   if (build.strategy === 'Buildpacks' && builder !== undefined && !offer.builders.includes(builder)) {

@@ -134,6 +134,13 @@ test('set for an Application that does not exist stores nothing and names those 
   expect(sent).toEqual([])
 })
 
+test('set stores values for builds without an Application', async () => {
+  const { context, sent, lines } = cluster({ apps: [application('shop')] })
+  await setFrom(sources, context, { output: 'table', attach: false }, { name: 'npm', words: ['NPM_TOKEN=-'] })
+  expect(sent).toEqual([{ verb: 'apply', body: { values: { NPM_TOKEN: 'piped hunter2' } } }])
+  expect(lines).toEqual(['npm: NPM_TOKEN set, version 1; no Application uses it'])
+})
+
 test('unset removes by null, and refuses a value that is not set', async () => {
   const { context, sent, lines } = cluster({ apps: [application('shop', { envFrom: [{ secret: 'shop' }] })], secret: withKey })
   await expect(secretsUnset(context, { output: 'table' }, 'shop', ['B'])).rejects.toThrow('B is not set')

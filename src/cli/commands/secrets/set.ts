@@ -31,7 +31,8 @@ export async function setFrom(
 ): Promise<void> {
   const { terminal, cluster } = context
   const { values, inArguments } = await readValues(words, sources)
-  await found(cluster, applications, name)
+  // An AppSecret that belongs to no Application, such as one for builds, is made only when that was asked for: a name may be misspelt.
+  if (attach) await found(cluster, applications, name)
   const before = await cluster.client.get(appSecrets, { name, namespace: cluster.namespace })
   const after = await taken(context, await write(context, name, values))
   // Afterwards, so that the Application never names an AppSecret that does not exist.
