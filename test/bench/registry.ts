@@ -7,7 +7,7 @@ import { commandLine } from './command-line/index.ts'
 import type { Bench } from './harness/bench.ts'
 import { inbox } from './inbox/index.ts'
 import { memory } from './memory/index.ts'
-import { previews, previewsAtOnce } from './previews/index.ts'
+import { previews, previewsAtOnce, previewsAtRest, previewsCycles } from './previews/index.ts'
 import { pushToUrl } from './push-to-url/index.ts'
 import { reconcile } from './reconcile/index.ts'
 import { watch } from './watch/index.ts'
@@ -24,5 +24,7 @@ export const benches: readonly Bench[] = [
   memory,
   previews,
   previewsAtOnce,
+  previewsAtRest,
+  previewsCycles,
   pushToUrl,
 ]

@@ -52,6 +52,10 @@ export type SoakPlatform = {
   /** Undefined while the platform runs; then how it ended. */
   readonly ended: () => string | undefined
   readonly logFile: string
+  /** Where the platform keeps its files. */
+  readonly dataFolder: string
+  /** Ends the platform's process and starts another; resolves when that is ready. */
+  readonly restart: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -114,15 +118,17 @@ export async function openSoakPlatform(options: SoakPlatformOptions = {}): Promi
     await mkdir(join(deps.settings.stateFolder, 'soak'), { recursive: true })
     const usual = await platformEnvironment({ folder, proxy, postgres, github, sealingKey, leaf, admission })
     const environment = { ...usual, ...options.settings }
-    const child = await startPlatform(deps.settings.repository, environment, logFile)
-    stops.push(child.stop)
+    await rm(logFile, { force: true })
+    const start = (): Promise<Platform> => startPlatform(deps.settings.repository, environment, logFile)
+    let child = await start()
+    stops.push(() => child.stop())
     const healthUrl = `http://127.0.0.1:${ports.health}`
-    await deps.progress.step('the platform is ready', () =>
+    const untilItIsReady = (): Promise<true> =>
       waitUntil('/readyz to answer 200', () => ready(healthUrl), {
         timeoutMilliseconds: 90_000,
         hopeless: async () => child.ended(),
-      }),
-    )
+      })
+    await deps.progress.step('the platform is ready', untilItIsReady)
     await deps.progress.step('policies and webhooks', () => installAdmission(controlPlane, authority.pem))
     const people = await impersonation(controlPlane.kubeconfig)
     stops.push(people.close)
@@ -137,12 +143,20 @@ export async function openSoakPlatform(options: SoakPlatformOptions = {}): Promi
       admin: controlPlane.admin,
       kubeconfig: controlPlane.kubeconfig,
       people,
-      pid: child.pid,
-      memory: child.memory,
+      get pid() {
+        return child.pid
+      },
+      memory: () => child.memory(),
       healthUrl,
       tokenDeskUrl: `https://127.0.0.1:${ports.tokenDesk}`,
-      ended: child.ended,
+      ended: () => child.ended(),
       logFile,
+      dataFolder: environment['SEKISHO_DATA_FOLDER'] ?? '',
+      async restart() {
+        await child.stop()
+        child = await start()
+        await untilItIsReady()
+      },
       stop,
     }
   } catch (error) {
@@ -244,7 +258,7 @@ const reporter = fileURLToPath(new URL('memory-reporter.ts', import.meta.url))
 const reportMilliseconds = 60_000
 
 async function startPlatform(repository: string, environment: Record<string, string>, logFile: string): Promise<Platform> {
-  const log = await open(logFile, 'w', 0o600)
+  const log = await open(logFile, 'a', 0o600)
   const child: ChildProcess = spawn(process.execPath, ['--expose-gc', '--import', reporter, 'src/standalone.ts'], {
     cwd: repository,
     env: environment,

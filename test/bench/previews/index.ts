@@ -1,7 +1,9 @@
-// Benches of previews: the life of one, and many at once. Each has a platform of its own, on a control plane
+// Benches of previews: the life of one, many at once, many at rest, and many that come and go. Each has a platform of its own, on a control plane
 // of its own, with the GitHub emulator; kpack and the kubelet are played and take no time.
 import type { Bench, BenchContext, Measurement } from '../harness/bench.ts'
+import { atRest, resyncSeconds } from './at-rest.ts'
 import { burst } from './burst.ts'
+import { openAndClose } from './cycles.ts'
 import { onePreview } from './one-preview.ts'
 import { openWorld } from './world.ts'
 
@@ -25,3 +27,31 @@ export const previewsAtOnce = bench('previews-at-once', '100 pull requests that 
   const sizes = { repositories: sized(context, 10), pullRequests: sized(context, 100), observedSeconds: long ? 4200 : 420 }
   return burst(() => openWorld({ repositories: sizes.repositories, note }), sizes, note)
 })
+
+export const previewsAtRest = bench(
+  'previews-at-rest',
+  '500 open pull requests over 100 repositories, at rest',
+  5400,
+  context => {
+    const { note, long } = context
+    const repositories = sized(context, 100)
+    const sizes = { repositories, pullRequests: sized(context, 500), resyncs: long ? 10 : 3, reported: Math.min(2, repositories) }
+    const settings = { SEKISHO_SWEEP_SECONDS: String(resyncSeconds) }
+    return atRest(() => openWorld({ repositories, settings, note }), sizes, note)
+  },
+)
+
+/** So many pull requests need more requests to GitHub in an hour than it answers for one installation. */
+const withoutHourlyLimit = { authenticated: 1_000_000, anonymous: 60, enforced: true, secondary: {} } as const
+
+export const previewsCycles = bench(
+  'previews-cycles',
+  '1,000 pull requests opened and closed while webhooks are lost, doubled and reordered',
+  7200,
+  context => {
+    const { note } = context
+    const repositories = sized(context, 20)
+    const sizes = { repositories, cycles: sized(context, 1000), reported: 1 }
+    return openAndClose(() => openWorld({ repositories, rateLimit: withoutHourlyLimit, note }), sizes, note)
+  },
+)

@@ -1,6 +1,11 @@
-// What exists of a preview: objects in the tenant's two namespaces, and tags in the registry. When its pull request is closed, both lists must be empty.
+// What exists because of previews: objects in the tenant's two namespaces, images in the registry, sources that builds may fetch, tokens, and what
+// GitHub shows. When their pull requests are closed, nothing of it may be left.
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { credentialKey } from '../../../dev/github/tokens/formats.ts'
 import { buildNamespaceOf } from '../../../src/api/names.ts'
-import { acme, type World } from './world.ts'
+import { gitHubHost } from '../../soak/platform.ts'
+import { acme, repositoryName, type World } from './world.ts'
 
 const apps = 'apis/apps.sekisho.dev/v1alpha1'
 
@@ -28,22 +33,78 @@ async function namesIn({ platform }: World, path: string): Promise<readonly stri
   return (answer.body as List).items.map(({ metadata }) => metadata.name)
 }
 
-/** Objects of the preview of this name, as `<plural>/<name>`. */
-export async function objectsLeft(world: World, name: string): Promise<readonly string[]> {
-  const theirs = new RegExp(`(^|-)${name}($|[-.])`)
-  const isTheirs = (found: string): boolean => theirs.test(found)
-  const lists = (namespace: string, kinds: typeof ofTenant | typeof ofBuilds) =>
-    kinds.flatMap(([group, plurals]) => plurals.map(plural => [`/${group}/namespaces/${namespace}/${plural}`, plural] as const))
+/** All objects of these kinds in the tenant's namespaces, as `<plural>/<name>`; builds' as `build: <plural>/<name>`. */
+export async function objectsOf(world: World): Promise<readonly string[]> {
   const { namespace } = acme
-  const found = await Promise.all(
-    [...lists(namespace, ofTenant), ...lists(buildNamespaceOf(namespace), ofBuilds)].map(async ([path, plural]) =>
-      (await namesIn(world, path)).filter(isTheirs).map(one => `${plural}/${one}`),
-    ),
-  )
+  const lists = (prefix: string, within: string, kinds: typeof ofTenant | typeof ofBuilds) =>
+    kinds.flatMap(([group, plurals]) =>
+      plurals.map(async plural => {
+        const names = await namesIn(world, `/${group}/namespaces/${within}/${plural}`)
+        return names.map(name => `${prefix}${plural}/${name}`)
+      }),
+    )
+  const found = await Promise.all([...lists('', namespace, ofTenant), ...lists('build: ', buildNamespaceOf(namespace), ofBuilds)])
   return found.flat()
+}
+
+/** Objects of the preview of this name. */
+export async function objectsLeft(world: World, name: string): Promise<readonly string[]> {
+  const theirs = new RegExp(`[-/]${name}($|[-.])`)
+  return (await objectsOf(world)).filter(found => theirs.test(found))
 }
 
 /** Tags in the repository of a preview. */
 export function imagesLeft({ registry }: World, name: string): readonly string[] {
   return registry.tagsOf(`apps/${acme.namespace}/${name}`).map(tag => `image ${name}:${tag}`)
+}
+
+/** Every address at which a build can fetch the source of a commit. */
+export async function sourcesLeft({ platform }: World): Promise<readonly string[]> {
+  return readdir(join(platform.dataFolder, 'sources'))
+}
+
+/** Comments of previews that are there twice, or do not say that the preview is gone. */
+export function commentsLeft({ platform }: World): readonly string[] {
+  const ours = platform.github.context.state.comments.filter(({ body }) => body.includes('**Preview'))
+  const ofPull = Map.groupBy(ours, ({ repositoryId, number }) => `comment ${repositoryId}/${number}`)
+  return [...ofPull].flatMap(([where, [first, ...others]]) => [
+    ...(first?.body.includes(': destroyed**') ? [] : [where]),
+    ...others.map(() => `${where}, again`),
+  ])
+}
+
+/** Environments that GitHub still shows as active. */
+export function deploymentsLeft({ platform }: World): readonly string[] {
+  const { deployments, deploymentStatuses } = platform.github.context.state
+  const last = new Map(deploymentStatuses.map(({ deploymentId, state }) => [deploymentId, state]))
+  return deployments
+    .filter(({ id }) => last.get(id) !== 'inactive')
+    .map(({ id, environment }) => `deployment ${id} of ${environment}`)
+}
+
+/** Tokens of acme's installation that are active on GitHub without a grant that exists, or that the registry does not know. */
+export async function tokensLeft({ platform }: World): Promise<readonly string[]> {
+  const { github, store, admin } = platform
+  const [app] = github.context.state.apps
+  const installed = github.context.state.installations.find(({ accountId }) => accountId === acme.organization)
+  if (app === undefined || installed === undefined) throw new Error('the App is not installed at acme')
+  const live = await store.tokens.liveBy({ installation: { host: gitHubHost, appId: app.id, installationId: installed.id } })
+  const grants = (await admin.call('GET', `/apis/github.sekisho.dev/v1alpha1/namespaces/${acme.namespace}/repositorygrants`)) as {
+    readonly items: readonly { readonly metadata: { readonly uid: string } }[]
+  }
+  const uids = new Set(grants.items.map(({ metadata }) => metadata.uid))
+  const ofGrants = live.filter(({ grantUid }) => uids.has(grantUid)).map(({ token }) => credentialKey(token.reveal()))
+  const allowed = new Set(ofGrants)
+  return Object.entries(github.context.state.credentials.accessTokens).flatMap(([key, token]) => {
+    const isTheirs = token.kind === 'installation' && token.installationId === installed.id && !allowed.has(key)
+    return isTheirs ? [`token for ${JSON.stringify(token.permissions)}`] : []
+  })
+}
+
+/** Tags in the repositories of all previews of acme's repositories of these numbers. */
+export function allImages(
+  world: World,
+  pulls: readonly { readonly repository: number; readonly number: number }[],
+): readonly string[] {
+  return pulls.flatMap(({ repository, number }) => imagesLeft(world, `${repositoryName(repository)}-pr-${number}`))
 }

@@ -16,7 +16,12 @@ export async function rowsOf({ platform }: World, pipeline: string): Promise<rea
 }
 
 /** Resolves when the row of the pull request says that this commit runs, and where. */
-export async function running(world: World, pipeline: string, { pull, head }: OpenPull, signal: AbortSignal): Promise<void> {
+export async function running(
+  world: World,
+  pipeline: string,
+  { pull, head }: OpenPull,
+  patience: { readonly signal: AbortSignal; readonly seconds?: number },
+): Promise<void> {
   await until(
     world,
     `preview ${pull.number} to run`,
@@ -25,7 +30,7 @@ export async function running(world: World, pipeline: string, { pull, head }: Op
       if (row?.state === 'Running' && row.url !== undefined && row.headCommit === head) return true
       throw new Error(JSON.stringify(row))
     },
-    { signal },
+    patience,
   )
 }
 
@@ -58,10 +63,10 @@ async function live({ world, pipeline, signal }: Place, index: number, times: Ti
   const next = await push(world, { repository, branch: first, text: `${first} again` })
   const gone = await until(world, 'the old build to be cancelled', async () => world.actor.goneAt(head), { signal })
   times.cancelled.push((gone - pushedAt) / 1000)
-  await running(world, pipeline, { ...opened, head: next }, signal)
+  await running(world, pipeline, { ...opened, head: next }, { signal })
 
   const second = await open(world, repository, `second-${index}`)
-  await running(world, pipeline, second, signal)
+  await running(world, pipeline, second, { signal })
   times.url.push(since(second.at))
   for (const { pull } of [opened, second]) {
     const name = `${pipeline}-pr-${pull.number}`

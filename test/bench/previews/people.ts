@@ -61,6 +61,10 @@ export async function close(world: World, pull: PullRequest): Promise<number> {
   return at
 }
 
+export async function reopen(world: World, pull: PullRequest): Promise<void> {
+  await setPullRequestState(actionIn(world, pull.repositoryId, 'dave'), pull, 'open')
+}
+
 function commentsOf({ platform }: World, { repositoryId, number }: PullRequest): readonly IssueComment[] {
   return platform.github.context.state.comments.filter(one => one.repositoryId === repositoryId && one.number === number)
 }
