@@ -80,6 +80,9 @@ export const secretsAnnotation = `${domain}/secrets`
 /** On an Application: `spec.commit`, when a RemoteSync took the image of a preview instead of building it. */
 export const promotedAnnotation = `${domain}/promoted`
 
+/** On an Application: `spec.image`, when it is the image before on another run image. */
+export const rebasedAnnotation = `${domain}/rebased`
+
 /** On an Application: which user made the last changes of its spec (src/api/apps/application/changed-by.ts). Nobody else can set it. */
 export const changedByAnnotation = `${domain}/changed-by`
 

@@ -86,3 +86,32 @@ describe('build limiter with one slot', () => {
     expect(limiter.queued('RemoteSync')).toEqual([])
   })
 })
+
+describe('work that may wait', () => {
+  const clock: Clock = { now: () => new Date(0), sleep: () => Promise.resolve() }
+  const owner = (uid: string) => ({ kind: 'RemoteSync', namespace: uid, name: 'sync', uid })
+  const running: RunningBuild[] = []
+  const limiterOf = (platformBuilds: number) =>
+    createBuildLimiter({ running: () => running, known: () => false }, { clock, platformBuilds })
+
+  test('has one slot of a tenant, and half of all', () => {
+    const limiter = limiterOf(4)
+    const tries = ['a', 'a', 'b', 'c'].map((tenant, index) =>
+      limiter.tryAcquireIdle(owner(`${index}`), { tenant, name: `${index}` }),
+    )
+    expect(tries).toEqual([true, false, true, false])
+    expect(limiter.tryAcquireIdle(owner('0'), { tenant: 'a', name: '0' })).toBe(true)
+    limiter.release({ namespace: 'b', name: '2' })
+    expect(limiter.tryAcquireIdle(owner('3'), { tenant: 'c', name: '3' })).toBe(true)
+  })
+
+  test('does not begin while a build waits, nor beside one of its tenant', () => {
+    const limiter = limiterOf(4)
+    expect(limiter.tryAcquire(owner('a'), build('a', 'one', 1))).toEqual({ kind: 'acquired' })
+    expect(limiter.tryAcquireIdle(owner('a2'), { tenant: 'a', name: 'rebase' })).toBe(false)
+    expect(limiter.tryAcquire(owner('a3'), build('a', 'two', 2))).toMatchObject({ kind: 'queued' })
+    expect(limiter.tryAcquireIdle(owner('b'), { tenant: 'b', name: 'rebase' })).toBe(false)
+    limiter.dequeue('a3')
+    expect(limiter.tryAcquireIdle(owner('b'), { tenant: 'b', name: 'rebase' })).toBe(true)
+  })
+})

@@ -15,6 +15,11 @@ export type SlotOutcome =
 export type BuildLimiter = {
   /** Takes a slot for the build, or queues it. An owner has one place in the queue: a newer build replaces the older one. Idempotent. */
   readonly tryAcquire: (owner: BuildOwner, build: QueuedBuild) => SlotOutcome
+  /**
+   * Takes a slot for work that may wait: only while no build is queued, while the tenant builds nothing, and while less than half of the slots are in
+   * use. It keeps no place in the queue. Idempotent.
+   */
+  readonly tryAcquireIdle: (owner: BuildOwner, build: RunningBuild) => boolean
   /** Frees the slot of a build that could not be started. */
   readonly release: (key: BuildKey) => void
   /** Must be called for every owner that does not wait for a slot (any more): its place in the queue would block the others. */
@@ -44,7 +49,18 @@ export function createBuildLimiter(
     return [...builder.running(), ...acquired.values()]
   }
 
+  const take = (owner: BuildOwner, { tenant, name }: RunningBuild): void =>
+    void acquired.set(sharerText({ tenant, name }), { tenant, name, owner, until: clock.now().getTime() + slotMilliseconds })
+
   return {
+    tryAcquireIdle(owner, build) {
+      const occupied = running()
+      if (acquired.has(sharerText(build))) return true
+      const isBusy = queue.size > 0 || occupied.length >= platformBuilds / 2
+      if (isBusy || occupied.some(({ tenant }) => tenant === build.tenant)) return false
+      take(owner, build)
+      return true
+    },
     tryAcquire(owner, build) {
       const occupied = running()
       const text = sharerText(build)
@@ -58,7 +74,7 @@ export function createBuildLimiter(
           place: placeText(placeOf(build, queued)),
         }
       queue.delete(owner.uid)
-      acquired.set(text, { tenant: build.tenant, name: build.name, owner, until: clock.now().getTime() + slotMilliseconds })
+      take(owner, build)
       return { kind: 'acquired' }
     },
     release: ({ namespace, name }) => void acquired.delete(sharerText({ tenant: namespace, name })),

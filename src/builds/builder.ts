@@ -67,7 +67,14 @@ export type BuildState =
       /** When a build that has not ended is given up. */
       readonly deadline: Date
     }
-  | { readonly kind: 'succeeded'; readonly image: string; readonly proof: CommitProof; readonly startedAt?: string }
+  | {
+      readonly kind: 'succeeded'
+      readonly image: string
+      readonly proof: CommitProof
+      /** The digest of the run image below it, where images have one. */
+      readonly runImage?: string
+      readonly startedAt?: string
+    }
   | {
       readonly kind: 'failed'
       readonly step: string

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ChartInput } from './chart-input.ts'
 import { longestNames, objectName } from './web/names.ts'
-import { canonical } from './web/quantities.ts'
 import { chart } from './web.ts'
 
 const input: ChartInput = {
@@ -123,20 +122,6 @@ describe('names', () => {
     expect(one).not.toBe(other)
     expect(objectName('x'.repeat(40), `${'y'.repeat(39)}a`, longestNames.cronJob)).toBe(one)
   })
-})
-
-describe('quantities', () => {
-  test.each([
-    ['1024Mi', '1Gi'],
-    ['1536Mi', '1536Mi'],
-    ['1048576Mi', '1Ti'],
-    ['0128Mi', '128Mi'],
-    ['0Mi', '0'],
-    ['1000m', '1'],
-    ['1500m', '1500m'],
-    ['2000', '2k'],
-    ['2', '2'],
-  ])('%s is stored as %s', (given, stored) => expect(canonical(given)).toBe(stored))
 })
 
 describe('what a process asks for', () => {

@@ -161,6 +161,8 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
       buildkit: buildkitOf(settings, registry),
       labelsOf: registry.labelsOf,
       freshLabelsOf: registry.freshLabelsOf,
+      tagImage: settings.rebases === 'enabled' ? registry.tag : undefined,
+      recordPushes: unusedImages.recordNow,
       imageClaims: unusedImages.claims,
       platformBuilds: settings.platformBuilds,
       prepareRollout: renderer.warmUp,

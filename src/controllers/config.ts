@@ -207,6 +207,12 @@ export const controllersSettings = {
     maximum: 1000,
     default: '4',
   }),
+  rebases: choiceSetting(
+    'SEKISHO_REBASES',
+    'whether images that were built with buildpacks get a newer run image of their builder without a build, while nobody builds: enabled or disabled (each gets it with its next build)',
+    ['enabled', 'disabled'],
+    { default: 'enabled' },
+  ),
   buildLogMegabytes: integerSetting(
     'SEKISHO_BUILD_LOG_MEGABYTES',
     'the most text in megabytes that is kept of the log of one build: its beginning and its end',

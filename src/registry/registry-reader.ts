@@ -1,5 +1,5 @@
-// Reads from the registry that holds the tenants' images, and deletes manifests by digest; nothing else is changed there. It authenticates as the
-// registry asks: with a token that the platform signs itself, or by the challenge of a registry with its own accounts. Bounded in time, size and
+// Reads from the registry that holds the tenants' images, deletes manifests by digest, and puts a manifest under a tag; nothing else is changed
+// there. It authenticates as the registry asks: with a token that the platform signs itself, or by the challenge of a registry with its own accounts. Bounded in time, size and
 // redirects.
 // Source: https://distribution.github.io/distribution/spec/auth/token/, https://github.com/opencontainers/distribution-spec (Content Management)
 import { Agent, type Dispatcher, request } from 'undici'
@@ -8,6 +8,7 @@ import { readAtMost } from '../lib/http/byte-stream.ts'
 import { asObject, parseJson, textAt } from '../lib/json/json-value.ts'
 import { redactTokens } from '../lib/log.ts'
 import type { Credential } from './credentials.ts'
+import type { RepositoryAction } from './repository.ts'
 
 export type RegistryRead = {
   readonly repository: string
@@ -27,15 +28,30 @@ export type RegistryReader = (read: RegistryRead) => Promise<RegistryReply>
 /** Deletes the manifest of this digest, and with it every tag of the repository that means it. */
 export type ManifestRemover = (manifest: { readonly repository: string; readonly digest: string }) => Promise<RegistryReply>
 
+/** Puts a manifest, whose layers the repository has, under the tag. */
+export type ManifestWriter = (manifest: {
+  readonly repository: string
+  readonly tag: string
+  readonly mediaType: string
+  readonly bytes: Buffer
+}) => Promise<RegistryReply>
+
 export type ReaderAuthorization = {
-  /** A token for one action on the repository, signed by the platform itself. */
-  readonly tokenFor?: (repository: string, action: 'pull' | 'delete') => Promise<string>
+  /** A token for these actions on the repository, signed by the platform itself. */
+  readonly tokenFor?: (repository: string, actions: readonly RepositoryAction[]) => Promise<string>
   /** The account for a repository, in a registry that brings its own accounts. */
   readonly credentialFor?: (repository: string) => Promise<Credential | undefined>
 }
 
 const timeoutMilliseconds = 10_000
-const mostRedirects = { GET: 3, DELETE: 0 }
+type Method = 'GET' | 'DELETE' | 'PUT'
+const mostRedirects: Readonly<Record<Method, number>> = { GET: 3, DELETE: 0, PUT: 0 }
+/** What each asks for. Whoever pushes also reads what is there (distribution's token authentication). */
+const actionsOf: Readonly<Record<Method, readonly RepositoryAction[]>> = {
+  GET: ['pull'],
+  DELETE: ['delete'],
+  PUT: ['pull', 'push'],
+}
 const mostTokenBytes = 65_536
 
 /** `close` ends the connections; it may be called again. */
@@ -45,6 +61,7 @@ export function createRegistryReader(
 ): {
   readonly read: RegistryReader
   readonly remove: ManifestRemover
+  readonly write: ManifestWriter
   /** Whether the registry speaks HTTP without TLS. Rejects while it does not answer. */
   readonly plainHttp: () => Promise<boolean>
   readonly close: () => Promise<void>
@@ -57,7 +74,7 @@ export function createRegistryReader(
     bodyTimeout: timeoutMilliseconds,
   })
   const send = createSend(dispatcher)
-  const get: Get = (url, headers, mostBytes) => send('GET', url, headers, mostBytes)
+  const get: Get = (url, headers, mostBytes) => send({ method: 'GET', url, headers, mostBytes })
   let base: Promise<string> | undefined
   const baseUrl = async (): Promise<string> => {
     base ??= findScheme(get, host)
@@ -70,20 +87,22 @@ export function createRegistryReader(
   }
 
   type Authorized = Pick<RegistryRead, 'repository' | 'path' | 'mostBytes'> & {
-    readonly method: 'GET' | 'DELETE'
+    readonly method: Method
     readonly headers: Readonly<Record<string, string>>
+    readonly body?: Buffer
   }
 
-  async function authorized({ method, repository, path, headers, mostBytes }: Authorized): Promise<RegistryReply> {
-    const action = method === 'GET' ? 'pull' : 'delete'
+  async function authorized({ repository, path, ...asked }: Authorized): Promise<RegistryReply> {
+    const { method, headers } = asked
+    const actions = actionsOf[method]
     try {
       const url = `${await baseUrl()}/v2/${repository}/${path}`
-      const token = await authorization.tokenFor?.(repository, action)
-      const first = await send(method, url, { ...headers, ...(token === undefined ? {} : bearer(token)) }, mostBytes)
+      const token = await authorization.tokenFor?.(repository, actions)
+      const first = await send({ ...asked, url, headers: { ...headers, ...(token === undefined ? {} : bearer(token)) } })
       if (first.status !== 401 || token !== undefined) return replyOf(first)
-      const answered = await answerChallenge(`repository:${repository}:${action}`, repository, first.challenge)
+      const answered = await answerChallenge(`repository:${repository}:${actions.join(',')}`, repository, first.challenge)
       if (answered === undefined) return replyOf({ ...first, bytes: undefined })
-      return replyOf(await send(method, url, { ...headers, authorization: answered }, mostBytes))
+      return replyOf(await send({ ...asked, url, headers: { ...headers, authorization: answered } }))
     } catch (error) {
       return { kind: 'failed', message: redactTokens(messageOf(error)).slice(0, 200) }
     }
@@ -114,6 +133,15 @@ export function createRegistryReader(
       authorized({ method: 'GET', repository, path, headers: { accept: accept.join(', ') }, mostBytes }),
     remove: ({ repository, digest }) =>
       authorized({ method: 'DELETE', repository, path: `manifests/${digest}`, headers: {}, mostBytes: mostTokenBytes }),
+    write: ({ repository, tag, mediaType, bytes }) =>
+      authorized({
+        method: 'PUT',
+        repository,
+        path: `manifests/${tag}`,
+        headers: { 'content-type': mediaType },
+        body: bytes,
+        mostBytes: mostTokenBytes,
+      }),
     plainHttp: async () => (await baseUrl()).startsWith('http://'),
     close() {
       closed ??= dispatcher.destroy()
@@ -132,7 +160,13 @@ function basicHeader({ username, password }: Credential): string {
 
 type Got = { readonly status: number; readonly challenge: string; readonly more: boolean; readonly bytes: Buffer | undefined }
 type Get = (url: string, headers: Readonly<Record<string, string>>, mostBytes: number) => Promise<Got>
-type Send = (method: 'GET' | 'DELETE', ...request: Parameters<Get>) => Promise<Got>
+type Send = (sent: {
+  readonly method: Method
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Buffer
+  readonly mostBytes: number
+}) => Promise<Got>
 
 function replyOf({ status, bytes, more }: Got): RegistryReply {
   return { kind: 'answered', status, bytes, more }
@@ -144,28 +178,29 @@ function withoutCredential({ authorization: _, ...others }: Readonly<Record<stri
 
 /** Follows redirects of GET, which registries use for blobs; the credential goes to the first origin only. */
 function createSend(dispatcher: Dispatcher): Send {
-  return async (method, url, headers, mostBytes) => {
+  return async ({ method, url, headers, body = null, mostBytes }) => {
     let target = new URL(url)
     let sent: Readonly<Record<string, string>> = headers
     for (let redirects = 0; ; redirects++) {
-      const { statusCode, headers: answered, body } = await request(target, { dispatcher, method, headers: sent })
-      const { location } = answered
-      if (statusCode >= 300 && statusCode < 400 && typeof location === 'string' && redirects < mostRedirects[method]) {
-        await body.dump()
-        const next = new URL(location, target)
-        if (next.origin !== target.origin) sent = withoutCredential(sent)
-        target = next
-        continue
-      }
-      const challenge = answered['www-authenticate']
-      const bytes = await readAtMost(mostBytes, body)
-      return {
-        status: statusCode,
-        challenge: typeof challenge === 'string' ? challenge : '',
-        more: answered['link'] !== undefined,
-        bytes,
-      }
+      const answer = await request(target, { dispatcher, method, headers: sent, body })
+      const { location } = answer.headers
+      const isRedirect = answer.statusCode >= 300 && answer.statusCode < 400
+      if (!isRedirect || typeof location !== 'string' || redirects >= mostRedirects[method]) return gotOf(answer, mostBytes)
+      await answer.body.dump()
+      const next = new URL(location, target)
+      if (next.origin !== target.origin) sent = withoutCredential(sent)
+      target = next
     }
+  }
+}
+
+async function gotOf({ statusCode, headers, body }: Dispatcher.ResponseData, mostBytes: number): Promise<Got> {
+  const challenge = headers['www-authenticate']
+  return {
+    status: statusCode,
+    challenge: typeof challenge === 'string' ? challenge : '',
+    more: headers['link'] !== undefined,
+    bytes: await readAtMost(mostBytes, body),
   }
 }
 

@@ -78,8 +78,8 @@ function platformOn(
   authorization?: ReaderAuthorization,
 ): Platform & { readonly close: () => Promise<void> } {
   const own: ReaderAuthorization = {
-    async tokenFor(name, action) {
-      return (await host.issue('platform', [{ type: 'repository', name, actions: [action] }])).token
+    async tokenFor(name, actions) {
+      return (await host.issue('platform', [{ type: 'repository', name, actions }])).token
     },
   }
   const reader = createRegistryReader(host.host, authorization ?? own)

@@ -100,7 +100,7 @@ export const release = defineKind({
         },
         { description: 'Where the change came from, as far as it is known for certain.' },
       ),
-      reason: choice(['First', 'NewCommit', 'NewImage', 'Promoted', 'SpecChanged', 'SecretChanged', 'Retried'], {
+      reason: choice(['First', 'NewCommit', 'NewImage', 'Promoted', 'Rebased', 'SpecChanged', 'SecretChanged', 'Retried'], {
         description:
           'What changed. `Promoted`: the image of a preview of the same files was taken without a build. `Retried`: nothing, but the release before had failed and `spec.restartedAt` of the Application was changed.',
       }),

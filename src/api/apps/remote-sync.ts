@@ -106,6 +106,22 @@ export const remoteSync = defineKind({
     image: optional(text({ description: 'The image of the last successful build, by digest.', max: 512 })),
     imageCommit: optional(text({ description: 'The commit from which `image` was built.', max: 64 })),
     imageBuild: optional(text({ description: 'The name of the build that created `image`.', max: 253 })),
+    runImage: optional(
+      text({ description: 'The digest of the run image (of the operating system) below `image`, where it has one.', max: 128 }),
+    ),
+    rebase: optional(
+      object(
+        {
+          build: text({ description: 'The name of the build that exchanges it.', max: 253 }),
+          runImage: text({ description: 'The digest of the run image that the image gets.', max: 128 }),
+          image: optional(text({ description: 'The image that came of it, by digest.', max: 512 })),
+          failure: optional(
+            text({ description: 'Why it failed. It is not tried again for this run image; the next build has it.', max: 2048 }),
+          ),
+        },
+        { description: 'Set when the builder had a newer run image than `image`: it is exchanged without a build.' },
+      ),
+    ),
     handledWake: optional(
       text({
         description:

@@ -203,7 +203,13 @@ const clusterWide: readonly Right[] = [
     verbs: ['get', ...cached],
     usedBy: [kpack, controllerOf('remote-sync')],
   },
-  { place: 'cluster', group: 'kpack.io', resources: ['clusterbuilders'], verbs: ['get'], usedBy: [kpack] },
+  {
+    place: 'cluster',
+    group: 'kpack.io',
+    resources: ['clusterbuilders'],
+    verbs: ['get', ...cached],
+    usedBy: [kpack, controllerOf('remote-sync')],
+  },
   {
     place: 'cluster',
     group: 'apiextensions.k8s.io',

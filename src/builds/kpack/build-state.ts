@@ -5,7 +5,8 @@ import type { BuildState, CommitProof } from '../builder.ts'
 import { causeOf } from '../cause/cause.ts'
 import { cleanLog } from '../cause/clean-log.ts'
 import { podEnd } from '../pod-end.ts'
-import { type KpackBuild, kpackSteps } from './resources.ts'
+import { digestOf } from '../rebaser.ts'
+import { isRebase, type KpackBuild, stepsOf } from './resources.ts'
 
 /** Added to the build's own timeout for scheduling, image pulls and kpack's reconcile. A build that has not ended by then is given up. */
 const graceSeconds = 120
@@ -46,7 +47,7 @@ function startOf(build: KpackBuild): { readonly startedAt?: string } {
 
 function currentStep(build: KpackBuild): string {
   const completed = new Set(build.status?.stepsCompleted ?? [])
-  return kpackSteps.find(step => !completed.has(step)) ?? 'completion'
+  return stepsOf(build).find(step => !completed.has(step)) ?? 'completion'
 }
 
 /** The step that failed: according to the pod, else according to kpack's message, else the first step that is not complete. */
@@ -70,7 +71,7 @@ export function tailOf(log: string): string {
 export type BuildEvidence = { readonly pod?: Pod | undefined; readonly log?: string; readonly proof?: CommitProof }
 
 /** The steps that talk to the registry and run no code of the tenant, so their messages can be trusted. */
-const registrySteps: readonly string[] = ['prepare', 'analyze', 'restore', 'export']
+const registrySteps: readonly string[] = ['prepare', 'analyze', 'restore', 'export', 'rebase']
 /** As the registry's clients print a refusal (go-containerregistry, containerd). */
 const registryRefusal =
   /\b(UNAUTHORIZED|DENIED)\b|\b(401 Unauthorized|403 Forbidden)\b|status code:? 40[13]\b|validating registry (read|write) access|registry credential/
@@ -120,11 +121,12 @@ export function readBuildState(build: KpackBuild, evidence: BuildEvidence | unde
   const { status } = succeeded(build)
   const started = startOf(build)
   if (status === 'True') {
-    const { latestImage } = build.status ?? {}
+    const { latestImage, stack } = build.status ?? {}
+    const runImage = digestOf(stack?.runImage)
     if (latestImage === undefined)
       return {
         kind: 'failed',
-        step: 'export',
+        step: isRebase(build) ? 'rebase' : 'export',
         detail: 'the builder reported success without an image',
         sourceUnread: false,
         registryRefused: false,
@@ -132,7 +134,13 @@ export function readBuildState(build: KpackBuild, evidence: BuildEvidence | unde
         ...started,
       }
     const unread: CommitProof = { kind: 'unreadable', message: 'its image was not read' }
-    return { kind: 'succeeded', image: latestImage, proof: evidence?.proof ?? unread, ...started }
+    return {
+      kind: 'succeeded',
+      image: latestImage,
+      proof: evidence?.proof ?? unread,
+      ...(runImage === undefined ? {} : { runImage }),
+      ...started,
+    }
   }
   if (status === 'False') return failedState(build, evidence)
   const deadline = deadlineOf(build)

@@ -26,7 +26,7 @@ import {
 } from './build-manifest.ts'
 import { type BuildEvidence, builtImage, failedStep, hasEnded, hasFailed, readBuildState } from './build-state.ts'
 import { commitOfImage, type LabelAnswer } from './image-commit.ts'
-import { clusterBuilders, type KpackBuild, kpackBuildCrd, kpackBuilds, kpackSteps } from './resources.ts'
+import { clusterBuilders, type KpackBuild, kpackBuildCrd, kpackBuilds, stepsOf } from './resources.ts'
 
 export type KpackDeps = {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'delete' | 'podLogs'>
@@ -48,8 +48,13 @@ const logBytes = 1_048_576
 const ownerIndex = 'owner'
 const ownerKeyIndex = 'owner-key'
 
+type OfClient = { readonly client: Pick<KubeClient, 'get'> }
+
 /** The image of a builder, or why there is none. Without a name: that of the platform. */
-async function builderImage({ client, settings }: KpackDeps, name: string | undefined): Promise<BuilderImage | string> {
+export async function builderImage(
+  { client, settings }: OfClient & Pick<KpackDeps, 'settings'>,
+  name: string | undefined,
+): Promise<BuilderImage | string> {
   const configured = name === undefined ? settings.clusterBuilder : settings.builders.get(name)
   if (configured === undefined) return `there is no builder ${name} any more: ask a platform admin, or name another one`
   // A name of Kubernetes has no slash, and the name of an image has one.
@@ -61,7 +66,8 @@ async function builderImage({ client, settings }: KpackDeps, name: string | unde
   return { image, ...(stack?.id === undefined ? {} : { stack: stack.id }) }
 }
 
-async function existing({ client }: KpackDeps, key: BuildKey, owner: BuildOwner): Promise<StartOutcome> {
+/** After a create met another object of that name. */
+export async function existing({ client }: OfClient, key: BuildKey, owner: BuildOwner): Promise<StartOutcome> {
   const build = await client.get(kpackBuilds, key)
   if (build && belongsTo(build, owner) && build.metadata.deletionTimestamp === undefined) return { kind: 'started' }
   const message = `a Build named ${key.name} exists that is being deleted or belongs to another ${owner.kind}`
@@ -164,7 +170,7 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
         const { url, revision = '' } = build.spec.source.git ?? {}
         const result = hasEnded(build) ? (hasFailed(build) ? 'Failed' : 'Succeeded') : undefined
         const masked = url === undefined ? [] : [url]
-        const read = { pod: build.status?.podName, steps: kpackSteps, masked }
+        const read = { pod: build.status?.podName, steps: stepsOf(build), masked }
         return loggedBuild(build, { commit: revision, ...read, result, pushes: pushesOf(build) }) ?? []
       }),
     known: key => builds.get(key) !== undefined,

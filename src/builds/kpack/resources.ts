@@ -19,7 +19,8 @@ export type KpackBuild = KubeObject & {
     readonly conditions?: readonly KpackCondition[]
     readonly latestImage?: string
     readonly podName?: string
-    readonly stack?: { readonly id?: string }
+    /** `runImage`: on which `latestImage` is, by digest. */
+    readonly stack?: { readonly id?: string; readonly runImage?: string }
     readonly stepStates?: readonly StepState[]
     readonly stepsCompleted?: readonly string[]
   }
@@ -30,7 +31,7 @@ export const kpackBuilds: ResourceType<KpackBuild> = { apiVersion, kind: 'Build'
 export type ClusterBuilder = KubeObject & {
   readonly status?: {
     readonly latestImage?: string
-    readonly stack?: { readonly id?: string }
+    readonly stack?: { readonly id?: string; readonly runImage?: string }
     readonly conditions?: readonly KpackCondition[]
   }
 }
@@ -45,5 +46,18 @@ export const clusterBuilders: ResourceType<ClusterBuilder> = {
 /** kpack is installed when this CRD exists. */
 export const kpackBuildCrd = 'builds.kpack.io'
 
+/** By this kpack decides that a Build with a `lastBuild` of the same stack only exchanges the run image. */
+export const rebaseAnnotation = 'image.kpack.io/reason'
+export const rebaseReason = 'STACK'
+
 /** In the order in which the build pod runs them. */
-export const kpackSteps: readonly string[] = ['prepare', 'analyze', 'detect', 'restore', 'build', 'export', 'completion']
+const kpackSteps: readonly string[] = ['prepare', 'analyze', 'detect', 'restore', 'build', 'export', 'completion']
+const rebaseSteps: readonly string[] = ['rebase', 'completion']
+
+export function isRebase({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[rebaseAnnotation] === rebaseReason
+}
+
+export function stepsOf(build: KubeObject): readonly string[] {
+  return isRebase(build) ? rebaseSteps : kpackSteps
+}

@@ -127,11 +127,15 @@ type Image = Required<Pick<RemoteSyncStatus, 'image' | 'imageCommit' | 'imageBui
 /** What is said of the former image goes with it. */
 function withImage(
   { remoteSync }: Facts,
-  { promoted, imageSource: former, ...status }: RemoteSyncStatus,
-  built: Image,
+  { promoted, imageSource: former, runImage: below, rebase, ...status }: RemoteSyncStatus,
+  { runImage, ...built }: Image & { readonly runImage: string | undefined },
 ): RemoteSyncStatus {
   const imageSource = imageSourceOf(remoteSync, status)
-  return { ...status, ...built, ...(imageSource === undefined ? {} : { imageSource }) }
+  return {
+    ...{ ...status, ...built },
+    ...(imageSource === undefined ? {} : { imageSource }),
+    ...(runImage === undefined ? {} : { runImage }),
+  }
 }
 
 /** The one action that the observed build asks for. Its `status` is what holds before the action; effects add their own times. */
@@ -183,9 +187,8 @@ export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMis
         const message = `the image of build ${name} names commit ${proof.commit}, not ${commit}: it is not used`
         return fail('recordFailure', reasons.wrongCommit, message)
       }
-      const built = withPhases(withImage(facts, status, { image, imageCommit: commit, imageBuild: name }), {
-        builtAt: now.toISOString(),
-      })
+      const made = withImage(facts, status, { image, imageCommit: commit, imageBuild: name, runImage: state.runImage })
+      const built = withPhases(made, { builtAt: now.toISOString() })
       const ended = others.filter(other => other.ended).map(({ key }) => key)
       return { kind: 'useImage', build, status: built, image, commit, cancel: ended.slice(keptBuilds - 1) }
     }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
-import { promotedAnnotation } from '../../api/names.ts'
+import { promotedAnnotation, rebasedAnnotation } from '../../api/names.ts'
 import type { BuildRequest } from '../../builds/builder.ts'
 import type { SourceRequest } from '../../builds/source-store/source-store.ts'
 import type { Applied } from '../../kube/client/client.ts'
@@ -11,8 +11,13 @@ import type { RepositoryAccess } from '../owned-grant.ts'
 import { buildKey, type CommitBuild, type Facts, sourceIdentity } from './gather.ts'
 import type { RemoteSyncStatus } from './status.ts'
 
-/** The image to run, and the commit it was built from: that of a preview when it is promoted. */
-export type BuiltImage = { readonly image: string; readonly commit: string; readonly isPromoted: boolean }
+/** The image to run, and the commit it was built from: that of a preview when it is promoted. `isRebased`: it only got another run image. */
+export type BuiltImage = {
+  readonly image: string
+  readonly commit: string
+  readonly isPromoted: boolean
+  readonly isRebased?: boolean
+}
 
 const longestPrefix = 30
 /** kpack names a volume after the Secret of the build, with a prefix, and such a name has 63 characters at most. */
@@ -97,12 +102,13 @@ export function desiredBuild(
 }
 
 /**
- * The two fields of the Application that a RemoteSync owns, and whether the image was promoted, which the Release says. With the uid, so that the
+ * The two fields of the Application that a RemoteSync owns, and how it got the image without a build, which the Release says. With the uid, so that the
  * apply never creates an Application.
  */
-export function desiredApplication({ metadata }: Application, { image, commit, isPromoted }: BuiltImage): Applied {
+export function desiredApplication({ metadata }: Application, { image, commit, isPromoted, isRebased }: BuiltImage): Applied {
   const { name, namespace = '', uid = '' } = metadata
   const { apiVersion, kind } = applications
-  const annotations = isPromoted ? { annotations: { [promotedAnnotation]: commit } } : {}
+  const origin = isPromoted ? { [promotedAnnotation]: commit } : isRebased === true ? { [rebasedAnnotation]: image } : undefined
+  const annotations = origin === undefined ? {} : { annotations: origin }
   return { apiVersion, kind, metadata: { name, namespace, uid, ...annotations }, spec: { image, commit } }
 }

@@ -11,15 +11,17 @@ import { type KubeObject, keyOf, keyText, type ObjectKey } from '../../api/resou
 import { tenant } from '../../api/tenancy/tenant.ts'
 import { createBuildLimiter } from '../../builds/build-limiter.ts'
 import { createBuildSecrets } from '../../builds/build-secrets.ts'
-import type { Builder } from '../../builds/builder.ts'
+import type { Builder, BuildKey } from '../../builds/builder.ts'
 import { type BuildkitDeps, buildkitScope, createBuildkitBuilder } from '../../builds/buildkit/buildkit-builder.ts'
 import { buildProgress, commitOfRevision } from '../../builds/buildkit/pod-state.ts'
 import { chooseBuilder } from '../../builds/choose-builder.ts'
 import { buildScope, type KpackSettings, ownerKeys } from '../../builds/kpack/build-manifest.ts'
 import { commitOfImage } from '../../builds/kpack/image-commit.ts'
 import { createKpackBuilder, type KpackDeps } from '../../builds/kpack/kpack-builder.ts'
-import { type KpackBuild, kpackBuilds } from '../../builds/kpack/resources.ts'
+import { createKpackRebaser, type KpackRebaserDeps } from '../../builds/kpack/kpack-rebaser.ts'
+import { clusterBuilders, type KpackBuild, kpackBuilds } from '../../builds/kpack/resources.ts'
 import { buildkitMissing, kpackMissing, noBuilder } from '../../builds/no-builder.ts'
+import { noRebaser, type Rebaser } from '../../builds/rebaser.ts'
 import { createAnswerCache, createRepositoryClient } from '../../github/index.ts'
 import { type ControllerDefinition, type Watch, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
@@ -51,6 +53,10 @@ export type RemoteSyncControllerDeps = Pick<
   readonly labelsOf: KpackDeps['labelsOf']
   /** The same, not remembered. */
   readonly freshLabelsOf: KpackDeps['labelsOf']
+  /** Records what a build pushes; called before the build is deleted. Rejects where a retry may help. */
+  readonly recordPushes: (build: BuildKey) => Promise<void>
+  /** Undefined when images keep the run image with which they were built. */
+  readonly tagImage: KpackRebaserDeps['tagImage'] | undefined
   /** Builds that may run at once on the whole platform. */
   readonly platformBuilds: number
   readonly events: Pick<EventRecorder, 'record'>
@@ -105,9 +111,51 @@ function watched({ remoteSyncs }: RemoteSyncCaches): readonly Watch[] {
   ]
 }
 
+/** What builds, for every strategy. What a build pushes is recorded before the build is deleted. Call before the caches start. */
+function builderOf({ manager, kpack, buildkit, clock, labelsOf, recordPushes }: RemoteSyncControllerDeps): Builder {
+  const { client } = manager
+  const { settings } = kpack
+  const shared = { client, fieldManager, clock, labelsOf, secrets: createBuildSecrets({ client }) }
+  const builders = chooseBuilder({
+    Buildpacks: kpack.installed
+      ? createKpackBuilder({
+          ...shared,
+          builds: manager.cache(kpackBuilds, buildScope),
+          settings,
+        })
+      : noBuilder(kpackMissing),
+    Dockerfile: buildkit
+      ? createBuildkitBuilder({ ...shared, ...buildkit, pods: manager.cache(pods, buildkitScope) })
+      : noBuilder(buildkitMissing),
+  })
+  return {
+    ...builders,
+    async cancel(key) {
+      await recordPushes(key)
+      await builders.cancel(key)
+    },
+  }
+}
+
+function rebaserOf({ manager, kpack: { installed, settings }, tagImage }: RemoteSyncControllerDeps): Rebaser {
+  if (!installed || tagImage === undefined) return noRebaser
+  const { client } = manager
+  return createKpackRebaser({ client, fieldManager, settings, tagImage, clusterBuilders: manager.cache(clusterBuilders) })
+}
+
+/** All that build with buildpacks: which builder each of them means is decided later. */
+function newRunImage({ remoteSyncs }: RemoteSyncCaches): Watch {
+  const built = (): readonly ObjectKey[] =>
+    remoteSyncs
+      .list()
+      .filter(({ spec }) => spec.build.strategy === 'Buildpacks')
+      .map(keyOf)
+  return watches(clusterBuilders, built, { predicate: partChanged(({ status }) => status?.stack?.runImage) })
+}
+
 /** Call before the manager starts: caches and indexes can only be added then. */
 export function createRemoteSyncController(deps: RemoteSyncControllerDeps): ControllerDefinition {
-  const { manager, kpack, buildkit, clock, log, platformBuilds, labelsOf } = deps
+  const { manager, kpack, buildkit, clock, log, platformBuilds } = deps
   const { client } = manager
   const caches: RemoteSyncCaches = {
     remoteSyncs: manager.cache(remoteSync),
@@ -119,27 +167,15 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
     previewApprovals: manager.cache(previewApproval),
   }
   addRemoteSyncIndexes(caches)
-  const { settings } = kpack
-  const shared = { client, fieldManager, clock, labelsOf, secrets: createBuildSecrets({ client }) }
-  const builder = chooseBuilder({
-    Buildpacks: kpack.installed
-      ? createKpackBuilder({
-          ...shared,
-          secrets: createBuildSecrets({ client }),
-          builds: manager.cache(kpackBuilds, buildScope),
-          settings,
-        })
-      : noBuilder(kpackMissing),
-    Dockerfile: buildkit
-      ? createBuildkitBuilder({ ...shared, ...buildkit, pods: manager.cache(pods, buildkitScope) })
-      : noBuilder(buildkitMissing),
-  })
+  const builder = builderOf(deps)
+  const rebaser = rebaserOf(deps)
   const limiter = createBuildLimiter(builder, { clock, platformBuilds })
   deps.logs.collectFrom(builder)
   const { kind } = remoteSync
   const wakes = (build: KubeObject): readonly ObjectKey[] => [...ownerKeys(build, kind), ...limiter.queued(kind)]
   const builds = [
     ...(kpack.installed ? [watches(kpackBuilds, wakes, { ...buildScope, predicate: partChanged(kpackProgress) })] : []),
+    ...(rebaser === noRebaser ? [] : [newRunImage(caches)]),
     ...(buildkit ? [watches(pods, wakes, { ...buildkitScope, predicate: partChanged(buildProgress) })] : []),
   ]
   const status = createStatusWriter({
@@ -177,6 +213,7 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
     lastChecks: createLastChecks(),
     openRepository,
     builder,
+    rebaser,
     limiter,
     status,
     awaitReports: createReportWait(reportsOfFollower(manager.cache(githubReport)), clock),

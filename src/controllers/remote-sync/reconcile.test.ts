@@ -2,12 +2,14 @@
 // they do together on a real API server is in test/integration.
 import { describe, expect, test } from 'vitest'
 import { type AppSecret, appSecret } from '../../api/apps/app-secret.ts'
+import type { Application } from '../../api/apps/application.ts'
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
 import { type RemoteSync, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { KubeObject } from '../../api/resource.ts'
 import { createBuildLimiter } from '../../builds/build-limiter.ts'
 import type { BuildState, OwnedBuild, StartOutcome } from '../../builds/builder.ts'
+import type { RebaseOutcome } from '../../builds/rebaser.ts'
 import type { RepositoryClient } from '../../github/index.ts'
 import { createObjectCache, type ObjectCache } from '../../kube/cache/object-cache.ts'
 import type { Outcome } from '../../kube/controller/controller.ts'
@@ -37,6 +39,11 @@ type Fakes = {
   readonly approval?: PreviewApproval
   readonly liveApproval?: () => PreviewApproval | undefined
   readonly previews?: readonly BuiltPreview[]
+  /** The builder builds on this one now. */
+  readonly runImage?: string | undefined
+  readonly rebase?: RebaseOutcome
+  /** Of the Application, which runs `image@1`. */
+  readonly runs?: Application
   /** An AppSecret that exists. */
   readonly secret?: string
   /** The deletion of the images of ended previews has begun. */
@@ -45,7 +52,7 @@ type Fakes = {
   readonly grantOf?: RemoteSync
   readonly githubError?: Error
   /** Who holds the only slot before the reconcile; by default this RemoteSync. */
-  readonly slotOf?: { readonly uid?: string }
+  readonly slotOf?: { readonly uid?: string; readonly name?: string }
   readonly without?: 'grant' | 'application' | 'source' | 'repository' | 'branch'
 }
 
@@ -91,7 +98,7 @@ async function reconcile(fakes: Fakes = {}) {
   const remoteSync = fakes.remoteSync ?? sync({}, { metadata: finalized })
   const caches: RemoteSyncDeps['caches'] = {
     remoteSyncs: createObjectCache<RemoteSync>(),
-    applications: cacheOf(fakes.without === 'application' ? undefined : application()),
+    applications: cacheOf(fakes.without === 'application' ? undefined : (fakes.runs ?? application())),
     installations: cacheOf({ ...installation, metadata: { name: 'github', namespace: 'acme', uid: 'uid-i' } }),
     grants: cacheOf(fakes.without === 'grant' ? undefined : grant(fakes.grantOf)),
     tenants: createObjectCache(),
@@ -177,6 +184,13 @@ async function reconcile(fakes: Fakes = {}) {
       },
       revoke: () => record('revoke source', undefined),
       revokeOwner: uid => record(`revoke sources of ${uid}`, undefined),
+    },
+    rebaser: {
+      runImageOf: () => fakes.runImage,
+      async start({ key: { name }, image }) {
+        effects.push(`rebase ${image} as ${name}`)
+        return fakes.rebase ?? { kind: 'started' }
+      },
     },
     builder: {
       async start(request) {
@@ -528,5 +542,81 @@ describe('deletion', () => {
   test('does nothing when its finalizer is gone', async () => {
     const metadata = { ...deleted, finalizers: ['other.dev/one'] }
     expect((await reconcile({ remoteSync: sync({}, { metadata }), builds })).effects).toEqual([])
+  })
+})
+
+describe('an image whose builder has a newer run image', () => {
+  const [older = '', newer = ''] = ['a', 'b'].map(letter => `sha256:${letter.repeat(64)}`)
+  const ready = { image: 'image@1', conditions: [condition('Ready', 'True')] }
+  const runs = application({ image: 'image@1', commit }, ready)
+  const built = { commit, image: 'image@1', imageCommit: commit, imageBuild: named, runImage: older }
+  const status: NonNullable<RemoteSync['status']> = { ...built, observedGeneration: 1 }
+  const remoteSync = sync({}, { metadata: finalized, status })
+  const { runImage: _, ...unrecorded } = status
+  const rebased = { kind: 'succeeded', image: 'image@2', runImage: newer, proof: { kind: 'proven', commit } } as const
+  const run = (more: Fakes = {}) => reconcile({ remoteSync, runs, runImage: newer, ...more })
+  const minute = { kind: 'requeue', afterMilliseconds: 60_000 }
+
+  test('is rebased when all is done, which stays Ready', async () => {
+    const { effects, status: after, slot } = await run()
+    const name = after?.rebase?.build ?? ''
+    expect(effects).toEqual(['token', `rebase image@1 as ${name}`, 'status Deployed'])
+    expect(name).toMatch(/^shop-rebase-[0-9a-f]{12}$/)
+    expect(after).toMatchObject({ image: 'image@1', runImage: older, rebase: { runImage: newer } })
+    expect(slot).toBe('taken')
+  })
+
+  test.each<[string, Fakes]>([
+    ['on the newest', { runImage: older }],
+    ['of a builder that says nothing', { runImage: undefined }],
+    ['that was built before run images were recorded', { remoteSync: sync({}, { metadata: finalized, status: unrecorded }) }],
+    [
+      'that failed for this run image',
+      {
+        remoteSync: sync(
+          {},
+          { metadata: finalized, status: { ...status, rebase: { build: 'x', runImage: newer, failure: 'no' } } },
+        ),
+      },
+    ],
+    ['that does not run', { runs: application({ image: 'image@1', commit }) }],
+  ])('is left as it is: one %s', async (_what, fakes) => {
+    const { effects } = await run(fakes)
+    expect(effects.filter(effect => effect.startsWith('rebase'))).toEqual([])
+  })
+
+  test('waits while others build', async () => {
+    const { effects, outcome } = await run({ slotOf: { uid: 'other', name: 'site' } })
+    expect(effects).toEqual(['token', 'status Deployed'])
+    expect(outcome).toEqual(minute)
+  })
+
+  test('that is refused is tried again, and frees its slot', async () => {
+    const { outcome, slot, status: after } = await run({ rebase: { kind: 'refused', message: 'no builder' } })
+    expect([outcome, slot, after?.rebase]).toEqual([minute, 'free', undefined])
+  })
+
+  test('that cannot be rebased says why, and is Ready', async () => {
+    const { effects, outcome, slot, status: after } = await run({ rebase: { kind: 'impossible', message: 'the image is gone' } })
+    expect(after?.rebase).toMatchObject({ runImage: newer, failure: 'the image is gone' })
+    expect([outcome, slot, effects.at(-1)]).toEqual([{ kind: 'done' }, 'free', 'status Deployed'])
+  })
+
+  test('and that was rebased: the status names it before the Application gets it', async () => {
+    const { effects, status: after } = await run({ state: rebased })
+    expect(effects).toEqual(['token', 'status Deployed', 'apply Application image@2', 'status RollingOut'])
+    expect(after).toMatchObject({
+      image: 'image@2',
+      imageCommit: commit,
+      imageBuild: named,
+      runImage: newer,
+      rebase: { image: 'image@2' },
+    })
+  })
+
+  test('and whose rebase names another commit is not used', async () => {
+    const { effects, status: after } = await run({ state: { ...rebased, proof: { kind: 'proven', commit: before } } })
+    expect(effects).toEqual(['token', 'status Deployed'])
+    expect(after).toMatchObject({ image: 'image@1', rebase: { failure: expect.stringContaining('not used') } })
   })
 })

@@ -23,6 +23,7 @@ import { type EndDeps, end, endBuilds, endOrphans } from './ending/end-builds.ts
 import { buildKey, type CommitBuild, type Facts, type GatherDeps, gather, gatherBuild, sourceIdentity } from './gather.ts'
 import { applicationNotFound, type Halt, halt, haltOf } from './halt.ts'
 import { isPromoted } from './promotion/built-preview.ts'
+import { type RebaseDeps, rebaseGoingOn, rebaseImage } from './rebase/rebase-image.ts'
 import { type AskDeps, askGitHub } from './source/ask-github.ts'
 import { approvalMissing, approvalMissingNow, isApproved, neededApproval, secretsRefused } from './source/fork-approval.ts'
 import { type OpenRepository, type OpenRepositoryDeps, openRepositoryOnce } from './source/open-repository.ts'
@@ -32,7 +33,8 @@ import { isNewSpec, mustResolve } from './wake.ts'
 export type RemoteSyncDeps = OpenRepositoryDeps &
   GatherDeps &
   AskDeps &
-  EndDeps & {
+  EndDeps &
+  RebaseDeps & {
     readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'mergePatch' | 'delete'>
     readonly sources: Pick<SourceStore, 'ensure' | 'revoke' | 'revokeOwner'>
     readonly builder: Builder
@@ -56,21 +58,29 @@ type Run = Pick<ReconcileContext, 'log' | 'signal'> & { readonly deps: RemoteSyn
 type Halted = { readonly state: ReconcileState; readonly halted: Halt }
 type Passed<Values> = { readonly state: ReconcileState; readonly halted?: undefined } & Values
 type StageResult<Values> = Promise<Halted | Passed<Values>>
+/** `afterMilliseconds`: when to look again although nothing halted. */
+type Advanced = Halted | Passed<{ readonly afterMilliseconds?: number }>
 
 type Resolved = { readonly commit: string; readonly retry: boolean; readonly repository: OpenRepository }
 type Start = Extract<BuildAction, { kind: 'start' }>
 type FetchedStart = Start & { readonly url: string }
 type Fetched = { readonly action: Exclude<BuildAction, Start> | FetchedStart }
 
-/** The four stages in order; the first one that halts ends the run. */
-async function advance(run: Run): StageResult<unknown> {
+/** The four stages in order; the first one that halts ends the run. What runs its newest commit may get a newer run image. */
+async function advance(run: Run): Promise<Advanced> {
   const resolved = await admitCommit(run, await resolveCommit(run))
   if (resolved.halted) return resolved
   const fetched = await fetchSource(run, resolved)
   if (fetched.halted) return fetched
   const built = await buildImage(run, fetched)
   if (built.halted) return built
-  return deployImage(run, built)
+  const deployed = await deployImage(run, built)
+  if (deployed.halted) return deployed
+  const { state, afterMilliseconds, rebased } = await rebaseImage(run, deployed.state)
+  if (rebased === undefined) return { state, ...(afterMilliseconds === undefined ? {} : { afterMilliseconds }) }
+  // First the status: the image that it names is set on the Application at every run.
+  const saved = await save(run.deps, state, undefined)
+  return deployImage(run, { state: saved, ...rebased, isPromoted: false })
 }
 
 /** Resolved: the checks hold, the owned grant is approved, and the commit is known. */
@@ -122,7 +132,7 @@ async function fetchSource(run: Run, { state, commit, retry, repository }: Passe
   const { deps, facts } = run
   const plan = planBuild(facts, state.status, commit, retry)
   // A newer commit needs no build: what is still being built is of an older one.
-  if (plan.kind === 'keepImage') await endBuilds(run.deps, run.facts.owner, run.log)
+  if (plan.kind === 'keepImage') await endBuilds(run.deps, run.facts.owner, run.log, rebaseGoingOn(deps, facts, plan.status))
   const action = plan.kind === 'build' ? decideBuild(facts, plan, await gatherBuild(deps, facts, plan)) : plan
   const decided = { ...state, status: action.status }
   if (action.kind === 'start') return fetchForStart(run, decided, action, repository)
@@ -225,8 +235,9 @@ async function startBuild({ deps, facts }: Run, state: ReconcileState, { build, 
 }
 
 /** Deployed: image and commit are set on the Application. Ready: the Application has rolled them out. */
-async function deployImage({ deps, facts }: Run, { state, ...built }: Passed<BuiltImage>): StageResult<unknown> {
-  const { image } = built
+async function deployImage({ deps, facts }: Run, { state, ...made }: Passed<BuiltImage>): StageResult<unknown> {
+  const { image } = made
+  const built = { ...made, isRebased: state.status.rebase?.image === image }
   const action = decideDeploy(facts, built)
   if (action.kind === 'halt') return { state, halted: action.halt }
   const application = action.kind === 'keep' ? action.application : await applyImage(deps, action.desired)
@@ -257,10 +268,12 @@ function time({ clock }: RemoteSyncDeps): string {
 
 async function keep(deps: RemoteSyncDeps, remoteSync: RemoteSync, { log, signal }: ReconcileContext): Promise<Outcome> {
   const facts = gather(deps, remoteSync)
-  const { state, halted } = await advance({ deps, facts, log, signal })
+  const { state, halted, ...advanced } = await advance({ deps, facts, log, signal })
   if (halted?.reason !== reasons.queued) deps.limiter.dequeue(facts.owner.uid)
   await save(deps, state, halted)
-  if (halted?.afterMilliseconds !== undefined) return requeueAfter(halted.afterMilliseconds)
+  const afterMilliseconds =
+    halted?.afterMilliseconds ?? ('afterMilliseconds' in advanced ? advanced.afterMilliseconds : undefined)
+  if (afterMilliseconds !== undefined) return requeueAfter(afterMilliseconds)
   if (halted?.error !== undefined) throw halted.error
   return done
 }

@@ -19,6 +19,7 @@ import {
   type ReaderAuthorization,
   type RegistryReader,
 } from '../../registry/registry-reader.ts'
+import { type Tagging, tagImage } from '../../registry/tag-image.ts'
 import {
   accountIn,
   credentialTenant,
@@ -50,6 +51,8 @@ export type OpenRegistry = {
   readonly freshLabelsOf: (image: string) => Promise<ImageLabels>
   readonly read: RegistryReader
   readonly remove: ManifestRemover
+  /** Gives an image of the registry, named by its digest, one more tag. Never rejects. */
+  readonly tag: (image: string, tag: string) => Promise<Tagging>
   /** Resolves when the token server listens, if there is one. */
   readonly start: () => Promise<void>
   /** May be called before `start`. */
@@ -87,6 +90,7 @@ export async function openRegistry(deps: ControllersDeps, secretOf: ReadNamedSec
     plainHttp: reader.plainHttp,
     read: reader.read,
     remove: reader.remove,
+    tag: (image, tag) => tagImage(reader, image, tag),
     labelsOf: ofThisRegistry(keepingLabels(freshLabelsOf)),
     freshLabelsOf: ofThisRegistry(freshLabelsOf),
     start: mode.start,
@@ -158,8 +162,8 @@ async function openWithTokenServer(deps: ControllersDeps, host: string): Promise
   return {
     tenants: derivedTenantRegistry(host, credentials),
     authorization: {
-      async tokenFor(repository, action) {
-        return (await issue('platform', [{ type: 'repository', name: repository, actions: [action] }])).token
+      async tokenFor(repository, actions) {
+        return (await issue('platform', [{ type: 'repository', name: repository, actions }])).token
       },
     },
     tokenPort: settings.registryTokenPort,

@@ -6,7 +6,7 @@ import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { pods } from '../../api/builtin/index.ts'
 import type { KubeObject } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
-import type { Builder } from '../../builds/builder.ts'
+import type { Builder, BuildKey } from '../../builds/builder.ts'
 import { buildkitScope } from '../../builds/buildkit/buildkit-builder.ts'
 import { hasEnded as hasPodEnded } from '../../builds/buildkit/pod-state.ts'
 import { buildScope } from '../../builds/kpack/build-manifest.ts'
@@ -27,10 +27,12 @@ import type { ControllersDeps } from '../app-deps.ts'
 import type { OpenRegistry } from './open-registry.ts'
 
 export type OpenUnusedImages = {
-  /** Must be called before `start`. */
   /** Whoever is about to use an image that nothing names claims it here. */
   readonly claims: Pick<ImageClaims, 'claim'>
+  /** Must be called before `start`. */
   readonly recordFrom: (builder: Pick<Builder, 'logged'>) => void
+  /** Call before a build is deleted. Rejects when the database does not answer. */
+  readonly recordNow: (build: BuildKey) => Promise<void>
   readonly start: () => void
   readonly stop: () => Promise<void>
 }
@@ -90,6 +92,7 @@ export function openUnusedImages(deps: ControllersDeps, registry: OpenRegistry, 
     recordFrom(builder) {
       logged = builder.logged
     },
+    recordNow: recording.recordNow,
     start() {
       recording.start()
       removing.start()

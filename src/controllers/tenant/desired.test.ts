@@ -4,6 +4,7 @@ import { testNetwork } from '../../../test/fixtures/network.ts'
 import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { tenantRoleRules } from '../../api/tenancy/tenant-roles.ts'
+import { canonicalQuantity } from '../../lib/canonical-quantity.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { credentialsExist, decide, quotasAreCounted } from './decide.ts'
 import { desiredContents, desiredNamespaces, desiredRights } from './desired.ts'
@@ -41,6 +42,18 @@ const named = (kind: string, namespace: string) =>
   contents
     .filter(({ object }) => object.kind === kind && object.metadata.namespace === namespace)
     .map(({ object }) => object.metadata.name)
+
+test.each([7, 500, 1000, 2000])('with %i Applications, quotas are written as the API server stores them', applications => {
+  const made = desiredContents(
+    { ...tenant, spec: { ...tenant.spec, limits: { concurrentBuilds: 2, tokensPerHour: 600, applications } } },
+    settings,
+    credentials,
+  )
+  const quotas = made.filter(({ object }) => object.kind === 'ResourceQuota').map(({ object }) => object['spec'])
+  const amounts = quotas.flatMap(spec => Object.values((spec as { readonly hard: Record<string, string> }).hard))
+  expect(amounts.length).toBeGreaterThan(20)
+  expect(amounts.map(canonicalQuantity)).toEqual(amounts)
+})
 
 describe('the bindings of a tenant', () => {
   test('name groups and people by numeric ids, never by slug or login', () => {

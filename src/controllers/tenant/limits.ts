@@ -4,6 +4,7 @@
 import { followerKinds } from '../../api/registry.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { boundedKinds } from '../../api/tenancy/tenant-roles.ts'
+import { canonicalQuantity } from '../../lib/canonical-quantity.ts'
 
 const defaultApplications = 50
 /** Grants live for minutes to months, and each is small. */
@@ -18,11 +19,11 @@ function applicationsOf(limits: Tenant['spec']['limits']): number {
  * Each kind that follows a repository is limited as Applications are.
  */
 export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, string>> {
-  const applications = String(applicationsOf(limits))
+  const applications = canonicalQuantity(String(applicationsOf(limits)))
   return {
     'count/applications.apps.sekisho.dev': applications,
     // One for each, and as many that several share.
-    'count/appsecrets.apps.sekisho.dev': String(2 * applicationsOf(limits)),
+    'count/appsecrets.apps.sekisho.dev': canonicalQuantity(String(2 * applicationsOf(limits))),
     'count/repositorygrants.github.sekisho.dev': String(mostGrants),
     ...Object.fromEntries(followerKinds.map(({ plural, group }) => [`count/${plural}.${group}`, applications])),
   }
@@ -33,7 +34,7 @@ export function applicationQuota({ limits }: Tenant['spec']): Readonly<Record<st
   const applications = applicationsOf(limits)
   const counts = boundedKinds.map(({ group, plural, most, perApplication = 0 }) => [
     `count/${plural}${group === '' ? '' : `.${group}`}`,
-    String(most + perApplication * applications),
+    canonicalQuantity(String(most + perApplication * applications)),
   ])
   return {
     ...Object.fromEntries(counts),

@@ -5,6 +5,7 @@ import { foundImage, isBuildRepository, pushedImages } from './pushed-images.ts'
 const uid = '6f0c3a52-2c3f-4f55-9d3b-3a1b2c3d4e5f'
 const build = (image: string, cache = 'r.example.com/apps/acme/shop:cache-1') => ({
   id: 'build-1',
+  key: { namespace: 'acme-build', name: 'shop-1' },
   owner: { namespace: 'acme', name: 'shop', uid },
   pushes: { image, cache },
 })

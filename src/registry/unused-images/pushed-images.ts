@@ -7,6 +7,7 @@ import { isRepositoryName } from '../repository.ts'
 /** What of a build says what it pushes. */
 export type PushingBuild = {
   readonly id: string
+  readonly key: { readonly namespace: string; readonly name: string }
   readonly owner: { readonly namespace: string; readonly name: string; readonly uid: string }
   /** References by tag. */
   readonly pushes: { readonly image: string; readonly cache: string }

@@ -14,6 +14,7 @@ const build = (id: string): PushingBuild => {
   const repository = 'r.example.com/apps/acme/shop'
   return {
     id,
+    key: { namespace: 'acme-build', name: id },
     owner: { namespace: 'acme', name: 'shop', uid: 'uid' },
     pushes: { image: `${repository}:${id}`, cache: `${repository}:cache-uid` },
   }
@@ -44,8 +45,21 @@ function start() {
     await clock.advance(2000)
     await settle()
   }
-  return { state, recorded, next }
+  return { state, recorded, next, recordNow: recording.recordNow }
 }
+
+test('a build that is about to be deleted, before the next round; another one stays for that', async () => {
+  const { state, recorded, next, recordNow } = start()
+  await next()
+  state.builds = [build('shop-1'), build('shop-2')]
+  await recordNow({ namespace: 'acme-build', name: 'shop-1' })
+  expect(recorded).toEqual(['shop-1 2026-01-02', 'cache-uid 2026-01-02'])
+  await next()
+  expect(recorded.filter(tag => tag.startsWith('shop'))).toEqual(['shop-1 2026-01-02', 'shop-2 2026-01-02'])
+  state.fails = true
+  state.builds = [build('shop-3')]
+  await expect(recordNow({ namespace: 'acme-build', name: 'shop-3' })).rejects.toThrow('the database is away')
+})
 
 test('each build once, with its cache', async () => {
   const { state, recorded, next } = start()

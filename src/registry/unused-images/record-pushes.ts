@@ -1,5 +1,5 @@
-// Records what builds push while they exist, so that it is known after they are gone. A build that nobody saw leaves an image that is found by the
-// tags of its repository.
+// Records what builds push while they exist, and at the latest before the platform deletes them, so that it is known after they are gone. A build that
+// nobody saw leaves an image that is found by the tags of its repository.
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
@@ -22,7 +22,12 @@ export type RecordingDeps = {
 
 const everyMilliseconds = 2000
 
-/** Nothing is recorded before `start`, nor on a replica that does not lead. */
+/** By itself, nothing is recorded before `start`, nor on a replica that does not lead. */
+export type RecordingOfPushes = Periodic & {
+  /** Records what the build pushes, before it is deleted: it may be younger than the last round. Rejects when the database does not answer. */
+  readonly recordNow: (key: PushingBuild['key']) => Promise<void>
+}
+
 export function createRecordingOfPushes({
   images,
   builds,
@@ -32,19 +37,26 @@ export function createRecordingOfPushes({
   isLeader,
   clock,
   log,
-}: RecordingDeps): Periodic {
+}: RecordingDeps): RecordingOfPushes {
   /** Builds of which this process recorded what they push. */
   let recorded = new Set<string>()
 
-  async function round(): Promise<void> {
-    const present = builds()
-    recorded = recorded.intersection(new Set(present.map(({ id }) => id)))
+  async function record(found: readonly PushingBuild[]): Promise<void> {
     const lookAt = new Date(clock.now().getTime() + periodMilliseconds)
-    for (const build of present.filter(({ id }) => !recorded.has(id))) {
+    for (const build of found.filter(({ id }) => !recorded.has(id))) {
       await images.record(pushedImages(build, registry, isOfPreview(build.owner)), lookAt)
       recorded.add(build.id)
     }
   }
 
-  return periodic({ name: 'recording of pushed images', everyMilliseconds, enabled: isLeader, work: round, clock, log })
+  async function round(): Promise<void> {
+    const present = builds()
+    recorded = recorded.intersection(new Set(present.map(({ id }) => id)))
+    await record(present)
+  }
+
+  return {
+    ...periodic({ name: 'recording of pushed images', everyMilliseconds, enabled: isLeader, work: round, clock, log }),
+    recordNow: ({ namespace, name }) => record(builds().filter(({ key }) => key.namespace === namespace && key.name === name)),
+  }
 }

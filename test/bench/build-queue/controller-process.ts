@@ -45,6 +45,8 @@ async function start(platformBuilds: number): Promise<void> {
   }
   manager.add(
     createRemoteSyncController({
+      recordPushes: async () => {},
+      tagImage: undefined,
       ...{ manager, events, clock, log, platformBuilds },
       sweepMilliseconds: 300_000,
       prepareRollout: () => {},

@@ -13,8 +13,8 @@ type Sizes = { readonly pullRequests: number; readonly repositories: number; rea
 /** Of the platform in this bench. A resync comes up to a tenth early or late. */
 export const resyncSeconds = 60
 const shortestResync = resyncSeconds * 0.9 * 1000
-/** Nothing was written for so long: what happened before has ended. */
-const quietSeconds = 20
+/** Nothing was written for so long: what happened before has ended. Longer than writes to GitHub may wait for its limit of a minute. */
+const quietSeconds = 90
 
 const labels = {
   missing: 'pull requests without a running preview',

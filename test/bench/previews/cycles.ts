@@ -112,10 +112,15 @@ async function whatIsLeft({ world, pulls }: Run, before: readonly string[]): Pro
 }
 
 async function settle(run: Run, before: readonly string[]): Promise<Left> {
-  const { world, signal } = run
+  const { world, signal, note } = run
   const end = performance.now() + settleSeconds * 1000
+  let said = ''
   const settled = async (): Promise<Left | undefined> => {
     const left = await whatIsLeft(run, before)
+    const counts = kinds.filter(kind => left[kind].length > 0).map(kind => `${left[kind].length} ${kind}`)
+    const text = counts.join(', ')
+    if (said !== text) note(`left: ${text}`)
+    said = text
     const isNothing = kinds.every(kind => left[kind].length === 0)
     return isNothing || performance.now() > end ? left : undefined
   }
@@ -132,7 +137,7 @@ async function measure(run: Run): Promise<readonly Figure[]> {
   const one = async (index: number): Promise<void> => {
     for (let count = index; count < cycles; count += repositories) {
       await cycle(run, index, Math.floor(count / repositories))
-      if (counts.closed % 100 === 0) note(`${counts.closed} pull requests were closed`)
+      if (counts.closed % 10 === 0) note(`${counts.closed} pull requests were closed`)
     }
   }
   // A failure of one ends the others: their next action finds the signal aborted, or the platform ended.

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { credentialKey } from '../../../dev/github/tokens/formats.ts'
 import { buildNamespaceOf } from '../../../src/api/names.ts'
+import { readRecord } from '../../../src/builds/source-store/source-record.ts'
 import { gitHubHost } from '../../soak/platform.ts'
 import { acme, repositoryName, type World } from './world.ts'
 
@@ -60,7 +61,9 @@ export function imagesLeft({ registry }: World, name: string): readonly string[]
 
 /** Every address at which a build can fetch the source of a commit. */
 export async function sourcesLeft({ platform }: World): Promise<readonly string[]> {
-  return readdir(join(platform.dataFolder, 'sources'))
+  const folder = join(platform.dataFolder, 'sources')
+  const records = await Promise.all((await readdir(folder)).map(name => readRecord(join(folder, name))))
+  return records.flatMap(record => (record === undefined ? [] : [`source of build ${record.build}`]))
 }
 
 /** Comments of previews that are there twice, or do not say that the preview is gone. */

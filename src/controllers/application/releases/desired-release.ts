@@ -4,7 +4,7 @@ import type { Application } from '../../../api/apps/application.ts'
 import { type Release, release } from '../../../api/apps/release.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { domain } from '../../../api/kind.ts'
-import { changedByAnnotation, labels, promotedAnnotation } from '../../../api/names.ts'
+import { changedByAnnotation, labels, promotedAnnotation, rebasedAnnotation } from '../../../api/names.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { ownerReference, uidOf } from '../../../kube/object/owner.ts'
 import { isJsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
@@ -37,7 +37,7 @@ function lastManager(live: Application): string | undefined {
 }
 
 function ofImage(reason: Reason): boolean {
-  return reason === 'First' || reason === 'NewCommit' || reason === 'NewImage' || reason === 'Promoted'
+  return reason === 'First' || reason === 'NewCommit' || reason === 'NewImage' || reason === 'Promoted' || reason === 'Rebased'
 }
 
 /** Whether the RemoteSync controller was the last one that set the image. */
@@ -60,10 +60,15 @@ function syncOf(live: Application, syncs: readonly RemoteSync[]): RemoteSync | u
   )
 }
 
-/** A RemoteSync says by an annotation, which nobody else can set, that it took the image of a preview without a build. */
+/**
+ * A RemoteSync says by annotations, which nobody else can set, that it took the image of a preview without a build, or that the image has another run
+ * image and is the same otherwise.
+ */
 export function changeOf({ metadata, spec }: Application, reason: Reason): Reason {
-  const isPromoted = spec.commit !== undefined && metadata.annotations?.[promotedAnnotation] === spec.commit
-  return isPromoted && ofImage(reason) ? 'Promoted' : reason
+  if (!ofImage(reason)) return reason
+  const says = (annotation: string): string | undefined => metadata.annotations?.[annotation]
+  if (spec.commit !== undefined && says(promotedAnnotation) === spec.commit) return 'Promoted'
+  return spec.commit !== undefined && says(rebasedAnnotation) === spec.image ? 'Rebased' : reason
 }
 
 /** Nobody is named: a field manager is whatever a program calls itself, so that it must not look like the name of somebody. */

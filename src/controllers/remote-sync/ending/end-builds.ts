@@ -24,13 +24,14 @@ export type EndDeps = {
   readonly awaitReports: ReportWait
 }
 
-/** Ends what is being built for the RemoteSync. */
+/** Ends what is being built for the RemoteSync. `but`: the name of a rebase, which goes on: it is of the image that is kept. */
 export async function endBuilds(
   { builder, sources }: Pick<EndDeps, 'builder' | 'sources'>,
   owner: BuildOwner,
   log: Log,
+  but?: string,
 ): Promise<void> {
-  const running = builder.ofOwner(owner).filter(({ ended }) => !ended)
+  const running = builder.ofOwner(owner).filter(({ ended, key }) => !ended && key.name !== but)
   if (running.length === 0) return
   await sources.revokeOwner(owner.uid)
   for (const { key } of running) {

@@ -1,0 +1,101 @@
+// The last thing that a run does, and the least: an image on a run image that its builder has replaced gets the newer one. It never halts a
+// RemoteSync, which runs its newest commit meanwhile and after a failure.
+import type { BuildLimiter } from '../../../builds/build-limiter.ts'
+import type { Builder } from '../../../builds/builder.ts'
+import type { Rebaser } from '../../../builds/rebaser.ts'
+import type { Log } from '../../../lib/log.ts'
+import { buildKey, type Facts } from '../gather.ts'
+import { type ReconcileState, type RemoteSyncStatus, withStatus } from '../status.ts'
+import { decideRebase, planRebase, type RebasePlan, withFailedRebase, withRebased } from './decide-rebase.ts'
+
+export type RebaseDeps = {
+  readonly builder: Pick<Builder, 'observe' | 'cancel'>
+  readonly limiter: Pick<BuildLimiter, 'tryAcquireIdle' | 'release'>
+  readonly rebaser: Rebaser
+}
+
+/** What is left to do: another look after this time, or an image to deploy. */
+export type Rebasing = {
+  readonly state: ReconcileState
+  readonly afterMilliseconds?: number
+  readonly rebased?: { readonly image: string; readonly commit: string }
+}
+
+/** Builds come first: one of any tenant may have begun or ended meanwhile. */
+const retryMilliseconds = 60_000
+const unreadRetryMilliseconds = 10_000
+
+type Run = { readonly deps: RebaseDeps; readonly facts: Facts; readonly log: Log }
+
+function planOf({ rebaser }: RebaseDeps, { remoteSync, builder }: Facts, status: RemoteSyncStatus): RebasePlan | undefined {
+  const newest = remoteSync.spec.build.strategy === 'Buildpacks' ? rebaser.runImageOf(builder) : undefined
+  return planRebase(remoteSync, status, newest)
+}
+
+/** The name of the build that must not be ended although no commit needs one. */
+export function rebaseGoingOn(deps: RebaseDeps, facts: Facts, status: RemoteSyncStatus): string | undefined {
+  return planOf(deps, facts, status)?.name
+}
+
+/** @throws KubeError where a retry may help */
+export async function rebaseImage(run: Run, state: ReconcileState): Promise<Rebasing> {
+  const { deps, facts, log } = run
+  const { now } = facts
+  const plan = planOf(deps, facts, state.status)
+  if (plan === undefined) return { state }
+  const key = buildKey(facts, plan.name)
+  const action = decideRebase(plan, await deps.builder.observe(key, facts.owner), now)
+  switch (action.kind) {
+    case 'start':
+      return start(run, state, plan)
+    case 'wait':
+      return { state: withBegun(state, plan), afterMilliseconds: action.milliseconds }
+    case 'readAgain':
+      log.info({ build: plan.name, reason: action.message }, 'the image of a rebase cannot be read: it is tried again')
+      return { state: withBegun(state, plan), afterMilliseconds: unreadRetryMilliseconds }
+    case 'fail':
+      return failed(run, state, plan, action.message)
+    case 'use':
+      log.info({ build: plan.name, image: action.image, runImage: action.runImage }, 'image rebased')
+      return {
+        state: { ...state, status: withRebased(state.status, plan, { image: action.image, runImage: action.runImage }) },
+        rebased: { image: action.image, commit: plan.commit },
+      }
+  }
+}
+
+async function start(run: Run, state: ReconcileState, plan: RebasePlan): Promise<Rebasing> {
+  const { deps, facts, log } = run
+  const key = buildKey(facts, plan.name)
+  if (!deps.limiter.tryAcquireIdle(facts.owner, { tenant: key.namespace, name: key.name }))
+    return { state, afterMilliseconds: retryMilliseconds }
+  let started = false
+  try {
+    const { image, commit } = plan
+    const { application } = facts.remoteSync.spec
+    const builder = facts.builder === undefined ? {} : { builder: facts.builder }
+    const outcome = await deps.rebaser.start({ key, owner: facts.owner, application, image, commit, ...builder })
+    if (outcome.kind === 'impossible') return failed(run, state, plan, outcome.message)
+    if (outcome.kind === 'refused') {
+      log.info({ build: plan.name, reason: outcome.message }, 'a rebase cannot start: it is tried again')
+      return { state, afterMilliseconds: retryMilliseconds }
+    }
+    started = true
+    return { state: withBegun(state, plan) }
+  } finally {
+    if (!started) deps.limiter.release(key)
+  }
+}
+
+function withBegun(state: ReconcileState, { name, runImage }: RebasePlan): ReconcileState {
+  return withStatus(state, { rebase: { build: name, runImage } })
+}
+
+function failed({ log }: Run, state: ReconcileState, plan: RebasePlan, message: string): Rebasing {
+  log.error(
+    { build: plan.name, runImage: plan.runImage, reason: message },
+    'an image was not rebased: its next build has the newer run image',
+  )
+  const status: RemoteSyncStatus = withFailedRebase(state.status, plan, message)
+  return { state: { ...state, status } }
+}

@@ -1,0 +1,137 @@
+// A newer run image of the builder, on a real API server: every image on the former one gets it without a build, when nothing else is to be done. The
+// tests act as kpack and the kubelet; test/e2e runs the real ones.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { application } from '../../src/api/apps/application.ts'
+import { release } from '../../src/api/apps/release.ts'
+import { type RemoteSync, remoteSync } from '../../src/api/apps/remote-sync.ts'
+import { isRebase, type KpackBuild, kpackBuilds } from '../../src/builds/kpack/resources.ts'
+import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
+import { installDefinitions, installKinds, patience, readyReason, runPods } from '../fixtures/application-fixture.ts'
+import { waitUntil } from '../fixtures/harness.ts'
+import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
+import { failed, image, type RemoteSyncFixture, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
+
+const [older = '', newer = '', newest = ''] = ['a', 'b', 'c'].map(letter => `sha256:${letter.repeat(64)}`)
+const onRunImage = (number: number, digest: string) => ({
+  ...succeeded(number),
+  stack: { id: 'base', runImage: `registry.example.com/builder@${digest}` },
+})
+
+let renderer: ChartRenderer
+beforeAll(async () => {
+  await installKinds()
+  await installDefinitions(kpackDefinitions)
+  renderer = createChartRenderer()
+  renderer.warmUp()
+})
+afterAll(() => renderer.stop())
+
+const key = ({ namespace }: RemoteSyncFixture) => ({ namespace, name: 'shop' })
+
+async function statusOf(fixture: RemoteSyncFixture): Promise<NonNullable<RemoteSync['status']>> {
+  return (await fixture.client.get(remoteSync, key(fixture)))?.status ?? {}
+}
+
+/** A fixture whose Application runs commit `one` on the older run image. */
+async function deployed(): Promise<RemoteSyncFixture & { readonly first: string }> {
+  const fixture = await startRemoteSyncFixture(renderer)
+  await fixture.setRunImage(older)
+  const first = await fixture.github.push('one')
+  await fixture.applyApplication()
+  await fixture.applyRemoteSync()
+  await fixture.approve()
+  await fixture.endBuild(await fixture.buildOf(first), onRunImage(1, older))
+  await runPods(fixture.client, fixture.namespace, image(1), 1)
+  await readyReason(fixture.client, remoteSync, key(fixture), 'Deployed')
+  return { ...fixture, first }
+}
+
+async function rebases({ client, namespace }: RemoteSyncFixture): Promise<readonly KpackBuild[]> {
+  return (await client.list(kpackBuilds, { namespace })).filter(isRebase)
+}
+
+const rebaseOnto = (fixture: RemoteSyncFixture, digest: string): Promise<KpackBuild> =>
+  waitUntil(
+    `a rebase onto ${digest}`,
+    async () => {
+      const { rebase } = await statusOf(fixture)
+      if (rebase?.runImage !== digest) return undefined
+      return (await rebases(fixture)).find(({ metadata }) => metadata.name === rebase.build)
+    },
+    patience,
+  )
+
+test('an image gets a newer run image: no source is fetched, the commit stays, and the release says so', async () => {
+  const fixture = await deployed()
+  const { client, namespace, first } = fixture
+  const before = await statusOf(fixture)
+  expect(before.runImage).toBe(older)
+  await fixture.setRunImage(newer)
+  const build = await rebaseOnto(fixture, newer)
+  expect(build.spec).toMatchObject({
+    lastBuild: { image: image(1), stackId: 'base' },
+    source: { git: { revision: first, url: 'https://source.invalid/' } },
+  })
+  expect(fixture.tagged()).toEqual([`${build.metadata.name} ${image(1)}`])
+  await readyReason(client, remoteSync, key(fixture), 'Deployed')
+
+  await fixture.endBuild(build, onRunImage(2, newer))
+  await runPods(client, namespace, image(2), 1)
+  await waitUntil(
+    'the rebased image runs',
+    async () => (await client.get(application, key(fixture)))?.status?.image === image(2) || undefined,
+    patience,
+  )
+  await readyReason(client, remoteSync, key(fixture), 'Deployed')
+  expect((await client.get(application, key(fixture)))?.spec).toMatchObject({ image: image(2), commit: first })
+  expect(await statusOf(fixture)).toMatchObject({
+    image: image(2),
+    imageCommit: first,
+    imageBuild: before.imageBuild,
+    runImage: newer,
+  })
+  const reasons = (await client.list(release, { namespace })).map(({ spec }) => [spec.image, spec.reason, spec.by.kind])
+  expect(reasons).toContainEqual([image(2), 'Rebased', 'RemoteSync'])
+
+  const second = await fixture.github.push('two')
+  await fixture.wake()
+  const next = await fixture.buildOf(second)
+  expect(isRebase(next)).toBe(false)
+  expect(next.spec['lastBuild']).toMatchObject({ image: image(2) })
+})
+
+test('a rebase that fails changes nothing and is not repeated; the next run image is tried again', async () => {
+  const fixture = await deployed()
+  const { client, namespace } = fixture
+  await fixture.setRunImage(newer)
+  await fixture.endBuild(await rebaseOnto(fixture, newer), failed('Error: Container rebase terminated with error'))
+  const failure = await waitUntil('the failure is recorded', async () => (await statusOf(fixture)).rebase?.failure, patience)
+  expect(failure).toContain('failed in step rebase')
+  await readyReason(client, remoteSync, key(fixture), 'Deployed')
+  fixture.writes.length = 0
+  await fixture.wake()
+  await waitUntil('the wake is handled', async () => fixture.writes.includes('status RemoteSync shop') || undefined, patience)
+  expect(await rebases(fixture)).toHaveLength(1)
+  expect((await client.get(application, { namespace, name: 'shop' }))?.spec.image).toBe(image(1))
+  await fixture.setRunImage(newest)
+  await rebaseOnto(fixture, newest)
+})
+
+test('a push ends a rebase, and is built from the image before it', async () => {
+  const fixture = await deployed()
+  await fixture.setRunImage(newer)
+  const build = await rebaseOnto(fixture, newer)
+  const second = await fixture.github.push('two')
+  await fixture.wake()
+  const next = await fixture.buildOf(second, build.metadata.name)
+  expect(next.spec['lastBuild']).toMatchObject({ image: image(1) })
+  await waitUntil('the rebase is ended', async () => (await rebases(fixture)).length === 0 || undefined, patience)
+  await fixture.endBuild(next, onRunImage(3, newer))
+  await runPods(fixture.client, fixture.namespace, image(3), 1)
+  await waitUntil(
+    'the push runs',
+    async () => (await fixture.client.get(application, key(fixture)))?.status?.image === image(3) || undefined,
+    patience,
+  )
+  expect(await rebases(fixture)).toEqual([])
+})
