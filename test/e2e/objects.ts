@@ -26,6 +26,7 @@ const ours = (group: string, plural: string, namespaced = true): Collection => (
 const collections: Readonly<Record<string, Collection>> = {
   application: ours('apps', 'applications'),
   remotesync: ours('apps', 'remotesyncs'),
+  release: ours('apps', 'releases'),
   applicationchart: ours('apps', 'applicationcharts', false),
   repositorygrant: ours('github', 'repositorygrants'),
   installation: ours('github', 'installations'),
