@@ -18,6 +18,7 @@ import {
   remoteSyncDeletion,
   remoteSyncDockerfile,
   remoteSyncPromotion,
+  remoteSyncRebase,
   remoteSyncScenario,
 } from './remote-sync.ts'
 import { repositoryGrantDeletion, repositoryGrantScenario } from './repository-grant.ts'
@@ -32,6 +33,7 @@ export const scenarios: readonly Scenario[] = [
   appPipelineDeletion,
   remoteSyncScenario,
   remoteSyncDeletion,
+  remoteSyncRebase,
   remoteSyncBranchDeletion,
   remoteSyncDockerfile,
   remoteSyncPromotion,
