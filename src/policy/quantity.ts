@@ -1,4 +1,4 @@
-// Compares and writes the quantities that our kinds have: cores such as `500m` and `2`, bytes such as `512Mi` and `1Gi`. Pure.
+// Compares and writes the quantities that our kinds have: cores such as `500m` and `2`, bytes such as `512Mi` and `1Gi`, counts. Pure.
 // Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
 
 /** In the smallest unit of each: thousandths of a core, or mebibytes. Both sides of a comparison must be of the same sort. */
@@ -21,4 +21,22 @@ export function bytesText(mebibytes: number): string {
 /** The quantity, or `most` when it is more. */
 export function atMost(quantity: string, most: string): string {
   return amountOf(quantity) > amountOf(most) ? most : quantity
+}
+
+const binary = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi']
+const decimal = ['m', '', 'k', 'M', 'G']
+
+/**
+ * As the API server stores it, with the largest suffix that leaves the number whole: `1024Mi` becomes `1Gi`, `1000m` becomes `1`, `2000` becomes `2k`.
+ * An object that is written otherwise would differ from the stored one for ever, and be applied again at every look.
+ */
+export function canonicalQuantity(text: string): string {
+  const [, digits = '', suffix = ''] = /^([0-9]+)(m|Mi|Gi|Ti)?$/.exec(text) ?? []
+  if (digits === '') return text
+  const [suffixes, base] = binary.includes(suffix) ? [binary, 1024n] : [decimal, 1000n]
+  let value = BigInt(digits)
+  if (value === 0n) return '0'
+  let index = suffixes.indexOf(suffix)
+  for (; value % base === 0n && index < suffixes.length - 1; index += 1) value /= base
+  return `${value}${suffixes[index]}`
 }

@@ -5,7 +5,6 @@ import { labels } from '../../api/names.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError, lacksRight } from '../../kube/client/errors.ts'
-import type { Tagging } from '../../registry/tag-image.ts'
 import { digestOf, type RebaseRequest, type Rebaser } from '../rebaser.ts'
 import { type BuilderImage, type KpackSettings, ownerAnnotation, ownerUidLabel } from './build-manifest.ts'
 import { builderImage, existing } from './kpack-builder.ts'
@@ -17,8 +16,11 @@ export type KpackRebaserDeps = {
   readonly fieldManager: string
   readonly settings: KpackSettings
   /** Gives an image of the registry one more tag. Never rejects. */
-  readonly tagImage: (image: string, tag: string) => Promise<Tagging>
+  readonly tagImage: (image: string, tag: string) => Promise<TagOutcome>
 }
+
+/** `absent` and `refused`: another try would have the same answer. */
+type TagOutcome = { readonly kind: 'tagged' } | { readonly kind: 'absent' | 'refused' | 'unavailable'; readonly message: string }
 
 /** It takes seconds. */
 const timeoutSeconds = 300

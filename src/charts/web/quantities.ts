@@ -1,6 +1,6 @@
 // Quantities in charts: written as the API server stores them, so that a second look finds no difference.
 import { k8s } from 'cdk8s-plus-33'
-import { canonicalQuantity } from '../../lib/canonical-quantity.ts'
+import { canonicalQuantity } from '../../policy/quantity.ts'
 
 export function quantity(text: string): k8s.Quantity {
   return k8s.Quantity.fromString(canonicalQuantity(text))

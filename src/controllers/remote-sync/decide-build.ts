@@ -10,7 +10,8 @@ import { imageSourceOf, isPromoted } from './promotion/built-preview.ts'
 import { isUnbuilt } from './source/unchanged.ts'
 import { type RemoteSyncStatus, withPhases } from './status.ts'
 
-const keptBuilds = 3
+/** Of a RemoteSync, with their logs. */
+export const keptBuilds = 3
 /** A build that the platform, its network or the registry did not answer is retried up to this attempt. */
 const mostAttemptsUnanswered = 3
 const unreadRetryMilliseconds = 2_000

@@ -90,7 +90,10 @@ export async function openRegistry(deps: ControllersDeps, secretOf: ReadNamedSec
     plainHttp: reader.plainHttp,
     read: reader.read,
     remove: reader.remove,
-    tag: (image, tag) => tagImage(reader, image, tag),
+    async tag(image, tag) {
+      if (image.startsWith(`${host}/`)) return tagImage(reader, image, tag)
+      return { kind: 'absent', message: `${image} is not in the registry ${host}` }
+    },
     labelsOf: ofThisRegistry(keepingLabels(freshLabelsOf)),
     freshLabelsOf: ofThisRegistry(freshLabelsOf),
     start: mode.start,

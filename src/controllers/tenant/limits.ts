@@ -4,7 +4,7 @@
 import { followerKinds } from '../../api/registry.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { boundedKinds } from '../../api/tenancy/tenant-roles.ts'
-import { canonicalQuantity } from '../../lib/canonical-quantity.ts'
+import { canonicalQuantity } from '../../policy/quantity.ts'
 
 const defaultApplications = 50
 /** Grants live for minutes to months, and each is small. */

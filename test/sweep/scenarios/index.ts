@@ -18,9 +18,9 @@ import {
   remoteSyncDeletion,
   remoteSyncDockerfile,
   remoteSyncPromotion,
-  remoteSyncRebase,
   remoteSyncScenario,
 } from './remote-sync.ts'
+import { remoteSyncRebase } from './remote-sync-rebase.ts'
 import { repositoryGrantDeletion, repositoryGrantScenario } from './repository-grant.ts'
 import { tenantDeletion, tenantScenario } from './tenant.ts'
 import { tokenDeskScenario } from './token-desk.ts'

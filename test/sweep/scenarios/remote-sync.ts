@@ -8,7 +8,7 @@ import { application } from '../../../src/api/apps/application.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
 import { deployments, pods } from '../../../src/api/builtin/index.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
-import { isRebase, type KpackBuild, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
+import { type KpackBuild, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'
 import { people } from '../environment/account.ts'
 import { type Environment, sharedNames } from '../environment/environment.ts'
@@ -20,7 +20,8 @@ import { gone, patience, ready } from './waits.ts'
 
 const clusterBuilder = { apiVersion: 'kpack.io/v1alpha2', kind: 'ClusterBuilder', plural: 'clusterbuilders', namespaced: false }
 
-const [olderRunImage, newerRunImage] = ['a', 'b'].map(letter => `sha256:${letter.repeat(64)}`)
+/** On which the builder builds. */
+export const presentRunImage = `sha256:${'b'.repeat(64)}`
 
 /** `<organisation>/shop`. */
 export function repositoryOf(environment: Environment) {
@@ -56,7 +57,7 @@ export async function settle(environment: Environment): Promise<void> {
   await environment.apply(clusterBuilder, builder, {})
   await environment.setStatus(clusterBuilder, builder, {
     latestImage: 'registry.example.com/builder@sha256:1',
-    stack: { id: 'base', runImage: `registry.example.com/run@${newerRunImage}` },
+    stack: { id: 'base', runImage: `registry.example.com/run@${presentRunImage}` },
   })
   await applyApplication(environment, 'shop')
 }
@@ -67,7 +68,7 @@ function applyApplication(environment: Environment, name: string): Promise<void>
   })
 }
 
-function applyRemoteSync(
+export function applyRemoteSync(
   environment: Environment,
   build: object = {},
   name = 'shop',
@@ -84,7 +85,7 @@ function applyRemoteSync(
   return environment.apply(remoteSync, name, { spec })
 }
 
-async function buildsOf(environment: Environment, commit: string): Promise<readonly KpackBuild[]> {
+export async function buildsOf(environment: Environment, commit: string): Promise<readonly KpackBuild[]> {
   const builds = await environment.fixture.kube.list(kpackBuilds, { namespace: `${environment.namespace}-build` })
   return builds.filter(build => build.spec.source.git?.revision === commit && build.metadata.deletionTimestamp === undefined)
 }
@@ -123,7 +124,7 @@ export async function openPull(environment: Environment, branch: string) {
   return { head, pull: await openPullRequest(actionOf(environment), opened) }
 }
 
-const shared = {
+export const shared = {
   controllers: ['remote-sync'],
   environment: { component: 'controllers', namespace: 'tenant', github: 'repository' },
   awayMilliseconds: sweptMilliseconds,
@@ -141,44 +142,6 @@ export const remoteSyncScenario: Scenario = {
     const second = await push(environment, 'two')
     await wake(environment, remoteSync, 'shop', 'second')
     await buildAndDeploy(environment, second)
-  },
-}
-
-/** The image was built on a run image that its builder has replaced meanwhile. */
-export const remoteSyncRebase: Scenario = {
-  ...shared,
-  name: 'remote-sync: rebase on a newer run image',
-  // The first build has scenarios of its own.
-  shortPoints: /^after kubernetes: (create builds|patch (applications|remotesyncs\/status)) shop/,
-  prepare: settle,
-  async act(environment) {
-    const { registry, kube } = environment.fixture
-    const repository = `apps/${environment.namespace}/shop`
-    const commit = await push(environment, 'one')
-    const image = registry.publish(repository, commit)
-    const rebased = registry.publish(repository, commit, undefined, newerRunImage)
-    const endOf = (latestImage: string, runImage = '') => ({
-      latestImage,
-      stack: { id: 'base', runImage: `registry.example.com/run@${runImage}` },
-      conditions: [{ type: 'Succeeded', status: 'True' }],
-    })
-    await applyRemoteSync(environment)
-    await waitUntil(
-      'the rebased image runs',
-      async () => {
-        for (const build of await buildsOf(environment, commit)) {
-          const end = isRebase(build) ? endOf(rebased, newerRunImage) : endOf(image, olderRunImage)
-          const { name, namespace } = build.metadata
-          if (build.status === undefined) await environment.setStatus(kpackBuilds, name, end, namespace)
-        }
-        const found = await kube.get(remoteSync, { namespace: environment.namespace, name: 'shop' })
-        const { status } = found ?? {}
-        const condition = findCondition(status?.conditions, 'Ready')
-        if (status?.image === rebased && condition?.reason === 'Deployed') return true
-        throw new Error(`${condition?.reason}: ${condition?.message} ${JSON.stringify(status?.rebase)}`)
-      },
-      patience,
-    )
   },
 }
 

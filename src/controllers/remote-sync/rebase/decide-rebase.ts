@@ -48,20 +48,21 @@ export type RebaseAction =
   | { readonly kind: 'start' }
   /** Milliseconds after which it is given up. */
   | { readonly kind: 'wait'; readonly milliseconds: number }
-  | { readonly kind: 'fail'; readonly message: string }
-  | { readonly kind: 'use'; readonly image: string; readonly runImage: string }
+  /** `isStuck`: the build may go on, and is to be ended. */
+  | { readonly kind: 'fail'; readonly message: string; readonly isStuck?: boolean }
+  | { readonly kind: 'use'; readonly image: string }
   /** The image cannot be read now. */
   | { readonly kind: 'readAgain'; readonly message: string }
 
 /** What the build of the plan, as it was observed, asks for. */
-export function decideRebase({ name, commit, image, runImage }: RebasePlan, state: BuildState, now: Date): RebaseAction {
+export function decideRebase({ name, commit }: RebasePlan, state: BuildState, now: Date): RebaseAction {
   switch (state.kind) {
     case 'absent':
       return { kind: 'start' }
     case 'running':
       return { kind: 'wait', milliseconds: Math.max(1000, state.deadline.getTime() - now.getTime()) }
     case 'timed-out':
-      return { kind: 'fail', message: `rebase ${name} did not end in time: ${state.detail}` }
+      return { kind: 'fail', message: `rebase ${name} did not end in time: ${state.detail}`, isStuck: true }
     case 'failed':
       return { kind: 'fail', message: `rebase ${name} failed in step ${state.step}: ${state.cause ?? state.detail}` }
     case 'succeeded': {
@@ -70,19 +71,17 @@ export function decideRebase({ name, commit, image, runImage }: RebasePlan, stat
       const found = proof.kind === 'proven' ? proof.commit : 'no commit'
       if (found !== commit)
         return { kind: 'fail', message: `the image of rebase ${name} names ${found}, not ${commit}: it is not used` }
-      if (state.image === image) return { kind: 'fail', message: `rebase ${name} left the image as it was` }
-      return { kind: 'use', image: state.image, runImage: state.runImage ?? runImage }
+      return { kind: 'use', image: state.image }
     }
   }
 }
 
-/** The image has the run image; the build that made the rest of it stays named. */
-export function withRebased(
-  status: RemoteSyncStatus,
-  { name }: RebasePlan,
-  used: { readonly image: string; readonly runImage: string },
-) {
-  return { ...status, ...used, rebase: { build: name, ...used } }
+/**
+ * The image has the run image that was asked for, whatever its labels say: code of the build can change them, and would be rebased for ever. The build
+ * that made the rest of the image stays named.
+ */
+export function withRebased(status: RemoteSyncStatus, { name, runImage }: RebasePlan, image: string): RemoteSyncStatus {
+  return { ...status, image, runImage, rebase: { build: name, runImage, image } }
 }
 
 /** Not tried again for this run image. */

@@ -4,12 +4,13 @@ import type { BuildLimiter } from '../../../builds/build-limiter.ts'
 import type { Builder } from '../../../builds/builder.ts'
 import type { Rebaser } from '../../../builds/rebaser.ts'
 import type { Log } from '../../../lib/log.ts'
+import { keptBuilds } from '../decide-build.ts'
 import { buildKey, type Facts } from '../gather.ts'
 import { type ReconcileState, type RemoteSyncStatus, withStatus } from '../status.ts'
 import { decideRebase, planRebase, type RebasePlan, withFailedRebase, withRebased } from './decide-rebase.ts'
 
 export type RebaseDeps = {
-  readonly builder: Pick<Builder, 'observe' | 'cancel'>
+  readonly builder: Pick<Builder, 'observe' | 'cancel' | 'ofOwner'>
   readonly limiter: Pick<BuildLimiter, 'tryAcquireIdle' | 'release'>
   readonly rebaser: Rebaser
 }
@@ -54,14 +55,22 @@ export async function rebaseImage(run: Run, state: ReconcileState): Promise<Reba
       log.info({ build: plan.name, reason: action.message }, 'the image of a rebase cannot be read: it is tried again')
       return { state: withBegun(state, plan), afterMilliseconds: unreadRetryMilliseconds }
     case 'fail':
+      if (action.isStuck === true) await deps.builder.cancel(key)
       return failed(run, state, plan, action.message)
     case 'use':
-      log.info({ build: plan.name, image: action.image, runImage: action.runImage }, 'image rebased')
+      await endFormer(run, plan)
+      log.info({ build: plan.name, image: action.image, runImage: plan.runImage }, 'image rebased')
       return {
-        state: { ...state, status: withRebased(state.status, plan, { image: action.image, runImage: action.runImage }) },
+        state: { ...state, status: withRebased(state.status, plan, action.image) },
         rebased: { image: action.image, commit: plan.commit },
       }
   }
+}
+
+/** Without pushes, nothing else would delete what has ended. */
+async function endFormer({ deps, facts }: Run, { name }: RebasePlan): Promise<void> {
+  const former = deps.builder.ofOwner(facts.owner).filter(({ ended, key }) => ended && key.name !== name)
+  for (const { key } of former.slice(keptBuilds - 1)) await deps.builder.cancel(key)
 }
 
 async function start(run: Run, state: ReconcileState, plan: RebasePlan): Promise<Rebasing> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { canonicalQuantity } from './canonical-quantity.ts'
+import { canonicalQuantity } from './quantity.ts'
 
 test.each([
   ['1024Mi', '1Gi'],

@@ -1,0 +1,48 @@
+// A RemoteSync whose image gets the newer run image of its builder. The scenario acts as kpack: it ends the build, and then the rebase.
+import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
+import { isRebase, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
+import { findCondition } from '../../../src/kube/object/conditions.ts'
+import type { Scenario } from '../scenario.ts'
+import { applyRemoteSync, buildsOf, presentRunImage, push, settle, shared } from './remote-sync.ts'
+import { patience } from './waits.ts'
+
+const formerRunImage = `sha256:${'a'.repeat(64)}`
+
+/** The image was built on a run image that its builder has replaced meanwhile. */
+export const remoteSyncRebase: Scenario = {
+  ...shared,
+  name: 'remote-sync: rebase on a newer run image',
+  // The first build has scenarios of its own.
+  shortPoints: /^after kubernetes: (create builds|patch (applications|remotesyncs\/status)) shop/,
+  prepare: settle,
+  async act(environment) {
+    const { registry, kube } = environment.fixture
+    const repository = `apps/${environment.namespace}/shop`
+    const commit = await push(environment, 'one')
+    const image = registry.publish(repository, commit)
+    const rebased = registry.publish(repository, commit, undefined, presentRunImage)
+    const endOf = (latestImage: string, runImage = '') => ({
+      latestImage,
+      stack: { id: 'base', runImage: `registry.example.com/run@${runImage}` },
+      conditions: [{ type: 'Succeeded', status: 'True' }],
+    })
+    await applyRemoteSync(environment)
+    await waitUntil(
+      'the rebased image runs',
+      async () => {
+        for (const build of await buildsOf(environment, commit)) {
+          const end = isRebase(build) ? endOf(rebased, presentRunImage) : endOf(image, formerRunImage)
+          const { name, namespace } = build.metadata
+          if (build.status === undefined) await environment.setStatus(kpackBuilds, name, end, namespace)
+        }
+        const found = await kube.get(remoteSync, { namespace: environment.namespace, name: 'shop' })
+        const { status } = found ?? {}
+        const condition = findCondition(status?.conditions, 'Ready')
+        if (status?.image === rebased && condition?.reason === 'Deployed') return true
+        throw new Error(`${condition?.reason}: ${condition?.message} ${JSON.stringify(status?.rebase)}`)
+      },
+      patience,
+    )
+  },
+}
