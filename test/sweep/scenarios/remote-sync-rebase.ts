@@ -1,9 +1,11 @@
 // A RemoteSync whose image gets the newer run image of its builder. The scenario acts as kpack: it ends the build, and then the rebase.
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import { application } from '../../../src/api/apps/application.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
 import { isRebase, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'
 import type { Scenario } from '../scenario.ts'
+import { chartOf } from './application.ts'
 import { applyRemoteSync, buildsOf, presentRunImage, push, settle, shared } from './remote-sync.ts'
 import { patience } from './waits.ts'
 
@@ -15,7 +17,17 @@ export const remoteSyncRebase: Scenario = {
   name: 'remote-sync: rebase on a newer run image',
   // The first build has scenarios of its own.
   shortPoints: /^after kubernetes: (create builds|patch (applications|remotesyncs\/status)) shop/,
-  prepare: settle,
+  async prepare(environment) {
+    await settle(environment)
+    // The clock of a restarted process is ahead: a rollout that it goes on with would be late.
+    await environment.apply(application, 'shop', {
+      spec: {
+        chart: chartOf(environment),
+        processes: [{ name: 'web', port: 3000, replicas: 0 }],
+        rollout: { timeoutSeconds: 3600 },
+      },
+    })
+  },
   async act(environment) {
     const { registry, kube } = environment.fixture
     const repository = `apps/${environment.namespace}/shop`
