@@ -242,11 +242,14 @@ async function deployImage({ deps, facts }: Run, { state, ...made }: Passed<Buil
   if (action.kind === 'halt') return { state, halted: action.halt }
   const application = action.kind === 'keep' ? action.application : await applyImage(deps, action.desired)
   if (!application) return { state, halted: applicationNotFound('Deployed', facts.remoteSync.spec.application) }
+  // The times are those of the push: a rebase came later.
+  const at = (phase: 'deployedAt' | 'availableAt', time: string) =>
+    built.isRebased && state.status.phases?.[phase] !== undefined ? {} : { [phase]: time }
   const before = action.kind === 'keep' ? state.status.phases?.deployedAt : undefined
-  const deployed = withTimes(state, { deployedAt: before ?? time(deps) })
+  const deployed = withTimes(state, at('deployedAt', before ?? time(deps)))
   const rollout = decideRollout(application, image, deps.clock.now())
   if (rollout.halted) return { state: deployed, halted: rollout.halted }
-  return { state: withTimes(deployed, { availableAt: rollout.availableAt }) }
+  return { state: withTimes(deployed, at('availableAt', rollout.availableAt)) }
 }
 
 /** Resolves to undefined when the Application is gone. */

@@ -74,6 +74,14 @@ describe('an image whose builder has a newer run image', () => {
     })
   })
 
+  test('and that was rebased: the times stay those of the push', async () => {
+    const phases = { deployedAt: '2025-12-01T00:00:00.000Z', availableAt: '2025-12-01T00:00:01.000Z' }
+    const pushed = { ...remoteSync, status: { ...status, phases } }
+    const available = application({ image: 'image@1', commit }, { ...ready, availableAt: phases.availableAt })
+    const { status: after } = await run({ state: rebased, remoteSync: pushed, runs: available })
+    expect(after).toMatchObject({ image: 'image@2', phases })
+  })
+
   test('and whose rebase does not end: it is ended, and not tried again', async () => {
     const { effects, status: after } = await run({ state: { kind: 'timed-out', detail: 'it waits for a node' } })
     expect(effects).toEqual(['token', expect.stringMatching(/^cancel shop-rebase-/), 'status Deployed'])
