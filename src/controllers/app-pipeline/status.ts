@@ -78,21 +78,43 @@ function rowOf(entry: Entry, observation: Observation, before: Row | undefined):
   }
 }
 
-/** Those with a preview first, then those with the newest activity. */
-function byImportance(a: Row, b: Row): number {
-  const [first, second] = [a, b].map(({ application }) => (application === undefined ? 1 : 0))
-  if (first !== second) return (first ?? 0) - (second ?? 0)
-  return Date.parse(b.activeAt) - Date.parse(a.activeAt) || b.number - a.number
+/** The row of a fork for which nobody has approved anything yet: whoever opens many pull requests decides how many there are. */
+function isOfStranger({ application, headRepository, state }: Row, repository: number | undefined): boolean {
+  const isUnapproved = state === 'WaitingForApproval' || state === 'LeftOut'
+  return isUnapproved && application === undefined && headRepository !== repository
+}
+
+type Ranked = { readonly row: Row; readonly rank: number }
+
+function byImportance(a: Ranked, b: Ranked): number {
+  return a.rank - b.rank || Date.parse(b.row.activeAt) - Date.parse(a.row.activeAt) || b.row.number - a.row.number
+}
+
+/**
+ * The rows that have a place: those with a preview; then those of the repository and what was approved; then forks, which take turns, so that many pull
+ * requests from one fork do not take the places of the others. Of equals those with the newest activity.
+ */
+export function mostImportant(rows: readonly Row[], repository: number | undefined): readonly Row[] {
+  const newest = rows.map(row => ({ row, rank: 0 })).toSorted(byImportance)
+  const turns = new Map<number | undefined, number>()
+  const ranked = newest.map(({ row }) => {
+    if (!isOfStranger(row, repository)) return { row, rank: row.application === undefined ? 1 : 0 }
+    const turn = (turns.get(row.headRepository) ?? 0) + 1
+    turns.set(row.headRepository, turn)
+    return { row, rank: 1 + turn }
+  })
+  return ranked
+    .sort(byImportance)
+    .slice(0, mostRows)
+    .map(({ row }) => row)
+    .sort((a, b) => a.number - b.number)
 }
 
 function rowsOf(observation: Observation): readonly Row[] {
-  const before = new Map((observation.pipeline.status?.previews ?? []).map(row => [row.number, row]))
-  const rows = observation.entries.flatMap(entry => rowOf(entry, observation, before.get(entry.number)) ?? [])
-  if (rows.length <= mostRows) return rows
-  return rows
-    .toSorted(byImportance)
-    .slice(0, mostRows)
-    .sort((a, b) => a.number - b.number)
+  const { pipeline, known, entries } = observation
+  const before = new Map((pipeline.status?.previews ?? []).map(row => [row.number, row]))
+  const rows = entries.flatMap(entry => rowOf(entry, observation, before.get(entry.number)) ?? [])
+  return rows.length <= mostRows ? rows : mostImportant(rows, known?.repository ?? pipeline.status?.repository?.id)
 }
 
 function countsOf(entries: readonly Entry[], rows: readonly Row[]): NonNullable<AppPipelineStatus['counts']> {

@@ -36,6 +36,7 @@ const situation = (phase: Phase, about = commit(1)): Situation => ({
   reason: undefined,
   message: undefined,
   exists: !['Gone', 'LeftOut', 'WaitingForApproval'].includes(phase),
+  isUnapproved: phase === 'WaitingForApproval',
 })
 const plan = (phase: Situation, status: ReportStatus, at = now, isRelaxed = true) =>
   decideWrites({ desired: desiredAnswers(phase, context), status, now: at, isRelaxed })

@@ -42,6 +42,11 @@ export function recordOf({ writes }: Pick<ReportStatus, 'writes'>, kind: ReportW
   return writes?.find(record => record.kind === kind)
 }
 
+/** Strangers decide how much of this there is: about a fork of which nothing was ever built, its end included. */
+export function isOfStranger({ isUnapproved, isEnd }: Desired, { writes = [] }: ReportStatus): boolean {
+  return isUnapproved || (isEnd && writes.every(({ kind }) => kind === 'Comment'))
+}
+
 /** It was intended, and nobody knows whether it arrived. */
 export function isUnanswered({ intended, written, refused }: WriteRecord): boolean {
   return intended !== written && refused === undefined

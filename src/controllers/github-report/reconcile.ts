@@ -17,11 +17,11 @@ import { type AccessDeps, accessOnce, planOwnedGrant, type RepositoryAccess } fr
 import type { StatusWriter } from '../status-writer.ts'
 import { type Desired, desiredAnswers, type ReportContext } from './answer/desired.ts'
 import { isWorthTelling } from './answer/situation.ts'
-import { type DueWrite, decideWrites, type ReportStatus } from './decide.ts'
+import { type DueWrite, decideWrites, isOfStranger, type ReportStatus } from './decide.ts'
 import { type Facts, type GatherDeps, gather, withoutSecrets } from './gather.ts'
 import { installationText } from './names.ts'
 import type { WriteQueue } from './pace/write-queue.ts'
-import { type Hindrance, nextStatus, withIntended } from './records.ts'
+import { type Hindrance, nextStatus, withIntended, withoutStatusOf } from './records.ts'
 import type { Subject } from './subject.ts'
 import { send } from './write.ts'
 
@@ -109,15 +109,15 @@ export async function reconcileGitHubReport(deps: ReportDeps, { key }: Pick<Reco
   }
   const situation = await withoutSecrets(deps.client, subject)
   if (situation === undefined) return done
-  const written: ReportContext = { ...subject.context, pendingCommit: report.status?.pendingCommit }
-  const desired = desiredAnswers(situation, written)
-  return advance({ deps, report, subject, facts, desired, context: written })
+  const status = withoutStatusOf(report.status ?? {}, subject.context.othersCommits)
+  const context: ReportContext = { ...subject.context, pendingCommit: status.pendingCommit }
+  const desired = desiredAnswers(situation, context)
+  return advance({ deps, report, subject, facts, desired, context }, status)
 }
 
-async function advance(run: Run): Promise<Outcome> {
+async function advance(run: Run, status: ReportStatus): Promise<Outcome> {
   const { deps, report, desired, facts } = run
   const installation = installationOf(facts)
-  const status = report.status ?? {}
   const plan = decideWrites({ desired, status, now: facts.now, isRelaxed: deps.queue.isRelaxed(installation) })
   if (plan.due.length > 0) return take(run, status, plan.due)
   deps.queue.leave(installation, reportKey(report))
@@ -137,7 +137,8 @@ async function take(run: Run, status: ReportStatus, due: readonly DueWrite[]): P
   if (grant.kind !== 'use') return withoutGrant(run, status, grant.message)
   const installation = installationOf(facts)
   const urgent = due.filter(({ kind }) => urgentKinds.has(kind)).length
-  const turn = deps.queue.take({ installation, key: reportKey(report), wanted: due.length, urgent })
+  const isUnapproved = isOfStranger(run.desired, status)
+  const turn = deps.queue.take({ installation, key: reportKey(report), wanted: due.length, urgent, isUnapproved })
   if (turn.kind === 'wait') {
     await save(run, status, turn.isPaused ? limited : waiting)
     return requeueAfter(turn.milliseconds)
@@ -151,7 +152,7 @@ async function take(run: Run, status: ReportStatus, due: readonly DueWrite[]): P
     const isRefused = isAppError(error) && ['forbidden', 'not_found', 'conflict'].includes(error.code)
     return isRefused ? withoutGrant(run, status, error.message) : failed(run, status, error)
   }
-  return write(run, client, due.slice(0, turn.writes))
+  return write(run, client, status, due.slice(0, turn.writes))
 }
 
 const waiting: Hindrance = { reason: reasons.writing, message: 'the present state waits for its turn to be written' }
@@ -169,11 +170,11 @@ async function withoutGrant(run: Run, status: ReportStatus, message: string): Pr
   return done
 }
 
-async function write(before: Run, client: ReportClient, due: readonly DueWrite[]): Promise<Outcome> {
+async function write(before: Run, client: ReportClient, known: ReportStatus, due: readonly DueWrite[]): Promise<Outcome> {
   const { deps, desired, context, subject, facts } = before
   const { repositoryId, pullRequest } = subject.identity
   const target = { client, repositoryId, pullRequest, desired, context }
-  let status = withIntended(before.report.status ?? {}, due, { desired, now: deps.clock.now() })
+  let status = withIntended(known, due, { desired, now: deps.clock.now() })
   const run = { ...before, report: await save(before, status, waiting) }
   try {
     for (const one of due) status = await send(target, status, one)

@@ -67,6 +67,15 @@ export function withoutPendingCommit(status: ReportStatus, commit: string): Repo
   return pendingCommit === commit ? rest : status
 }
 
+/** Another report writes the status of the commit from now on: what this one wrote may not be shown any more, and is written again when it has to. */
+export function withoutStatusOf(status: ReportStatus, commits: readonly string[]): ReportStatus {
+  const { pendingCommit, writes = [], ...rest } = status
+  const isOthers = (commit: string | undefined): boolean => commit !== undefined && commits.includes(commit)
+  const left = writes.filter(({ kind, commit }) => kind !== 'CommitStatus' || !isOthers(commit))
+  if (left.length === writes.length && !isOthers(pendingCommit)) return status
+  return { ...rest, writes: left, ...(pendingCommit === undefined || isOthers(pendingCommit) ? {} : { pendingCommit }) }
+}
+
 /** GitHub shows what was intended. */
 export function withWritten(status: ReportStatus, { kind, hash }: DueWrite, accepted: Accepted): ReportStatus {
   const record = recordOf(status, kind)

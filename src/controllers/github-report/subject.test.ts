@@ -5,7 +5,7 @@ import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { GitHubReport } from '../../api/apps/github-report.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
-import { type KubeObject, keyOf, keyText } from '../../api/resource.ts'
+import { type KubeObject, keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { createFakeClock, type FakeClock } from '../../lib/testing/fake-clock.ts'
 import { createReportWait } from '../reconcile-with-finalizer.ts'
 import { addSubjectIndexes, type SubjectDeps, subjectOf } from './subject.ts'
@@ -65,13 +65,14 @@ type World = {
   readonly pipeline: AppPipeline
   readonly children?: readonly (Application & RemoteSync)[]
   readonly report?: GitHubReport
+  readonly key?: ObjectKey
 }
 
-function subject({ pipeline: one, children = [], report: known }: World) {
+function subject({ pipeline: one, children = [], report: known, key: asked = key }: World) {
   const caches = { pipelines: cacheOf(one), applications: cacheOf(...children), remoteSyncs: cacheOf(...children) }
   const deps = { caches, publicUrl: new URL('https://sekisho.example.test') } as unknown as SubjectDeps
   addSubjectIndexes(deps.caches)
-  return subjectOf(deps, key, known)
+  return subjectOf(deps, asked, known)
 }
 
 describe('the subject of a report', () => {
@@ -101,6 +102,19 @@ describe('the subject of a report', () => {
     const full = pipeline({ rows: Array.from({ length: mostRows }, (_, index) => row(index + 2)) })
     expect(subject({ pipeline: full, report: report() })?.situation).toBeUndefined()
     expect(subject({ pipeline: full, report: report('p', ['Deployment']) })?.situation?.phase).toBe('Gone')
+  })
+
+  test('leaves the status of a shared commit to the pull request that was opened first, and to nobody when all end', () => {
+    const rows = [row(1), row(2), { ...row(3), headCommit: 'b'.repeat(40) }, { ...row(4), state: 'WaitingForApproval' as const }]
+    const others = (number: number, deleting = false) => {
+      const name = `apppipeline-shop-pr-${number}`
+      return subject({ pipeline: pipeline({ rows, deleting }), key: { namespace: 'acme', name } })?.context.othersCommits
+    }
+    expect(others(1)).toEqual(['b'.repeat(40)])
+    expect(others(2)).toEqual(['a'.repeat(40), 'b'.repeat(40)])
+    expect(others(3)).toEqual(['a'.repeat(40)])
+    expect(others(4)).toEqual(['a'.repeat(40), 'b'.repeat(40)])
+    expect(others(2, true)).toEqual([])
   })
 
   test('is none where reports are off, and not that of another object of the same name', () => {

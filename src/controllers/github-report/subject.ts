@@ -13,6 +13,7 @@ import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
+import { commitsOfOthers } from './answer/commit-owner.ts'
 import { markerOf, type ReportContext } from './answer/desired.ts'
 import { gone, type Situation, situationOfPreview, situationOfRemoteSync } from './answer/situation.ts'
 import { reportName } from './names.ts'
@@ -132,7 +133,9 @@ function previewSubject(deps: SubjectDeps, pipeline: AppPipeline, reported: Repo
   return {
     follower: pipeline,
     identity: { follower: { kind: 'AppPipeline', name: pipelineName, uid }, repositoryId: repository.id, pullRequest: number },
-    situation: isThere ? situationOfPreview(row, remoteSync, template.source) : withoutRow(deps, pipeline, name, reported.report),
+    situation: isThere
+      ? situationOfPreview(row, remoteSync, { repositoryId: repository.id, source: template.source })
+      : withoutRow(deps, pipeline, name, reported.report),
     context: {
       namespace,
       name,
@@ -143,6 +146,7 @@ function previewSubject(deps: SubjectDeps, pipeline: AppPipeline, reported: Repo
       pullRequest: number,
       environment: `preview/${pipelineName}`,
       task: `${task}:${name}`,
+      othersCommits: deletionTimestamp === undefined ? commitsOfOthers(pipeline.status?.previews ?? [], number) : [],
       marker: markerOf(['AppPipeline', namespace, pipelineName, repository.id, number]),
     },
     secrets: [...(template.build.secrets ?? []), ...usedSecrets(template.application)],
@@ -168,6 +172,7 @@ function remoteSyncSubject({ caches, publicUrl }: SubjectDeps, remoteSync: Remot
       statusContext: `sekisho/${applicationName}`,
       environment: report.environment ?? applicationName,
       task,
+      othersCommits: [],
       marker: markerOf(['RemoteSync', namespace, name, repository.id]),
     },
     secrets: [...(build.secrets ?? []), ...(application === undefined ? [] : usedSecrets(application.spec))],

@@ -4,10 +4,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ReportClient } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'
-import { desiredAnswers } from './answer/desired.ts'
+import { commitsOfOthers } from './answer/commit-owner.ts'
+import { commitSentences, desiredAnswers } from './answer/desired.ts'
 import type { Phase, Situation } from './answer/situation.ts'
 import { decideWrites, type ReportStatus } from './decide.ts'
-import { withIntended } from './records.ts'
+import { withIntended, withoutStatusOf } from './records.ts'
 import { reportContext } from './testing/report-context.ts'
 import { send } from './write.ts'
 
@@ -24,6 +25,7 @@ const situation = (phase: Phase, about: number): Situation => ({
   reason: undefined,
   message: undefined,
   exists: !['Gone', 'LeftOut', 'WaitingForApproval'].includes(phase),
+  isUnapproved: phase === 'WaitingForApproval',
 })
 
 /** `lost`: done, without an answer; `down`: not done. */
@@ -96,9 +98,15 @@ function createLife({ client }: Pick<ReturnType<typeof createModel>, 'client'>, 
   let status: ReportStatus = {}
   let newest: string | undefined
   let at = start
-  async function run(present: Situation, crashes: boolean, isLast = false): Promise<ReturnType<typeof decideWrites>> {
+  type Run = { readonly isLast?: boolean; readonly othersCommits?: readonly string[] }
+  async function run(
+    present: Situation,
+    crashes: boolean,
+    { isLast = false, othersCommits = [] }: Run = {},
+  ): Promise<ReturnType<typeof decideWrites>> {
+    status = withoutStatusOf(status, othersCommits)
     const { pendingCommit } = status
-    const written = { ...context, pendingCommit }
+    const written = { ...context, pendingCommit, othersCommits }
     const desired = desiredAnswers(present, written)
     const { commitStatus } = desired
     if (commitStatus?.content.onlyPending === false)
@@ -137,11 +145,12 @@ type Model = ReturnType<typeof createModel>
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
 /** Resolves when all of the last state is written. */
-async function settle(life: ReturnType<typeof createLife>, end: Situation): Promise<void> {
-  let plan = await life.run(end, false, true)
+async function settle(life: ReturnType<typeof createLife>, end: Situation, othersCommits: readonly string[] = []): Promise<void> {
+  const how = { isLast: true, othersCommits }
+  let plan = await life.run(end, false, how)
   for (let rounds = 0; !plan.isSettled && rounds < 60; rounds++) {
     life.wait(Math.max(1, plan.laterMilliseconds ?? 1))
-    plan = await life.run(end, false, true)
+    plan = await life.run(end, false, how)
   }
   expect(plan.isSettled).toBe(true)
 }
@@ -214,5 +223,41 @@ test('previews of one commit share an environment, and neither takes, ends or ma
       expect(['inactive', 'failure', undefined]).toContain(shown['deploy:sekisho:shop-pr-2'])
     }),
     { numRuns: 300 },
+  )
+})
+
+test('the status of a commit that two previews have is the last one of the preview that was opened first, and never an end of the other', async () => {
+  const ends = fc.constantFrom<Phase>('WaitingForApproval', 'Running', 'Failed', 'Gone')
+  const pair = fc.record({ first: step, second: step })
+  await fc.assert(
+    fc.asyncProperty(fc.array(pair, { maxLength: 8 }), answers, ends, ends, async (steps, script, first, second) => {
+      const model = createModel(script)
+      const lives = [createLife(model, 1), createLife(model, 2)]
+      const others = (phases: readonly Phase[], index: number): readonly string[] =>
+        commitsOfOthers(
+          phases.flatMap((state, at) =>
+            state === 'Gone' ? [] : [{ number: at + 1, headCommit: commit(1), state: state as never }],
+          ),
+          index + 1,
+        )
+      for (const { first: one, second: other } of steps) {
+        const phases = [one.phase, other.phase]
+        for (const [index, life] of lives.entries()) {
+          await life.run(situation(phases[index] ?? 'Gone', 1), [one, other][index]?.crashes ?? false, {
+            othersCommits: others(phases, index),
+          })
+          life.wait(10_000)
+        }
+      }
+      const phases = [first, second]
+      // Whichever is reconciled first, what holds in the end is the same.
+      for (const [index, life] of [...lives.entries()].toSorted(([a], [b]) => (steps.length % 2 === 0 ? a - b : b - a)))
+        await settle(life, situation(phases[index] ?? 'Gone', 1), others(phases, index))
+      const owner = phases.find(phase => commitSentences[phase] !== undefined)
+      const shown = model.statuses.findLast(one => one.commit === commit(1))?.state
+      if (owner !== undefined) expect(shown).toBe(commitSentences[owner]?.[0])
+      else expect(shown).not.toBe('pending')
+    }),
+    { numRuns: 500 },
   )
 })

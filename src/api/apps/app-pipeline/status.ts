@@ -16,7 +16,7 @@ export const previewStates = [
 ] as const
 export type PreviewState = (typeof previewStates)[number]
 
-/** More pull requests are not listed: previews first, then those with the newest activity. */
+/** More pull requests are not listed: previews first, then those of the repository itself, then forks in turns. */
 export const mostRows = 200
 
 const count = (description: string) => integer({ description, min: 0, max: 1_000_000 })
@@ -51,7 +51,7 @@ const row = object(
 export const previewStatusFields = {
   previews: optional(
     list(row, {
-      description: `The open pull requests, by number. Of more than ${mostRows}, those with a preview and those with the newest activity.`,
+      description: `The open pull requests, by number. Of more than ${mostRows}, those with a preview, then those of the repository itself, then those of forks in turns; of equals those with the newest activity.`,
       max: mostRows,
       unique: ['number'],
     }),

@@ -34,6 +34,8 @@ const row = (state: PreviewRow['state'], changes: Partial<PreviewRow> = {}): Pre
 })
 
 const context = reportContext('shop-pr-7')
+const ofHead = { repositoryId: 4001, source: 'Head' }
+const ofMerge = { repositoryId: 4001, source: 'Merge' }
 
 function remoteSync(reason: string, changes: Partial<NonNullable<RemoteSync['status']>> = {}, isReady = false): RemoteSync {
   const condition = { type: 'Ready', status: isReady ? ('True' as const) : ('False' as const), reason, message: 'm' }
@@ -49,20 +51,20 @@ function remoteSync(reason: string, changes: Partial<NonNullable<RemoteSync['sta
 describe('the situation of a preview', () => {
   test('is none while it is being removed, and its state otherwise', () => {
     for (const state of previewStates)
-      expect(situationOfPreview(row(state), undefined, 'Head')?.phase).toBe(state === 'Removing' ? undefined : state)
+      expect(situationOfPreview(row(state), undefined, ofHead)?.phase).toBe(state === 'Removing' ? undefined : state)
   })
 
   test('names the URL only when the newest commit runs', () => {
     const url = 'https://pr-7.example.test'
-    expect(situationOfPreview(row('Running', { url }), undefined, 'Head')?.url).toBe(url)
-    expect(situationOfPreview(row('Building', { url }), undefined, 'Head')?.url).toBeUndefined()
+    expect(situationOfPreview(row('Running', { url }), undefined, ofHead)?.url).toBe(url)
+    expect(situationOfPreview(row('Building', { url }), undefined, ofHead)?.url).toBeUndefined()
   })
 
   test('names the build of the newest commit, and no other', () => {
-    expect(situationOfPreview(row('Building'), remoteSync(reasons.building), 'Head')?.build).toBe('shop-1')
+    expect(situationOfPreview(row('Building'), remoteSync(reasons.building), ofHead)?.build).toBe('shop-1')
     const behind = remoteSync(reasons.building, { commit: older, build: { name: 'shop-0', commit: older, attempt: 1 } })
-    expect(situationOfPreview(row('Building'), behind, 'Head')?.build).toBeUndefined()
-    expect(situationOfPreview(row('Building'), behind, 'Merge')?.build).toBe('shop-0')
+    expect(situationOfPreview(row('Building'), behind, ofHead)?.build).toBeUndefined()
+    expect(situationOfPreview(row('Building'), behind, ofMerge)?.build).toBe('shop-0')
   })
 
   test('begins with the cause of a failed build, without the end of its log', () => {
@@ -71,11 +73,11 @@ describe('the situation of a preview', () => {
       failedCommit: head,
       failure: { stage: 'Built', reason: 'BuildFailed', message },
     })
-    expect(situationOfPreview(row('Failed'), failed, 'Head')).toMatchObject({
+    expect(situationOfPreview(row('Failed'), failed, ofHead)).toMatchObject({
       reason: 'BuildFailed',
       message: 'npm ERR! missing script: start',
     })
-    expect(situationOfPreview(row('Failed'), undefined, 'Head')).toMatchObject({ reason: 'Because', message: 'of this' })
+    expect(situationOfPreview(row('Failed'), undefined, ofHead)).toMatchObject({ reason: 'Because', message: 'of this' })
   })
 
   test.each([
@@ -87,8 +89,25 @@ describe('the situation of a preview', () => {
     [row('Waiting'), true],
     [row('WaitingForApproval'), true],
   ])('people who heard nothing before hear of it only where they would expect a preview (%#)', (item, expected) => {
-    const situation = situationOfPreview(item, undefined, 'Head')
+    const situation = situationOfPreview(item, undefined, ofHead)
     expect(situation && isWorthTelling(situation)).toBe(expected)
+  })
+})
+
+describe('what strangers decide alone', () => {
+  test.each([
+    ['a fork waits', row('WaitingForApproval', { headRepository: 4002, application: undefined as never }), true],
+    [
+      'a deleted fork waits',
+      row('WaitingForApproval', { headRepository: undefined as never, application: undefined as never }),
+      true,
+    ],
+    ['a fork is left out', row('LeftOut', { headRepository: 4002, application: undefined as never }), true],
+    ['an approved fork is built', row('Building', { headRepository: 4002 }), false],
+    ['what was approved of a fork is being removed', row('WaitingForApproval', { headRepository: 4002 }), false],
+    ['the repository itself', row('LeftOut', { application: undefined as never }), false],
+  ])('%s', (_what, item, expected) => {
+    expect(situationOfPreview(item, undefined, ofHead)?.isUnapproved).toBe(expected)
   })
 })
 
@@ -126,7 +145,7 @@ describe('the situation of a RemoteSync', () => {
 describe('what GitHub shows', () => {
   const phases = [...previewStates.filter(state => state !== 'Removing'), 'Unchanged', 'Gone'] as const satisfies readonly Phase[]
   const situation = (phase: Phase, changes: Partial<Situation> = {}): Situation =>
-    phase === 'Gone' ? gone : { ...(situationOfPreview(row('Running'), undefined, 'Head') ?? gone), phase, ...changes }
+    phase === 'Gone' ? gone : { ...(situationOfPreview(row('Running'), undefined, ofHead) ?? gone), phase, ...changes }
 
   test('has a comment for every state of a preview, and none for a RemoteSync', () => {
     for (const phase of phases) {
@@ -137,7 +156,7 @@ describe('what GitHub shows', () => {
 
   test.each([
     ['Waiting', 'pending', undefined],
-    ['WaitingForApproval', 'pending', undefined],
+    ['WaitingForApproval', undefined, undefined],
     ['LeftOut', undefined, undefined],
     ['Building', 'pending', 'in_progress'],
     ['Running', 'success', 'success'],
@@ -155,12 +174,17 @@ describe('what GitHub shows', () => {
 
   test('ends what is pending when nothing will be built, and the deployment when nothing runs any more', () => {
     const pending = { ...context, pendingCommit: older }
-    for (const phase of ['LeftOut', 'Paused', 'Gone'] as const)
+    for (const phase of ['LeftOut', 'Paused', 'WaitingForApproval', 'Gone'] as const)
       expect(desiredAnswers(situation(phase), pending).commitStatus?.content).toMatchObject({ commit: older })
     const removed = desiredAnswers(situation('WaitingForApproval', { exists: false }), context)
     expect(removed.deploymentStatus?.content.state).toBe('inactive')
     expect(removed.endsServing).toBe(true)
     expect(desiredAnswers(situation('Conflict'), context)).toMatchObject({ endsServing: false })
+  })
+
+  test('says nothing about a commit whose status another preview writes, and ends nothing of it', () => {
+    const shared = { ...context, othersCommits: [head], pendingCommit: head }
+    for (const phase of phases) expect(desiredAnswers(situation(phase), shared).commitStatus).toBeUndefined()
   })
 
   test('leads to the page of the build, and to that of all builds before there is one', () => {

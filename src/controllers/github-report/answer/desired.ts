@@ -29,6 +29,8 @@ export type Desired = {
   readonly endsServing: boolean
   /** When all is written, the report itself has ended. */
   readonly isEnd: boolean
+  /** It is about a commit of a fork that nobody has approved. */
+  readonly isUnapproved: boolean
 }
 
 /** Where it is reported. */
@@ -52,6 +54,8 @@ export type ReportContext = {
   readonly marker: string
   /** The commit whose status is pending on GitHub because of this report, or may be. */
   readonly pendingCommit: string | undefined
+  /** Commits whose status another preview of the AppPipeline writes: two pull requests can have one head, and its status is one on GitHub. */
+  readonly othersCommits: readonly string[]
 }
 
 /** The page of the build, or of all builds of the tenant: people sign in there, and RBAC decides what they see. */
@@ -94,9 +98,12 @@ function comment(situation: Situation, context: ReportContext): Desired['comment
 
 type Sentence = readonly [CommitStatusReport['state'], string]
 
-const commitSentences: Readonly<Partial<Record<Phase, Sentence>>> = {
+/**
+ * Nothing about a commit that waits for approval: whoever opened the pull request would set the status of a commit that is somebody else's, too. A status
+ * that is required then stays expected, which is what GitHub shows for it.
+ */
+export const commitSentences: Readonly<Partial<Record<Phase, Sentence>>> = {
   Waiting: ['pending', 'Waiting for its turn'],
-  WaitingForApproval: ['pending', 'Waiting for the approval of a person with write permission'],
   Building: ['pending', 'Building and starting'],
   Running: ['success', 'Running'],
   Unchanged: ['success', 'Not built: nothing under spec.paths has changed'],
@@ -108,6 +115,7 @@ const commitSentences: Readonly<Partial<Record<Phase, Sentence>>> = {
 const endOfPending: Readonly<Partial<Record<Phase, Sentence>>> = {
   LeftOut: ['success', 'No preview of this commit'],
   Paused: ['success', 'The preview is paused'],
+  WaitingForApproval: ['error', 'Ended before it ran'],
   Gone: ['error', 'Ended before it ran'],
 }
 
@@ -115,7 +123,7 @@ function commitStatus({ phase, commit, build }: Situation, context: ReportContex
   const ends = endOfPending[phase]
   const about = ends === undefined ? commit : context.pendingCommit
   const sentence = ends ?? commitSentences[phase]
-  if (about === undefined || sentence === undefined) return undefined
+  if (about === undefined || sentence === undefined || context.othersCommits.includes(about)) return undefined
   const [state, description] = sentence
   const report = { state, description, context: context.statusContext, targetUrl: logUrl(context, build) }
   const content = { ...report, commit: about, onlyPending: ends !== undefined }
@@ -171,7 +179,7 @@ function heldUntil({ phase, since = '' }: Situation): Date | undefined {
 
 /** Total: every situation has an answer. */
 export function desiredAnswers(situation: Situation, context: ReportContext): Desired {
-  const { phase, exists } = situation
+  const { phase, exists, isUnapproved } = situation
   const parts = {
     comment: comment(situation, context),
     commitStatus: commitStatus(situation, context),
@@ -180,7 +188,8 @@ export function desiredAnswers(situation: Situation, context: ReportContext): De
     heldUntil: heldUntil(situation),
   }
   const present = Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined))
-  return { ...present, endsServing: !exists || ['Running', 'Paused'].includes(phase), isEnd: phase === 'Gone' }
+  const endsServing = !exists || ['Running', 'Paused'].includes(phase)
+  return { ...present, endsServing, isEnd: phase === 'Gone', isUnapproved }
 }
 
 /** The status by which a deployment of an earlier commit ends. */

@@ -33,6 +33,8 @@ export type Situation = {
   readonly message: string | undefined
   /** Whether anything of it exists, such as the pods of an earlier commit. */
   readonly exists: boolean
+  /** Its commit is in a fork, and nothing was built of it: only strangers have decided about it. */
+  readonly isUnapproved: boolean
 }
 
 const building: readonly string[] = [
@@ -93,6 +95,7 @@ export function situationOfRemoteSync(remoteSync: RemoteSync, url: string | unde
     reason: isFailed ? ready.reason : undefined,
     message: isFailed ? causeIn(status.failure?.message ?? ready.message) : undefined,
     exists: true,
+    isUnapproved: false,
   }
 }
 
@@ -102,12 +105,25 @@ export type PreviewRow = NonNullable<NonNullable<AppPipeline['status']>['preview
 /** What explains itself: its reason and message would repeat it. */
 const plain: readonly PreviewRow['state'][] = ['Building', 'Running', 'WaitingForApproval', 'Paused']
 
+/** States in which whoever opened the pull request has decided alone. */
+const unapproved: readonly PreviewRow['state'][] = ['WaitingForApproval', 'LeftOut']
+
+export type PreviewOrigin = {
+  /** The one that is followed: a head of which GitHub does not say where it is counts as one of a fork. */
+  readonly repositoryId: number
+  readonly source: string
+}
+
 /**
  * Undefined while the preview is being removed: what stands on GitHub stays until nothing is left of it. `remoteSync`: of the preview, if it exists.
  * A commit is the head of the pull request also when its merge commit is built.
  */
-export function situationOfPreview(row: PreviewRow, remoteSync: RemoteSync | undefined, source: string): Situation | undefined {
-  const { state, headCommit, since, url, application } = row
+export function situationOfPreview(
+  row: PreviewRow,
+  remoteSync: RemoteSync | undefined,
+  { repositoryId, source }: PreviewOrigin,
+): Situation | undefined {
+  const { state, headCommit, headRepository, since, url, application } = row
   if (state === 'Removing') return undefined
   const { build, commit } = remoteSync?.status ?? {}
   // The RemoteSync may not know the newest commit yet.
@@ -120,6 +136,7 @@ export function situationOfPreview(row: PreviewRow, remoteSync: RemoteSync | und
     build: isCurrent && build?.commit === commit ? build.name : undefined,
     ...whyOf(row, isCurrent ? remoteSync : undefined),
     exists: application !== undefined,
+    isUnapproved: headRepository !== repositoryId && application === undefined && unapproved.includes(state),
   }
 }
 
@@ -152,4 +169,5 @@ export const gone: Situation = {
   reason: undefined,
   message: undefined,
   exists: false,
+  isUnapproved: false,
 }

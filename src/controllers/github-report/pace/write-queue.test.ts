@@ -55,7 +55,8 @@ function serve(
 
 describe('the budget', () => {
   test('is full at first, empty after the writes of a minute, and full again a minute later', () => {
-    expect(allowance([], start)).toEqual({ writes: writeLimits.perMinute, rest: writeLimits.perMinute, isRelaxed: true })
+    const full = writeLimits.perMinute
+    expect(allowance([], start)).toEqual({ writes: full, rest: full, unapproved: full, isRelaxed: true })
     const times = Array.from({ length: writeLimits.perMinute }, () => start)
     expect(allowance(times, start + minute - 1).writes).toBe(0)
     expect(allowance(times, start + minute).writes).toBe(writeLimits.perMinute)
@@ -222,5 +223,36 @@ describe('the queue of an installation', () => {
     expect(queue.isRelaxed(installation)).toBe(true)
     take(queue, 'waits-9', 5)
     expect(queue.isRelaxed(installation)).toBe(false)
+  })
+
+  /** One write of each stranger whose wait is over; returns how many were sent. */
+  function serveStrangers(queue: WriteQueue, due: Map<string, number>, now: number): number {
+    let sent = 0
+    for (const key of [...due].flatMap(([stranger, at]) => (at > now ? [] : [stranger]))) {
+      const turn = queue.take({ installation, key, wanted: 1, urgent: 1, isUnapproved: true })
+      if (turn.kind === 'wait') due.set(key, now + turn.milliseconds)
+      else {
+        sent += 1
+        due.delete(key)
+      }
+    }
+    return sent
+  }
+
+  test('what strangers decide never delays others, has sixty writes of an hour, and arrives', () => {
+    const { queue, advance, now } = queueAt()
+    const due = new Map(Array.from({ length: 200 }, (_, index) => [`fork-${index}`, now()] as const))
+    const sent: number[] = []
+    for (let minutes = 0; due.size > 0 && minutes < 5 * 60; minutes++) {
+      // A pull request of the repository itself, which has something to say in every minute.
+      expect(take(queue, `own-${minutes}`, 4)).toEqual({ kind: 'write', writes: 4 })
+      // More than a hundred strangers wait: the states of others that give way are written all the same.
+      if (minutes < 20) expect(queue.isRelaxed(installation)).toBe(true)
+      sent.push(serveStrangers(queue, due, now()))
+      advance(minute)
+    }
+    expect(due.size).toBe(0)
+    const inHour = sent.map((_, from) => sent.slice(from, from + 60).reduce((sum, count) => sum + count, 0))
+    expect(Math.max(...inHour)).toBeLessThanOrEqual(60)
   })
 })

@@ -4,7 +4,7 @@
 import { reportWriteKinds } from '../../../api/apps/github-report.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { allowance, counted, unknownWrites, waitFor, writeLimits } from './budget.ts'
+import { type Allowance, allowance, counted, type Share, unknownWrites, waitFor, writeLimits } from './budget.ts'
 
 export type Turn =
   /** So many writes may be sent now; they count from now on. */
@@ -21,6 +21,8 @@ export type TurnRequest = {
   readonly wanted: number
   /** How many of them people wait for, which come first: those of others, too, go before the rest. All, when omitted. */
   readonly urgent?: number
+  /** They are about a commit of a fork that nobody has approved: they never delay others, and have a small share of the hour. */
+  readonly isUnapproved?: boolean
 }
 
 export type WriteQueue = {
@@ -42,9 +44,17 @@ const lateMilliseconds = 30_000
 const longestPause = 3_600_000
 const shortestWait = 1_000
 
-type Wants = { readonly urgent: number; readonly rest: number }
+type Wants = Readonly<Record<Share, number>>
+/** `approved`: everything that goes before what nobody has approved. */
+type Before = Wants & { readonly approved: number }
 type Place = Wants & { readonly until: number }
-type Queue = { times: readonly number[]; readonly places: Map<string, Place>; pausedUntil: number }
+type Queue = {
+  times: readonly number[]
+  /** Of `times`, those of writes about commits that nobody has approved. */
+  unapproved: readonly number[]
+  readonly places: Map<string, Place>
+  pausedUntil: number
+}
 
 export type WriteQueueDeps = {
   readonly clock: Pick<Clock, 'now'>
@@ -54,27 +64,65 @@ export type WriteQueueDeps = {
 
 const unknown = (now: number): readonly number[] => Array.from({ length: unknownWrites }, () => now)
 
+function wantsOf({ wanted, urgent = wanted, isUnapproved = false }: Omit<TurnRequest, 'installation' | 'key'>): Wants {
+  const all = Math.min(wanted, writesOfTurn)
+  if (isUnapproved) return { urgent: 0, rest: 0, unapproved: all }
+  return { urgent: Math.min(urgent, all), rest: all - Math.min(urgent, all), unapproved: 0 }
+}
+
+/** How many of the wanted writes may be sent now, after what others want before them. */
+function writesNow(wants: Wants, before: Before, allowed: Allowance): number {
+  if (wants.unapproved > 0) {
+    const left = Math.min(allowed.unapproved, allowed.rest - before.approved)
+    return Math.min(wants.unapproved, left - before.unapproved)
+  }
+  const first = Math.max(0, Math.min(wants.urgent, allowed.writes - before.urgent))
+  if (first < wants.urgent) return first
+  return first + Math.max(0, Math.min(wants.rest, allowed.rest - wants.urgent - before.rest))
+}
+
+/** Milliseconds until it is worth asking again. */
+function untilTurn({ times, unapproved }: Queue, wants: Wants, before: Before, now: number): number {
+  const share: Share = wants.unapproved > 0 ? 'unapproved' : wants.urgent > 0 ? 'urgent' : 'rest'
+  // Beyond what a minute allows: the turns before it take whole minutes.
+  const further = Math.floor(before[share] / writeLimits.perMinute) * 60_000
+  if (share !== 'unapproved') return waitFor(times, before[share] + 1, now, share) + further
+  const inAll = waitFor(times, before.approved + before.unapproved + 1, now, 'rest')
+  return Math.max(inAll, waitFor(unapproved, before.unapproved + 1, now, share)) + further
+}
+
 /** One per process; only the leader writes. */
 export function createWriteQueue({ clock, known }: WriteQueueDeps): WriteQueue {
   const queues = new BoundedMap<Queue>(mostInstallations)
 
   function queueOf(installation: string, now: number): Queue {
     const found = queues.get(installation)
-    const queue = found ?? { times: [...known(installation), ...unknown(now)], places: new Map<string, Place>(), pausedUntil: 0 }
+    const queue = found ?? {
+      times: [...known(installation), ...unknown(now)],
+      unapproved: [],
+      places: new Map<string, Place>(),
+      pausedUntil: 0,
+    }
     if (found === undefined) queues.set(installation, queue)
     queue.times = counted(queue.times, now)
+    queue.unapproved = counted(queue.unapproved, now)
     for (const [key, { until }] of queue.places) if (until < now) queue.places.delete(key)
     return queue
   }
 
   /** What others want first: urgent writes of those before the key, and before its rest also urgent ones of those behind it. */
-  function wantedBefore({ places }: Queue, key: string): { readonly urgent: number; readonly rest: number } {
+  function wantedBefore({ places }: Queue, key: string): Before {
     const keys = [...places.keys()]
     const place = keys.indexOf(key)
     const others = [...places].filter(([other]) => other !== key).map(([, wants]) => wants)
     const before = place < 0 ? others : others.slice(0, place)
     const sum = (wants: readonly Wants[], part: keyof Wants): number => wants.reduce((total, each) => total + each[part], 0)
-    return { urgent: sum(before, 'urgent'), rest: sum(others, 'urgent') + sum(before, 'rest') }
+    return {
+      urgent: sum(before, 'urgent'),
+      rest: sum(others, 'urgent') + sum(before, 'rest'),
+      unapproved: sum(before, 'unapproved'),
+      approved: sum(others, 'urgent') + sum(others, 'rest'),
+    }
   }
 
   function wait(queue: Queue, key: string, wants: Wants, milliseconds: number): Turn {
@@ -87,30 +135,23 @@ export function createWriteQueue({ clock, known }: WriteQueueDeps): WriteQueue {
 
   return {
     take({ installation, key, ...asked }) {
-      const wanted = Math.min(asked.wanted, writesOfTurn)
-      const urgent = Math.min(asked.urgent ?? wanted, wanted)
-      const wants = { urgent, rest: wanted - urgent }
+      const wants = wantsOf(asked)
       const now = clock.now().getTime()
       const queue = queueOf(installation, now)
       if (queue.pausedUntil > now) return wait(queue, key, wants, queue.pausedUntil - now)
       const before = wantedBefore(queue, key)
-      const allowed = allowance(queue.times, now)
-      const first = Math.max(0, Math.min(urgent, allowed.writes - before.urgent))
-      const rest = Math.max(0, Math.min(wants.rest, allowed.rest - urgent - before.rest))
-      const writes = first < urgent ? first : first + rest
-      if (writes <= 0) {
-        const share = urgent > 0 ? 'urgent' : 'rest'
-        // Beyond what a minute allows: the turns before it take whole minutes.
-        const further = Math.floor(before[share] / writeLimits.perMinute) * 60_000
-        return wait(queue, key, wants, waitFor(queue.times, before[share] + 1, now, share) + further)
-      }
+      const writes = writesNow(wants, before, allowance(queue.times, now, queue.unapproved))
+      if (writes <= 0) return wait(queue, key, wants, untilTurn(queue, wants, before, now))
       queue.places.delete(key)
-      queue.times = [...queue.times, ...Array.from({ length: writes }, () => now)]
+      const sent = Array.from({ length: writes }, () => now)
+      queue.times = [...queue.times, ...sent]
+      if (wants.unapproved > 0) queue.unapproved = [...queue.unapproved, ...sent]
       return { kind: 'write', writes }
     },
     isRelaxed(installation) {
       const now = clock.now().getTime()
       const { times, places } = queueOf(installation, now)
+      // Strangers decide how much waits that nobody has approved.
       const waiting = [...places.values()].reduce((sum, { urgent, rest }) => sum + urgent + rest, 0)
       return waiting < writeLimits.perMinute && allowance(times, now).isRelaxed
     },

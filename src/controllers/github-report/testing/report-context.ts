@@ -13,4 +13,5 @@ export const reportContext = (name: string): ReportContext => ({
   publicUrl: new URL('https://sekisho.example.test'),
   marker: 'm'.repeat(32),
   pendingCommit: undefined,
+  othersCommits: [],
 })
