@@ -160,9 +160,30 @@ test('a commit of a fork waits for its approval by name, and its deployment ends
     () => comments()[0]?.body.includes(`/sekisho approve ${next}`) === true,
   )
   await shows('its deployment is inactive', () => deploymentStates(deployments()[0]?.id).at(-1) === 'inactive')
-  // GitHub does not know this commit: it says so once, and the rest goes on.
-  await fixture.reported(number, 'Refused')
+  await fixture.reported(number)
   expect(comments()).toHaveLength(1)
+  // Nothing is said of a commit that nobody has approved: it may be the head of another pull request, too.
+  expect(github.context.state.statuses.map(({ sha }) => sha)).not.toContain(next)
+})
+
+test('a pull request from a fork with the head of another never changes the status of the commit, neither waiting nor closed', async () => {
+  const fixture = await startReportFixture(github)
+  const { number, head } = await fixture.open('feature')
+  const own = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}`, state: 'Running', url } as const
+  const copy = await fixture.openAgain('feature', 'other-base')
+  const waits = {
+    number: copy,
+    headCommit: head,
+    headRepository: 4999,
+    state: 'WaitingForApproval',
+    reason: 'ApprovalMissing',
+  } as const
+  await fixture.report([own, waits])
+  for (const one of [number, copy]) await fixture.reported(one)
+  await fixture.report([own])
+  await fixture.ended(copy)
+  expect(statesOf(head)).toEqual(['success'])
+  expect(comments().map(({ body }) => body.includes('destroyed'))).toEqual([false, true])
 })
 
 test('GitHub limits the writes of the installation: nothing is sent until it allows it, and the last state arrives', async () => {
