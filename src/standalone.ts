@@ -36,7 +36,14 @@ await runUntilStopped(async onStop => {
   onStop(certificate.stop)
 
   const manager = electedManager(process, 'sekisho', settings.process.name)
-  const broker = await createBrokerApp({ ...process, manager, certificate, store: store.broker, settings: settings.broker })
+  const broker = await createBrokerApp({
+    ...process,
+    mode: 'standalone',
+    manager,
+    certificate,
+    store: store.broker,
+    settings: settings.broker,
+  })
   const controllers = await createControllersApp({
     ...process,
     mode: 'standalone',

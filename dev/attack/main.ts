@@ -7,7 +7,7 @@ import { standardErrorProgress } from '../cluster/progress.ts'
 import { type ClusterSettings, readClusterSettings } from '../cluster/settings.ts'
 import type { Attack } from './attack.ts'
 import { attacks } from './list.ts'
-import { attackLines, outcomeLines, summarize, summaryText } from './report.ts'
+import { attackLines, goalLines, outcomeLines, summarize, summaryText } from './report.ts'
 import { type Played, runAttacks } from './run.ts'
 import { openWorld } from './world/world.ts'
 
@@ -84,7 +84,8 @@ async function play(settings: ClusterSettings, list: readonly Attack[], json: bo
   }
   const seconds = (performance.now() - started) / 1000
   const summary = summarize(played.results)
-  const text = [summaryText(summary, seconds), ...outcomeLines(played)].join('\n')
+  const floods = list.some(({ form }) => form === 'flood')
+  const text = [summaryText(summary, seconds), ...goalLines(seconds, floods), ...outcomeLines(played)].join('\n')
   print(`${json ? JSON.stringify({ summary: { ...summary, seconds }, ...played }, null, 2) : text}\n`)
   if (stop.signal.aborted) return 130
   return summary.stopped === summary.attempts ? 0 : 1

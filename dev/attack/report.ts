@@ -58,6 +58,15 @@ export function attackLines(name: string, results: readonly AttemptResult[]): st
   ].join('\n')
 }
 
+/** The goal for all attacks without `--floods`. */
+const mostSeconds = 300
+
+/** Names the goal when a run took longer; nothing for a run with floods of a minute each, which has none. */
+export function goalLines(seconds: number, floods: boolean): readonly string[] {
+  if (floods || seconds <= mostSeconds) return []
+  return [`slow: ${seconds.toFixed(0)} s, and the goal of all attacks without floods is at most ${mostSeconds} s`]
+}
+
 export function summaryText(summary: Summary, seconds: number): string {
   const { attacks, attempts, stopped, stoppedBy, succeeded, unclear } = summary
   return [

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Attack } from './attack.ts'
 import { attacks } from './list.ts'
-import { attackLines, outcomeLines, summarize } from './report.ts'
+import { attackLines, goalLines, outcomeLines, summarize } from './report.ts'
 import { expectedOnly, runAttacks } from './run.ts'
 import { stopped, succeeded, unclear, type Verdict } from './verdict.ts'
 import { createWatcher } from './world/watcher.ts'
@@ -129,4 +129,10 @@ test('the watcher finds the canary in every encoding, and tokens', () => {
     'place 4 canary',
     'log token',
   ])
+})
+
+test('a run that took longer than the goal says so, unless floods of a minute were in it', () => {
+  expect(goalLines(300, false)).toEqual([])
+  expect(goalLines(312.4, false)).toEqual(['slow: 312 s, and the goal of all attacks without floods is at most 300 s'])
+  expect(goalLines(1200, true)).toEqual([])
 })

@@ -7,12 +7,14 @@ import { appPipeline } from '../api/apps/app-pipeline.ts'
 import { remoteSync } from '../api/apps/remote-sync.ts'
 import { clusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import { installation } from '../api/github/installation.ts'
+import type { Mode } from '../api/names.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
 import type { KubeClient } from '../kube/client/client.ts'
 import type { Manager } from '../kube/manager.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createResealLoop } from '../store/resealing/reseal-loop.ts'
+import { createSharedKeyCheck } from '../store/resealing/shared-key.ts'
 import type { BrokerStore } from '../store/store.ts'
 import type { ProvenClient } from '../web/clients/client-key.ts'
 import { createSealingMetrics } from '../web/metrics.ts'
@@ -47,6 +49,8 @@ import { handleDelivery } from './webhooks/handle-delivery.ts'
 import { createInboxWorker } from './webhooks/inbox-worker.ts'
 
 export type BrokerDeps = {
+  /** The form of the platform: in the standalone one the controllers have the same keyring. */
+  readonly mode: Mode
   readonly settings: BrokerSettings
   readonly store: BrokerStore
   readonly kube: KubeClient
@@ -91,7 +95,7 @@ export async function createBrokerApp(options: BrokerDeps): Promise<BrokerApp> {
 }
 
 async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOptions) {
-  const { settings, store, kube, manager, clock, random, log } = deps
+  const { mode, settings, store, kube, manager, clock, random, log } = deps
   const { isLeader } = manager
   const tenants = manager.cache(tenant)
   const apps = manager.cache(clusterGitHubApp)
@@ -132,9 +136,11 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     clock,
     log,
   })
+  const sharedKey = createSharedKeyCheck({ keys: store.resealing.keys, audit: store.audit, isLeader, clock, log })
 
   const builds = createVisibleBuilds({ kept: store.keptLogs, reviews, remoteSyncs: manager.cache(remoteSync) })
   const context: BrokerContext = {
+    mode,
     settings,
     store,
     github,
@@ -168,7 +174,8 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     clock,
     log,
   }
-  return { context, loops: [inbox, onboardingController.search, sweeper, checkpoints, resealing] }
+  const loops = [inbox, onboardingController.search, sweeper, checkpoints, resealing]
+  return { context, loops: mode === 'standalone' ? loops : [...loops, sharedKey] }
 }
 
 /** A form may end at GitHub (install the App) or at a program on the person's own computer (kubectl). */

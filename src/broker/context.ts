@@ -1,5 +1,6 @@
 // The parts of the broker that the routes share, created once by `app.ts`. No state of its own.
 import type { Installation } from '../api/github/installation.ts'
+import type { Mode } from '../api/names.ts'
 import type { Tenant } from '../api/tenancy/tenant.ts'
 import type { Cache } from '../kube/cache/object-cache.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -23,6 +24,7 @@ import type { PersonSessions } from './sessions.ts'
 import type { VisibleTenants } from './tenants/visible-tenants.ts'
 
 export type BrokerContext = BrokerIssuer & {
+  readonly mode: Mode
   readonly settings: BrokerSettings
   readonly store: BrokerStore
   readonly github: BrokerGitHub

@@ -24,7 +24,14 @@ await runUntilStopped(async onStop => {
   onStop(certificate.stop)
 
   const manager = electedManager(process, 'sekisho-broker', settings.process.name)
-  const broker = await createBrokerApp({ ...process, manager, certificate, store, settings: settings.broker })
+  const broker = await createBrokerApp({
+    ...process,
+    mode: 'production',
+    manager,
+    certificate,
+    store,
+    settings: settings.broker,
+  })
   await process.startInOrder([manager, broker], { manager: manager.ready, store: store.healthy })
   log.info({ publicUrl: settings.broker.publicUrl.origin }, 'broker started')
 })

@@ -5,12 +5,14 @@ import { processEnvironment } from '../lib/config.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
 import { createLog, redactTokens } from '../lib/log.ts'
 import { applyAsOwner, plannedAsOwner, readOwnerSettings } from './access/owner.ts'
+import { logUnencrypted } from './access/unencrypted-connection.ts'
 import { connectServer } from './database/database.ts'
 
 async function run(): Promise<void> {
   const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean', default: false } } })
   const { url, passwords } = readOwnerSettings(processEnvironment())
   const log = createLog({ level: 'error', name: 'sekisho-migrate' })
+  logUnencrypted([{ variable: 'SEKISHO_DATABASE_OWNER_URL', url }], log)
   const database = connectServer(url, log, { patient: true })
   try {
     const planned = values['dry-run']

@@ -7,6 +7,7 @@ import type { Log } from '../lib/log.ts'
 import type { SecretString } from '../lib/secret-string.ts'
 import { type Access, awaitDatabase, createAccessCheck } from './access/await-database.ts'
 import { checkSealingKeys } from './access/check-sealing-keys.ts'
+import { logUnencrypted, type NamedUrl } from './access/unencrypted-connection.ts'
 import { createAuditLog } from './audit/audit-log.ts'
 import { createBuildLogs } from './builds/build-logs.ts'
 import { createImageRecords } from './builds/image-records.ts'
@@ -84,6 +85,7 @@ async function openAlone<T>(
   repositories: (opened: OpenedDatabases) => Promise<T>,
 ) {
   const { url, auditUrl, log } = options
+  logUnencrypted(namedUrls(options), log)
   const databases = { main: connectServer(url, log), audit: connectServer(auditUrl, log) }
   const accesses: readonly Access[] = [
     { pool: databases.main.pool, schema, variable: 'SEKISHO_DATABASE_URL' },
@@ -94,6 +96,13 @@ async function openAlone<T>(
     const opened = openedOver(databases, options, createAccessCheck(accesses, log))
     return { ...(await repositories(opened)), ...opened.shared }
   })
+}
+
+function namedUrls({ url, auditUrl }: StoreLocation): readonly NamedUrl[] {
+  return [
+    ...(url === undefined ? [] : [{ variable: 'SEKISHO_DATABASE_URL', url }]),
+    ...(auditUrl === undefined ? [] : [{ variable: 'SEKISHO_AUDIT_DATABASE_URL', url: auditUrl }]),
+  ]
 }
 
 /** `audit` may be the same database as `main`. */
@@ -115,6 +124,7 @@ async function opening<T>(databases: Databases, work: () => Promise<T>): Promise
 
 async function openDatabases(options: StoreOptions): Promise<Databases> {
   const { log } = options
+  logUnencrypted(namedUrls(options), log)
   const main = options.url === undefined ? await openEmbedded(options.dataFolder, log) : connectServer(options.url, log)
   try {
     await migrate(main.pool, log)

@@ -22,7 +22,7 @@ export type Load = {
 }
 
 const writesEveryMilliseconds = 100
-const signInsEveryMilliseconds = 3000
+export const signInsEveryMilliseconds = 3000
 const pushesEveryMilliseconds = 3000
 
 /** dave writes a Service ten times a second, mia signs in and dave pushes every three seconds, until `end`. */

@@ -99,10 +99,18 @@ describe('an account that is not listed', () => {
       ['/api/v1/onboardings', undefined],
       ['/api/v1/onboardings/approve', { onboarding: id }],
       ['/api/v1/onboardings/refuse', { onboarding: id }],
+      ['/api/v1/keys', undefined],
+      ['/api/v1/audit/acknowledge', { reason: 'an attack', statements: [] }],
     ] as const)
       expect((await apiCall(environment, tokens, path, body)).status, path).toBe(403)
-    for (const path of ['/api/v1/onboardings', '/api/v1/sessions', '/api/v1/audit'])
+    for (const path of ['/api/v1/onboardings', '/api/v1/sessions', '/api/v1/audit', '/api/v1/keys'])
       expect((await environment.fetch(`${environment.url}${path}`, { headers: { cookie } })).status, path).toBe(401)
+    const acknowledged = await environment.fetch(`${environment.url}/api/v1/audit/acknowledge`, {
+      method: 'POST',
+      headers: { cookie, 'content-type': 'application/json' },
+      body: JSON.stringify({ reason: 'an attack', statements: [] }),
+    })
+    expect(acknowledged.status).toBe(401)
     expect(await waiting()).toHaveLength(1)
   })
 
@@ -177,6 +185,13 @@ describe('a platform admin who belongs to no tenant', () => {
     const tokens = await kubectlLogin(environment, noah.browser, 'noah')
     expect(decodeJwt(tokens.id_token ?? '')['groups']).toEqual([])
     expect((await apiCall(environment, tokens, '/api/v1/whoami')).body).toMatchObject({ platformAdmin: true, tenants: [] })
+  })
+
+  test('reads by which keys is sealed', async () => {
+    expect(await apiCall(environment, await admin(), '/api/v1/keys')).toMatchObject({
+      status: 200,
+      body: { processes: [{ process: 'broker', keys: [{ use: 'seals' }], unknownKey: 0 }], problems: [] },
+    })
   })
 })
 

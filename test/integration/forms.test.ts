@@ -9,15 +9,26 @@ import { catalog } from '../../dev/cluster/binaries/catalog.ts'
 import { ensureBinary } from '../../dev/cluster/binaries/ensure-binary.ts'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 
+type SecretKey = { readonly secretKeyRef?: { readonly name: string } }
 type Container = {
   readonly securityContext: Readonly<Record<string, unknown>>
   readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[]
-  readonly envFrom?: readonly object[]
+  readonly env?: readonly { readonly name: string; readonly valueFrom?: SecretKey }[]
+  readonly envFrom?: readonly { readonly secretRef?: { readonly name: string } }[]
 }
-type Volume = { readonly name: string; readonly secret?: { readonly secretName: string; readonly defaultMode: number } }
+type Volume = {
+  readonly name: string
+  readonly secret?: { readonly secretName: string; readonly defaultMode: number }
+  readonly projected?: { readonly sources: readonly { readonly secret?: { readonly name: string } }[] }
+}
 type PodTemplate = {
   readonly metadata: { readonly labels: Readonly<Record<string, string>> }
-  readonly spec: { readonly containers: readonly Container[]; readonly volumes: readonly Volume[] }
+  readonly spec: {
+    readonly automountServiceAccountToken?: boolean
+    readonly initContainers?: readonly Container[]
+    readonly containers: readonly Container[]
+    readonly volumes: readonly Volume[]
+  }
 }
 type Rendered = {
   readonly kind: string
@@ -52,8 +63,17 @@ function deployment(form: string, name: string): PodTemplate {
   return found.spec.template
 }
 
-function secretsOf({ spec }: PodTemplate): readonly string[] {
-  return spec.volumes.flatMap(({ secret }) => (secret === undefined ? [] : [secret.secretName])).sort()
+/** The Secrets that a pod gets in any way: as volumes, as parts of projected volumes, and as variables of its containers. Each once. */
+function secretsOf({ spec: { volumes, containers, initContainers = [] } }: PodTemplate): readonly string[] {
+  const mounted = volumes.flatMap(({ secret, projected }) => [
+    secret?.secretName,
+    ...(projected?.sources.map(source => source.secret?.name) ?? []),
+  ])
+  const variables = [...initContainers, ...containers].flatMap(({ env = [], envFrom = [] }) => [
+    ...envFrom.map(({ secretRef }) => secretRef?.name),
+    ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
+  ])
+  return [...new Set([...mounted, ...variables].filter(name => name !== undefined))].sort()
 }
 
 describe.each(['standalone', 'production'])('%s', form => {
@@ -90,6 +110,17 @@ test('each pod of the production form has the Secrets of its level of trust, and
   expect(secretsOf(deployment('production', 'sekisho-admission'))).toEqual(['sekisho-admission-tls'])
   const [job] = ofKind('production/migration', 'Job')
   expect(job && secretsOf(job.spec.template)).toEqual(['sekisho-database-owner'])
+})
+
+test('a pod that calls no API server has no token for one', () => {
+  const [job] = ofKind('production/migration', 'Job')
+  expect(job?.spec.template.spec).toMatchObject({ automountServiceAccountToken: false })
+  expect(deployment('production', 'sekisho-admission').spec).toMatchObject({ automountServiceAccountToken: false })
+  for (const form of ['standalone', 'production'])
+    expect(deployment(form, 'sekisho-network-probe').spec, form).toMatchObject({ automountServiceAccountToken: false })
+  // Nor one that is mounted by name.
+  for (const { spec } of [deployment('production', 'sekisho-admission'), ...(job ? [job.spec.template] : [])])
+    expect(JSON.stringify(spec.volumes)).not.toContain('serviceAccountToken')
 })
 
 test('the production form replaces pods one by one, spread over nodes, and a drain leaves one of two', () => {

@@ -53,7 +53,12 @@ async function registeredControllers(): Promise<readonly string[]> {
   const { environment: variables } = environment.runSettings({ aheadMilliseconds: 0, clockRate: 1 })
   const deps = { store: environment.store, kube: fixture.kube, manager: listed, log: silentLog, clock: systemClock }
   const controllers = await createControllersApp({ ...deps, mode: 'production', settings: readControllersSettings(variables) })
-  const broker = await createBrokerApp({ ...deps, settings: readBrokerSettings(variables), random: Math.random })
+  const broker = await createBrokerApp({
+    ...deps,
+    mode: 'production',
+    settings: readBrokerSettings(variables),
+    random: Math.random,
+  })
   await Promise.all([controllers.stop(), broker.stop()])
   await environment.close()
   return names

@@ -5,6 +5,7 @@ import type { Attack, Attempt } from '../attack.ts'
 import { credentialsOf } from '../inside/registry.ts'
 import { askRegistry, askToken, fromHost } from '../inside/registry-client.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
+import type { Actor } from '../world/actors.ts'
 import { platformNamespace } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
 
@@ -124,19 +125,58 @@ async function metrics(world: World, see: (place: string, text: string) => void)
     }
 }
 
+/** Of one answer: entries of the audit log, builds of a tenant (newest first), bytes of a log. */
+const [mostEntries, mostBuilds, mostLog] = [1000, 50, 20_000_000]
+
+async function fromBroker(world: World, actor: Actor, path: string): Promise<string> {
+  const headers = { accept: 'application/json', authorization: `Bearer ${await world.credentials(actor)}` }
+  const { status, text } = await world.http.send(`${world.targets.issuer}${path}`, { headers, atMost: mostLog })
+  if (status === 200) return text
+  throw new Error(`${actor}: ${path}: ${status} ${text.slice(0, 200)}`)
+}
+
+/** The whole audit log as a platform admin reads it, from its newest entry to its first. */
+async function auditLog(world: World, see: (place: string, text: string) => void): Promise<void> {
+  let before: number | undefined
+  do {
+    const path = `/api/v1/audit?limit=${mostEntries}${before === undefined ? '' : `&before=${before}`}`
+    const text = await fromBroker(world, 'ada', path)
+    see(path, text)
+    const { entries } = JSON.parse(text) as { readonly entries: readonly { readonly sequence: number }[] }
+    before = entries.length < mostEntries ? undefined : entries.at(-1)?.sequence
+  } while (before !== undefined)
+}
+
+/** The logs of the builds that the platform keeps of acme and globex, each read by somebody of the tenant. */
+async function keptLogs(world: World, see: (place: string, text: string) => void): Promise<void> {
+  for (const [actor, namespace] of [
+    ['dave', tenantNamespace],
+    ['gary', neighbourNamespace],
+  ] as const) {
+    const path = `/api/v1/tenants/${namespace}/builds`
+    const list = await fromBroker(world, actor, `${path}?limit=${mostBuilds}`)
+    see(path, list)
+    for (const { name } of (JSON.parse(list) as { readonly builds: readonly { readonly name: string }[] }).builds)
+      see(`${path}/${name}/log`, await fromBroker(world, actor, `${path}/${name}/log`))
+  }
+}
+
 export const canaryAttacks: readonly Attack[] = [
   {
     name: 'canary/everywhere',
     alone: true,
     as: 'all attackers, and the administrator of the cluster',
     against: 'a canary in a Secret of the platform, one in an AppSecret of acme, and live tokens of GitHub',
-    tries: 'Finds them in objects, events, status, logs, images, environments, metrics, or in any answer that an attacker got.',
+    tries:
+      'Finds them in objects, events, status, logs of pods and builds, the audit log, images, environments, metrics, or in any answer that an attacker got.',
     expected: ['absent'],
     attempts: world => [
       scan(world, 'objects of every kind but Secrets', async see => {
         for (const path of await collections(world)) see(path, JSON.stringify((await world.admin.request('GET', path)).body))
       }),
       scan(world, 'logs of all containers', see => logs(world, see)),
+      scan(world, 'audit log', see => auditLog(world, see)),
+      scan(world, 'kept logs of builds of acme and globex', see => keptLogs(world, see)),
       scan(world, 'image of acme', see => image(world, world.targets.victim.image, tenantNamespace, see)),
       scan(world, 'image of globex', async see => image(world, await world.ownImage(), neighbourNamespace, see)),
       scan(world, 'environment of a pod of globex', async see =>

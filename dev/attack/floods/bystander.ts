@@ -18,7 +18,8 @@ export type Measured = {
   readonly uses: Uses
   /** Uses that failed, by what they were. */
   readonly failures: ReadonlyMap<string, number>
-  readonly memoryMegabytes: number
+  /** By how much each process of the platform grew at most, by its address. */
+  readonly memoryMegabytes: ReadonlyMap<string, number>
   readonly githubCalls: number
   readonly auditRows: number
 }
@@ -80,9 +81,9 @@ async function deskRequest(address: string, bearer: string): Promise<number> {
 export async function useAsBystander(world: World, seconds: number): Promise<Measured> {
   const uses: Uses = { 'push to URL': [], 'sign-in': [], token: [], kubectl: [] }
   const failures = new Map<string, number>()
-  const before = await gauges(world)
+  const [before, memoryBefore] = await Promise.all([gauges(world), memory(world)])
   const until = performance.now() + seconds * 1000
-  let highest = before.memory
+  const highest = new Map(memoryBefore)
   const repeat = async (name: keyof Uses, use: () => Promise<unknown>, between: number): Promise<void> => {
     do {
       await timed(uses[name], use).catch((error: unknown) => {
@@ -94,7 +95,9 @@ export async function useAsBystander(world: World, seconds: number): Promise<Mea
   }
   const watchMemory = async (): Promise<void> => {
     while (performance.now() < until) {
-      highest = Math.max(highest, (await gauges(world).catch(() => before)).memory)
+      // An answer that is late in a flood is one sample less.
+      for (const [address, bytes] of await memory(world).catch(() => memoryBefore))
+        highest.set(address, Math.max(bytes, highest.get(address) ?? 0))
       await pause(2000)
     }
   }
@@ -109,7 +112,7 @@ export async function useAsBystander(world: World, seconds: number): Promise<Mea
   return {
     uses,
     failures,
-    memoryMegabytes: (highest - before.memory) / 1e6,
+    memoryMegabytes: growthOf(memoryBefore, highest),
     githubCalls: after.githubCalls - before.githubCalls,
     auditRows: after.auditRows - before.auditRows,
   }
@@ -167,17 +170,27 @@ async function kubectl(world: World): Promise<void> {
   if (answer.status !== 200) throw new Error(`kubectl: ${answer.status}`)
 }
 
-/** Memory of the largest process of the platform, calls that GitHub counted, rows of the audit log. */
+/** Calls that GitHub counted, rows of the audit log. */
 async function gauges(world: World) {
-  const memory = Math.max(
-    ...(await Promise.all(platformAddresses(world.targets, 8090).map(address => residentMemory(world, address)))),
-  )
-  return { memory, githubCalls: await githubCalls(world), auditRows: await auditRows(world) }
+  return { githubCalls: await githubCalls(world), auditRows: await auditRows(world) }
+}
+
+/** Bytes of each process of the platform, by its address. */
+async function memory(world: World): Promise<ReadonlyMap<string, number>> {
+  const addresses = platformAddresses(world.targets, 8090)
+  return new Map(await Promise.all(addresses.map(async address => [address, await residentMemory(world, address)] as const)))
+}
+
+/** Each process beside itself, in megabytes: a small one that grows must not hide behind a large one. */
+export function growthOf(before: ReadonlyMap<string, number>, highest: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  return new Map([...before].map(([address, bytes]) => [address, ((highest.get(address) ?? bytes) - bytes) / 1e6]))
 }
 
 async function residentMemory(world: World, address: string): Promise<number> {
   const { text } = await world.http.send(`http://${address}:8090/metrics`)
-  return Number(/^process_resident_memory_bytes(?:\{[^}]*\})? (\S+)/m.exec(text)?.[1] ?? 0)
+  const bytes = Number(/^process_resident_memory_bytes(?:\{[^}]*\})? (\S+)/m.exec(text)?.[1])
+  if (!Number.isFinite(bytes)) throw new Error(`the metrics of ${address} do not say how much memory it uses`)
+  return bytes
 }
 
 /** The sequence number of the newest row. */

@@ -9,12 +9,15 @@ import { newBrowser } from '../outside/visitor.ts'
 import { serviceAccountToken } from '../world/actors.ts'
 import { agentName } from '../world/agent-pod.ts'
 import { applicationsPath, type World } from '../world/world.ts'
+import type { Causes } from './bounds.ts'
 
 export type Flood = {
   readonly name: string
   readonly as: string
   readonly tries: string
   readonly perSecond: number
+  /** Default: refusals alone. */
+  readonly causes?: Causes
   /** Made ready before the clock runs. Resolves to what one request is; the number counts from 0. */
   readonly prepare: (world: World) => Promise<FloodSource>
 }
@@ -242,6 +245,7 @@ export const floods: readonly Flood[] = [
     as: 'gary, admin of globex',
     tries: 'Grants that are denied or name a repository twice, eight a second, up to the quota.',
     perSecond: 8,
+    causes: 'checks of grants',
     prepare: objects(grants, grant),
   },
   {

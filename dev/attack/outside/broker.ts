@@ -199,6 +199,8 @@ function administration(world: World, as: Actor): readonly Attempt[] {
     { name: 'list the onboardings that wait for an admin', as, path: '/api/v1/onboardings', statuses: [401, 403, 404] },
     post('approve an account', '/api/v1/onboardings/approve', { onboarding }),
     post('refuse an account', '/api/v1/onboardings/refuse', { onboarding, reason: 'an attack' }),
+    { name: 'list the sealing keys by fingerprint', as, path: '/api/v1/keys', statuses: [401, 403, 404] },
+    post('acknowledge lost entries of the audit log', '/api/v1/audit/acknowledge', { reason: 'an attack', statements: [] }),
   ]
   return plans.map(planned => ask(world, planned))
 }
@@ -265,7 +267,7 @@ export const brokerAttacks: readonly Attack[] = [
     as: 'gary, noah, and a client without a credential',
     against: 'sessions of others',
     tries:
-      'Administration of sessions and accounts by those who may not, sessions that an attacker chose, forms without their secret.',
+      'Administration of sessions, accounts, sealing keys and the audit log by those who may not, sessions that an attacker chose, forms without their secret.',
     expected: ['broker', 'authentication'],
     attempts: world => [
       fixation(world),

@@ -8,7 +8,7 @@ import { run } from '../../demo/tools.ts'
 
 export const actors = ['olivia', 'dave', 'mia', 'gary', 'noah', 'ada', 'workload', 'stranger'] as const
 
-/** `workload` is the ServiceAccount `default` of globex; `stranger` has no credential; `ada`, a platform admin, only measures. */
+/** `workload` is the ServiceAccount `default` of globex; `stranger` has no credential; `ada`, a platform admin, only measures and reads the audit log. */
 export type Actor = (typeof actors)[number]
 
 export type PersonActor = Exclude<Actor, 'workload' | 'stranger'>

@@ -27,10 +27,19 @@ function isProcess(value: unknown): value is ProcessKeys {
   return Array.isArray(keys) && keys.length > 0 && keys.every(isKey) && integerAt(value, 'unknownKey') !== undefined
 }
 
-async function readKeys(context: CommandContext): Promise<readonly ProcessKeys[]> {
-  const processes = asObject(await (await context.api()).json('/api/v1/keys'))?.['processes']
-  if (Array.isArray(processes) && processes.length > 0 && processes.every(isProcess)) return processes
+type Keys = { readonly processes: readonly ProcessKeys[]; readonly problems: readonly string[] }
+
+/** A platform of an earlier version names no problems. */
+async function readKeys(context: CommandContext): Promise<Keys> {
+  const answer = asObject(await (await context.api()).json('/api/v1/keys'))
+  const { processes, problems = [] } = answer ?? {}
+  const valid = Array.isArray(processes) && processes.length > 0 && processes.every(isProcess)
+  if (valid && Array.isArray(problems) && problems.every(isText)) return { processes, problems }
   throw new AppError('upstream_failed', 'the response of the platform is not valid: is this sekisho up to date?')
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
 }
 
 /** What has to be sealed again. */
@@ -70,10 +79,11 @@ function shown(processes: readonly ProcessKeys[]): string {
   return table(['PROCESS', 'KEY', 'USE', 'VALUES', 'COUNTED AT', 'VERDICT'], rows)
 }
 
-/** Prints the keyrings by fingerprint, and how many values each key sealed. */
+/** Prints the keyrings by fingerprint, and how many values each key sealed; problems of keys go to standard error in every format. */
 export async function keysStatus(context: CommandContext, options: { readonly output: PlainFormat }): Promise<void> {
-  const processes = await readKeys(context)
+  const { processes, problems } = await readKeys(context)
   context.terminal.result(options.output === 'json' ? json(processes) : shown(processes))
+  for (const problem of problems) context.say(`problem: ${problem}`)
 }
 
 type ResealOptions = { readonly output: PlainFormat; readonly dryRun?: boolean; readonly timeout: string }
@@ -85,7 +95,7 @@ type ResealOptions = { readonly output: PlainFormat; readonly dryRun?: boolean; 
 export async function keysReseal(context: CommandContext, options: ResealOptions): Promise<void> {
   const { clock, say } = context
   const until = clock.now().getTime() + Number(options.timeout) * 1000
-  let processes = await readKeys(context)
+  let { processes } = await readKeys(context)
   const left = (): number => processes.reduce((sum, process) => sum + formerRows(process), 0)
   let said: number | undefined
   if (options.dryRun !== true) {
@@ -98,7 +108,7 @@ export async function keysReseal(context: CommandContext, options: ResealOptions
       if (left() !== said) say(`${left()} values to seal again`)
       said = left()
       await clock.sleep(pollMilliseconds)
-      processes = await readKeys(context)
+      processes = (await readKeys(context)).processes
     }
   }
   const unknown = processes.reduce((sum, { unknownKey }) => sum + unknownKey, 0)

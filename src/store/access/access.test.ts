@@ -19,7 +19,7 @@ import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import { verifyLog } from '../audit/testing/verify-log.ts'
 import { compressText } from '../builds/log-text.ts'
-import { openBrokerStore, openControllersStore } from '../open-store.ts'
+import { openBrokerStore, openControllersStore, openStore } from '../open-store.ts'
 import { missingRights, readRole } from './check-role.ts'
 import { applyAsOwner, plannedAsOwner } from './owner.ts'
 import { type AnySchema, allSchemas, rightsOn, roleNames, type Schema, schemas, tableRights } from './rights.ts'
@@ -249,6 +249,38 @@ describe.skipIf(withoutServer)('a process as its role', () => {
     expect(await store.buildLogs.deleteOf('u')).toBe(0)
     await store.audit.append(entry)
     expect(await verifyLog(store.audit)).toMatchObject({ ok: true })
+  }, 60_000)
+})
+
+describe.skipIf(withoutServer)('a database of the standalone form', () => {
+  test('is that of the production form after the migration, and the key of the standalone form is needed no more', async () => {
+    const own = await emptyDatabase()
+    const former = newSealingKey()
+    const alone = await openStore({ url: postgres.url(own.name), sealingKeys: [former], clock: systemClock, log: silentLog })
+    const names = ['of-the-broker', 'of-the-controllers'] as const
+    await alone.broker.keys.getOrCreate(names[0], async () => new SecretString(names[0]))
+    await alone.controllers.keys.getOrCreate(names[1], async () => new SecretString(names[1]))
+    await alone.broker.audit.append(entry)
+    await alone.close()
+    await own.migrate()
+    const open = (behind: readonly SecretString[]) => {
+      const options = (schema: 'broker' | 'desk') => {
+        const { sealingKeys, ...more } = own.options(schema)
+        return { ...more, sealingKeys: [...sealingKeys, ...behind] }
+      }
+      return Promise.all([openBrokerStore(options('broker')), openControllersStore(options('desk'))])
+    }
+    for (const store of await open([former])) {
+      expect(await store.resealing.run(new AbortController().signal)).toMatchObject({ unreadable: 0 })
+      await store.close()
+    }
+    for (const [index, store] of (await open([])).entries()) {
+      const name = names[index] ?? ''
+      expect((await store.keys.find(name))?.reveal()).toBe(name)
+      expect(await store.healthy()).toBe(true)
+      expect(await verifyLog(store.audit)).toMatchObject({ ok: true })
+      await store.close()
+    }
   }, 60_000)
 })
 

@@ -8,6 +8,12 @@ import type { OpenComponent } from './component.ts'
 export const openComponent: OpenComponent = async ({ environment, ...deps }) => {
   const { location, sealingKeys } = readServerStoreSettings(environment)
   const store = await openBrokerStore({ ...location, sealingKeys, clock: deps.clock, log: deps.log })
-  const app = await createBrokerApp({ ...deps, store, settings: readBrokerSettings(environment), random: Math.random })
+  const app = await createBrokerApp({
+    ...deps,
+    mode: 'production',
+    store,
+    settings: readBrokerSettings(environment),
+    random: Math.random,
+  })
   return { ...app, close: store.close }
 }
