@@ -33,8 +33,11 @@ Sekisho is running in the ${mode} form: ${forms[mode]}.
     export SEKISHO_ISSUER=${settings.issuerUrl} SEKISHO_CA_FILE=${authority}
     bin/sekisho login                            # sign in as one of the users
     bin/sekisho kubeconfig                       # add a kubectl context for that user
+    bin/sekisho status                           # what runs, and whether it is what should run
     bin/sekisho audit list                       # as ${platformAdmin.login}: the audit log of issued and refused tokens
     make demo                                    # run the demo again; make down stops everything
     make up MODE=${other.padEnd(30)} # replace this form by the other one
+
+  An application of your own, step by step: docs/guide/first-application.md
 `)
 }

@@ -1,7 +1,8 @@
 // The shape of the description of an audit event; the events are in audit-event.ts and platform-audit-events.ts.
 
 /** `allowed`: it was done. `denied`: a check or a policy refused it. `failed`: it was permitted, but an error prevented it. */
-export type AuditOutcome = 'allowed' | 'denied' | 'failed'
+export const auditOutcomes = ['allowed', 'denied', 'failed'] as const
+export type AuditOutcome = (typeof auditOutcomes)[number]
 
 /** The description of one action. */
 export type AuditEvent = {

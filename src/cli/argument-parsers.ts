@@ -10,6 +10,12 @@ export function countUpTo(most: number): (text: string) => string {
   }
 }
 
+/** The id of a repository on GitHub; it stays a text. A name is not accepted: another repository can take it over. */
+export function repositoryId(text: string): string {
+  if (/^[1-9][0-9]{0,14}$/.test(text)) return text
+  throw new InvalidArgumentError('It must be an id, as kubectl get repositorygrant NAME -o yaml shows it in status.repositories.')
+}
+
 /** The number of a pull request; it stays a text. */
 export function pullRequestNumber(text: string): string {
   if (/^[1-9][0-9]{0,8}$/.test(text)) return text

@@ -12,6 +12,8 @@ export type CliFlags = { readonly issuer?: string | undefined; readonly caFile?:
 type CliFolders = {
   /** Contains one file per issuer and client, which only the user may read. */
   readonly tokens: string
+  /** Where they were before they moved out of the cache, which people empty: read until the login is written again. */
+  readonly formerTokens?: string
   readonly configFile: string
   /** Contains the last verified entry of the audit log, per issuer. */
   readonly state: string
@@ -33,14 +35,15 @@ export const cliVariables = {
   SEKISHO_ISSUER: 'The URL of the platform, such as `https://sekisho.example.com`. The option `--issuer` takes precedence.',
   SEKISHO_CA_FILE:
     'A PEM file with the certificate authority of the platform, if it is not publicly trusted. The option `--ca-file` takes precedence.',
-  SEKISHO_TOKEN_FOLDER: 'Where tokens are kept. Default: `sekisho/tokens` in the cache folder.',
+  SEKISHO_TOKEN_FOLDER:
+    'Where tokens are kept. Default: `sekisho/tokens` in the state folder; a login in the cache folder, where they were before, is taken over.',
   SEKISHO_CONFIG_FILE:
     'Where `sekisho login` remembers the platform. Default: `sekisho/config.json` in the configuration folder.',
   SEKISHO_COMMAND:
     'The command that `sekisho kubeconfig` writes into kubeconfigs. Default: `sekisho`. The wrapper `bin/sekisho` sets it.',
   XDG_CACHE_HOME: 'The cache folder. Default: `~/.cache`.',
   XDG_CONFIG_HOME: 'The configuration folder. Default: `~/.config`.',
-  XDG_STATE_HOME: 'Where `sekisho audit verify` remembers the newest entry. Default: `~/.local/state`.',
+  XDG_STATE_HOME: 'The state folder: tokens, and the newest entry that `sekisho audit verify` saw. Default: `~/.local/state`.',
   HOME: 'The home folder of the user.',
   KUBECONFIG:
     'The kubeconfigs that commands read, merged as kubectl does it; `sekisho kubeconfig` writes the first one. Default: `~/.kube/config`.',
@@ -64,8 +67,11 @@ function cliFolders(environment: NodeJS.ProcessEnv): CliFolders {
   const cache = variable(environment, 'XDG_CACHE_HOME') ?? join(home, '.cache')
   const config = variable(environment, 'XDG_CONFIG_HOME') ?? join(home, '.config')
   const state = variable(environment, 'XDG_STATE_HOME') ?? join(home, '.local', 'state')
+  const tokens = variable(environment, 'SEKISHO_TOKEN_FOLDER')
   return {
-    tokens: variable(environment, 'SEKISHO_TOKEN_FOLDER') ?? join(cache, 'sekisho', 'tokens'),
+    ...(tokens === undefined
+      ? { tokens: join(state, 'sekisho', 'tokens'), formerTokens: join(cache, 'sekisho', 'tokens') }
+      : { tokens }),
     configFile: variable(environment, 'SEKISHO_CONFIG_FILE') ?? join(config, 'sekisho', 'config.json'),
     state: join(state, 'sekisho'),
   }

@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 async function tokenFiles(): Promise<readonly string[]> {
-  const folder = join(platform.world.people.dave.home, 'cache/sekisho/tokens')
+  const folder = join(platform.world.people.dave.home, '.local/state/sekisho/tokens')
   return (await readdir(folder)).filter(name => name.endsWith('.json')).map(name => join(folder, name))
 }
 

@@ -159,7 +159,7 @@ describe('an account that is not listed', () => {
     const finished = async () => (await auditOf('tenant.onboarded')).find(entry => entry.namespace === made.metadata.name)
     await waitUntil('the audit record', finished, patience)
     const again = await (await browser.open(`${environment.url}/onboard`)).form(`Continue with ${globex.login}`).submit()
-    expect((await again.form('Create the tenant').submit()).status).toBe(200)
+    expect((await again.form('Update the tenant').submit()).status).toBe(200)
     expect(await waiting()).toEqual([])
   })
 })

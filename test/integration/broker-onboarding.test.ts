@@ -119,7 +119,7 @@ describe('onboarding', () => {
     const before = await environment.kube.get(installation, { namespace: login, name: 'github' })
     const { page } = await environment.signIn('olivia', '/onboard')
     const confirm = await page.form(`Continue with ${login}`).submit()
-    await confirm.form('Create the tenant').submit({ team: [] })
+    await confirm.form('Update the tenant').submit({ team: [] })
     await waitUntil('the second audit entry', async () => (await auditOf('tenant.onboarded')).length >= 2 || undefined, patience)
     const after = await environment.kube.get(installation, { namespace: login, name: 'github' })
     expect(after?.metadata.uid).toBe(before?.metadata.uid)
@@ -133,7 +133,7 @@ describe('onboarding', () => {
       Object.assign(state.installations.find(({ accountId }) => accountId === id) ?? {}, { repositorySelection: 'all' })
     })
     const { page } = await environment.signIn('olivia', '/onboard')
-    await (await page.form(`Continue with ${login}`).submit()).form('Create the tenant').submit({ team: [] })
+    await (await page.form(`Continue with ${login}`).submit()).form('Update the tenant').submit({ team: [] })
     const after = await waitUntil(
       'the new Installation',
       async () => {

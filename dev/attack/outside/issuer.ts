@@ -145,7 +145,7 @@ function deviceAttempts(world: World): readonly Attempt[] {
 /** mia's refresh token, as her command line keeps it after a new sign-in: the attack ends that sign-in. */
 async function refreshTokenOf(world: World): Promise<string> {
   await commandLineLogin(world.demo, world.demo.people.mia)
-  const folder = join(world.demo.people.mia.home, 'cache/sekisho/tokens')
+  const folder = join(world.demo.people.mia.home, '.local/state/sekisho/tokens')
   for (const file of await readdir(folder)) {
     const { refreshToken } = JSON.parse(await readFile(join(folder, file), 'utf8')) as { refreshToken?: string }
     if (refreshToken !== undefined) return refreshToken

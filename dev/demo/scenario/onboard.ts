@@ -66,12 +66,10 @@ export async function onboardAccount(
   const confirm = offers(choose, `Continue with ${name}`)
     ? await browser.press(choose, `Continue with ${name}`)
     : await installOn(browser, choose, name)
-  expectThat(offers(confirm, 'Create the tenant'), `ownership was not accepted: ${summary(confirm)}`)
-  let page: Page = await browser.press(
-    confirm,
-    'Create the tenant',
-    team === undefined ? {} : { team: [teamChoice(confirm, team)] },
-  )
+  // The tenant of an account stays when the App is uninstalled.
+  const button = offers(confirm, 'Update the tenant') ? 'Update the tenant' : 'Create the tenant'
+  expectThat(offers(confirm, button), `ownership was not accepted: ${summary(confirm)}`)
+  let page: Page = await browser.press(confirm, button, team === undefined ? {} : { team: [teamChoice(confirm, team)] })
   await eventually('the tenant page to show Ready', 60, async () => {
     page = await browser.open(`${issuer}/tenants/${name}`)
     return isReady(page) || undefined

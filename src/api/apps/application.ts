@@ -250,7 +250,8 @@ export const application = defineKind({
   } satisfies ReasonTexts<typeof applicationReasons>,
   columns: [
     { name: 'URL', type: 'string', jsonPath: '.status.url' },
-    { name: 'Commit', type: 'string', jsonPath: '.status.commit' },
+    // A printer column cannot cut the 40 digits: `sekisho status` shows eight.
+    { name: 'Commit', type: 'string', jsonPath: '.status.commit', priority: 1 },
     { name: 'Release', type: 'integer', jsonPath: '.status.release' },
     ...readyColumns,
     ageColumn,

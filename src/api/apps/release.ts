@@ -13,7 +13,6 @@ import { type Application, application } from './application.ts'
  */
 export const notInRelease = [
   'domains',
-  'wwwRedirect',
   'tls',
   'suspend',
   'volumes',

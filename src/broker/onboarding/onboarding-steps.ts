@@ -5,14 +5,14 @@ import type { TenantAuditRecord } from '../../api/audit-event.ts'
 import { namespaces } from '../../api/builtin/index.ts'
 import { type Installation, installation } from '../../api/github/installation.ts'
 import { buildNamespaceOf, labels, userSubject } from '../../api/names.ts'
-import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
+import { tenant } from '../../api/tenancy/tenant.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import { AppError } from '../../lib/errors.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import type { Log } from '../../lib/log.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
-import { desiredInstallation, desiredTenant, installationName, widenedRoles } from './desired.ts'
+import { desiredInstallation, desiredTenant, installationName, isTenantOf, widenedRoles } from './desired.ts'
 import { type OnboardingRecord, type OnboardingRecords, type ProvedOnboarding, provedRecord } from './onboarding-records.ts'
 import { tenantNameCandidates } from './tenant-name.ts'
 
@@ -26,7 +26,6 @@ export type StepDeps = {
 /** `waiting`: the namespace does not exist yet, or a former Installation is still being deleted. */
 export type Progress = 'finished' | 'waiting'
 
-type Account = Tenant['spec']['account']
 type NamedOnboarding = ProvedOnboarding & { readonly installationId: number; readonly intent: { readonly tenantName: string } }
 
 const manager = { fieldManager: 'sekisho-broker' }
@@ -68,7 +67,7 @@ async function writeTenant(deps: StepDeps, onboarding: ProvedOnboarding): Promis
 }
 
 async function freeName(deps: StepDeps, { id, intent: { account } }: ProvedOnboarding): Promise<string> {
-  const known = (await deps.kube.list(tenant)).find(existing => isSameAccount(existing, account))
+  const known = (await deps.kube.list(tenant)).find(existing => isTenantOf(existing, account))
   if (known !== undefined) return known.metadata.name
   for (const name of tenantNameCandidates(account, id)) if (await isFree(deps, name)) return name
   throw new AppError('conflict', `no free name for ${account.login}: a platform admin has to create the Tenant`)
@@ -85,7 +84,7 @@ async function isFree({ kube }: StepDeps, name: string): Promise<boolean> {
 async function joinTenant(deps: StepDeps, onboarding: ProvedOnboarding, name: string): Promise<void> {
   const { intent } = onboarding
   const existing = await deps.kube.get(tenant, { name })
-  if (existing === undefined || !isSameAccount(existing, intent.account)) {
+  if (existing === undefined || !isTenantOf(existing, intent.account)) {
     const { tenantName: _taken, ...nameless } = intent
     await deps.onboardings.move(onboarding, 'confirmed', { intent: nameless })
     throw new AppError('conflict', `another account took the name ${name} in the meantime: the next attempt uses another name`)
@@ -94,10 +93,6 @@ async function joinTenant(deps: StepDeps, onboarding: ProvedOnboarding, name: st
   const { resourceVersion } = existing.metadata
   if (roles !== undefined)
     await deps.kube.mergePatch(tenant, { name }, { metadata: { resourceVersion }, spec: { roles } }, manager)
-}
-
-function isSameAccount(existing: Tenant, account: Account): boolean {
-  return existing.spec.account.host === account.host && existing.spec.account.id === account.id
 }
 
 async function writeInstallation(deps: StepDeps, onboarding: NamedOnboarding): Promise<'written' | 'waiting'> {

@@ -16,10 +16,12 @@ export function welcomePage(): Html {
 
 /** Commands to copy. Every value in them is the platform's own. */
 export function kubectlSteps(issuer: string, namespace: string): Html {
-  return html`<p>Sign in once on your computer; after that, kubectl gets its tokens by itself:</p>
+  return html`<p>Sign in once on your computer; after that, kubectl gets its tokens by itself. The command <code>sekisho</code> comes from a checkout of the
+platform's repository, which the operator names: <code>make command-line</code> builds it, and it is <code>bin/sekisho</code> there.</p>
 <pre>sekisho login --issuer ${issuer}
 sekisho kubeconfig --namespace ${namespace}
-kubectl get applications</pre>`
+kubectl get applications</pre>
+<p class="fine">When the certificate of this page is from an authority of your company, add <code>--ca-file ca.crt</code> to the first command, with the certificate of that authority.</p>`
 }
 
 /** The condition that says whether an object is ready. */

@@ -40,12 +40,12 @@ export const issuerPages: IssuerPages = {
     }).toString(),
 }
 
-/** `redirectHost` receives the answer; undefined when there is no redirect (device flow). */
+/** `redirectHost` receives the answer; undefined when there is no redirect (device flow): then the program may be on another computer. */
 export function consentPage(person: Person, action: string, redirectHost: string | undefined): Html {
   return page({
     title: 'Let kubectl act for you?',
     person,
-    body: html`<p>A program on this computer asks to use Kubernetes as <strong>${person.login}</strong>.
+    body: html`<p>${redirectHost === undefined ? 'The program that showed you the code, on this or another computer,' : 'A program on this computer'} asks to use Kubernetes as <strong>${person.login}</strong>.
 ${redirectHost === undefined ? undefined : html`The answer goes to <code>${redirectHost}</code>, which is this computer.`}</p>
 <form method="post" action="${action}">${formSecret(person)}
 <button name="decision" value="allow">Continue as ${person.login}</button>

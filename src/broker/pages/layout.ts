@@ -64,6 +64,14 @@ ${body}
 `
 }
 
+/** Messages name the page on which people begin again by its path: here it becomes a link. The rest stays text. */
+function withLink(message: string): Html {
+  const path = '/onboard'
+  if (!message.includes(` at ${path}`)) return html`${message}`
+  const [before = '', ...after] = message.split(path)
+  return html`${before}<a href="${path}">${path}</a>${after.join(path)}`
+}
+
 /** `message` must be one that may reach the outside (`errorAnswer`). The log has the rest under the request id. */
 export function errorPage(message: string, requestId: string, status: number): Html {
   const heading = status === 401 ? 'Sign in' : status === 404 ? 'Nothing here' : 'This did not work'
@@ -72,6 +80,6 @@ export function errorPage(message: string, requestId: string, status: number): H
     title: heading,
     // The session was not read for an error: a person who is signed in must not be asked to sign in.
     person: 'unknown',
-    body: html`<p role="alert">${message}</p>${signIn}<p class="fine">Request ${requestId}</p>`,
+    body: html`<p role="alert">${withLink(message)}</p>${signIn}<p class="fine">Request ${requestId}</p>`,
   })
 }

@@ -1,6 +1,8 @@
 // The pages of onboarding: choose an account, choose the developers' teams, wait for an owner, wait for the tenant. Pure.
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { Candidate } from '../onboarding/candidates.ts'
+import { isDeveloperTeam } from '../onboarding/desired.ts'
 import type { OnboardingRecord, ProvedIntent } from '../onboarding/onboarding-records.ts'
 import type { Person } from '../sessions.ts'
 import { formSecret, page } from './layout.ts'
@@ -33,27 +35,45 @@ ${ownOnboardings(person, own)}`,
 
 export type TeamChoice = { readonly id: number; readonly name: string; readonly slug: string }
 
-/** Shows the roles and the ceiling; the form carries the chosen teams. */
-export function confirmPage(person: Person, onboardingId: string, intent: ProvedIntent, teams: readonly TeamChoice[]): Html {
+/** Onboarding again never takes a role away, so a team that has one cannot be unticked. */
+function teamBox({ id, name, slug }: TeamChoice, tenant: Tenant | undefined): Html {
+  const has = tenant !== undefined && isDeveloperTeam(tenant, id)
+  return html`<label><input type="checkbox" name="team" value="${id}"${has && html` checked disabled`}> ${name} <span class="fine">(${slug}${has && html`, has the role`})</span></label>`
+}
+
+/** Shows the roles and the ceiling; the form carries the chosen teams. `tenant` is the one that the account has already. */
+export function confirmPage(options: {
+  readonly person: Person
+  readonly onboardingId: string
+  readonly intent: ProvedIntent
+  readonly teams: readonly TeamChoice[]
+  readonly tenant: Tenant | undefined
+}): Html {
+  const { person, onboardingId, intent, teams, tenant } = options
   const { account, ceiling } = intent
   const permissions = Object.entries(ceiling.permissions).map(([name, level]) => html`<li>${name}: ${level}</li>`)
   const count = ceiling.repositoryIds?.length ?? 0
   const repositories =
     ceiling.repositories === 'All' ? 'all repositories' : `${count} selected ${count === 1 ? 'repository' : 'repositories'}`
+  const exists =
+    tenant === undefined
+      ? undefined
+      : html`<p>${account.login} has the tenant <a href="/tenants/${tenant.spec.namespace}">${tenant.metadata.name}</a> already. It stays, with its roles; teams that
+you choose here get the role developer, and its Installation becomes as below.</p>`
   const choice =
     account.type === 'User'
-      ? html`<p>You will be the only person with a role in this tenant.</p>`
+      ? html`<p>You ${tenant === undefined ? 'will be' : 'are'} the only person with a role in this tenant.</p>`
       : html`<p>Owners of ${account.login} administer the tenant; its members can view it.</p>
 <fieldset><legend>Teams whose members can deploy (role developer)</legend>
-${teams.length === 0 ? html`<p>${account.login} has no teams yet; add the role to the tenant later.</p>` : teams.map(team => html`<label><input type="checkbox" name="team" value="${team.id}"> ${team.name} <span class="fine">(${team.slug})</span></label>`)}
+${teams.length === 0 ? html`<p>${account.login} has no teams yet; add the role to the tenant later.</p>` : teams.map(team => teamBox(team, tenant))}
 </fieldset>`
   return page({
-    title: `Onboard ${account.login}`,
+    title: `Onboard ${account.login}${tenant === undefined ? '' : ' again'}`,
     person,
-    body: html`<form method="post" action="/onboard/confirm">${formSecret(person)}<input type="hidden" name="onboarding" value="${onboardingId}">
+    body: html`${exists}<form method="post" action="/onboard/confirm">${formSecret(person)}<input type="hidden" name="onboarding" value="${onboardingId}">
 ${choice}
 <p>Grants in this tenant can never exceed ${repositories} with these permissions:</p><ul>${permissions}</ul>
-<button>Create the tenant</button></form>`,
+<button>${tenant === undefined ? 'Create the tenant' : 'Update the tenant'}</button></form>`,
   })
 }
 

@@ -13,6 +13,11 @@ type AuditListOptions = {
   readonly namespace?: string
   readonly action?: string
   readonly actor?: string
+  readonly outcome?: string
+  readonly object?: string
+  readonly repository?: string
+  /** In seconds. */
+  readonly since?: number
   readonly limit: string
   readonly output: OutputFormat
 }
@@ -44,10 +49,12 @@ function row(entry: Entry, wide: boolean): readonly string[] {
 /** Prints entries, newest first; the server applies the filters. */
 export async function auditList(context: CommandContext, options: AuditListOptions): Promise<void> {
   const query = new URLSearchParams({ limit: options.limit })
-  for (const name of ['namespace', 'action', 'actor'] as const) {
+  for (const name of ['namespace', 'action', 'actor', 'outcome', 'object', 'repository'] as const) {
     const value = options[name]
     if (value !== undefined) query.set(name, value)
   }
+  if (options.since !== undefined)
+    query.set('since', new Date(context.clock.now().getTime() - options.since * 1000).toISOString())
   const entries = entriesOf(await (await context.api()).lines('/api/v1/audit', query))
   if (options.output === 'json') return context.terminal.result(json(entries))
   const wide = options.output === 'wide'

@@ -115,7 +115,7 @@ export async function kubeconfig(context: CommandContext, options: KubeconfigOpt
         args: ['token', '--issuer', settings.issuer, ...caArguments],
         interactiveMode: 'Never',
         provideClusterInfo: false,
-        installHint: 'sekisho is the command of the platform that you use; ask its operator where to get it.',
+        installHint: `sekisho is the command line of the platform: the first page of ${settings.issuer} says where to get it.`,
       },
     },
   })

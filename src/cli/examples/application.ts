@@ -50,7 +50,8 @@ export const applicationExamples: Readonly<Record<string, readonly Example[]>> =
     {
       line: 'sekisho scale shop web=3 worker=1',
       does: 'run three web pods and one worker',
-      kubectl: 'kubectl edit application shop, spec.processes[].replicas',
+      kubectl:
+        'kubectl scale application shop --replicas=3 for web; for another, kubectl patch with its place in the list (docs/guide/cli.md)',
     },
   ],
   deploy: [
@@ -64,7 +65,8 @@ export const applicationExamples: Readonly<Record<string, readonly Example[]>> =
     {
       line: 'sekisho run shop -- node migrate.js',
       does: 'run a migration and wait for its end',
-      kubectl: 'kubectl create job with the pod template of deployment shop-web, kubectl logs -f, kubectl delete job',
+      kubectl:
+        'kubectl create of a Job with the pod of deployment shop-web (docs/guide/cli.md), kubectl logs -f, kubectl delete job',
     },
   ],
   transfer: [
@@ -104,14 +106,14 @@ export const applicationExamples: Readonly<Record<string, readonly Example[]>> =
     {
       line: 'sekisho env set shop LOG_LEVEL=debug',
       does: 'set a variable and restart the processes',
-      kubectl: 'kubectl edit application shop, spec.env',
+      kubectl: `kubectl get application shop -o json | jq '.spec.env = [.spec.env[]? | select(.name != "LOG_LEVEL")] + [{name: "LOG_LEVEL", value: "debug"}]' | kubectl replace -f -`,
     },
   ],
   'env unset': [
     {
       line: 'sekisho env unset shop LOG_LEVEL',
       does: 'remove a variable',
-      kubectl: 'kubectl edit application shop, spec.env',
+      kubectl: `kubectl get application shop -o json | jq '.spec.env = [.spec.env[]? | select(.name != "LOG_LEVEL")]' | kubectl replace -f -`,
     },
   ],
 }

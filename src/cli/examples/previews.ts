@@ -19,8 +19,18 @@ export const previewExamples: Readonly<Record<string, readonly Example[]>> = {
     },
   ],
   'previews pause': [
-    { line: 'sekisho previews pause shop 7', does: 'stop the preview of pull request 7' },
+    {
+      line: 'sekisho previews pause shop 7',
+      does: 'stop the preview of pull request 7',
+      kubectl: "kubectl get apppipeline shop -o json | jq '.spec.paused += [7]' | kubectl replace -f -",
+    },
     { line: 'sekisho previews pause shop 7 8 --dry-run', does: 'ask whether you may stop two' },
   ],
-  'previews resume': [{ line: 'sekisho previews resume shop 7', does: 'start the preview of pull request 7 again' }],
+  'previews resume': [
+    {
+      line: 'sekisho previews resume shop 7',
+      does: 'start the preview of pull request 7 again',
+      kubectl: "kubectl get apppipeline shop -o json | jq '.spec.paused -= [7]' | kubectl replace -f -",
+    },
+  ],
 }

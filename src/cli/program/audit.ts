@@ -1,7 +1,8 @@
 // Reading and verifying the audit log.
 import { type Command, Option } from 'commander'
 import { auditActions } from '../../api/audit-event.ts'
-import { countUpTo, namespaceName, reasonText } from '../argument-parsers.ts'
+import { auditOutcomes } from '../../api/audit-event-shape.ts'
+import { countUpTo, durationSeconds, namespaceName, reasonText, repositoryId } from '../argument-parsers.ts'
 import { onPlatform, outputOption } from './options.ts'
 import type { Runners } from './runners.ts'
 
@@ -13,6 +14,10 @@ export function addAuditCommands(program: Command, { run }: Runners): void {
     .option('--namespace <name>', 'only entries of this namespace', namespaceName)
     .addOption(new Option('--action <word>', 'only entries with this action').choices(auditActions))
     .option('--actor <subject>', 'only entries of this actor, such as github|github.com|42')
+    .addOption(new Option('--outcome <word>', 'only entries with this outcome').choices(auditOutcomes))
+    .option('--object <object>', 'only entries about this object, such as RepositoryGrant/acme/read-shop')
+    .option('--repository <id>', 'only entries about tokens that reach the repository with this id on GitHub', repositoryId)
+    .option('--since <duration>', 'only entries that are not older, such as 90m or 7d', durationSeconds)
     .option('--limit <count>', 'the maximum number of entries, up to 1000', countUpTo(1000), '50')
     .addOption(outputOption('wide'))
     .action(run(async () => (await import('../commands/audit.ts')).auditList))

@@ -211,13 +211,20 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
     },
   )
 
-  test('lists by namespace, action and actor, forwards and backwards', async () => {
+  test('lists by namespace, action, actor, outcome, object and repository, forwards and backwards', async () => {
     const log = await freshLog(2)
     await log.append(record('other tenant', { namespace: 'globex', actor: 'sekisho:desk', action: 'token.revoked' }))
     expect((await log.list({ namespace: 'globex', limit: 10 })).map(entry => entry.sequence)).toEqual([3])
     expect((await log.list({ action: 'token.revoked', limit: 10 })).map(entry => entry.sequence)).toEqual([3])
     expect((await log.list({ actor: 'sekisho:desk', limit: 10 })).map(entry => entry.sequence)).toEqual([3])
-    expect((await log.list({ limit: 2 })).map(entry => entry.sequence)).toEqual([3, 2])
+    await log.append(
+      record('refused', { outcome: 'denied', object: 'RepositoryGrant/acme/write', details: { repositoryIds: [21, 3] } }),
+    )
+    expect((await log.list({ outcome: 'denied', limit: 10 })).map(entry => entry.sequence)).toEqual([4])
+    expect((await log.list({ object: 'RepositoryGrant/acme/write', limit: 10 })).map(entry => entry.sequence)).toEqual([4])
+    expect((await log.list({ repositoryId: 2, limit: 10 })).map(entry => entry.sequence)).toEqual([3, 2, 1])
+    expect((await log.list({ repositoryId: 21, namespace: 'globex', limit: 10 })).map(entry => entry.sequence)).toEqual([])
+    expect((await log.list({ before: 4, limit: 2 })).map(entry => entry.sequence)).toEqual([3, 2])
     expect((await log.list({ before: 3, limit: 1 })).map(entry => entry.sequence)).toEqual([2])
     expect((await log.list({ after: 1, limit: 1 })).map(entry => entry.sequence)).toEqual([2])
     await expect(log.list({ limit: 1001 })).rejects.toThrow('limit')

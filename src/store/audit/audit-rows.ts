@@ -4,6 +4,7 @@
 // Source: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
 import pg from 'pg'
 import type { AuditAction } from '../../api/audit-event.ts'
+import type { AuditOutcome } from '../../api/audit-event-shape.ts'
 import { type ChainHead, emptyHead } from '../../lib/hash-chain.ts'
 import { type AuditEntry, type AuditTexts, entryOf } from './audit-chain.ts'
 
@@ -122,6 +123,10 @@ export type AuditQuery = {
   readonly namespace?: string
   readonly action?: AuditAction
   readonly actor?: string
+  readonly outcome?: AuditOutcome
+  readonly object?: string
+  /** Only entries about this repository, by its id on GitHub: `details.repositoryIds` contains it. */
+  readonly repositoryId?: number
   /** Only entries written at this time or later. */
   readonly since?: Date
   /** 1 to 1000. */
@@ -137,6 +142,10 @@ export async function readEntries(pool: pg.Pool, query: AuditQuery): Promise<rea
     ['namespace =', query.namespace],
     ['action =', query.action],
     ['actor =', query.actor],
+    ['outcome =', query.outcome],
+    ['object =', query.object],
+    // An array contains a number that is one of its elements.
+    ["details->'repositoryIds' @>", query.repositoryId],
     ['at >=', query.since],
   ].flatMap(([comparison, value]) => (value === undefined ? [] : [`${comparison} $${values.push(value)}`]))
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`

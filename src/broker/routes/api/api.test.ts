@@ -100,6 +100,17 @@ describe('the audit log', () => {
     expect((await ask('owner', '/api/v1/audit/head')).status).toBe(404)
   })
 
+  test('filters narrow what may be read, and never widen it', async () => {
+    const times = (await ask('admin', '/api/v1/audit')).body.entries.map(({ at }: { readonly at: string }) => at)
+    expect((await ask('admin', `/api/v1/audit?since=${times[0]}`)).reasons).toEqual(['of globex', 'of acme'])
+    for (const query of ['since=2000-01-01T00:00:00Z', 'outcome=allowed', 'object=x'])
+      expect((await ask('owner', `/api/v1/audit?${query}`)).reasons).toEqual(['of acme'])
+    for (const query of ['since=2100-01-01T00:00:00Z', 'outcome=denied', 'object=y', 'repository=1'])
+      expect((await ask('owner', `/api/v1/audit?${query}`)).reasons).toEqual([])
+    for (const query of ['since=yesterday', 'since=2000-13-01T00:00:00Z', 'outcome=maybe', 'repository=acme', 'repository=1;2'])
+      expect(await ask('owner', `/api/v1/audit?${encodeURI(query)}`)).toMatchObject({ status: 400 })
+  })
+
   test('an admin of two tenants has to name one; a person who is admin of none gets not_found', async () => {
     expect((await ask('both', '/api/v1/audit')).body.error.message).toContain('acme, globex')
     expect((await ask('both', '/api/v1/audit?namespace=globex')).reasons).toEqual(['of globex'])

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { type Static, Type } from '@fastify/type-provider-typebox'
 import { auditActions } from '../../../api/audit-event.ts'
+import { auditOutcomes } from '../../../api/audit-event-shape.ts'
 import { signCheckpoint } from '../../../identity/oidc/audit-checkpoint.ts'
 import type { IssuerKeys } from '../../../identity/oidc/issuer-keys.ts'
 import type { IdentityClaims } from '../../../identity/verify-id-token.ts'
@@ -12,6 +13,7 @@ import type { WebServer } from '../../../web/server.ts'
 import type { BrokerSettings } from '../../config.ts'
 import type { BrokerContext } from '../../context.ts'
 import { heldTenants } from '../../people/tenant-access.ts'
+import { idText } from '../field-schemas.ts'
 import { perMinute } from '../limits.ts'
 import { requireBearer } from './bearer.ts'
 
@@ -22,6 +24,10 @@ const auditQuery = Type.Object({
   namespace: Type.Optional(Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })),
   action: Type.Optional(Type.Union(auditActions.map(action => Type.Literal(action)))),
   actor: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  outcome: Type.Optional(Type.Union(auditOutcomes.map(outcome => Type.Literal(outcome)))),
+  object: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  repository: Type.Optional(idText),
+  since: Type.Optional(Type.String({ format: 'date-time', maxLength: 30, pattern: 'Z$' })),
   limit: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,3}$' })),
 })
 const mostEntries = 1000
@@ -68,7 +74,10 @@ export function registerApi(server: WebServer, context: ApiContext): void {
   server.get('/api/v1/audit', { schema: { querystring: auditQuery }, config }, async (request, reply) => {
     const identity = await verifyIdToken(requireBearer(request))
     const scope = await auditScope(context, identity, request.query.namespace)
-    const entries = await store.audit.list({ ...auditFilter(request.query), ...scope })
+    const filter = auditFilter(request.query)
+    // The tenant's own beginning is a limit that a request cannot move.
+    const since = [filter.since, scope.since].flatMap(date => date ?? []).toSorted((a, b) => b.getTime() - a.getTime())[0]
+    const entries = await store.audit.list({ ...filter, ...scope, ...(since === undefined ? {} : { since }) })
     if (request.headers.accept?.includes('application/x-ndjson'))
       return reply.type('application/x-ndjson').send(entries.map(entry => `${JSON.stringify(entry)}\n`).join(''))
     return { entries }
@@ -93,13 +102,18 @@ async function auditScope(context: ApiContext, identity: IdentityClaims, namespa
   return { namespace: found.spec.namespace, since: new Date(found.metadata.creationTimestamp ?? clock.now()) }
 }
 
-function auditFilter({ limit, after, before, action, actor }: Static<typeof auditQuery>) {
+function auditFilter(query: Static<typeof auditQuery>) {
+  const { limit, after, before, action, actor, outcome, object, repository, since } = query
   return {
     limit: Math.min(Number(limit ?? 100), mostEntries),
     ...(after === undefined ? {} : { after: Number(after) }),
     ...(before === undefined ? {} : { before: Number(before) }),
     ...(action === undefined ? {} : { action }),
     ...(actor === undefined ? {} : { actor }),
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(object === undefined ? {} : { object }),
+    ...(repository === undefined ? {} : { repositoryId: Number(repository) }),
+    ...(since === undefined ? {} : { since: new Date(since) }),
   }
 }
 

@@ -2,6 +2,7 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
+import { isTenantOf } from '../../onboarding/desired.ts'
 import { confirmOnboarding, openOnboarding } from '../../onboarding/onboarding-requests.ts'
 import { confirmPage } from '../../pages/onboard.ts'
 import { csrfText, idTexts, numbersOf, onboardingId } from '../field-schemas.ts'
@@ -15,7 +16,8 @@ export function confirmPath(id: string): string {
 }
 
 /** `/onboard/confirm`: shows the roles, and starts the onboarding when the person agrees. The proof is made again. */
-export function registerConfirm(server: WebServer, { sessions, people, onboarding, onboardingController }: BrokerContext): void {
+export function registerConfirm(server: WebServer, context: BrokerContext): void {
+  const { sessions, people, onboarding, onboardingController, tenants } = context
   const shown = Type.Object({ onboarding: onboardingId })
   server.get('/onboard/confirm', { schema: { querystring: shown }, config: perMinute(60) }, async (request, reply) => {
     const person = await personOrSignIn(sessions, request, reply)
@@ -23,7 +25,8 @@ export function registerConfirm(server: WebServer, { sessions, people, onboardin
     const { id, intent } = await openOnboarding(onboarding, person, request.query.onboarding)
     const client = await people.userClient(person.host, person.userId)
     const teams = intent.account.type === 'Organization' ? await client.organizationTeams(intent.account) : []
-    return sendPage(reply, confirmPage(person, id, intent, teams))
+    const tenant = tenants.list().find(existing => isTenantOf(existing, intent.account))
+    return sendPage(reply, confirmPage({ person, onboardingId: id, intent, teams, tenant }))
   })
 
   const confirmed = Type.Object({ csrf: csrfText, onboarding: onboardingId, team: idTexts })
