@@ -33,10 +33,10 @@ export class DurableFolder extends NodeFS {
 }
 
 /**
- * initdb would set 128 MB, all of it touched at the start: several times what the tables of a platform have. Pages that do not fit are read from the
- * system's file cache.
+ * initdb would set 128 MB, all of it touched at the start: several times what is read of the tables of a platform at a time. Pages that do not fit are read
+ * from the system's file cache. The buffers of the log, a part of it otherwise, stay large enough for a group of commits.
  */
-const sharedBuffers = ['-c', 'shared_buffers=32MB']
+const sharedBuffers = ['-c', 'shared_buffers=16MB', '-c', 'wal_buffers=1MB']
 
 /** For a database that ends with its process. */
 export const inMemoryStartParameters: readonly string[] = [...PGlite.defaultStartParams, ...sharedBuffers]
