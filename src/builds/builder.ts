@@ -94,11 +94,19 @@ export type BuildState =
     }
   | { readonly kind: 'timed-out'; readonly detail: string; readonly startedAt?: string }
 
-/** A build that has not ended. Builds are counted per `tenant`, which is the build namespace. */
-export type RunningBuild = { readonly tenant: string; readonly name: string }
+/**
+ * A build that has not ended. Builds are counted per `tenant`, which is the build namespace. `isRebase`: it only gives an image another run image
+ * (`rebaser.ts`).
+ */
+export type RunningBuild = { readonly tenant: string; readonly name: string; readonly isRebase?: boolean }
 
 /** A build of one owner. */
-export type OwnedBuild = { readonly key: BuildKey; readonly ended: boolean; readonly createdAt?: string }
+export type OwnedBuild = {
+  readonly key: BuildKey
+  readonly ended: boolean
+  readonly createdAt?: string
+  readonly isRebase?: boolean
+}
 
 /** A build as its log is read: which containers of which pod, and whose it is. Builds that are being deleted are among them. */
 export type LoggedBuild = {

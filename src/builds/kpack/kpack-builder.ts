@@ -26,7 +26,7 @@ import {
 } from './build-manifest.ts'
 import { type BuildEvidence, builtImage, failedStep, hasEnded, hasFailed, readBuildState } from './build-state.ts'
 import { commitOfImage, type LabelAnswer } from './image-commit.ts'
-import { clusterBuilders, type KpackBuild, kpackBuildCrd, kpackBuilds, stepsOf } from './resources.ts'
+import { clusterBuilders, isRebase, type KpackBuild, kpackBuildCrd, kpackBuilds, stepsOf } from './resources.ts'
 
 export type KpackDeps = {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'delete' | 'podLogs'>
@@ -151,6 +151,7 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
           key: { namespace: build.metadata.namespace ?? '', name: build.metadata.name },
           ended: hasEnded(build),
           createdAt: build.metadata.creationTimestamp ?? '',
+          isRebase: isRebase(build),
         })),
     ofKey: (kind, key) =>
       builds
@@ -164,7 +165,7 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
       builds
         .list()
         .filter(build => !hasEnded(build) && build.metadata.deletionTimestamp === undefined)
-        .map(build => ({ tenant: build.metadata.namespace ?? '', name: build.metadata.name })),
+        .map(build => ({ tenant: build.metadata.namespace ?? '', name: build.metadata.name, isRebase: isRebase(build) })),
     logged: () =>
       builds.list().flatMap(build => {
         const { url, revision = '' } = build.spec.source.git ?? {}
