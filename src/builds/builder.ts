@@ -55,6 +55,9 @@ export type CommitProof =
   /** The image cannot be read now. */
   | { readonly kind: 'unreadable'; readonly message: string }
 
+/** The builder as a platform admin configured it (the name of a ClusterBuilder, or an image), and the id of its stack. */
+export type BuiltBy = { readonly name: string; readonly stack: string }
+
 export type BuildState =
   | { readonly kind: 'absent' }
   | {
@@ -73,6 +76,8 @@ export type BuildState =
       readonly proof: CommitProof
       /** The digest of the run image below it, where images have one. */
       readonly runImage?: string
+      /** What built it, where another build can have a newer run image of the same. */
+      readonly builder?: BuiltBy
       readonly startedAt?: string
     }
   | {

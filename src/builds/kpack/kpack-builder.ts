@@ -58,12 +58,12 @@ export async function builderImage(
   const configured = name === undefined ? settings.clusterBuilder : settings.builders.get(name)
   if (configured === undefined) return `there is no builder ${name} any more: ask a platform admin, or name another one`
   // A name of Kubernetes has no slash, and the name of an image has one.
-  if (configured.includes('/')) return { image: configured }
+  if (configured.includes('/')) return { configured, image: configured }
   const builder = await client.get(clusterBuilders, { name: configured })
   if (!builder) return `there is no ClusterBuilder ${configured}: ask a platform admin to create it`
   const { latestImage: image, stack } = builder.status ?? {}
   if (image === undefined) return `ClusterBuilder ${configured} is not ready: ask a platform admin to check its conditions`
-  return { image, ...(stack?.id === undefined ? {} : { stack: stack.id }) }
+  return { configured, image, ...(stack?.id === undefined ? {} : { stack: stack.id }) }
 }
 
 /** After a create met another object of that name. */
