@@ -12,7 +12,7 @@ const on = (runImage: string) => ({ ...imageBuilder, runImage })
 describe('an image whose builder has a newer run image', () => {
   const ready = { image, conditions: [condition('Ready', 'True')] }
   const runs = application({ image, commit }, ready)
-  const built = { commit, image: image, imageCommit: commit, imageBuild: named, imageBuilder, runImage: older }
+  const built = { commit, image, imageCommit: commit, imageBuild: named, imageBuilder, runImage: older }
   const status: NonNullable<RemoteSync['status']> = { ...built, observedGeneration: 1 }
   const remoteSync = sync({}, { metadata: finalized, status })
   const { runImage: _, ...unrecorded } = status
