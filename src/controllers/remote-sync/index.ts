@@ -22,13 +22,13 @@ import { createKpackRebaser, type KpackRebaserDeps } from '../../builds/kpack/kp
 import { clusterBuilders, type KpackBuild, kpackBuilds } from '../../builds/kpack/resources.ts'
 import { buildkitMissing, kpackMissing, noBuilder } from '../../builds/no-builder.ts'
 import { noRebaser, type Rebaser } from '../../builds/rebaser.ts'
+import { recordingBuilder } from '../../builds/recording-builder.ts'
 import { createAnswerCache, createRepositoryClient } from '../../github/index.ts'
 import { type ControllerDefinition, type Watch, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
-import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { inStatus, sayingMissingRights } from '../missing-right.ts'
 import { createReportWait, reportEnds, reportsOfFollower } from '../reconcile-with-finalizer.ts'
@@ -55,7 +55,7 @@ export type RemoteSyncControllerDeps = Pick<
   readonly labelsOf: KpackDeps['labelsOf']
   /** The same, not remembered. */
   readonly freshLabelsOf: KpackDeps['labelsOf']
-  /** Records what a build pushes; called before the build is deleted. May reject: a build is ended also while that cannot be recorded. */
+  /** Records what a build pushes; called before the build is deleted. May reject. */
   readonly recordPushes: (build: BuildKey) => Promise<void>
   /** Undefined when images keep the run image with which they were built. */
   readonly tagImage: KpackRebaserDeps['tagImage'] | undefined
@@ -130,18 +130,7 @@ function builderOf({ manager, kpack, buildkit, clock, labelsOf, recordPushes, lo
       ? createBuildkitBuilder({ ...shared, ...buildkit, pods: manager.cache(pods, buildkitScope) })
       : noBuilder(buildkitMissing),
   })
-  return {
-    ...builders,
-    async cancel(key) {
-      await recordPushes(key).catch((error: unknown) =>
-        log.error(
-          { build: key.name, reason: messageOf(error) },
-          'what a build pushes cannot be recorded: it is ended all the same',
-        ),
-      )
-      await builders.cancel(key)
-    },
-  }
+  return recordingBuilder(builders, recordPushes, log)
 }
 
 function rebaserOf({ manager, kpack: { installed, settings }, tagImage }: RemoteSyncControllerDeps): Rebaser {
