@@ -6,6 +6,7 @@ import { application, commit, condition, sync } from '../testing/remote-sync.ts'
 
 const [older = '', newer = '', newest = ''] = ['a', 'b', 'c'].map(letter => `sha256:${letter.repeat(64)}`)
 const [image, other]: readonly [string, string] = ['registry.example.com/acme/shop@1', 'registry.example.com/acme/shop@2']
+const site = 'registry.example.com/acme/site@1'
 const imageBuilder = { name: 'sekisho', stack: 'base' }
 const on = (runImage: string) => ({ ...imageBuilder, runImage })
 
@@ -39,7 +40,10 @@ describe('an image whose builder has a newer run image', () => {
     ['of another stack', { base: { ...on(newer), stack: 'other' } }],
     ['whose builder is not known', { remoteSync: sync({}, { metadata: finalized, status: ofUnknown }) }],
     ['of an Application that is pinned', { runs: application({ image, commit, pinnedRelease: 3 }, ready) }],
-    ['in the repository of another Application', withStatus({ image: 'registry.example.com/acme/site@1' })],
+    [
+      'in the repository of another Application',
+      { ...withStatus({ image: site }), runs: application({ image: site, commit }, { ...ready, image: site }) },
+    ],
     ['that was built before run images were recorded', { remoteSync: sync({}, { metadata: finalized, status: unrecorded }) }],
     ['that failed for this run image', withStatus({ rebase: { build: 'x', runImage: newer, failure: 'no' } })],
     ['that does not run', { runs: application({ image, commit }) }],
