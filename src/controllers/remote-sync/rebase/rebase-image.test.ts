@@ -191,12 +191,20 @@ describe('a rebased image whose release failed', () => {
   test('goes also after a crash in between, and while the newest commit fails', async () => {
     const { former: _, ...given } = rebase
     const build = { name: named, commit, attempt: 1 }
-    const failed = { ...built, image, runImage: older, rebase: { ...given, failure: 'it crashes' }, imageCommit: before }
+    const failed = {
+      ...built,
+      image,
+      runImage: older,
+      rebase: { ...given, failure: 'it crashes' },
+      imageCommit: before,
+      imageBuild: 'shop-1',
+    }
     const status = { ...failed, observedGeneration: 1, failedCommit: commit, build }
-    const { effects } = await run({
+    const { effects, status: after } = await run({
       remoteSync: sync({}, { metadata: finalized, status }),
       runs: application({ image: other, commit: before }),
     })
+    expect(after?.failedCommit).toBe(commit)
     expect(effects).toContain(`apply Application ${image}`)
   })
 
