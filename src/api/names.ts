@@ -161,6 +161,14 @@ export const tenantRoles = {
 export const modes = ['standalone', 'production'] as const
 export type Mode = (typeof modes)[number]
 
+/**
+ * With what the names of the builds begin that only replace the run image of this RemoteSync's image. No other build of it begins so: what follows the
+ * prefix of those is hexadecimal.
+ */
+export function rebasePrefix(remoteSync: string): string {
+  return `${remoteSync.slice(0, 30).replaceAll('.', '-').replace(/-+$/, '')}-rebase-`
+}
+
 /** The processes of the platform, which hold different rights. */
 export const platformProcesses = ['broker', 'controllers', 'admission'] as const
 export type PlatformProcess = (typeof platformProcesses)[number]

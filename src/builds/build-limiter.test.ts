@@ -87,31 +87,64 @@ describe('build limiter with one slot', () => {
   })
 })
 
-describe('work that may wait', () => {
+describe('rebases', () => {
   const clock: Clock = { now: () => new Date(0), sleep: () => Promise.resolve() }
   const owner = (uid: string) => ({ kind: 'RemoteSync', namespace: uid, name: 'sync', uid })
-  const running: RunningBuild[] = []
-  const limiterOf = (platformBuilds: number) =>
-    createBuildLimiter({ running: () => running, known: () => false }, { clock, platformBuilds })
+  const limiterOf = (platformBuilds: number) => {
+    const limiter = createBuildLimiter({ running: () => [], known: () => false }, { clock, platformBuilds })
+    const rebase = (tenant: string, uid = tenant) => limiter.tryAcquireRebase(owner(uid), { tenant, name: `rebase-${uid}` })
+    const begin = (tenant: string, name: string) => limiter.tryAcquire(owner(name), build(tenant, name, 1)).kind
+    return { ...limiter, rebase, begin }
+  }
 
-  test('has one slot of a tenant, and half of all', () => {
-    const limiter = limiterOf(4)
-    const tries = ['a', 'a', 'b', 'c'].map((tenant, index) =>
-      limiter.tryAcquireIdle(owner(`${index}`), { tenant, name: `${index}` }),
-    )
-    expect(tries).toEqual([true, false, true, false])
-    expect(limiter.tryAcquireIdle(owner('0'), { tenant: 'a', name: '0' })).toBe(true)
-    limiter.release({ namespace: 'b', name: '2' })
-    expect(limiter.tryAcquireIdle(owner('3'), { tenant: 'c', name: '3' })).toBe(true)
+  test('have one slot of a tenant, and half of all', () => {
+    const { rebase, release } = limiterOf(4)
+    expect([rebase('a'), rebase('a', 'a2'), rebase('b'), rebase('c')]).toEqual([true, false, true, false])
+    expect(rebase('a')).toBe(true)
+    release({ namespace: 'b', name: 'rebase-b' })
+    expect(rebase('c')).toBe(true)
   })
 
-  test('does not begin while a build waits, nor beside one of its tenant', () => {
-    const limiter = limiterOf(4)
-    expect(limiter.tryAcquire(owner('a'), build('a', 'one', 1))).toEqual({ kind: 'acquired' })
-    expect(limiter.tryAcquireIdle(owner('a2'), { tenant: 'a', name: 'rebase' })).toBe(false)
-    expect(limiter.tryAcquire(owner('a3'), build('a', 'two', 2))).toMatchObject({ kind: 'queued' })
-    expect(limiter.tryAcquireIdle(owner('b'), { tenant: 'b', name: 'rebase' })).toBe(false)
-    limiter.dequeue('a3')
-    expect(limiter.tryAcquireIdle(owner('b'), { tenant: 'b', name: 'rebase' })).toBe(true)
+  test.each([1, 2, 3])('have one slot of %i', platformBuilds => {
+    const { rebase } = limiterOf(platformBuilds)
+    expect([rebase('a'), rebase('b')]).toEqual([true, false])
+  })
+
+  test('of a tenant wait while it builds', () => {
+    const { rebase, begin } = limiterOf(4)
+    expect(begin('a', 'one')).toBe('acquired')
+    expect(rebase('a')).toBe(false)
+  })
+
+  test('are not stopped by a tenant with builds that wait for its own limit, nor by builds on half of the slots', () => {
+    const { rebase, begin } = limiterOf(4)
+    expect(['1', '2', '3'].map(name => begin('flood', name))).toEqual(['acquired', 'queued', 'queued'])
+    expect(begin('a', 'one')).toBe('acquired')
+    expect([rebase('b'), rebase('c')]).toEqual([true, true])
+  })
+
+  test('wait where no slot is free, and for builds whose turn has come', () => {
+    const { rebase, begin, release } = limiterOf(2)
+    expect([begin('a', 'one'), begin('b', 'two'), begin('c', 'three')]).toEqual(['acquired', 'acquired', 'queued'])
+    expect(rebase('d')).toBe(false)
+    release({ namespace: 'a', name: 'one' })
+    expect(rebase('d')).toBe(false)
+    expect(begin('c', 'three')).toBe('acquired')
+  })
+
+  test('that were refused are woken one by one when their tenant builds nothing', () => {
+    const { rebase, nextRebase, leave, release } = limiterOf(2)
+    expect([rebase('a'), rebase('a', 'a2'), rebase('a', 'a3'), rebase('a', 'a4'), rebase('b')]).toEqual([
+      ...[true, false, false, false, false],
+    ])
+    leave(owner('a3'))
+    expect(nextRebase('RemoteSync', 'a')).toBeUndefined()
+    release({ namespace: 'a', name: 'rebase-a' })
+    expect(nextRebase('RemoteSync', 'a')).toEqual({ namespace: 'a2', name: 'sync' })
+    expect(nextRebase('RemoteSync', 'c')).toBeUndefined()
+    expect(nextRebase('AppPipeline', 'a')).toBeUndefined()
+    expect(rebase('a', 'a4')).toBe(true)
+    release({ namespace: 'a', name: 'rebase-a4' })
+    expect(nextRebase('RemoteSync', 'a')).toBeUndefined()
   })
 })

@@ -16,10 +16,15 @@ export type BuildLimiter = {
   /** Takes a slot for the build, or queues it. An owner has one place in the queue: a newer build replaces the older one. Idempotent. */
   readonly tryAcquire: (owner: BuildOwner, build: QueuedBuild) => SlotOutcome
   /**
-   * Takes a slot for work that may wait: only while no build is queued, while the tenant builds nothing, and while less than half of the slots are in
-   * use. It keeps no place in the queue. Idempotent.
+   * Takes a slot for a rebase: only where no build that waits could begin now, while the tenant builds nothing, and while rebases have less than half
+   * of the slots. A build that waits for the limit of its own tenant stops no rebase of others. It keeps no place in the queue. Idempotent.
    */
-  readonly tryAcquireIdle: (owner: BuildOwner, build: RunningBuild) => boolean
+  readonly tryAcquireRebase: (owner: BuildOwner, build: RunningBuild) => boolean
+  /**
+   * The owner of this kind to wake when a build of the tenant begins or ends: of those whose rebases were refused the first one, once. Undefined while
+   * the tenant builds, and when none waits. It is a hint: who was refused asks again by itself.
+   */
+  readonly nextRebase: (kind: string, tenant: string) => ObjectKey | undefined
   /** Frees the slot of a build that could not be started. */
   readonly release: (key: BuildKey) => void
   /** Must be called for every owner that does not wait for a slot (any more): its place in the queue would block the others. */
@@ -41,6 +46,9 @@ export function createBuildLimiter(
   const { clock, platformBuilds } = options
   const acquired = new Map<string, RunningBuild & { readonly owner: BuildOwner; readonly until: number }>()
   const queue = new Map<string, { readonly owner: BuildOwner; readonly build: QueuedBuild }>()
+  /** Of rebases that were refused; by the uid of the owner, the longest wait first. */
+  const refused = new Map<string, { readonly owner: BuildOwner; readonly tenant: string }>()
+  const mostRebases = Math.max(1, Math.floor(platformBuilds / 2))
 
   function running(): readonly RunningBuild[] {
     const now = clock.now().getTime()
@@ -49,17 +57,36 @@ export function createBuildLimiter(
     return [...builder.running(), ...acquired.values()]
   }
 
-  const take = (owner: BuildOwner, { tenant, name }: RunningBuild): void =>
-    void acquired.set(sharerText({ tenant, name }), { tenant, name, owner, until: clock.now().getTime() + slotMilliseconds })
+  const take = (owner: BuildOwner, build: RunningBuild): void =>
+    void acquired.set(sharerText(build), { ...build, owner, until: clock.now().getTime() + slotMilliseconds })
+
+  function mayRebase({ tenant }: RunningBuild, occupied: readonly RunningBuild[]): boolean {
+    if (occupied.length >= platformBuilds || occupied.some(other => other.tenant === tenant)) return false
+    if (occupied.filter(({ isRebase }) => isRebase === true).length >= mostRebases) return false
+    const queued = [...queue.values()].map(entry => entry.build)
+    return nextTurns(occupied, queued, platformBuilds).size === 0
+  }
 
   return {
-    tryAcquireIdle(owner, build) {
+    tryAcquireRebase(owner, build) {
       const occupied = running()
-      if (acquired.has(sharerText(build))) return true
-      const isBusy = queue.size > 0 || occupied.length >= platformBuilds / 2
-      if (isBusy || occupied.some(({ tenant }) => tenant === build.tenant)) return false
-      take(owner, build)
+      const isAcquired = acquired.has(sharerText(build))
+      if (!isAcquired && !mayRebase(build, occupied)) {
+        if (!refused.has(owner.uid)) refused.set(owner.uid, { owner, tenant: build.tenant })
+        return false
+      }
+      refused.delete(owner.uid)
+      if (!isAcquired) take(owner, { tenant: build.tenant, name: build.name, isRebase: true })
       return true
+    },
+    nextRebase(kind, tenant) {
+      if (running().some(other => other.tenant === tenant)) return undefined
+      for (const [uid, { owner, ...entry }] of refused) {
+        if (entry.tenant !== tenant || owner.kind !== kind) continue
+        refused.delete(uid)
+        return { namespace: owner.namespace, name: owner.name }
+      }
+      return undefined
     },
     tryAcquire(owner, build) {
       const occupied = running()
@@ -74,15 +101,15 @@ export function createBuildLimiter(
           place: placeText(placeOf(build, queued)),
         }
       queue.delete(owner.uid)
-      take(owner, build)
+      take(owner, { tenant: build.tenant, name: build.name })
       return { kind: 'acquired' }
     },
     release: ({ namespace, name }) => void acquired.delete(sharerText({ tenant: namespace, name })),
     dequeue: ownerUid => void queue.delete(ownerUid),
-    leave(owner, except) {
+    leave({ kind, namespace, name }, except) {
       const gone = (other: BuildOwner): boolean =>
-        other.uid !== except && other.kind === owner.kind && other.namespace === owner.namespace && other.name === owner.name
-      for (const [uid, entry] of queue) if (gone(entry.owner)) queue.delete(uid)
+        other.uid !== except && other.kind === kind && other.namespace === namespace && other.name === name
+      for (const waiting of [queue, refused]) for (const [uid, { owner }] of waiting) if (gone(owner)) waiting.delete(uid)
       for (const [text, slot] of acquired) if (gone(slot.owner)) acquired.delete(text)
     },
     queued(kind) {

@@ -55,6 +55,9 @@ export type CommitProof =
   /** The image cannot be read now. */
   | { readonly kind: 'unreadable'; readonly message: string }
 
+/** The builder as a platform admin configured it (the name of a ClusterBuilder, or an image), and the id of its stack. */
+export type BuiltBy = { readonly name: string; readonly stack: string }
+
 export type BuildState =
   | { readonly kind: 'absent' }
   | {
@@ -73,6 +76,8 @@ export type BuildState =
       readonly proof: CommitProof
       /** The digest of the run image below it, where images have one. */
       readonly runImage?: string
+      /** What built it, where another build can have a newer run image of the same. */
+      readonly builder?: BuiltBy
       readonly startedAt?: string
     }
   | {
@@ -94,11 +99,19 @@ export type BuildState =
     }
   | { readonly kind: 'timed-out'; readonly detail: string; readonly startedAt?: string }
 
-/** A build that has not ended. Builds are counted per `tenant`, which is the build namespace. */
-export type RunningBuild = { readonly tenant: string; readonly name: string }
+/**
+ * A build that has not ended. Builds are counted per `tenant`, which is the build namespace. `isRebase`: it only gives an image another run image
+ * (`rebaser.ts`).
+ */
+export type RunningBuild = { readonly tenant: string; readonly name: string; readonly isRebase?: boolean }
 
 /** A build of one owner. */
-export type OwnedBuild = { readonly key: BuildKey; readonly ended: boolean; readonly createdAt?: string }
+export type OwnedBuild = {
+  readonly key: BuildKey
+  readonly ended: boolean
+  readonly createdAt?: string
+  readonly isRebase?: boolean
+}
 
 /** A build as its log is read: which containers of which pod, and whose it is. Builds that are being deleted are among them. */
 export type LoggedBuild = {

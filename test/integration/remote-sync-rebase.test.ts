@@ -6,7 +6,16 @@ import { release } from '../../src/api/apps/release.ts'
 import { type RemoteSync, remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { isRebase, type KpackBuild, kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
-import { installDefinitions, installKinds, patience, readyReason, runPods } from '../fixtures/application-fixture.ts'
+import { findCondition } from '../../src/kube/object/conditions.ts'
+import {
+  installDefinitions,
+  installKinds,
+  patience,
+  podsOf,
+  readyReason,
+  runPods,
+  setPodStatus,
+} from '../fixtures/application-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 import { failed, image, type RemoteSyncFixture, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
@@ -115,6 +124,65 @@ test('a rebase that fails changes nothing and is not repeated; the next run imag
   expect((await client.get(application, { namespace, name: 'shop' }))?.spec.image).toBe(image(1))
   await fixture.setRunImage(newest)
   await rebaseOnto(fixture, newest)
+})
+
+/** As the kubelet says it of a container that ends again and again. */
+async function crashPods({ client, namespace }: RemoteSyncFixture, name: string): Promise<void> {
+  for (const pod of await podsOf(client, namespace, name, 1))
+    await setPodStatus(pod, {
+      phase: 'Running',
+      containerStatuses: (pod.spec?.containers ?? []).map(({ name, image: ref }) => ({
+        ...{ name, image: ref, imageID: '', ready: false, restartCount: 3 },
+        state: { waiting: { reason: 'CrashLoopBackOff' } },
+        lastState: { terminated: { exitCode: 7, reason: 'Error', startedAt: null, finishedAt: null } },
+      })),
+    })
+}
+
+test('a rebased image that does not start is given up: the former one is the image again, and gets the next run image', async () => {
+  const fixture = await deployed()
+  const { client, namespace } = fixture
+  await fixture.setRunImage(newer)
+  await fixture.endBuild(await rebaseOnto(fixture, newer), onRunImage(2, newer))
+  await crashPods(fixture, image(2))
+  await waitUntil(
+    'the Application has the former image',
+    async () => {
+      const found = await client.get(application, key(fixture))
+      return (found?.spec.image === image(1) && findCondition(found.status?.conditions, 'Ready')?.status === 'True') || undefined
+    },
+    patience,
+  )
+  await readyReason(client, remoteSync, key(fixture), 'Deployed')
+  const status = await statusOf(fixture)
+  expect(status).toMatchObject({ image: image(1), runImage: older, rebase: { runImage: newer, image: image(2) } })
+  expect(status.rebase?.failure).toContain('exits with code 7')
+  expect((await rebases(fixture)).length).toBe(1)
+  const reasons = (await client.list(release, { namespace })).map(({ spec }) => [spec.image, spec.reason])
+  expect(reasons).toEqual(expect.arrayContaining([[image(1), 'NewImage']]))
+  await fixture.setRunImage(newest)
+  expect((await rebaseOnto(fixture, newest)).spec['lastBuild']).toMatchObject({ image: image(1) })
+})
+
+test('of two applications of a tenant, the second one gets the run image as soon as the first one has it', async () => {
+  const fixture = await deployed()
+  const { client, namespace, first } = fixture
+  const site = { namespace, name: 'site' }
+  const siteImage = image(5).replace('/shop@', '/site@')
+  const [shopBuild = ''] = (await client.list(kpackBuilds, { namespace })).map(({ metadata }) => metadata.name)
+  await fixture.applyApplication('site')
+  await fixture.applyRemoteSync({}, 'site')
+  await fixture.approve('site')
+  await fixture.endBuild(await fixture.buildOf(first, shopBuild), { ...onRunImage(5, older), latestImage: siteImage })
+  await runPods(client, namespace, siteImage, 1)
+  await readyReason(client, remoteSync, site, 'Deployed')
+  await fixture.setRunImage(newer)
+  const running = async (): Promise<KpackBuild | undefined> => (await rebases(fixture)).find(({ status }) => status === undefined)
+  const one = await waitUntil('the first rebase', running, patience)
+  expect(await rebases(fixture)).toHaveLength(1)
+  await fixture.endBuild(one, failed('Error: Container rebase terminated with error'))
+  await waitUntil('the second rebase', running, patience)
+  expect(await rebases(fixture)).toHaveLength(2)
 })
 
 test('a push ends a rebase, and is built from the image before it', async () => {

@@ -101,7 +101,7 @@ export const release = defineKind({
       ),
       reason: choice(['First', 'NewCommit', 'NewImage', 'Promoted', 'Rebased', 'SpecChanged', 'SecretChanged', 'Retried'], {
         description:
-          'What changed. `Promoted`: the image of a preview of the same files was taken without a build. `Retried`: nothing, but the release before had failed and `spec.restartedAt` of the Application was changed.',
+          'What changed. `Promoted`: the image of a preview of the same files was taken without a build. `Rebased`: the image is the one before on a newer run image of its builder; its commit is the same. `Retried`: nothing, but the release before had failed and `spec.restartedAt` of the Application was changed.',
       }),
     },
     { description: 'What was released, and why.' },

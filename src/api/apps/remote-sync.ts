@@ -5,6 +5,7 @@ import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resou
 import { objectName, timestamp } from '../schema/fields.ts'
 import { choice, flag, integer, object, optional, text } from '../schema/schema.ts'
 import { buildField, pathsField, subPathField, subPathRule } from './build-fields.ts'
+import { rebaseField } from './remote-sync-rebase.ts'
 import { sourceField, sourceStatusFields } from './remote-sync-source.ts'
 
 export const remoteSync = defineKind({
@@ -109,19 +110,19 @@ export const remoteSync = defineKind({
     runImage: optional(
       text({ description: 'The digest of the run image (of the operating system) below `image`, where it has one.', max: 128 }),
     ),
-    rebase: optional(
+    imageBuilder: optional(
       object(
         {
-          build: text({ description: 'The name of the build that exchanges it.', max: 253 }),
-          runImage: text({ description: 'The digest of the run image that the image gets.', max: 128 }),
-          image: optional(text({ description: 'The image that came of it, by digest.', max: 512 })),
-          failure: optional(
-            text({ description: 'Why it failed. It is not tried again for this run image; the next build has it.', max: 2048 }),
-          ),
+          name: text({
+            description: 'The name of its ClusterBuilder, or its image, as a platform admin configured the builder.',
+            max: 512,
+          }),
+          stack: text({ description: 'The id of its stack.', max: 253 }),
         },
-        { description: 'Set when the builder had a newer run image than `image`: it is exchanged without a build.' },
+        { description: 'The builder that built `image`: only its newer run image replaces `runImage`.' },
       ),
     ),
+    rebase: optional(rebaseField),
     handledWake: optional(
       text({
         description:

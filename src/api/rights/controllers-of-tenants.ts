@@ -132,7 +132,7 @@ const inApplications: readonly Right[] = [
     group: apps,
     resources: ['applications', 'remotesyncs'],
     verbs: ['create', 'patch', 'delete'],
-    usedBy: [reconcilerOf('remote-sync'), reconcilerOf('app-pipeline')],
+    usedBy: [reconcilerOf('remote-sync'), 'src/controllers/remote-sync/deployment/apply-image.ts', reconcilerOf('app-pipeline')],
   },
   { place: 'application', group: apps, resources: ['apppipelines'], verbs: ['patch'], usedBy: [reconcilerOf('app-pipeline')] },
   {

@@ -5,7 +5,7 @@ import { domain } from '../../api/kind.ts'
 import { labels } from '../../api/names.ts'
 import { type KubeObject, keyText, type ObjectKey, parseKey } from '../../api/resource.ts'
 import { buildSecretName } from '../build-secrets.ts'
-import type { BuildOwner, BuildRequest, LoggedBuild } from '../builder.ts'
+import type { BuildOwner, BuildRequest, BuiltBy, LoggedBuild } from '../builder.ts'
 import { type KpackBuild, kpackBuilds } from './resources.ts'
 
 export type KpackSettings = {
@@ -68,6 +68,16 @@ const attemptAnnotation = 'builds.sekisho.dev/attempt'
 /** Which AppSecrets a Build gets, separated by commas. */
 export const secretsAnnotation = 'builds.sekisho.dev/secrets'
 
+/** The builder as it is configured: what a RemoteSync or its Tenant names may mean another one by the end of the build. */
+const builderAnnotation = 'builds.sekisho.dev/builder'
+
+/** What built the image; undefined for a Build of an earlier version of the platform, and while its stack is not known. */
+export function builderOf({ metadata, status }: KpackBuild): BuiltBy | undefined {
+  const name = metadata.annotations?.[builderAnnotation]
+  const stack = status?.stack?.id
+  return name === undefined || stack === undefined ? undefined : { name, stack }
+}
+
 /** What the object of a build says about the build, besides its owner: for who reads its log. */
 export function requestAnnotations({ owner, attempt, secrets }: BuildRequest): Readonly<Record<string, string>> {
   return {
@@ -96,8 +106,8 @@ export function loggedBuild(
   }
 }
 
-/** The image of a ClusterBuilder, and its stack, without which layers of earlier builds are not reused. */
-export type BuilderImage = { readonly image: string; readonly stack?: string }
+/** The image of a builder as it is configured, and its stack, without which layers of earlier builds are not reused. */
+export type BuilderImage = { readonly configured: string; readonly image: string; readonly stack?: string }
 
 /** The tag of the cache of all builds of this owner. Caches that exist have it: it must not change. */
 function cacheTag(repository: string, ownerUid: string): string {
@@ -135,7 +145,7 @@ export function kpackBuildManifest(
         [labels.application]: request.application,
         [labels.managedBy]: 'sekisho',
       },
-      annotations: requestAnnotations(request),
+      annotations: { ...requestAnnotations(request), [builderAnnotation]: builder.configured },
     },
     spec: {
       tags: [`${repository}:${key.name}`],

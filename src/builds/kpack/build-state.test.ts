@@ -29,7 +29,7 @@ const settings = {
 const now = new Date('2026-01-01T00:05:00Z')
 
 function build(status: KpackBuild['status']): KpackBuild {
-  const manifest = kpackBuildManifest(request, { image: 'builder@sha256:2', stack: 'base' }, settings)
+  const manifest = kpackBuildManifest(request, { configured: 'sekisho', image: 'builder@sha256:2', stack: 'base' }, settings)
   return {
     ...manifest,
     metadata: { ...manifest.metadata, creationTimestamp: '2026-01-01T00:00:00Z' },
@@ -67,14 +67,22 @@ describe('kpack build', () => {
   test('names its owner under the keys that existing Builds have, and by the kind of the owner', () => {
     const own = build(undefined)
     expect(own.metadata.labels).toMatchObject({ 'sekisho.dev/remote-sync-uid': 'uid-1' })
-    expect(own.metadata.annotations).toEqual({ 'builds.sekisho.dev/attempt': '2', 'sekisho.dev/remote-sync': 'acme/shop' })
+    expect(own.metadata.annotations).toEqual({
+      'builds.sekisho.dev/attempt': '2',
+      'builds.sekisho.dev/builder': 'sekisho',
+      'sekisho.dev/remote-sync': 'acme/shop',
+    })
     expect(ownerKeys(own, 'RemoteSync')).toEqual([{ namespace: 'acme', name: 'shop' }])
     expect(ownerUids(own)).toEqual(['uid-1'])
     expect(belongsTo(own, request.owner)).toBe(true)
     expect(belongsTo(own, { ...request.owner, uid: 'uid-2' })).toBe(false)
     expect(belongsTo(own, { ...request.owner, kind: 'AppPipeline' })).toBe(false)
     expect(ownerKeys(own, 'AppPipeline')).toEqual([])
-    const other = kpackBuildManifest({ ...request, owner: { ...request.owner, kind: 'AppPipeline' } }, { image: 'b' }, settings)
+    const other = kpackBuildManifest(
+      { ...request, owner: { ...request.owner, kind: 'AppPipeline' } },
+      { configured: 'b', image: 'b' },
+      settings,
+    )
     expect(other.metadata.labels).toMatchObject({ 'sekisho.dev/app-pipeline-uid': 'uid-1' })
   })
 
@@ -107,6 +115,13 @@ describe('kpack build', () => {
     const proof = { kind: 'proven', commit: 'b'.repeat(40) } as const
     expect(readBuildState(ended, { proof }, now)).toEqual({ kind: 'succeeded', image: 'i@sha256:3', proof })
     expect(readBuildState(ended, undefined, now)).toMatchObject({ proof: { kind: 'unreadable' } })
+  })
+
+  test('a success says on which run image it is, and which builder with which stack built it', () => {
+    const runImage = `sha256:${'a'.repeat(64)}`
+    const stack = { id: 'base', runImage: `registry.example.com/run@${runImage}` }
+    const ended = build({ conditions: [{ type: 'Succeeded', status: 'True' }], latestImage: 'i@sha256:3', stack })
+    expect(readBuildState(ended, undefined, now)).toMatchObject({ runImage, builder: { name: 'sekisho', stack: 'base' } })
   })
 
   test('a success without an image is a failure', () => {
@@ -207,14 +222,14 @@ describe('kpack build', () => {
 
   test('a build gets the resources, the builder and the secrets that it asks for', () => {
     const asked = { ...request, resources: { cpu: '2', memory: '3Gi', ephemeralStorage: '20Gi' }, secrets: ['npm', 'maven'] }
-    const { spec, metadata } = kpackBuildManifest(asked, { image: 'b' }, settings)
+    const { spec, metadata } = kpackBuildManifest(asked, { configured: 'b', image: 'b' }, settings)
     expect(spec).toMatchObject({
       resources: { requests: { cpu: '2', memory: '3Gi' }, limits: { memory: '3Gi', 'ephemeral-storage': '20Gi' } },
       services: [{ apiVersion: 'v1', kind: 'Secret', name: 'build-secrets-shop-0123456789' }],
     })
     expect(metadata.annotations).toMatchObject({ 'builds.sekisho.dev/secrets': 'npm,maven' })
     expect(ownerUids({ ...build(undefined), metadata })).toEqual(['uid-1'])
-    const plain = kpackBuildManifest(request, { image: 'b' }, settings)
+    const plain = kpackBuildManifest(request, { configured: 'b', image: 'b' }, settings)
     expect(plain.spec).not.toHaveProperty('services')
     expect(plain.spec).toMatchObject({ resources: { requests: { cpu: '100m' }, limits: { memory: '2Gi' } } })
   })

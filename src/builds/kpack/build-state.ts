@@ -6,6 +6,7 @@ import { causeOf } from '../cause/cause.ts'
 import { cleanLog } from '../cause/clean-log.ts'
 import { podEnd } from '../pod-end.ts'
 import { digestOf } from '../rebaser.ts'
+import { builderOf } from './build-manifest.ts'
 import { isRebase, type KpackBuild, stepsOf } from './resources.ts'
 
 /** Added to the build's own timeout for scheduling, image pulls and kpack's reconcile. A build that has not ended by then is given up. */
@@ -123,6 +124,7 @@ export function readBuildState(build: KpackBuild, evidence: BuildEvidence | unde
   if (status === 'True') {
     const { latestImage, stack } = build.status ?? {}
     const runImage = digestOf(stack?.runImage)
+    const builder = builderOf(build)
     if (latestImage === undefined)
       return {
         kind: 'failed',
@@ -139,6 +141,7 @@ export function readBuildState(build: KpackBuild, evidence: BuildEvidence | unde
       image: latestImage,
       proof: evidence?.proof ?? unread,
       ...(runImage === undefined ? {} : { runImage }),
+      ...(builder === undefined ? {} : { builder }),
       ...started,
     }
   }

@@ -26,7 +26,7 @@ import {
 } from './build-manifest.ts'
 import { type BuildEvidence, builtImage, failedStep, hasEnded, hasFailed, readBuildState } from './build-state.ts'
 import { commitOfImage, type LabelAnswer } from './image-commit.ts'
-import { clusterBuilders, type KpackBuild, kpackBuildCrd, kpackBuilds, stepsOf } from './resources.ts'
+import { clusterBuilders, isRebase, type KpackBuild, kpackBuildCrd, kpackBuilds, stepsOf } from './resources.ts'
 
 export type KpackDeps = {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'delete' | 'podLogs'>
@@ -58,12 +58,12 @@ export async function builderImage(
   const configured = name === undefined ? settings.clusterBuilder : settings.builders.get(name)
   if (configured === undefined) return `there is no builder ${name} any more: ask a platform admin, or name another one`
   // A name of Kubernetes has no slash, and the name of an image has one.
-  if (configured.includes('/')) return { image: configured }
+  if (configured.includes('/')) return { configured, image: configured }
   const builder = await client.get(clusterBuilders, { name: configured })
   if (!builder) return `there is no ClusterBuilder ${configured}: ask a platform admin to create it`
   const { latestImage: image, stack } = builder.status ?? {}
   if (image === undefined) return `ClusterBuilder ${configured} is not ready: ask a platform admin to check its conditions`
-  return { image, ...(stack?.id === undefined ? {} : { stack: stack.id }) }
+  return { configured, image, ...(stack?.id === undefined ? {} : { stack: stack.id }) }
 }
 
 /** After a create met another object of that name. */
@@ -151,6 +151,7 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
           key: { namespace: build.metadata.namespace ?? '', name: build.metadata.name },
           ended: hasEnded(build),
           createdAt: build.metadata.creationTimestamp ?? '',
+          isRebase: isRebase(build),
         })),
     ofKey: (kind, key) =>
       builds
@@ -164,7 +165,7 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
       builds
         .list()
         .filter(build => !hasEnded(build) && build.metadata.deletionTimestamp === undefined)
-        .map(build => ({ tenant: build.metadata.namespace ?? '', name: build.metadata.name })),
+        .map(build => ({ tenant: build.metadata.namespace ?? '', name: build.metadata.name, isRebase: isRebase(build) })),
     logged: () =>
       builds.list().flatMap(build => {
         const { url, revision = '' } = build.spec.source.git ?? {}

@@ -27,8 +27,12 @@ const timeoutSeconds = 300
 /** kpack requires a source, which a rebase does not read. Source of the name: RFC 6761 §6.4 */
 const noSource = 'https://source.invalid/'
 
+/**
+ * The Build to create. kpack rebases only where the stack of the last build is that of the builder, and builds otherwise: from no source, which
+ * fails before any code runs. With the recorded stack, an image never gets the run image of another one.
+ */
 export function kpackRebaseManifest(
-  { key, owner, application, image, commit }: RebaseRequest,
+  { key, owner, application, image, commit, stack }: RebaseRequest,
   builder: BuilderImage,
   settings: KpackSettings,
 ): Omit<KpackBuild, 'status'> {
@@ -52,7 +56,7 @@ export function kpackRebaseManifest(
       source: { git: { url: noSource, revision: commit } },
       activeDeadlineSeconds: timeoutSeconds,
       resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '256Mi' } },
-      lastBuild: { image, ...(builder.stack === undefined ? {} : { stackId: builder.stack }) },
+      lastBuild: { image, stackId: stack },
     },
   }
 }
@@ -61,9 +65,12 @@ export function kpackRebaseManifest(
 export function createKpackRebaser(deps: KpackRebaserDeps): Rebaser {
   const { client, clusterBuilders, settings, fieldManager, tagImage } = deps
   return {
-    runImageOf(builder) {
+    baseOf(builder) {
       const name = builder === undefined ? settings.clusterBuilder : settings.builders.get(builder)
-      return digestOf(name === undefined ? undefined : clusterBuilders.get({ name })?.status?.stack?.runImage)
+      if (name === undefined) return undefined
+      const { id: stack, runImage: reference } = clusterBuilders.get({ name })?.status?.stack ?? {}
+      const runImage = digestOf(reference)
+      return stack === undefined || runImage === undefined ? undefined : { name, stack, runImage }
     },
     async start(request) {
       const { key, owner } = request

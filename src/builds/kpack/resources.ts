@@ -54,10 +54,12 @@ export const rebaseReason = 'STACK'
 const kpackSteps: readonly string[] = ['prepare', 'analyze', 'detect', 'restore', 'build', 'export', 'completion']
 const rebaseSteps: readonly string[] = ['rebase', 'completion']
 
+/** Whether the Build exchanges the run image of an image, and reads no source. */
 export function isRebase({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[rebaseAnnotation] === rebaseReason
 }
 
+/** The containers of its pod, in the order in which they run. */
 export function stepsOf(build: KubeObject): readonly string[] {
   return isRebase(build) ? rebaseSteps : kpackSteps
 }

@@ -13,8 +13,8 @@ import { type RemoteSyncStatus, withPhases } from './status.ts'
 /** Of a RemoteSync, with their logs. */
 export const keptBuilds = 3
 /** A build that the platform, its network or the registry did not answer is retried up to this attempt. */
-const mostAttemptsUnanswered = 3
-const unreadRetryMilliseconds = 2_000
+export const mostAttemptsUnanswered = 3
+export const unreadRetryMilliseconds = 2_000
 
 /** The build that the commit needs, and the status that names it. */
 export type WantedBuild = CommitBuild & { readonly kind: 'build'; readonly attempt: number; readonly status: RemoteSyncStatus }
@@ -97,7 +97,7 @@ function withBuildTimes(status: RemoteSyncStatus, state: BuildState, now: Date):
   return withPhases(status, { fetchedAt, buildCreatedAt, ...(buildStartedAt === undefined ? started : {}) })
 }
 
-type FailedBuild = Extract<BuildState, { kind: 'failed' }>
+export type FailedBuild = Extract<BuildState, { kind: 'failed' }>
 
 function failureMessage(failed: FailedBuild): string {
   const { step, detail, cause, sourceUnread, registryRefused, registryUnreachable, platformFailure } = failed
@@ -117,25 +117,27 @@ function failureMessage(failed: FailedBuild): string {
 }
 
 /** What a failed build could not do because something of the platform did not answer; undefined when it failed by itself. */
-function unansweredBy({ sourceUnread, registryUnreachable, platformFailure }: FailedBuild): string | undefined {
+export function unansweredBy({ sourceUnread, registryUnreachable, platformFailure }: FailedBuild): string | undefined {
   if (platformFailure !== undefined) return `come to its end: ${platformFailure}`
   if (sourceUnread) return 'read its source from the platform'
   return registryUnreachable ? 'reach the image registry or its token server' : undefined
 }
 
+type SucceededBuild = Extract<BuildState, { kind: 'succeeded' }>
 type Image = Required<Pick<RemoteSyncStatus, 'image' | 'imageCommit' | 'imageBuild'>>
 
 /** What is said of the former image goes with it. */
 function withImage(
   { remoteSync }: Facts,
-  { promoted, imageSource: former, runImage: below, rebase, ...status }: RemoteSyncStatus,
-  { runImage, ...built }: Image & { readonly runImage: string | undefined },
+  { promoted, imageSource: former, runImage: below, imageBuilder, rebase, ...status }: RemoteSyncStatus,
+  { runImage, builder, ...built }: Image & Pick<SucceededBuild, 'runImage' | 'builder'>,
 ): RemoteSyncStatus {
   const imageSource = imageSourceOf(remoteSync, status)
   return {
     ...{ ...status, ...built },
     ...(imageSource === undefined ? {} : { imageSource }),
     ...(runImage === undefined ? {} : { runImage }),
+    ...(builder === undefined ? {} : { imageBuilder: { name: builder.name, stack: builder.stack } }),
   }
 }
 
@@ -174,7 +176,7 @@ export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMis
       return fail('cancelAndFail', reasons.buildTimedOut, message)
     }
     case 'succeeded': {
-      const { image, proof } = state
+      const { image, proof, kind: _, startedAt, ...base } = state
       if (proof.kind === 'unreadable') {
         const message = `the commit of the image of build ${name} cannot be checked: ${proof.message}`
         const unread = halt('Built', reasons.registryUnreachable, message, { error: new AppError('unavailable', message) })
@@ -188,7 +190,7 @@ export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMis
         const message = `the image of build ${name} names commit ${proof.commit}, not ${commit}: it is not used`
         return fail('recordFailure', reasons.wrongCommit, message)
       }
-      const made = withImage(facts, status, { image, imageCommit: commit, imageBuild: name, runImage: state.runImage })
+      const made = withImage(facts, status, { image, imageCommit: commit, imageBuild: name, ...base })
       const built = withPhases(made, { builtAt: now.toISOString() })
       const ended = others.filter(other => other.ended).map(({ key }) => key)
       return { kind: 'useImage', build, status: built, image, commit, cancel: ended.slice(keptBuilds - 1) }

@@ -22,6 +22,7 @@ import { createKpackRebaser, type KpackRebaserDeps } from '../../builds/kpack/kp
 import { clusterBuilders, type KpackBuild, kpackBuilds } from '../../builds/kpack/resources.ts'
 import { buildkitMissing, kpackMissing, noBuilder } from '../../builds/no-builder.ts'
 import { noRebaser, type Rebaser } from '../../builds/rebaser.ts'
+import { recordingBuilder } from '../../builds/recording-builder.ts'
 import { createAnswerCache, createRepositoryClient } from '../../github/index.ts'
 import { type ControllerDefinition, type Watch, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
@@ -32,10 +33,11 @@ import type { Log } from '../../lib/log.ts'
 import { inStatus, sayingMissingRights } from '../missing-right.ts'
 import { createReportWait, reportEnds, reportsOfFollower } from '../reconcile-with-finalizer.ts'
 import { createStatusWriter } from '../status-writer.ts'
+import { fieldManager } from './deployment/apply-image.ts'
 import { addRemoteSyncIndexes, installationIndex, type RemoteSyncCaches, targetIndex } from './gather.ts'
 import { createLastChecks } from './last-checks.ts'
 import { createRecentPreviews } from './promotion/recent-previews.ts'
-import { fieldManager, type RemoteSyncDeps, reconcileRemoteSync } from './reconcile.ts'
+import { type RemoteSyncDeps, reconcileRemoteSync } from './reconcile.ts'
 import { approvedSync } from './source/fork-approval.ts'
 
 export type RemoteSyncControllerDeps = Pick<
@@ -53,7 +55,7 @@ export type RemoteSyncControllerDeps = Pick<
   readonly labelsOf: KpackDeps['labelsOf']
   /** The same, not remembered. */
   readonly freshLabelsOf: KpackDeps['labelsOf']
-  /** Records what a build pushes; called before the build is deleted. Rejects where a retry may help. */
+  /** Records what a build pushes; called before the build is deleted. May reject. */
   readonly recordPushes: (build: BuildKey) => Promise<void>
   /** Undefined when images keep the run image with which they were built. */
   readonly tagImage: KpackRebaserDeps['tagImage'] | undefined
@@ -112,7 +114,7 @@ function watched({ remoteSyncs }: RemoteSyncCaches): readonly Watch[] {
 }
 
 /** What builds, for every strategy. What a build pushes is recorded before the build is deleted. Call before the caches start. */
-function builderOf({ manager, kpack, buildkit, clock, labelsOf, recordPushes }: RemoteSyncControllerDeps): Builder {
+function builderOf({ manager, kpack, buildkit, clock, labelsOf, recordPushes, log }: RemoteSyncControllerDeps): Builder {
   const { client } = manager
   const { settings } = kpack
   const shared = { client, fieldManager, clock, labelsOf, secrets: createBuildSecrets({ client }) }
@@ -128,13 +130,7 @@ function builderOf({ manager, kpack, buildkit, clock, labelsOf, recordPushes }: 
       ? createBuildkitBuilder({ ...shared, ...buildkit, pods: manager.cache(pods, buildkitScope) })
       : noBuilder(buildkitMissing),
   })
-  return {
-    ...builders,
-    async cancel(key) {
-      await recordPushes(key)
-      await builders.cancel(key)
-    },
-  }
+  return recordingBuilder(builders, recordPushes, log)
 }
 
 function rebaserOf({ manager, kpack: { installed, settings }, tagImage }: RemoteSyncControllerDeps): Rebaser {
@@ -150,7 +146,7 @@ function newRunImage({ remoteSyncs }: RemoteSyncCaches): Watch {
       .list()
       .filter(({ spec }) => spec.build.strategy === 'Buildpacks')
       .map(keyOf)
-  return watches(clusterBuilders, built, { predicate: partChanged(({ status }) => status?.stack?.runImage) })
+  return watches(clusterBuilders, built, { predicate: partChanged(({ status }) => [status?.stack?.id, status?.stack?.runImage]) })
 }
 
 /** Call before the manager starts: caches and indexes can only be added then. */
@@ -172,7 +168,10 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
   const limiter = createBuildLimiter(builder, { clock, platformBuilds })
   deps.logs.collectFrom(builder)
   const { kind } = remoteSync
-  const wakes = (build: KubeObject): readonly ObjectKey[] => [...ownerKeys(build, kind), ...limiter.queued(kind)]
+  const wakes = (build: KubeObject): readonly ObjectKey[] => {
+    const next = limiter.nextRebase(kind, build.metadata.namespace ?? '')
+    return [...ownerKeys(build, kind), ...limiter.queued(kind), ...(next === undefined ? [] : [next])]
+  }
   const builds = [
     ...(kpack.installed ? [watches(kpackBuilds, wakes, { ...buildScope, predicate: partChanged(kpackProgress) })] : []),
     ...(rebaser === noRebaser ? [] : [newRunImage(caches)]),

@@ -1,14 +1,12 @@
 // Moves one RemoteSync from its source to a running Application, as far as it gets in one run, in four stages: Resolved, Fetched, Built, Deployed.
-// Each gathers facts, decides (pure) and carries the decision out. The only file that writes, together with ending/end-builds.ts: to the cluster, to
-// the builder and to the source store;
+// Each gathers facts, decides (pure) and carries the decision out. The only file that writes, together with deployment, ending and rebase: to the
+// cluster, to the builder and to the source store;
 // `save` alone writes the status. Every run starts from what exists, and every write may be repeated after a crash.
-import { type Application, application as applications } from '../../api/apps/application.ts'
 import { type RemoteSync, remoteSyncReasons as reasons, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
 import type { BuildLimiter } from '../../builds/build-limiter.ts'
 import type { Builder } from '../../builds/builder.ts'
 import type { SourceStore } from '../../builds/source-store/source-store.ts'
-import type { Applied, KubeClient } from '../../kube/client/client.ts'
-import { isGone } from '../../kube/client/errors.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { ensureOwnedGrant } from '../ensure-owned-grant.ts'
@@ -17,13 +15,15 @@ import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { decide } from './decide.ts'
 import { type BuildAction, decideBuild, decideFetchFailure, planBuild } from './decide-build.ts'
-import { decideDeploy, decideRollout } from './decide-deploy.ts'
+import { fieldManager } from './deployment/apply-image.ts'
+import { deployImage } from './deployment/deploy-image.ts'
 import { type BuiltImage, desiredBuild, desiredSource } from './desired.ts'
-import { type EndDeps, end, endBuilds, endOrphans } from './ending/end-builds.ts'
+import { type EndDeps, end, endBuilds, endOrphans, endRebases } from './ending/end-builds.ts'
 import { buildKey, type CommitBuild, type Facts, type GatherDeps, gather, gatherBuild, sourceIdentity } from './gather.ts'
-import { applicationNotFound, type Halt, halt, haltOf } from './halt.ts'
+import { type Halt, halt, haltOf } from './halt.ts'
 import { isPromoted } from './promotion/built-preview.ts'
 import { type RebaseDeps, rebaseGoingOn, rebaseImage } from './rebase/rebase-image.ts'
+import { restoreImage } from './rebase/restore-image.ts'
 import { type AskDeps, askGitHub } from './source/ask-github.ts'
 import { approvalMissing, approvalMissingNow, isApproved, neededApproval, secretsRefused } from './source/fork-approval.ts'
 import { type OpenRepository, type OpenRepositoryDeps, openRepositoryOnce } from './source/open-repository.ts'
@@ -46,7 +46,6 @@ export type RemoteSyncDeps = OpenRepositoryDeps &
     readonly sweepMilliseconds: number
   }
 
-export const fieldManager = 'sekisho.dev/remote-sync'
 const actor = 'sekisho:remote-sync'
 /** For a builder that is not ready, and a queued build whose slot became free without the end of a build, which would wake it. */
 const retryMilliseconds = 30_000
@@ -234,32 +233,6 @@ async function startBuild({ deps, facts }: Run, state: ReconcileState, { build, 
   }
 }
 
-/** Deployed: image and commit are set on the Application. Ready: the Application has rolled them out. */
-async function deployImage({ deps, facts }: Run, { state, ...made }: Passed<BuiltImage>): StageResult<unknown> {
-  const { image } = made
-  const built = { ...made, isRebased: state.status.rebase?.image === image }
-  const action = decideDeploy(facts, built)
-  if (action.kind === 'halt') return { state, halted: action.halt }
-  const application = action.kind === 'keep' ? action.application : await applyImage(deps, action.desired)
-  if (!application) return { state, halted: applicationNotFound('Deployed', facts.remoteSync.spec.application) }
-  // The times are those of the push: a rebase came later.
-  const at = (phase: 'deployedAt' | 'availableAt', time: string) =>
-    built.isRebased && state.status.phases?.[phase] !== undefined ? {} : { [phase]: time }
-  const before = action.kind === 'keep' ? state.status.phases?.deployedAt : undefined
-  const deployed = withTimes(state, at('deployedAt', before ?? time(deps)))
-  const rollout = decideRollout(application, image, deps.clock.now())
-  if (rollout.halted) return { state: deployed, halted: rollout.halted }
-  return { state: withTimes(deployed, at('availableAt', rollout.availableAt)) }
-}
-
-/** Resolves to undefined when the Application is gone. */
-function applyImage({ client }: RemoteSyncDeps, desired: Applied): Promise<Application | undefined> {
-  return client.apply(applications, desired, { fieldManager, force: true }).catch((error: unknown) => {
-    if (isGone(error)) return undefined
-    throw error
-  })
-}
-
 /** Writes the status with the conditions that the halt implies, unless it says so already. */
 async function save(deps: RemoteSyncDeps, state: ReconcileState, halted: Halt | undefined): Promise<ReconcileState> {
   return { ...state, remoteSync: await deps.status.write(state.remoteSync, nextStatus(state, halted, deps.clock.now())) }
@@ -270,10 +243,11 @@ function time({ clock }: RemoteSyncDeps): string {
 }
 
 async function keep(deps: RemoteSyncDeps, remoteSync: RemoteSync, { log, signal }: ReconcileContext): Promise<Outcome> {
-  const facts = gather(deps, remoteSync)
+  const facts = await restoreImage(deps, gather(deps, remoteSync), log)
   const { state, halted, ...advanced } = await advance({ deps, facts, log, signal })
   if (halted?.reason !== reasons.queued) deps.limiter.dequeue(facts.owner.uid)
   await save(deps, state, halted)
+  if (halted !== undefined) await endRebases(deps, facts.owner, log)
   const afterMilliseconds =
     halted?.afterMilliseconds ?? ('afterMilliseconds' in advanced ? advanced.afterMilliseconds : undefined)
   if (afterMilliseconds !== undefined) return requeueAfter(afterMilliseconds)

@@ -92,7 +92,10 @@ async function meaningsOf({ registryImages }: GatherDeps, place: Place, tags: re
   return digests
 }
 
-/** The tag of a build means one image; that of a cache another one after each build. */
+/**
+ * The tag of a build of a commit means one image; that of a cache another one after each build. That of a rebase means the image before until the
+ * rebase has ended: what is remembered by then is corrected before anything is deleted (`isStillUnused`).
+ */
 async function digestOf(deps: GatherDeps, place: Place, { tag, kind, digest }: ImageRecord): Promise<string | undefined> {
   if (kind === 'Image' && digest !== undefined) return digest
   const meaning = certain(await deps.registryImages.digestOf(place.repository, tag))

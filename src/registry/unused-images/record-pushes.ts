@@ -28,6 +28,7 @@ export type RecordingOfPushes = Periodic & {
   readonly recordNow: (key: PushingBuild['key']) => Promise<void>
 }
 
+/** `builds` is read at each round and by `recordNow`; the same build is recorded once by this process, and again by another one. */
 export function createRecordingOfPushes({
   images,
   builds,

@@ -207,6 +207,16 @@ describe('what leaves and what stays', () => {
     expect([tags(), registry.removed]).toEqual([[], [`${repository}@${digestOf('newer')}`]])
   })
 
+  test('the tag of a rebase, which means the image before at first, keeps nothing and loses nothing', async () => {
+    const tag = 'shop-rebase-0123456789ab'
+    await push(tag, 'before')
+    await days(1)
+    registry.of(repository).set(tag, digestOf('rebased'))
+    text = digestOf('rebased')
+    await days(3)
+    expect([tags(), await recorded(), registry.removed]).toEqual([[tag], [tag], []])
+  })
+
   test('a tag that is not recorded is found by the others of its repository, and gets the time of a new one', async () => {
     const kept = await push('shop-2')
     registry.of(repository).set('old-1', digestOf('old'))

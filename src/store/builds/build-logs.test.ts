@@ -96,6 +96,21 @@ describe.each(databases)('build logs on $name', ({ start }) => {
     expect(await store.keptLogs.list(namespace, { remoteSync: 'web', limit: 10 })).toHaveLength(1)
   })
 
+  test('a rebase is found by its own name, and hides no build of a commit', async () => {
+    const namespace = 'rebased'
+    const built = build({ namespace, name: 'shop-0123456789ab' })
+    await store.buildLogs.begin(built)
+    clock.advance(1)
+    const rebase = build({ namespace, name: 'shop-rebase-0123456789ab' })
+    await store.buildLogs.begin(rebase)
+    expect((await store.keptLogs.find(namespace, 'shop'))?.id).toBe(built.id)
+    expect((await store.keptLogs.find(namespace, rebase.name))?.id).toBe(rebase.id)
+    // The build of a RemoteSync with such a name.
+    const other = { ...build({ namespace, name: 'shop-rebase-ba9876543210' }), remoteSync: { name: 'shop-rebase', uid: 'uid-2' } }
+    await store.buildLogs.begin(other)
+    expect((await store.keptLogs.find(namespace, 'shop-rebase'))?.id).toBe(other.id)
+  })
+
   test('what is old, above the share of a tenant, or of an owner that is gone is deleted with its text', async () => {
     const made: string[] = []
     for (const [namespace, uid] of [

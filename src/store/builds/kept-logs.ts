@@ -1,5 +1,6 @@
 // Build logs as the broker shows them: it reads what the controllers wrote, and its role in the database can do nothing else. Who may read which
 // build is decided by the caller.
+import { rebasePrefix } from '../../api/names.ts'
 import type { PrismaClient } from '../generated/client.ts'
 import { type BuildRecord, recordOf } from './build-record.ts'
 import { decompressText } from './log-text.ts'
@@ -14,7 +15,7 @@ export type KeptLogs = {
     namespace: string,
     options: { readonly remoteSync?: string; readonly limit: number },
   ) => Promise<readonly BuildRecord[]>
-  /** The newest build of that name, else the newest one of the RemoteSync of that name. */
+  /** The newest build of that name, else the newest one of the RemoteSync of that name that built a commit: a rebase is found by its own name only. */
   readonly find: (namespace: string, name: string) => Promise<BuildRecord | undefined>
   /** As it is now; undefined when it was deleted. */
   readonly get: (id: string) => Promise<BuildRecord | undefined>
@@ -43,7 +44,10 @@ export function createKeptLogs({ prisma }: { readonly prisma: Pick<PrismaClient,
     async find(namespace, name) {
       const row =
         (await prisma.buildRow.findFirst({ where: { namespace, name }, orderBy: newest })) ??
-        (await prisma.buildRow.findFirst({ where: { namespace, remoteSync: name }, orderBy: newest }))
+        (await prisma.buildRow.findFirst({
+          where: { namespace, remoteSync: name, NOT: { name: { startsWith: rebasePrefix(name) } } },
+          orderBy: newest,
+        }))
       return row === null ? undefined : recordOf(row)
     },
     async get(id) {

@@ -40,6 +40,14 @@ export async function endBuilds(
   }
 }
 
+/** Ends rebases that run: one goes on only while nothing else is to be done, and nobody looks at the time of one that hangs otherwise. */
+export async function endRebases({ builder }: Pick<EndDeps, 'builder'>, owner: BuildOwner, log: Log): Promise<void> {
+  for (const { key } of builder.ofOwner(owner).filter(({ ended, isRebase }) => !ended && isRebase === true)) {
+    await builder.cancel(key)
+    log.info({ build: key.name }, 'rebase ended: something else is to be done')
+  }
+}
+
 /**
  * Ends the builds, which the garbage collector does not reach in their own namespace, and the addresses of their sources; waits for its report on
  * GitHub. The grant goes by its owner reference; the Application stays and keeps serving.

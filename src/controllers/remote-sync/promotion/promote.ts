@@ -56,7 +56,7 @@ export async function findPromotion(
 
 /** A copy in which the image of the preview is that of the commit. */
 export function withPromotion(state: ReconcileState, commit: string, { tree, preview }: Promotion): ReconcileState {
-  const { imageBuild, imageSource, runImage, rebase, failedCommit, failure, ...kept } = state.status
+  const { imageBuild, imageSource, runImage, imageBuilder, rebase, failedCommit, failure, ...kept } = state.status
   const promoted = { commit, from: preview.commit, pullRequest: preview.pullRequest, inputs: preview.inputs }
   const status: RemoteSyncStatus = { ...kept, tree, image: preview.image, imageCommit: preview.commit, promoted }
   return { ...state, status }

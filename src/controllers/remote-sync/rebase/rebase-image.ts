@@ -6,12 +6,20 @@ import type { Rebaser } from '../../../builds/rebaser.ts'
 import type { Log } from '../../../lib/log.ts'
 import { keptBuilds } from '../decide-build.ts'
 import { buildKey, type Facts } from '../gather.ts'
-import { type ReconcileState, type RemoteSyncStatus, withStatus } from '../status.ts'
-import { decideRebase, planRebase, type RebasePlan, withFailedRebase, withRebased } from './decide-rebase.ts'
+import type { ReconcileState, RemoteSyncStatus } from '../status.ts'
+import {
+  decideRebase,
+  planRebase,
+  type RebasePlan,
+  withBegunRebase,
+  withFailedRebase,
+  withNextAttempt,
+  withRebased,
+} from './decide-rebase.ts'
 
 export type RebaseDeps = {
-  readonly builder: Pick<Builder, 'observe' | 'cancel' | 'ofOwner'>
-  readonly limiter: Pick<BuildLimiter, 'tryAcquireIdle' | 'release'>
+  readonly builder: Pick<Builder, 'observe' | 'cancel' | 'ofOwner' | 'known'>
+  readonly limiter: Pick<BuildLimiter, 'tryAcquireRebase' | 'release'>
   readonly rebaser: Rebaser
 }
 
@@ -28,9 +36,9 @@ const unreadRetryMilliseconds = 10_000
 
 type Run = { readonly deps: RebaseDeps; readonly facts: Facts; readonly log: Log }
 
-function planOf({ rebaser }: RebaseDeps, { remoteSync, builder }: Facts, status: RemoteSyncStatus): RebasePlan | undefined {
-  const newest = remoteSync.spec.build.strategy === 'Buildpacks' ? rebaser.runImageOf(builder) : undefined
-  return planRebase(remoteSync, status, newest)
+function planOf({ rebaser }: RebaseDeps, facts: Facts, status: RemoteSyncStatus): RebasePlan | undefined {
+  const newest = facts.remoteSync.spec.build.strategy === 'Buildpacks' ? rebaser.baseOf(facts.builder) : undefined
+  return planRebase(facts, status, newest)
 }
 
 /** The name of the build that must not be ended although no commit needs one. */
@@ -45,17 +53,28 @@ export async function rebaseImage(run: Run, state: ReconcileState): Promise<Reba
   const plan = planOf(deps, facts, state.status)
   if (plan === undefined) return { state }
   const key = buildKey(facts, plan.name)
+  const mayBegin = (): boolean => deps.limiter.tryAcquireRebase(facts.owner, { tenant: key.namespace, name: key.name })
+  // One that exists is known soon: what only waits asks the API server nothing.
+  if (!deps.builder.known(key) && !mayBegin()) return { state, afterMilliseconds: retryMilliseconds }
   const action = decideRebase(plan, await deps.builder.observe(key, facts.owner), now)
   switch (action.kind) {
     case 'start':
-      return start(run, state, plan)
+      return mayBegin() ? start(run, state, plan) : { state, afterMilliseconds: retryMilliseconds }
     case 'wait':
       return { state: withBegun(state, plan), afterMilliseconds: action.milliseconds }
     case 'readAgain':
       log.info({ build: plan.name, reason: action.message }, 'the image of a rebase cannot be read: it is tried again')
       return { state: withBegun(state, plan), afterMilliseconds: unreadRetryMilliseconds }
+    case 'retry':
+      log.info({ build: plan.name, reason: action.message }, 'a rebase is tried again')
+      await endFormer(run, plan)
+      return {
+        state: { ...state, status: withNextAttempt(facts.remoteSync, state.status, plan) },
+        afterMilliseconds: action.milliseconds,
+      }
     case 'fail':
       if (action.isStuck === true) await deps.builder.cancel(key)
+      await endFormer(run, plan)
       return failed(run, state, plan, action.message)
     case 'use':
       await endFormer(run, plan)
@@ -73,17 +92,16 @@ async function endFormer({ deps, facts }: Run, { name }: RebasePlan): Promise<vo
   for (const { key } of former.slice(keptBuilds - 1)) await deps.builder.cancel(key)
 }
 
+/** It has a slot. */
 async function start(run: Run, state: ReconcileState, plan: RebasePlan): Promise<Rebasing> {
   const { deps, facts, log } = run
   const key = buildKey(facts, plan.name)
-  if (!deps.limiter.tryAcquireIdle(facts.owner, { tenant: key.namespace, name: key.name }))
-    return { state, afterMilliseconds: retryMilliseconds }
   let started = false
   try {
-    const { image, commit } = plan
+    const { image, commit, stack } = plan
     const { application } = facts.remoteSync.spec
     const builder = facts.builder === undefined ? {} : { builder: facts.builder }
-    const outcome = await deps.rebaser.start({ key, owner: facts.owner, application, image, commit, ...builder })
+    const outcome = await deps.rebaser.start({ key, owner: facts.owner, application, image, commit, stack, ...builder })
     if (outcome.kind === 'impossible') return failed(run, state, plan, outcome.message)
     if (outcome.kind === 'refused') {
       log.info({ build: plan.name, reason: outcome.message }, 'a rebase cannot start: it is tried again')
@@ -96,8 +114,8 @@ async function start(run: Run, state: ReconcileState, plan: RebasePlan): Promise
   }
 }
 
-function withBegun(state: ReconcileState, { name, runImage }: RebasePlan): ReconcileState {
-  return withStatus(state, { rebase: { build: name, runImage } })
+function withBegun(state: ReconcileState, plan: RebasePlan): ReconcileState {
+  return { ...state, status: withBegunRebase(state.status, plan) }
 }
 
 function failed({ log }: Run, state: ReconcileState, plan: RebasePlan, message: string): Rebasing {

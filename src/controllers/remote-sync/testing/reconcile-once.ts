@@ -7,7 +7,7 @@ import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 import { createBuildLimiter } from '../../../builds/build-limiter.ts'
 import type { BuildState, OwnedBuild, StartOutcome } from '../../../builds/builder.ts'
-import type { RebaseOutcome } from '../../../builds/rebaser.ts'
+import type { BuilderBase, RebaseOutcome } from '../../../builds/rebaser.ts'
 import type { RepositoryClient } from '../../../github/index.ts'
 import { createObjectCache, type ObjectCache } from '../../../kube/cache/object-cache.ts'
 import type { Outcome } from '../../../kube/controller/controller.ts'
@@ -37,7 +37,7 @@ export type Fakes = {
   readonly liveApproval?: () => PreviewApproval | undefined
   readonly previews?: readonly BuiltPreview[]
   /** The builder builds on this one now. */
-  readonly runImage?: string | undefined
+  readonly base?: BuilderBase | undefined
   readonly rebase?: RebaseOutcome
   /** Of the Application, which runs `image@1`. */
   readonly runs?: Application
@@ -158,10 +158,10 @@ function githubWith(fakes: Fakes, record: Record): Pick<RemoteSyncDeps, 'endpoin
 }
 
 /** The builders. */
-function builderWith(fakes: Fakes, effects: string[]): Pick<RemoteSyncDeps, 'builder' | 'rebaser'> {
+function builderWith(fakes: Fakes, effects: string[], onObserve: () => void): Pick<RemoteSyncDeps, 'builder' | 'rebaser'> {
   return {
     rebaser: {
-      runImageOf: () => fakes.runImage,
+      baseOf: () => fakes.base,
       async start({ key: { name }, image }) {
         effects.push(`rebase ${image} as ${name}`)
         return fakes.rebase ?? { kind: 'started' }
@@ -173,7 +173,10 @@ function builderWith(fakes: Fakes, effects: string[]): Pick<RemoteSyncDeps, 'bui
         if (fakes.start instanceof Error) throw fakes.start
         return fakes.start ?? { kind: 'started' }
       },
-      observe: async () => fakes.state ?? { kind: 'absent' },
+      async observe() {
+        onObserve()
+        return fakes.state ?? { kind: 'absent' }
+      },
       async cancel({ name }) {
         if (fakes.cancelError) throw fakes.cancelError
         effects.push(`cancel ${name}`)
@@ -191,6 +194,7 @@ function builderWith(fakes: Fakes, effects: string[]): Pick<RemoteSyncDeps, 'bui
 export async function reconcile(fakes: Fakes = {}) {
   const effects: string[] = []
   let prepared = false
+  let observed = 0
   const fetchEnded = Promise.withResolvers<void>()
   const remoteSync = fakes.remoteSync ?? sync({}, { metadata: finalized })
   let written = remoteSync
@@ -204,7 +208,7 @@ export async function reconcile(fakes: Fakes = {}) {
   }
   const deps: RemoteSyncDeps = {
     ...githubWith(fakes, record),
-    ...builderWith(fakes, effects),
+    ...builderWith(fakes, effects, () => void observed++),
     client: clientWith(fakes, record),
     caches: cachesWith(fakes, remoteSync),
     limiter,
@@ -251,5 +255,5 @@ export async function reconcile(fakes: Fakes = {}) {
     { kind: 'X', namespace: 'x', name: 'x', uid: 'x' },
     { tenant: 'x', name: 'x', since: '', tenantLimit: 1 },
   )
-  return { effects, outcome, prepared, status: written.status, slot: free.kind === 'acquired' ? 'free' : 'taken' }
+  return { effects, outcome, prepared, observed, status: written.status, slot: free.kind === 'acquired' ? 'free' : 'taken' }
 }

@@ -1,11 +1,11 @@
 // Whether image and commit must be set on the Application, and what its rollout means for the RemoteSync. Pure.
-import { type Application, applicationReasons } from '../../api/apps/application.ts'
-import { remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
-import type { Applied } from '../../kube/client/client.ts'
-import { findCondition } from '../../kube/object/conditions.ts'
-import { type BuiltImage, desiredApplication } from './desired.ts'
-import type { Facts } from './gather.ts'
-import { applicationNotFound, type Halt, halt } from './halt.ts'
+import { type Application, applicationReasons } from '../../../api/apps/application.ts'
+import { remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
+import type { Applied } from '../../../kube/client/client.ts'
+import { findCondition } from '../../../kube/object/conditions.ts'
+import { type BuiltImage, desiredApplication } from '../desired.ts'
+import type { Facts } from '../gather.ts'
+import { applicationNotFound, type Halt, halt } from '../halt.ts'
 
 export type DeployAction =
   | { readonly kind: 'halt'; readonly halt: Halt }

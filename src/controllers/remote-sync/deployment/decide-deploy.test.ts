@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Application } from '../../api/apps/application.ts'
+import type { Application } from '../../../api/apps/application.ts'
+import { application, commit, condition, facts, now } from '../testing/remote-sync.ts'
 import { decideDeploy, decideRollout } from './decide-deploy.ts'
-import { application, commit, condition, facts, now } from './testing/remote-sync.ts'
 
 const image = 'image@1'
 
