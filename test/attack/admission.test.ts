@@ -17,6 +17,7 @@ import { clusterAdministrator, controllers, dave, everything, mia } from './iden
 import type { Reply } from './impersonation.ts'
 import { matrixOf } from './matrix.ts'
 import { followers, repositoryGrant } from './objects.ts'
+import { builtImageRows } from './rows/built-image-rows.ts'
 import { ownRows } from './rows/own-rows.ts'
 import type { Row } from './rows/row.ts'
 
@@ -195,6 +196,38 @@ describe.each(modes)('the matrix of the %s form', mode => {
     expect(wrong(replies.filter(({ reply }) => !isUnfilled(reply)))).toEqual([])
     for (const manifest of [...policies, validating, mutating]) await uninstall(manifest)
     await untilAll('policies and webhook gone', canaries, 'allowed')
+  })
+})
+
+describe('the image of an Application that a RemoteSync builds', () => {
+  const { policies } = formOf('production')
+  const ours = policies.filter(({ metadata }) => metadata.name === 'sekisho-built-images')
+  const refusals = builtImageRows.filter(row => row.expected !== 'allowed')
+  const synced = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/applications/synced'
+
+  test('is changed by nobody but the platform, until the RemoteSync is suspended or being deleted; the refusal names the ways', async () => {
+    expect(ours.map(({ kind }) => kind)).toHaveLength(2)
+    expect(refusedOf(await run(builtImageRows))).toEqual([])
+    for (const manifest of ours) await install(manifest)
+    await untilAll('the policy in force', refusals, 'refused')
+    const replies = await run(builtImageRows)
+    expect(wrong(replies)).toEqual([])
+    expect(unnamed(replies)).toEqual([])
+    const set = { spec: { image: 'registry.test/own', commit: null } }
+    const setImage = (): Promise<Reply> => cluster.as(dave, 'PATCH', `${synced}?dryRun=All`, set)
+    const { message } = await setImage()
+    for (const way of [
+      'RemoteSync of-synced builds the image of Application synced',
+      '`sekisho rollback synced` (spec.pinnedRelease)',
+      `\`kubectl patch remotesync of-synced --type merge -p '{"spec":{"suspend":true}}'\``,
+      'or delete it',
+    ])
+      expect(message).toContain(way)
+    const sync = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/remotesyncs/of-synced'
+    await cluster.admin.call('PATCH', sync, { spec: { suspend: true } }, 'application/merge-patch+json')
+    await eventually('open', async () => (outcome(await setImage()) === 'allowed' ? true : undefined))
+    for (const manifest of ours) await uninstall(manifest)
+    await untilAll('the policy gone', refusals, 'allowed')
   })
 })
 

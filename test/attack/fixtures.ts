@@ -18,6 +18,7 @@ import {
 import { applicationFixtures } from './rows/application-rows.ts'
 import { approvalFixtures } from './rows/approval-rows.ts'
 import { buildPodFixtures } from './rows/build-pod-rows.ts'
+import { builtImageFixtures } from './rows/built-image-rows.ts'
 import { changerFixtures } from './rows/changer-rows.ts'
 import { ingressFixtures } from './rows/ingress-rows.ts'
 import { kindFixtures } from './rows/kind-rows.ts'
@@ -132,6 +133,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...applicationFixtures,
     ...changerFixtures,
     ...approvalFixtures,
+    ...builtImageFixtures,
   ])
     await makeExisting(admin, one)
   const { status } = await as(dave, 'GET', '/api/v1/namespaces/acme/secrets/plain')

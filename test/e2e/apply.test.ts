@@ -21,6 +21,14 @@ type Discovered = {
   readonly categories?: readonly string[]
 }
 
+test('kubectl get sekisho shows a developer everything of the tenant, without one error', async () => {
+  const shown = await platform.kubectl('dave', ['get', 'sekisho', '-n', 'acme', '-o', 'name'])
+  // kubectl ends with an error when the person may not list one kind of the category.
+  expect(shown).toMatchObject({ code: 0, errors: '' })
+  for (const one of ['application.apps.sekisho.dev/shop', 'remotesync.apps.sekisho.dev/shop', 'installation.github.sekisho.dev/'])
+    expect(shown.output).toContain(one)
+})
+
 /** They exist only while a pull request is open, and the demo ends with none: test/integration waits for their condition Ready. */
 const whilePullRequestsAreOpen = ['githubreports.apps.sekisho.dev', 'previewapprovals.apps.sekisho.dev']
 

@@ -11,9 +11,9 @@ import { requestVersion, watchServing } from './serving.ts'
 const name = 'e2e-releases'
 const reference = `application/${name}`
 const url = `http://${name}.acme.localhost:8080`
-/** Answers with two variables of its environment. */
+/** Answers with two variables of its environment, one of which it logs when it begins. */
 const server =
-  "require('node:http').createServer((q, a) => a.end(process.env.COLOUR + ' ' + process.env.API_TOKEN)).listen(process.env.PORT)"
+  "require('node:http').createServer((q, a) => a.end(process.env.COLOUR + ' ' + process.env.API_TOKEN)).listen(process.env.PORT, () => console.log('serves ' + process.env.COLOUR))"
 const web = { name: 'web', port: 3000, memory: '64Mi', command: ['node', '-e', server], gracePeriodSeconds: 5 }
 
 let platform: Platform
@@ -136,6 +136,30 @@ test('dave runs a command in a pod and one task with the environment of the appl
     'console.log(process.env.COLOUR); process.exit(6)',
   ])
   expect(task).toMatchObject({ code: 6, output: 'green\n' })
+})
+
+test('sekisho ps, logs and open show its pods, what they write, and where it answers', async () => {
+  const shown = async (args: readonly string[]): Promise<string> => {
+    const result = await platform.sekisho('dave', args)
+    expect(result, args.join(' ')).toMatchObject({ code: 0 })
+    return result.output
+  }
+  type Line = { readonly application: string; readonly process: string; readonly pod: string; readonly ready: boolean }
+  const pods = await eventually('two ready pods', 60, async () => {
+    const lines = JSON.parse(await shown(['ps', name, '-o', 'json'])) as readonly Line[]
+    const serving = lines.filter(line => line.process === 'web')
+    return serving.length === 2 && serving.every(({ ready }) => ready) ? serving : undefined
+  })
+  expect(pods.map(({ application }) => application)).toEqual([name, name])
+  const table = await shown(['ps', name])
+  for (const { pod } of pods) expect(table).toContain(pod)
+
+  const log = await shown(['logs', name, 'web'])
+  expect(log.match(/serves green/g)).toHaveLength(2)
+
+  const address = (await shown(['open', name, '--no-browser'])).trim()
+  expect(address).toBe((await read(platform.admin, reference)).status?.['url'])
+  expect(await requestVersion(address, '/')).toMatchObject({ status: 200, text: 'green second-token' })
 })
 
 test('a suspended Application has no pods and answers 503; it comes back as it was', async () => {

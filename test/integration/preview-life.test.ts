@@ -2,6 +2,8 @@
 // git and a real API server against the GitHub emulator.
 import { describe, expect, test } from 'vitest'
 import { createRepository } from '../../dev/github/actions/create-repository.ts'
+import { installApp } from '../../dev/github/actions/install-app.ts'
+import { acceptMembership, setRole } from '../../dev/github/actions/memberships.ts'
 import { addLabels, labelNamed, removeLabel } from '../../dev/github/actions/pull-requests/labels.ts'
 import { editPullRequest, openPullRequest, setDraft } from '../../dev/github/actions/pull-requests/pull-requests.ts'
 import { changeRepository } from '../../dev/github/actions/repository/change.ts'
@@ -124,21 +126,46 @@ describe('its repository', () => {
     expect(await fixture.existing()).toEqual(objectsOf(number))
   }, 120_000)
 
-  test('is transferred to an account without the App: the preview stays, nothing new is built, and the status says why', async () => {
-    const fixture = await start()
-    const { number, commit } = await opened(fixture)
-    await fixture.build(number, commit, 1)
-    transferRepository(actionOf('olivia'), { newOwner: person('olivia'), newName: undefined, teamIds: [] })
-    const later = await push('olivia', 'olivia/shop', 'feature', 'after the transfer')
-    await fixture.wakePipeline()
-    await fixture.listed('WaitingForGrant')
-    await fixture.wake(`shop-pr-${number}`)
-    await fixture.rows({ [number]: 'Waiting' })
-    expect(await fixture.existing()).toEqual(objectsOf(number))
-    expect(await builtCommits(fixture)).not.toContain(later)
-    const app = await fixture.client.get(application, { namespace: fixture.namespace, name: `shop-pr-${number}` })
-    expect(app?.status?.commit).toBe(commit)
-  }, 120_000)
+  /** The App on globex, whose owner olivia is, too: the installation of another tenant. */
+  function globexWithApp() {
+    const { context } = github
+    const globex = organizationById(context.state, 2002) ?? expect.fail('no organisation')
+    setRole({ context, organization: globex, sender: person('gary') }, person('olivia'), 'admin')
+    acceptMembership({ context, organization: globex, sender: person('olivia') })
+    const [app] = context.state.apps
+    const { id } = installApp(context, app ?? expect.fail('no App'), {
+      ...{ accountId: globex.id, installerId: person('gary').id },
+      ...{ repositorySelection: 'all', repositoryIds: [] },
+    })
+    return { account: globex, installation: id }
+  }
+
+  test.each([
+    ['an account without the App', () => ({ account: person('olivia'), installation: undefined })],
+    ['an organisation of another tenant that has the App', globexWithApp],
+  ])(
+    'is transferred to %s: the preview stays, nothing new is built, and the status says why',
+    async (_what, receiver) => {
+      const fixture = await start()
+      const { number, commit } = await opened(fixture)
+      await fixture.build(number, commit, 1)
+      const { account, installation } = receiver()
+      transferRepository(actionOf('olivia'), { newOwner: account, newName: undefined, teamIds: [] })
+      const later = await push('olivia', `${account.login}/shop`, 'feature', 'after the transfer')
+      await fixture.wakePipeline()
+      await fixture.listed('WaitingForGrant')
+      await fixture.wake(`shop-pr-${number}`)
+      await fixture.rows({ [number]: 'Waiting' })
+      expect(await fixture.existing()).toEqual(objectsOf(number))
+      expect(await builtCommits(fixture)).not.toContain(later)
+      // The grant is for the installation of the account that had the repository, whoever has it now.
+      const tokens = Object.values(github.context.state.credentials.accessTokens)
+      expect(tokens.filter(token => token.kind === 'installation' && token.installationId === installation)).toEqual([])
+      const app = await fixture.client.get(application, { namespace: fixture.namespace, name: `shop-pr-${number}` })
+      expect(app?.status?.commit).toBe(commit)
+    },
+    120_000,
+  )
 
   test('is deleted and made again: a pull request of the same number is another one, and its commit never runs', async () => {
     const fixture = await start()

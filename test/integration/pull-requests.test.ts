@@ -5,6 +5,7 @@ import { mergePullRequest } from '../../dev/github/actions/pull-requests/merge.t
 import { openPullRequest, setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
 import { changeRepository } from '../../dev/github/actions/repository/change.ts'
 import { forkRepository } from '../../dev/github/actions/repository/fork.ts'
+import type { Fault } from '../../dev/github/faults/kinds.ts'
 import { repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
 import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.ts'
 import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
@@ -79,6 +80,14 @@ async function parentsOf(sha: string): Promise<readonly string[]> {
   return (await github.context.git.commit(shop, sha)).parents
 }
 
+/** Ways in which GitHub does not answer a question, and for how long: until they are disarmed. */
+const silences: readonly ((path: string) => Fault)[] = [
+  path => ({ kind: 'rest-status', method: 'GET', path, status: 500 }),
+  path => ({ kind: 'rate-limited', method: 'GET', path, limit: 'primary', retryAfter: 1 }),
+  path => ({ kind: 'reset', method: 'GET', path, when: 'before' }),
+  path => ({ kind: 'reset', method: 'GET', path, when: 'during', bytes: 40 }),
+]
+
 describe('the merge commit', () => {
   async function following() {
     const fixture = await startRemoteSyncFixture(renderer, { hub: hub() })
@@ -132,6 +141,37 @@ describe('the merge commit', () => {
     const found = await fixture.client.get(remoteSync, { namespace: fixture.namespace, name: 'shop' })
     expect(found?.status?.pullRequest).not.toHaveProperty('mergePendingSince')
   })
+
+  test.each([
+    ['the pull request', `/repositories/${shop}/pulls`],
+    ['the base branch', `/repositories/${shop}/branches/main`],
+    ['the merge commit', `/repositories/${shop}/git/commits`],
+  ])(
+    'is not built while GitHub does not answer about %s: what was built stays, and the present merge is built afterwards',
+    async (_what, path) => {
+      const { fixture, pull, head } = await following()
+      const merges = [await mergeBuilt(fixture, [pull.base.sha, head])]
+      await built(fixture, merges[0] ?? '', 1)
+      await becomes(fixture, 'Deployed')
+      for (const [index, silence] of silences.entries()) {
+        const fault = silence(path)
+        // Both change, so that no answer is a 304, which has no body.
+        const base = await push('dave', 'acme/shop', 'main', { file: 'other.txt', text: `base ${index}` })
+        const next = await push('dave', 'acme/shop', 'feature', { file: 'page.txt', text: `push ${index}`, from: 'feature' })
+        const armed = github.context.faults.arm(fault, null)
+        await fixture.wake()
+        const { status } = await becomes(fixture, 'GitHubUnreachable').catch((error: unknown) =>
+          expect.fail(`${JSON.stringify(fault)}: ${String(error)}`),
+        )
+        expect(status?.image, JSON.stringify(fault)).toBe(image(1))
+        for (const commit of await builtCommits(fixture)) expect(merges, JSON.stringify(fault)).toContain(commit)
+        github.context.faults.disarm(armed)
+        await fixture.wake()
+        merges.push(await mergeBuilt(fixture, [base, next]))
+      }
+    },
+    120_000,
+  )
 
   test('does not exist while they conflict: what runs goes on, and resolving the conflict builds', async () => {
     const { fixture, pull, head } = await following()
@@ -328,6 +368,87 @@ describe('promotion', () => {
     await fixture.wake()
     await waitUntil('the wake is handled', async () => fixture.writes.includes('status RemoteSync shop') || undefined, patience)
     expect(fixture.writes).toEqual(['status RemoteSync shop'])
+  })
+
+  test('a merge runs the image of a preview of its merge commit, although the branch was behind', async () => {
+    const fixture = await startRemoteSyncFixture(renderer, { hub: hub() })
+    await push('dave', 'acme/shop', 'feature', { file: 'page.txt', text: 'two' })
+    const base = await push('dave', 'acme/shop', 'main', { file: 'other.txt', text: 'theirs' })
+    const pull = await open('dave', 'feature')
+    for (const name of ['shop', 'preview']) await fixture.applyApplication(name)
+    await fixture.applyRemoteSync()
+    await fixture.approve()
+    await built(fixture, base, 1)
+    await becomes(fixture, 'Deployed')
+    await fixture.applyRemoteSync({ source: { pullRequest: pull.number, mergeCommit: true } }, 'preview')
+    await fixture.approve('preview')
+    const tested = await waitUntil(
+      'the merge commit is built',
+      async () => (await builtCommits(fixture)).find(commit => commit !== base),
+      patience,
+    )
+    expect(await parentsOf(tested)).toEqual([base, pull.head.sha])
+    await built(fixture, tested, 2)
+    await becomes(fixture, 'Deployed', 'preview')
+
+    const merged = await mergePullRequest(actionOf('dave'), pull, { method: 'merge' })
+    expect(merged).not.toBe(tested)
+    await fixture.wake()
+    await runPods(fixture.client, fixture.namespace, image(2), 2)
+    const { status } = await becomes(fixture, 'Promoted')
+    expect(status).toMatchObject({
+      commit: merged,
+      image: image(2),
+      imageCommit: tested,
+      promoted: { commit: merged, from: tested },
+    })
+    expect(await builtCommits(fixture)).not.toContain(merged)
+  })
+
+  test('waits while GitHub does not say which files the merge has, whatever it answers; then it takes the image', async () => {
+    const { fixture, pull, head } = await previewed()
+    const merged = await mergePullRequest(actionOf('dave'), pull, { method: 'merge' })
+    const path = `/repositories/${shop}/git/commits/${merged}`
+    for (const silence of silences) {
+      const fault = silence(path)
+      const armed = github.context.faults.arm(fault, null)
+      await fixture.wake()
+      await waitUntil(
+        `GitHub is asked under ${JSON.stringify(fault)}`,
+        async () => github.context.faults.list().some(one => one.id === armed && one.used > 0) || undefined,
+        patience,
+      )
+      const { status } = await becomes(fixture, 'GitHubUnreachable').catch((error: unknown) =>
+        expect.fail(`${JSON.stringify(fault)}: ${String(error)}`),
+      )
+      expect([status?.image, status?.promoted], JSON.stringify(fault)).toEqual([image(1), undefined])
+      const app = await fixture.client.get(application, { namespace: fixture.namespace, name: 'shop' })
+      expect(app?.spec.image, JSON.stringify(fault)).toBe(image(1))
+      expect(await builtCommits(fixture), JSON.stringify(fault)).not.toContain(merged)
+      github.context.faults.disarm(armed)
+    }
+    await fixture.wake()
+    await runPods(fixture.client, fixture.namespace, image(2), 2)
+    expect((await becomes(fixture, 'Promoted')).status).toMatchObject({
+      image: image(2),
+      promoted: { commit: merged, from: head },
+    })
+    expect(await builtCommits(fixture)).not.toContain(merged)
+  }, 120_000)
+
+  test('a merge whose files GitHub denies to know is built, and stays so when GitHub knows them again', async () => {
+    const { fixture, pull } = await previewed()
+    const merged = await mergePullRequest(actionOf('dave'), pull, { method: 'merge' })
+    const path = `/repositories/${shop}/git/commits/${merged}`
+    const armed = github.context.faults.arm({ kind: 'rest-status', method: 'GET', path, status: 404 }, null)
+    await fixture.wake()
+    const build = await fixture.buildOf(merged)
+    github.context.faults.disarm(armed)
+    await fixture.wake()
+    await fixture.endBuild(build, succeeded(3))
+    await runPods(fixture.client, fixture.namespace, image(3), 1)
+    const { status } = await becomes(fixture, 'Deployed')
+    expect([status?.image, status?.imageCommit, status?.promoted]).toEqual([image(3), merged, undefined])
   })
 
   test('a merge with other files is built', async () => {

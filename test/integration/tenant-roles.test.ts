@@ -11,6 +11,7 @@ import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { labels, tenantRoles } from '../../src/api/names.ts'
 import { tenantRoleRules } from '../../src/api/tenancy/tenant-roles.ts'
 import { priorityQuota } from '../../src/controllers/tenant/limits.ts'
+import { installKinds } from '../fixtures/application-fixture.ts'
 import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
 import { tenantRoleAttacks } from './tenant-role-attacks.ts'
 import { type Call, container, namespaced, object } from './tenant-role-requests.ts'
@@ -217,6 +218,27 @@ describe('reads, of every resource that the API server has', () => {
     120_000,
   )
 })
+
+test.each(['viewer', 'developer', 'admin'])(
+  '%s lists every kind of the category sekisho: kubectl get sekisho ends with an error when one is refused',
+  async who => {
+    await installKinds()
+    type Discovered = { readonly name: string; readonly categories?: readonly string[] }
+    const found = await Promise.all(
+      ['apps', 'github', 'tenancy'].map(async group => {
+        const base = `/apis/${group}.sekisho.dev/v1alpha1`
+        const { resources } = (await admin.call('GET', base)) as { readonly resources: readonly Discovered[] }
+        return resources
+          .filter(({ name, categories }) => !name.includes('/') && categories?.includes('sekisho'))
+          .map(({ name }) => `${base}/namespaces/${tenant}/${name}`)
+      }),
+    )
+    const paths = found.flat()
+    expect(paths.length).toBeGreaterThan(5)
+    for (const path of paths)
+      expect((await send(who, { method: 'GET', path: `${path}?limit=500`, accept: table })).status, path).toBe(200)
+  },
+)
 
 const { own, dryRun, secret, rbac, attacks } = tenantRoleAttacks(tenant)
 

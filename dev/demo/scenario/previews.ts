@@ -5,7 +5,7 @@ import type { DemoContext } from '../context.ts'
 import { tenantNamespace } from '../context.ts'
 import { askGitHub, onGitHub } from '../github.ts'
 import { eventually, expectThat, type Step } from '../steps.ts'
-import { mustRun, run } from '../tools.ts'
+import { mustRun } from '../tools.ts'
 import { readSync, untilContains, urlAnswers } from './deploy.ts'
 import {
   closeEarlier,
@@ -15,6 +15,7 @@ import {
   pipelineName,
   pullRequestOf,
   pushTitle,
+  untilNothingIsLeft,
 } from './pull-request.ts'
 
 export function previewSteps(demo: DemoContext): readonly Step[] {
@@ -92,7 +93,8 @@ async function forkWaits(demo: DemoContext, origin: Origin): Promise<string> {
     const second = await pushTitle(demo, origin, 'Another roof of noah')
     await pull.untilState('WaitingForApproval', second)
     await pull.close()
-    return `#${pull.number}: ${first.slice(0, 8)} waited, dave approved it, ${running.url} served it; ${second.slice(0, 8)} waits again`
+    await untilNothingIsLeft(demo, { name: `${pipelineName}-pr-${pull.number}`, number: pull.number, approved: [first] })
+    return `#${pull.number}: ${first.slice(0, 8)} waited, dave approved it, ${running.url} served it; ${second.slice(0, 8)} waited again, and after its end nothing is left`
   } finally {
     await askGitHub(demo, 'olivia', `DELETE /repos/${repository}/collaborators/noah`)
   }
@@ -114,17 +116,7 @@ async function promoted(demo: DemoContext, pull: PullRequest, commit: string): P
   demo.pushed.push(sync.status?.imageCommit ?? '')
   demo.title = (await untilContains(dave, await urlOf(demo), '<title>A green roof')).match(/<title>(.*)<\/title>/)?.[1] ?? ''
   await urlAnswers(demo, dave)
-  await eventually(`nothing of ${name} to be left`, 60, async () => {
-    const left = await run(dave, demo.tools.kubectl, [
-      'get',
-      `application/${name}`,
-      `remotesync/${name}`,
-      '--ignore-not-found',
-      '-o',
-      'name',
-    ])
-    return left.output === '' ? true : undefined
-  })
+  await untilNothingIsLeft(demo, { name, number: pull.number })
   await pull.untilComment('destroyed')
   const deployment = await eventually('the deployment to be inactive', 60, async () => {
     const found = await pull.deploymentOf(commit)

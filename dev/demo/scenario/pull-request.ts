@@ -101,3 +101,51 @@ export function pullRequestOf(demo: DemoContext, number: number) {
     close: () => onGitHub(demo, 'dave', `PATCH ${path}/pulls/${number}`, { state: 'closed' }),
   }
 }
+
+/** The preview `name` of pull request `number`; `approved`: the commits of a fork that a person let run. */
+type EndedPreview = { readonly name: string; readonly number: number; readonly approved?: readonly string[] }
+
+type Approvals = { readonly items: readonly { readonly spec: { readonly number: number; readonly headCommit: string } }[] }
+type Builds = {
+  readonly builds: readonly { readonly name: string; readonly outcome: string | null }[]
+  readonly queued: readonly { readonly remoteSync: string }[]
+}
+
+/**
+ * Awaits that Application, RemoteSync, grant and pods are gone, and that nothing is built or waits to be; rejects with what is left. Asked as dave, who
+ * cannot list the registry: that images of a preview leave it is tried in src/registry/unused-images/ended-previews.test.ts.
+ */
+export async function untilNothingIsLeft(demo: DemoContext, { name, number, approved = [] }: EndedPreview): Promise<void> {
+  const { dave } = demo.people
+  const get = (args: readonly string[]) => mustRun(dave, demo.tools.kubectl, ['get', ...args, '-n', tenantNamespace])
+  await eventually(`nothing of ${name} to be left`, 60, async () => {
+    const objects = await get([
+      `application/${name}`,
+      `remotesync/${name}`,
+      `repositorygrant/remotesync-${name}`,
+      '--ignore-not-found',
+      '-o',
+      'name',
+    ])
+    const pods = await get(['pods', '-l', `sekisho.dev/application=${name}`, '-o', 'name'])
+    const builds = await unfinishedBuilds(demo, name)
+    const left = [objects, pods, ...builds].filter(text => text !== '')
+    if (left.length === 0) return true
+    throw new Error(left.join(', '))
+  })
+  // They end ten minutes after they were made, or later: until then only what a person approved may be there.
+  const { items }: Approvals = JSON.parse(await get(['previewapprovals', '-o', 'json']))
+  const others = items.filter(({ spec }) => spec.number === number && !approved.includes(spec.headCommit))
+  if (others.length > 0) throw new Error(`pull request ${number} has approvals of ${JSON.stringify(others)}`)
+}
+
+/** Logs of builds are kept after them: only what runs or waits counts. */
+async function unfinishedBuilds(demo: DemoContext, name: string): Promise<readonly string[]> {
+  const args = ['builds', 'list', '--remote-sync', name, '-n', tenantNamespace, '-o', 'json']
+  const { builds, queued }: Builds = JSON.parse(await mustRun(demo.people.dave, demo.tools.sekisho, args))
+  const running = builds.filter(({ outcome }) => outcome === null)
+  return [
+    ...running.map(build => `build ${build.name}`),
+    ...queued.filter(one => one.remoteSync === name).map(() => 'a queued build'),
+  ]
+}

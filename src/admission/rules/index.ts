@@ -1,6 +1,7 @@
 // Every admission rule. A new rule is one file in a folder here and one line below; the webhook, the policies and the generated YAML follow
 // from the list.
 import type { PolicyRule, Rule } from '../rule.ts'
+import { builtImages } from './apps/built-images.ts'
 import { changedBy } from './apps/changed-by.ts'
 import { renderedObjects } from './apps/rendered-objects.ts'
 import { reportWriters } from './apps/report-writers.ts'
@@ -74,7 +75,7 @@ export const rules: readonly Rule[] = [
 ]
 
 /** As policies only, because the webhook cannot know what they read. */
-export const policyRules: readonly PolicyRule[] = [podExec]
+export const policyRules: readonly PolicyRule[] = [podExec, builtImages]
 
 /** About our own identities; as policies only. */
 export const ownRules: readonly PolicyRule[] = [ownNamespaces, ownRoleBindings, ownWrites]

@@ -67,13 +67,14 @@ export function withoutPendingCommit(status: ReportStatus, commit: string): Repo
   return pendingCommit === commit ? rest : status
 }
 
-/** Another report writes the status of the commit from now on: what this one wrote may not be shown any more, and is written again when it has to. */
+/**
+ * Another report writes the status of the commit from now on: what this one wrote may not be shown any more, and is written again when it has to. What it
+ * left pending stays known: when nobody says anything about the commit any more, it ends.
+ */
 export function withoutStatusOf(status: ReportStatus, commits: readonly string[]): ReportStatus {
-  const { pendingCommit, writes = [], ...rest } = status
-  const isOthers = (commit: string | undefined): boolean => commit !== undefined && commits.includes(commit)
-  const left = writes.filter(({ kind, commit }) => kind !== 'CommitStatus' || !isOthers(commit))
-  if (left.length === writes.length && !isOthers(pendingCommit)) return status
-  return { ...rest, writes: left, ...(pendingCommit === undefined || isOthers(pendingCommit) ? {} : { pendingCommit }) }
+  const { writes = [] } = status
+  const left = writes.filter(({ kind, commit }) => kind !== 'CommitStatus' || commit === undefined || !commits.includes(commit))
+  return left.length === writes.length ? status : { ...status, writes: left }
 }
 
 /** GitHub shows what was intended. */

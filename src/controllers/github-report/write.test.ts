@@ -2,7 +2,7 @@
 // each. GitHub is a model of what it keeps.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ReportClient } from '../../github/index.ts'
+import { githubReasons, type ReportClient } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import { commitsOfOthers } from './answer/commit-owner.ts'
 import { commitSentences, desiredAnswers } from './answer/desired.ts'
@@ -260,4 +260,42 @@ test('the status of a commit that two previews have is the last one of the previ
     }),
     { numRuns: 500 },
   )
+})
+
+const suspended = (): Promise<never> =>
+  Promise.reject(new AppError('forbidden', 'the installation is suspended', { reason: githubReasons.suspended }))
+
+test('what an App that is suspended may not write is no refusal: it stays due, and is written once after the suspension', async () => {
+  const model = createModel([])
+  const { client } = model
+  let isSuspended = true
+  const guarded: ReportClient = {
+    findComment: (...of) => (isSuspended ? suspended() : client.findComment(...of)),
+    createComment: (...of) => (isSuspended ? suspended() : client.createComment(...of)),
+    editComment: (...of) => (isSuspended ? suspended() : client.editComment(...of)),
+    findDeployment: (...of) => (isSuspended ? suspended() : client.findDeployment(...of)),
+    createDeployment: (...of) => (isSuspended ? suspended() : client.createDeployment(...of)),
+    findDeploymentStatus: (...of) => (isSuspended ? suspended() : client.findDeploymentStatus(...of)),
+    createDeploymentStatus: (...of) => (isSuspended ? suspended() : client.createDeploymentStatus(...of)),
+    findCommitStatus: (...of) => (isSuspended ? suspended() : client.findCommitStatus(...of)),
+    createCommitStatus: (...of) => (isSuspended ? suspended() : client.createCommitStatus(...of)),
+  }
+  const context = reportContext('shop-pr-1')
+  const desired = desiredAnswers(situation('Running', 1), context)
+  const target = { client: guarded, repositoryId: repository, pullRequest, desired, context }
+  const planAt = (status: ReportStatus, at: number) => decideWrites({ desired, status, now: new Date(at), isRelaxed: true })
+  const first = planAt({}, start)
+  const intended = withIntended({}, first.due, { desired, now: new Date(start) })
+  expect(first.due.map(({ kind }) => kind)).toContain('Comment')
+  for (const due of first.due.filter(({ kind }) => kind !== 'DeploymentStatus'))
+    await expect(send(target, intended, due), due.kind).rejects.toMatchObject({ reason: githubReasons.suspended })
+  expect([model.comments.size, model.deployments.length, model.statuses.length]).toEqual([0, 0, 0])
+
+  isSuspended = false
+  let status = intended
+  for (let at = start; !planAt(status, at).isSettled && at < start + 600_000; at += 10_000)
+    for (const due of planAt(status, at).due) status = await send(target, status, due)
+  expect(JSON.stringify(status)).not.toContain('"refused"')
+  expect([model.comments.size, model.deployments.map(({ states }) => states)]).toEqual([1, [['success']]])
+  expect(model.statuses.map(({ state }) => state)).toEqual(['success'])
 })

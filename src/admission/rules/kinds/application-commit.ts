@@ -5,7 +5,7 @@ import type { AdmissionRequest } from '../../review.ts'
 import { celList, type Rule } from '../../rule.ts'
 
 const message =
-  'spec.commit is set by the platform together with the image that it built: leave it out, and set it to null when you set spec.image yourself'
+  'spec.commit is set by the platform together with the image that it built: leave it out, and set it to null when you set the spec.image of an Application without a RemoteSync (with one: run an earlier release with `sekisho rollback`, or suspend the RemoteSync first)'
 
 function isKept({ object, oldObject }: AdmissionRequest): boolean {
   const after = objectAt(object, 'spec')

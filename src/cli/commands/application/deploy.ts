@@ -16,14 +16,16 @@ export function imagePatch({ spec }: Application, image: string): object | undef
   return { image, commit: null }
 }
 
-/** A RemoteSync would set its own image again with its next build. */
+/** A RemoteSync would set its own image again, which admission refuses (rule built-images); one that is suspended or being deleted sets none. */
 export function refuseWhenBuilt(name: string, syncs: readonly RemoteSync[]): void {
-  const owner = syncs.find(({ spec }) => spec.application === name)
+  const owner = syncs.find(
+    ({ spec, metadata }) => spec.application === name && spec.suspend !== true && metadata.deletionTimestamp === undefined,
+  )
   if (owner === undefined) return
   const sync = owner.metadata.name
   throw new AppError(
     'conflict',
-    `RemoteSync ${sync} builds the image of ${name} from ${owner.spec.repository} and would set it again: push a commit there, run an earlier release with sekisho rollback ${name}, or delete the RemoteSync first (kubectl delete remotesync ${sync})`,
+    `RemoteSync ${sync} builds the image of ${name} from ${owner.spec.repository} and would set it again: push a commit there, run an earlier release with sekisho rollback ${name}, suspend the RemoteSync first (kubectl patch remotesync ${sync} --type merge -p '{"spec":{"suspend":true}}'), or delete it first (kubectl delete remotesync ${sync})`,
   )
 }
 
