@@ -1,5 +1,6 @@
 // Which pull requests are asked about, whose word counts, and when an approval has ended.
 import { describe, expect, test } from 'vitest'
+import { mostRows } from '../../api/apps/app-pipeline/status.ts'
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
 import type { DiscussedPullRequest } from '../../github/index.ts'
@@ -169,6 +170,10 @@ describe('an approval', () => {
   test('is kept while nobody knows what is open', () => {
     expect(kind({ rows: [], isListed: false }, approval({}, 99_999))).toBe('unknown')
     expect(kind({ rows: pushed, isListed: false }, approval({}, 99_999))).toBe('unknown')
+    // So many pull requests are open that some have no row.
+    const others = Array.from({ length: mostRows }, (_, index) => row(100 + index))
+    expect(kind({ rows: others }, approval({}, 99_999))).toBe('unknown')
+    expect(kind({ rows: others.slice(1) }, approval({}, 99_999))).toBe('ended')
     expect(kind({ rows: [], repository: undefined }, approval({}, 99_999))).toBe('unknown')
   })
 

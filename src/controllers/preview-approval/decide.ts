@@ -1,4 +1,5 @@
 // Which pull requests to ask GitHub about now, which statements on one can approve its head, and which approvals have ended. Pure.
+import { mostRows } from '../../api/apps/app-pipeline/status.ts'
 import type { ApprovalWay, PreviewApproval } from '../../api/apps/preview-approval.ts'
 import { approves, previewApprovalReasons as reasons } from '../../api/apps/preview-approval.ts'
 import type { ApprovalStatement, DiscussedPullRequest } from '../../github/index.ts'
@@ -82,7 +83,9 @@ export function standingOf({ rows, isListed, repository, now }: Facts, { metadat
   const row = rows.find(({ number }) => number === spec.number)
   const isOfRepository = spec.repository === repository?.id
   if (isOfRepository && row?.headCommit === spec.headCommit) return { kind: 'holds' }
-  if (!isListed || repository === undefined) return { kind: 'unknown' }
+  // Of very many open pull requests, some have no row.
+  const isLeftOut = row === undefined && rows.length >= mostRows
+  if (!isListed || isLeftOut || repository === undefined) return { kind: 'unknown' }
   const isSettled = now.getTime() - Date.parse(metadata.creationTimestamp ?? '') > settledMilliseconds
   if (isSettled) return { kind: 'ended' }
   return row === undefined ? { kind: 'unknown' } : { kind: 'superseded' }
