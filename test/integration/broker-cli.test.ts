@@ -52,7 +52,7 @@ async function login(person: string): Promise<Finished> {
 }
 
 async function cachedTokens(person: string): Promise<{ path: string; tokens: Record<string, unknown> }> {
-  const tokensFolder = join(folder, person, '.cache', 'sekisho', 'tokens')
+  const tokensFolder = join(folder, person, '.local', 'state', 'sekisho', 'tokens')
   const [name = ''] = (await readdir(tokensFolder)).filter(file => file.endsWith('.json'))
   const path = join(tokensFolder, name)
   return { path, tokens: JSON.parse(await readFile(path, 'utf8')) }
