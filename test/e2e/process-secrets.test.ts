@@ -10,17 +10,28 @@ import { searchProgram } from './process-secrets.ts'
 type Found = { readonly place: string; readonly text: string }
 type Secret = { readonly metadata: { readonly name: string }; readonly data?: Readonly<Record<string, string>> }
 
-/** What each container may hold, and the value by which the search proves that it finds one. */
+const owner = 'sekisho-database-owner'
+/**
+ * What each container may hold: its own Secrets, and `shared`: values that are in another Secret as well. Both processes append to the audit log by one
+ * role of the database, and the owner of the database gave each its password.
+ */
 const containers = [
-  { component: 'broker', name: 'broker', holds: ['sekisho-broker-secrets', 'sekisho-broker-tls'], account: 'sekisho-broker' },
+  {
+    component: 'broker',
+    name: 'broker',
+    holds: ['sekisho-broker-secrets', 'sekisho-broker-tls'],
+    shared: ['sekisho-controllers-secrets/audit-database-url', `${owner}/audit-password`, `${owner}/broker-password`],
+    account: 'sekisho-broker',
+  },
   {
     component: 'controllers',
     name: 'controllers',
     holds: ['sekisho-controllers-secrets', 'sekisho-registry-tokens-tls'],
+    shared: ['sekisho-broker-secrets/audit-database-url', `${owner}/audit-password`, `${owner}/desk-password`],
     account: 'sekisho-controllers',
   },
-  { component: 'controllers', name: 'sources', holds: [], account: undefined },
-  { component: 'admission', name: 'admission', holds: ['sekisho-admission-tls'], account: undefined },
+  { component: 'controllers', name: 'sources', holds: [], shared: [], account: undefined },
+  { component: 'admission', name: 'admission', holds: ['sekisho-admission-tls'], shared: [], account: undefined },
 ] as const
 
 let platform: Platform
@@ -75,14 +86,16 @@ function accountsIn(found: readonly Found[]): readonly string[] {
 test('the Secrets of the platform are those that the search knows, App keys among them', () => {
   const names = secrets.filter(secret => marksOf(secret).size > 0).map(({ metadata }) => metadata.name)
   for (const { holds } of containers) for (const name of holds) expect(names).toContain(name)
-  expect(names.length).toBeGreaterThan(containers.flatMap(({ holds }) => holds).length)
+  // Which nothing mounts: the controllers read App keys by name from the API server.
+  expect(names).toContain('github-app-key')
 })
 
 test.each(containers)('every $name container holds its own Secrets, and nothing of another process', async container => {
   const pods = await platformPods(platform.admin, container.component)
   expect(pods).not.toEqual([])
   const own = secrets.filter(({ metadata }) => container.holds.some(name => name === metadata.name))
-  const expected = own.flatMap(secret => [...marksOf(secret).keys()].map(key => `${secret.metadata.name}/${key}`)).sort()
+  const ownValues = own.flatMap(secret => [...marksOf(secret).keys()].map(key => `${secret.metadata.name}/${key}`))
+  const expected = [...ownValues, ...container.shared].sort()
   for (const { name } of pods) {
     const found = await searched(name, container.name)
     expect(heldIn(found), name).toEqual(expected)
