@@ -126,9 +126,14 @@ test('a rebase that fails changes nothing and is not repeated; the next run imag
   await rebaseOnto(fixture, newest)
 })
 
-/** As the kubelet says it of a container that ends again and again. */
+/**
+ * As the kubelet says it of a container that ends again and again. Not in the second in which the pod began, as it could never be: a crash counts for every
+ * release that began in that second, because times of pods are whole seconds.
+ */
 async function crashPods({ client, namespace }: RemoteSyncFixture, name: string): Promise<void> {
-  for (const pod of await podsOf(client, namespace, name, 1))
+  for (const pod of await podsOf(client, namespace, name, 1)) {
+    const next = Date.parse(pod.metadata.creationTimestamp ?? '') + 1000
+    await waitUntil('the second in which the pod began is over', async () => Date.now() >= next || undefined, patience)
     await setPodStatus(pod, {
       phase: 'Running',
       containerStatuses: (pod.spec?.containers ?? []).map(({ name, image: ref }) => ({
@@ -137,6 +142,7 @@ async function crashPods({ client, namespace }: RemoteSyncFixture, name: string)
         lastState: { terminated: { exitCode: 7, reason: 'Error', startedAt: null, finishedAt: null } },
       })),
     })
+  }
 }
 
 test('a rebased image that does not start is given up: the former one is the image again, and gets the next run image', async () => {
