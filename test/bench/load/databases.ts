@@ -50,9 +50,28 @@ export async function embeddedDatabases(folder: string): Promise<BenchDatabases>
   }
 }
 
+/** Files of the write-ahead log, of 16 MB each. */
+const logFiles = 48
+
+/**
+ * Brings the write-ahead log into the state of a server that has run for a while: its files exist and are used again. A new server creates one for every
+ * 16 MB, and everybody waits while it is filled with zeros and flushed.
+ * Source: https://www.postgresql.org/docs/current/wal-configuration.html
+ */
+async function fillLog({ pool }: Database): Promise<void> {
+  await pool.query("ALTER SYSTEM SET min_wal_size = '1GB'")
+  await pool.query('SELECT pg_reload_conf()')
+  for (let file = 0; file < logFiles; file++) {
+    await pool.query("SELECT pg_logical_emit_message(false, 'bench', 'one more file')")
+    await pool.query('SELECT pg_switch_wal()')
+  }
+  await pool.query('CHECKPOINT')
+}
+
 export async function serverDatabases(): Promise<BenchDatabases> {
   const postgres = await startPostgres({ durable: true })
   const owner = connectServer(postgres.url('postgres'), silentLog)
+  await fillLog(owner)
   let runs = 0
   const created = async (): Promise<string> => {
     const name = `run_${++runs}`
