@@ -74,7 +74,7 @@ const routes = [
 
 describe.each(routes)('$method $url', route => {
   test.each([
-    ['a person who is no platform admin', { authorization: `Bearer ${person}` }, 403],
+    ['a person who is not a platform admin', { authorization: `Bearer ${person}` }, 403],
     ['nobody', {}, 401],
     ['a cookie', { cookie: '__Host-sekisho-session=x' }, 401],
   ] as const)('refuses %s, and touches nothing', async (_who, headers, status) => {
