@@ -205,3 +205,11 @@ export const secretShapes: Readonly<Record<string, (name: string) => PodSpec>> =
     volume({ iscsi: { targetPortal: '10.0.0.1:3260', iqn: 'iqn.2001-04.com.example:x', lun: 0, ...reference(name) } }),
   storageos: name => volume({ storageos: { volumeName: 'v', ...reference(name) } }),
 }
+
+/** An Application of one process. */
+export const application = (name: string, spec: object = {}): Body => ({
+  apiVersion: 'apps.sekisho.dev/v1alpha1',
+  kind: 'Application',
+  metadata: { name },
+  spec: { processes: [{ name: 'worker' }], ...spec },
+})

@@ -1,6 +1,6 @@
 // The status of an AppPipeline: a row for each open pull request, counts, conditions, and the Events about previews. Pure.
 
-import { mostRows } from '../../api/apps/app-pipeline/status.ts'
+import { isOfStranger, mostRows } from '../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipelineReasons as reasons } from '../../api/apps/app-pipeline.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import type { ObjectEvent } from '../../kube/object/events.ts'
@@ -76,12 +76,6 @@ function rowOf(entry: Entry, observation: Observation, before: Row | undefined):
     since: before?.state === state ? before.since : observation.now.toISOString(),
     activeAt,
   }
-}
-
-/** The row of a fork for which nobody has approved anything yet: whoever opens many pull requests decides how many there are. */
-function isOfStranger({ application, headRepository, state }: Row, repository: number | undefined): boolean {
-  const isUnapproved = state === 'WaitingForApproval' || state === 'LeftOut'
-  return isUnapproved && application === undefined && headRepository !== repository
 }
 
 type Ranked = { readonly row: Row; readonly rank: number }

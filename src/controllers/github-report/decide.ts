@@ -43,7 +43,7 @@ export function recordOf({ writes }: Pick<ReportStatus, 'writes'>, kind: ReportW
 }
 
 /** Strangers decide how much of this there is: about a fork of which nothing was ever built, its end included. */
-export function isOfStranger({ isUnapproved, isEnd }: Desired, { writes = [] }: ReportStatus): boolean {
+export function isAboutStranger({ isUnapproved, isEnd }: Desired, { writes = [] }: ReportStatus): boolean {
   return isUnapproved || (isEnd && writes.every(({ kind }) => kind === 'Comment'))
 }
 

@@ -17,7 +17,7 @@ import { type AccessDeps, accessOnce, planOwnedGrant, type RepositoryAccess } fr
 import type { StatusWriter } from '../status-writer.ts'
 import { type Desired, desiredAnswers, type ReportContext } from './answer/desired.ts'
 import { isWorthTelling } from './answer/situation.ts'
-import { type DueWrite, decideWrites, isOfStranger, type ReportStatus } from './decide.ts'
+import { type DueWrite, decideWrites, isAboutStranger, type ReportStatus } from './decide.ts'
 import { type Facts, type GatherDeps, gather, withoutSecrets } from './gather.ts'
 import { installationText } from './names.ts'
 import type { WriteQueue } from './pace/write-queue.ts'
@@ -137,7 +137,7 @@ async function take(run: Run, status: ReportStatus, due: readonly DueWrite[]): P
   if (grant.kind !== 'use') return withoutGrant(run, status, grant.message)
   const installation = installationOf(facts)
   const urgent = due.filter(({ kind }) => urgentKinds.has(kind)).length
-  const isUnapproved = isOfStranger(run.desired, status)
+  const isUnapproved = isAboutStranger(run.desired, status)
   const turn = deps.queue.take({ installation, key: reportKey(report), wanted: due.length, urgent, isUnapproved })
   if (turn.kind === 'wait') {
     await save(run, status, turn.isPaused ? limited : waiting)

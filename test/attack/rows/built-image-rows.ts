@@ -1,17 +1,11 @@
 // What people may do to the image of an Application that a RemoteSync builds. The rule is a policy only, so that these rows are not in the matrix.
 import { clusterAdministrator, controllers, dave, impostor, platformAdministrator } from '../identities.ts'
-import { type Body, type Existing, followers } from '../objects.ts'
+import { application, type Existing, followers } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
 
 const group = '/apis/apps.sekisho.dev/v1alpha1/namespaces'
 const applications = `${group}/acme/applications`
 const commit = 'a'.repeat(40)
-const application = (name: string, spec: object = {}): Body => ({
-  apiVersion: 'apps.sekisho.dev/v1alpha1',
-  kind: 'Application',
-  metadata: { name },
-  spec: { processes: [{ name: 'worker' }], ...spec },
-})
 const built = { image: 'registry.test/built', commit }
 
 function remoteSync(name: string, spec: object, finalizers: readonly string[] = []): Existing {

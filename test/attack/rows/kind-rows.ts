@@ -10,7 +10,7 @@ import {
   platformAdministrator,
   rootCertificatePublisher,
 } from '../identities.ts'
-import { type Body, type Existing, followers, repositoryGrant, secret } from '../objects.ts'
+import { application, type Body, type Existing, followers, repositoryGrant, secret } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
 
 const apps = '/apis/github.sekisho.dev/v1alpha1/clustergithubapps'
@@ -38,12 +38,6 @@ const claim = (host: string): Body => ({
   spec: { host, tenant: { name: 'acme', uid: 'u' }, proof: 'DNS' },
 })
 const commit = 'a'.repeat(40)
-const application = (name: string, spec: object = {}): Body => ({
-  apiVersion: 'apps.sekisho.dev/v1alpha1',
-  kind: 'Application',
-  metadata: { name },
-  spec: { processes: [{ name: 'worker' }], ...spec },
-})
 
 const platformKindRows: readonly Row[] = (
   [

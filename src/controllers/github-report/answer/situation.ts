@@ -1,5 +1,6 @@
 // What a preview or a RemoteSync is in now, as far as it concerns people on GitHub. The rest of the platform's states (waiting for GitHub, for a grant,
 // for a registry) are not reported: what stands on GitHub stays until something else is certain. Pure.
+import { isOfStranger } from '../../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipelineReasons as pipelineReasons } from '../../../api/apps/app-pipeline.ts'
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
@@ -105,11 +106,8 @@ export type PreviewRow = NonNullable<NonNullable<AppPipeline['status']>['preview
 /** What explains itself: its reason and message would repeat it. */
 const plain: readonly PreviewRow['state'][] = ['Building', 'Running', 'WaitingForApproval', 'Paused']
 
-/** States in which whoever opened the pull request has decided alone. */
-const unapproved: readonly PreviewRow['state'][] = ['WaitingForApproval', 'LeftOut']
-
 export type PreviewOrigin = {
-  /** The one that is followed: a head of which GitHub does not say where it is counts as one of a fork. */
+  /** The one that is followed. */
   readonly repositoryId: number
   readonly source: string
 }
@@ -123,7 +121,7 @@ export function situationOfPreview(
   remoteSync: RemoteSync | undefined,
   { repositoryId, source }: PreviewOrigin,
 ): Situation | undefined {
-  const { state, headCommit, headRepository, since, url, application } = row
+  const { state, headCommit, since, url, application } = row
   if (state === 'Removing') return undefined
   const { build, commit } = remoteSync?.status ?? {}
   // The RemoteSync may not know the newest commit yet.
@@ -136,7 +134,7 @@ export function situationOfPreview(
     build: isCurrent && build?.commit === commit ? build.name : undefined,
     ...whyOf(row, isCurrent ? remoteSync : undefined),
     exists: application !== undefined,
-    isUnapproved: headRepository !== repositoryId && application === undefined && unapproved.includes(state),
+    isUnapproved: isOfStranger(row, repositoryId),
   }
 }
 
