@@ -14,9 +14,13 @@ export async function requestVersion(url: string, path = '/version'): Promise<An
   return { status: response.statusCode, text: await response.body.text() }
 }
 
-export type Watch = { readonly end: () => Promise<{ readonly requests: number; readonly failures: readonly string[] }> }
+export type Watch = {
+  /** Ends the watch; throws with the failures unless at least `least` requests were sent and each was answered with 200. */
+  readonly endServed: (least: number) => Promise<void>
+  readonly end: () => Promise<void>
+}
 
-/** Sends a request four times a second until `end`; every answer other than 200 is a failure. */
+/** Sends a request four times a second until its end; every answer other than 200 is a failure. */
 export function watchServing(url: string): Watch {
   const failures: string[] = []
   let requests = 0
@@ -24,16 +28,24 @@ export function watchServing(url: string): Watch {
   const loop = (async () => {
     while (on) {
       requests += 1
+      const sent = new Date()
       const answer = await requestVersion(url).catch((error: unknown) => ({ status: 0, text: String(error) }))
-      if (answer.status !== 200) failures.push(`${new Date().toISOString()} ${answer.status} ${answer.text.slice(0, 100)}`)
+      const taken = Date.now() - sent.getTime()
+      if (answer.status !== 200)
+        failures.push(`${sent.toISOString().slice(11, 23)} ${answer.status} ${answer.text.trim().slice(0, 60)} after ${taken} ms`)
       await new Promise(resolve => setTimeout(resolve, 250))
     }
   })()
+  const end = async (): Promise<void> => {
+    on = false
+    await loop
+  }
   return {
-    async end() {
-      on = false
-      await loop
-      return { requests, failures }
+    end,
+    async endServed(least) {
+      await end()
+      if (failures.length > 0) throw new Error(`${failures.length} of ${requests} requests failed: ${failures.join(', ')}`)
+      if (requests < least) throw new Error(`only ${requests} requests were sent, not the ${least} that show something`)
     },
   }
 }
