@@ -14,7 +14,7 @@ const url = `http://${name}.acme.localhost:8080`
 /** Answers with two variables of its environment, one of which it logs when it begins. */
 const server =
   "require('node:http').createServer((q, a) => a.end(process.env.COLOUR + ' ' + process.env.API_TOKEN)).listen(process.env.PORT, () => console.log('serves ' + process.env.COLOUR))"
-const web = { name: 'web', port: 3000, memory: '64Mi', command: ['node', '-e', server], gracePeriodSeconds: 5 }
+const web = { name: 'web', port: 3000, memory: '64Mi', command: ['node', '-e', server], gracePeriodSeconds: 10 }
 
 let platform: Platform
 let image = ''

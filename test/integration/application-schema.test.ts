@@ -69,7 +69,7 @@ describe('an Application is accepted', () => {
             replicas: 0,
             autoscaling: { minReplicas: 1, maxReplicas: 1, cpuPercent: 1 },
             probes: { liveness: { command: ['x'], periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 1 } },
-            gracePeriodSeconds: 5,
+            gracePeriodSeconds: 10,
             rollout: { maxSurge: 0, maxUnavailable: 1 },
             ephemeralStorage: '1Mi',
           },
@@ -155,7 +155,7 @@ describe('an Application is refused', () => {
     ],
     [
       'a grace period that the pause before SIGTERM would use up',
-      { processes: [{ ...web, gracePeriodSeconds: 4 }] },
+      { processes: [{ ...web, gracePeriodSeconds: 9 }] },
       /gracePeriodSeconds/,
     ],
     [

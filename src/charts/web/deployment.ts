@@ -1,6 +1,7 @@
 // The Deployment of a process, and its autoscaler. With an autoscaler the Deployment has no `replicas`: the number belongs to the autoscaler.
 import type { Chart } from 'cdk8s'
 import { k8s } from 'cdk8s-plus-33'
+import { drainSeconds } from '../../api/apps/application/process-defaults.ts'
 import { labels } from '../../api/names.ts'
 import type { ChartInput, ChartProcess } from '../chart-input.ts'
 import { container, podOf } from './container.ts'
@@ -10,8 +11,6 @@ import { isExclusive, mountsOf } from './volumes.ts'
 
 /** The name of the port of containers and Services. */
 export const portName = 'http'
-/** The ingress drops an endpoint while the process still answers: without this pause a rollout loses requests. */
-const drainSeconds = 3
 
 /** By which Deployments and Services find the pods of a process. */
 export function selector(input: ChartInput, process: Pick<ChartProcess, 'name'>): Record<string, string> {

@@ -2,10 +2,12 @@
 import { dnsLabel } from '../../schema/fields.ts'
 import { integer, list, object, optional, type Rule, text } from '../../schema/schema.ts'
 import { healthPathOptions, probesField } from './probe.ts'
-import { processDefaults } from './process-defaults.ts'
+import { drainSeconds, processDefaults } from './process-defaults.ts'
 
 /** The longest time that a process may take to stop, in seconds; Kubernetes' own default is 30. */
 const longestGrace = 3600
+/** Of which the process has half after SIGTERM. */
+const shortestGrace = 2 * drainSeconds
 const mostReplicas = 50
 
 export const nameField = (description: string) => text({ description, max: 40, pattern: dnsLabel })
@@ -158,8 +160,8 @@ export const processField = object(
     gracePeriodSeconds: optional(
       integer({
         description:
-          'The time that the process has to stop after SIGTERM, in seconds; then it is killed. The first 3 seconds pass before SIGTERM, so that the ingress sends no request to a process that stops. When omitted: 30.',
-        min: 5,
+          `The time from the deletion of a pod until its process is killed, in seconds. The first ${drainSeconds} seconds pass before SIGTERM, so that the ingress sends no request to a process that stops. When omitted: 30.`,
+        min: shortestGrace,
         max: longestGrace,
       }),
     ),

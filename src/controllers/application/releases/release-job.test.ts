@@ -34,7 +34,7 @@ const webPod = {
       envFrom: [{ secretRef: { name: 'appsecret-shop' } }],
       ports: [{ containerPort: 3000 }],
       readinessProbe: { tcpSocket: { port: 3000 } },
-      lifecycle: { preStop: { sleep: { seconds: 3 } } },
+      lifecycle: { preStop: { sleep: { seconds: 5 } } },
       securityContext: { readOnlyRootFilesystem: true },
       volumeMounts: [
         { name: 'tmp', mountPath: '/tmp' },

@@ -60,7 +60,7 @@ func container(app *Application, process Process) *core.ContainerApplyConfigurat
 		WithPorts(core.ContainerPort().WithName("http").WithContainerPort(process.Port)).
 		WithReadinessProbe(core.Probe().WithHTTPGet(core.HTTPGetAction().WithPath(process.HealthPath).
 			WithPort(intstr.FromInt32(process.Port))).WithPeriodSeconds(1).WithTimeoutSeconds(2).WithFailureThreshold(3)).
-		WithLifecycle(core.Lifecycle().WithPreStop(core.LifecycleHandler().WithSleep(core.SleepAction().WithSeconds(3)))).
+		WithLifecycle(core.Lifecycle().WithPreStop(core.LifecycleHandler().WithSleep(core.SleepAction().WithSeconds(5)))).
 		WithResources(core.ResourceRequirements().
 			WithRequests(corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(process.CPU), corev1.ResourceMemory: memory}).
 			WithLimits(corev1.ResourceList{corev1.ResourceMemory: memory})).
