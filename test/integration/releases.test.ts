@@ -5,8 +5,9 @@ import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { type Application, application } from '../../src/api/apps/application.ts'
 import { applicationChart } from '../../src/api/apps/application-chart.ts'
 import { type Release, release } from '../../src/api/apps/release.ts'
-import { deployments, jobs, type Pod, pods } from '../../src/api/builtin/index.ts'
+import { deployments, ingresses, jobs, type Pod, pods, services } from '../../src/api/builtin/index.ts'
 import { changedByAnnotation } from '../../src/api/names.ts'
+import type { KubeObject, ResourceType } from '../../src/api/resource.ts'
 import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
 import { createApplicationController } from '../../src/controllers/application/index.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
@@ -38,6 +39,7 @@ const commit = (n: number): string => String(n).repeat(40)
 const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
 const web = { name: 'web', port: 3000, replicas: 1 }
 const idle = { name: 'worker', replicas: 0 }
+const releaseJob = { command: ['node', 'migrate.js'], timeoutSeconds: 60 }
 
 let renderer: ChartRenderer
 beforeAll(async () => {
@@ -217,8 +219,6 @@ describe('releases', () => {
 })
 
 describe('the release job', () => {
-  const releaseJob = { command: ['node', 'migrate.js'], timeoutSeconds: 60 }
-
   test('runs once with the new image before anything changes, and its failure keeps the earlier release', async () => {
     const fixture = await start()
     const { apply, client, namespace } = fixture
@@ -413,4 +413,59 @@ describe('a pinned release', () => {
     await apply({ processes: [idle], image: image(3) })
     expect((await ready(fixture, 'Available')).status).toMatchObject({ release: 3, image: image(3) })
   })
+})
+
+/** What brings Application `shop` to a reason of its condition Ready. */
+type Phase = readonly [reason: string, reach: (fixture: Awaited<ReturnType<typeof start>>) => Promise<unknown>]
+
+async function crash({ client, namespace }: Fixture, of: string): Promise<void> {
+  const [pod] = await podsOf(client, namespace, of, 1)
+  if (!pod) throw new Error('no pod')
+  await setPodStatus(pod, crashing(pod))
+}
+
+const phases: readonly Phase[] = [
+  ['WaitingForImage', ({ apply }) => apply({ processes: [web] })],
+  ['ReleaseJobRunning', ({ apply }) => apply({ processes: [web], image: image(1), releaseJob })],
+  ['RollingOut', ({ apply }) => apply({ processes: [web], image: image(1) })],
+  [
+    'Crashing',
+    async fixture => {
+      await fixture.apply({ processes: [web], image: image(1) })
+      await crash(fixture, image(1))
+    },
+  ],
+  [
+    'RolledBack',
+    async fixture => {
+      await fixture.apply({ processes: [web], image: image(1) })
+      await runPods(fixture.client, fixture.namespace, image(1), 1)
+      await ready(fixture, 'Available')
+      await fixture.apply({ processes: [web], image: image(2) })
+      await crash(fixture, image(2))
+    },
+  ],
+  ['Suspended', ({ apply }) => apply({ processes: [web], image: image(1), suspend: true })],
+]
+
+test.each(phases)('deleted in %s, an Application ends, and nothing of it stays', async (reason, reach) => {
+  const fixture = await start()
+  const { client, namespace } = fixture
+  await reach(fixture)
+  await ready(fixture, reason)
+  await client.delete(application, shop(fixture))
+  const left = async (): Promise<readonly string[]> => {
+    const kinds: readonly ResourceType<KubeObject>[] = [application, release, deployments, services, ingresses, jobs, pods]
+    const lists = await Promise.all(kinds.map(kind => client.list(kind, { namespace })))
+    return lists.flatMap((list, at) => list.map(({ metadata }) => `${kinds[at]?.kind} ${metadata.name}`))
+  }
+  await waitUntil(
+    'nothing is left',
+    async () => {
+      const names = await left()
+      if (names.length === 0) return true
+      throw new Error(names.join(', '))
+    },
+    patience,
+  )
 })
