@@ -7,6 +7,7 @@ import { commandLine } from './command-line/index.ts'
 import type { Bench } from './harness/bench.ts'
 import { inbox } from './inbox/index.ts'
 import { memory } from './memory/index.ts'
+import { podStart } from './pod-start/index.ts'
 import { previews, previewsAtOnce, previewsAtRest, previewsCycles } from './previews/index.ts'
 import { pushToUrl } from './push-to-url/index.ts'
 import { reconcile } from './reconcile/index.ts'
@@ -22,6 +23,7 @@ export const benches: readonly Bench[] = [
   buildQueue,
   commandLine,
   memory,
+  podStart,
   previews,
   previewsAtOnce,
   previewsAtRest,
