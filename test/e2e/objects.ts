@@ -39,6 +39,7 @@ const collections: Readonly<Record<string, Collection>> = {
   configmap: { path: '/api/v1/configmaps', namespaced: true },
   build: { path: '/apis/kpack.io/v1alpha2/builds', namespaced: true },
   pod: { path: '/api/v1/pods', namespaced: true },
+  persistentvolumeclaim: { path: '/api/v1/persistentvolumeclaims', namespaced: true },
 }
 
 /** The path of the collection; `namespace` is ignored for cluster-scoped kinds. */
