@@ -3,6 +3,7 @@ import type { Application } from '../../../api/apps/application.ts'
 import type { Pod } from '../../../api/builtin/core.ts'
 import { podState, processOf } from '../application/pods.ts'
 import type { Facts, UrlAnswer } from './facts.ts'
+import { timesText } from './phase-times.ts'
 import { conditionOf, fromCondition, type Judgement, observed, ok, open, type Step, waiting, wrong } from './step.ts'
 
 const domainReasons: ReadonlySet<string> = new Set(['DomainTaken', 'DomainReserved', 'DomainNotProven'])
@@ -172,6 +173,11 @@ function ingressStep(application: Application, { ingress, deployments }: Facts):
     : wrong('there is no Ingress with a host', 'report it to a platform admin')
 }
 
+function timesStep({ status }: Application, { remoteSync }: Facts): Judgement | undefined {
+  const text = timesText(remoteSync?.status?.phases, status?.phases)
+  return text === undefined ? undefined : ok(text)
+}
+
 function requestStep({ metadata, status }: Application, { answer }: Facts): Judgement | undefined {
   const url = status?.url
   if (url === undefined || answer === undefined) return undefined
@@ -218,5 +224,6 @@ export const runSteps: readonly Step[] = [
   { name: 'pods', judge: ofApplication(podsStep) },
   { name: 'service', judge: ofApplication(serviceStep) },
   { name: 'ingress', judge: ofApplication(ingressStep) },
+  { name: 'times', judge: ofApplication(timesStep) },
   { name: 'request', judge: ofApplication(requestStep) },
 ]
