@@ -240,6 +240,19 @@ const cases: readonly Case[] = [
     /sekisho transfer remotesync\/shop/,
   ],
   [
+    'the person has left, and GitHub has told the login',
+    {
+      grant: grant(
+        { Approved: 'RequesterLacksAccess: dave does not have read access to acme/shop' },
+        { requester: { login: 'dave' } },
+      ),
+    },
+    'grant',
+    'wrong',
+    /RequesterLacksAccess/,
+    /in the name of dave \(github\|github\.com\|7\): that person/,
+  ],
+  [
     'the person of a preview has left',
     {
       remoteSync: sync({}, { metadata: { name: 'shop-pr-7', ownerReferences: [pipelineOwner] } }),
