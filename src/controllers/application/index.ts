@@ -50,6 +50,7 @@ import { createManifestSource } from './objects/manifest-source.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
 import { createKnownLogins } from './releases/known-logins.ts'
 import { createSnapshots } from './releases/snapshots.ts'
+import { measuredOf } from './rollout/autoscaling.ts'
 import { problemFields } from './rollout/pod-problem.ts'
 
 export type ApplicationControllerDeps = Omit<
@@ -76,10 +77,10 @@ function applicationOfAutoscaler(autoscaler: HorizontalPodAutoscaler): readonly 
   return key === undefined ? [] : [key]
 }
 
-/** Its measurements, which change all the time, decide nothing here. */
-function autoscalerFields({ metadata, spec }: HorizontalPodAutoscaler): unknown {
-  const { annotations, labels: given, ownerReferences, deletionTimestamp } = metadata
-  return [annotations, given, ownerReferences, deletionTimestamp, spec]
+/** Its measurements, which change all the time, decide nothing here: only whether there are any. */
+function autoscalerFields(autoscaler: HorizontalPodAutoscaler): unknown {
+  const { annotations, labels: given, ownerReferences, deletionTimestamp } = autoscaler.metadata
+  return [annotations, given, ownerReferences, deletionTimestamp, autoscaler.spec, measuredOf(autoscaler)]
 }
 
 const labelled = { labelSelector: applicationSelector }

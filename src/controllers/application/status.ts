@@ -20,6 +20,8 @@ export type Observation = {
   readonly rollout: Rollout
   readonly inventory: readonly InventoryEntry[]
   readonly releases: ReleaseReport
+  /** Undefined without an autoscaler. */
+  readonly autoscaling?: WantedCondition | undefined
   /** What was read from the image, and the processes that run because of it. */
   readonly imageContents?: ApplicationStatus['imageContents']
   readonly processes?: ApplicationStatus['processes']
@@ -106,7 +108,7 @@ function definedFields(entries: Readonly<Record<string, string | undefined>>): R
 export function nextStatus(application: Application, observation: Observation, now: Date): ApplicationStatus {
   const { metadata, spec, status: before } = application
   const generation = metadata.generation ?? 1
-  const { progress, rollout, inventory, imageContents, processes, releases } = observation
+  const { progress, rollout, inventory, imageContents, processes, releases, autoscaling } = observation
   const applied = progress.kind === 'applied'
   const running = applied && rollout.complete && spec.suspend !== true
   const times = before?.observedGeneration === generation ? before : undefined
@@ -115,7 +117,12 @@ export function nextStatus(application: Application, observation: Observation, n
     observedGeneration: generation,
     conditions: mergeConditions(
       before?.conditions,
-      [renderedCondition(progress), availableCondition(application, observation), readyCondition(application, observation)],
+      [
+        renderedCondition(progress),
+        availableCondition(application, observation),
+        readyCondition(application, observation),
+        ...(autoscaling === undefined ? [] : [autoscaling]),
+      ],
       generation,
       now,
     ),

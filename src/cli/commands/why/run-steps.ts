@@ -211,6 +211,13 @@ function judgeAnswer(answer: UrlAnswer, url: string, application: string): Judge
   return status >= 400 ? ok(`${text}: the application itself answers so`) : ok(text)
 }
 
+/** Last: an Application answers without it. */
+function autoscalingStep(application: Application): Judgement | undefined {
+  const condition = conditionOf(application, 'Autoscaling')
+  if (condition === undefined) return undefined
+  return condition.status === 'Unknown' ? open(condition.message) : fromCondition(condition)
+}
+
 /** In the order in which a deployment passes them. */
 export const runSteps: readonly Step[] = [
   { name: 'application', judge: facts => observed(facts.application, 'Application', facts.now) },
@@ -226,4 +233,5 @@ export const runSteps: readonly Step[] = [
   { name: 'ingress', judge: ofApplication(ingressStep) },
   { name: 'times', judge: ofApplication(timesStep) },
   { name: 'request', judge: ofApplication(requestStep) },
+  { name: 'autoscaling', judge: ofApplication(autoscalingStep) },
 ]

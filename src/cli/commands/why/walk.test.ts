@@ -183,6 +183,14 @@ test('without a RemoteSync the times are those of the newest release', () => {
   expect(steps.find(({ step }) => step === 'times')?.text).toBe('release 2026-11-22T11:59:00.000Z, available +4.0 s')
 })
 
+test('an autoscaler without measurements is named last: the Application answers', () => {
+  const scaled = (text: string) => walk({ ...healthy, application: application({ Autoscaling: text }) })
+  const { steps, first } = scaled('MetricsMissing: the cluster has no metrics server')
+  expect(steps.at(-1)?.step).toBe('autoscaling')
+  expect(first).toMatchObject({ step: 'autoscaling', mark: 'wrong', text: 'MetricsMissing: the cluster has no metrics server' })
+  expect(scaled('True').first).toBeUndefined()
+})
+
 const waits = (stage: string) => `${stage}: waits for ${stage}`
 
 type Case = readonly [name: string, facts: Partial<Facts>, step: string, mark: 'wrong' | 'waiting', text: RegExp, cure?: RegExp]
