@@ -263,7 +263,10 @@ describe('an autoscaler', () => {
     const says = async (status: string, reason: string, message: string): Promise<void> => {
       const lastTransitionTime = '2026-01-01T00:00:00Z'
       const conditions = [{ type: 'ScalingActive', status, reason, message, lastTransitionTime }]
-      const object = { metadata: { name: metadata.name, namespace }, status: { conditions, currentMetrics: null, desiredReplicas: 2 } }
+      const object = {
+        metadata: { name: metadata.name, namespace },
+        status: { conditions, currentMetrics: null, desiredReplicas: 2 },
+      }
       const { apiVersion, kind } = horizontalPodAutoscalers
       await client.applyStatus(horizontalPodAutoscalers, { apiVersion, kind, ...object } as never, { fieldManager: 'hpa' })
     }

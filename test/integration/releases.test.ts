@@ -51,7 +51,11 @@ afterAll(() => renderer.stop())
 /** A RepositoryGrant of mia, with what GitHub answered about her. */
 async function addGrantOfMia({ client, namespace }: Fixture): Promise<void> {
   const { apiVersion, kind } = repositoryGrant
-  const wanted = { repositories: ['acme/shop'], permissions: { contents: 'read' }, subjects: [{ kind: 'ServiceAccount', name: 'ci' }] }
+  const wanted = {
+    repositories: ['acme/shop'],
+    permissions: { contents: 'read' },
+    subjects: [{ kind: 'ServiceAccount', name: 'ci' }],
+  }
   const spec = { ...wanted, installation: 'github', requestedBy: mia, lifetimeSeconds: 3600, reason: 'test' }
   await client.apply(repositoryGrant, { apiVersion, kind, metadata: { name: 'ci', namespace }, spec } as never, { fieldManager })
   const status = { requester: { login: 'mia' }, checkedAt: '2026-01-01T00:00:00.000Z' }

@@ -104,28 +104,28 @@ function definedFields(entries: Readonly<Record<string, string | undefined>>): R
   return defined
 }
 
+function conditionsOf(application: Application, observation: Observation): WantedCondition[] {
+  const { progress, autoscaling } = observation
+  return [
+    renderedCondition(progress),
+    availableCondition(application, observation),
+    readyCondition(application, observation),
+    ...(autoscaling === undefined ? [] : [autoscaling]),
+  ]
+}
+
 /** `application`: as the release that runs says it. `now` is used only where something changed: an equal observation results in an equal status. */
 export function nextStatus(application: Application, observation: Observation, now: Date): ApplicationStatus {
   const { metadata, spec, status: before } = application
   const generation = metadata.generation ?? 1
-  const { progress, rollout, inventory, imageContents, processes, releases, autoscaling } = observation
+  const { progress, rollout, inventory, imageContents, processes, releases } = observation
   const applied = progress.kind === 'applied'
   const running = applied && rollout.complete && spec.suspend !== true
   const times = before?.observedGeneration === generation ? before : undefined
   const time = now.toISOString()
   return {
     observedGeneration: generation,
-    conditions: mergeConditions(
-      before?.conditions,
-      [
-        renderedCondition(progress),
-        availableCondition(application, observation),
-        readyCondition(application, observation),
-        ...(autoscaling === undefined ? [] : [autoscaling]),
-      ],
-      generation,
-      now,
-    ),
+    conditions: mergeConditions(before?.conditions, conditionsOf(application, observation), generation, now),
     inventory: [...inventory],
     ...(imageContents === undefined ? {} : { imageContents }),
     ...(processes === undefined ? {} : { processes }),

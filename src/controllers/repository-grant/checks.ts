@@ -1,7 +1,7 @@
 // What must hold before the policy is asked about a grant: checks in order, each with its rule, its reason and the cure. Pure.
 import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
-import type { RepositoryPermission } from '../../github/index.ts'
 import { personText } from '../../api/names.ts'
+import type { RepositoryPermission } from '../../github/index.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Check, Refusal } from '../../policy/check.ts'
 import { highestLevel, isWithinLevel, levelsOf, type PermissionLevel, permissionAbove } from '../../policy/permission-level.ts'

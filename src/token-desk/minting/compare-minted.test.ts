@@ -38,7 +38,9 @@ describe('comparing the minted token with the intent', () => {
   })
 
   test('names the repository that was not requested, where GitHub does', () => {
-    expect(differenceOf(intent, { ...minted, repositoryIds: [1, 3] }, now)?.message).toContain('reaches acme/secret (id 3), which')
+    expect(differenceOf(intent, { ...minted, repositoryIds: [1, 3] }, now)?.message).toContain(
+      'reaches acme/secret (id 3), which',
+    )
     expect(differenceOf(intent, { ...minted, repositoryIds: [1, 4] }, now)?.message).toContain('reaches repository 4, which')
   })
 

@@ -20,7 +20,10 @@ const syncs = [
 ]
 const pipelines = [of('AppPipeline', 'shop', former)]
 const grants = [
-  { ...of('RepositoryGrant', 'of-shop', former, owner('AppPipeline', 'shop')), status: { requester: { login: 'dave' }, checkedAt: '2026-01-02' } },
+  {
+    ...of('RepositoryGrant', 'of-shop', former, owner('AppPipeline', 'shop')),
+    status: { requester: { login: 'dave' }, checkedAt: '2026-01-02' },
+  },
   { ...of('RepositoryGrant', 'reader', former), status: { requester: { login: 'dave-before' }, checkedAt: '2026-01-01' } },
 ]
 

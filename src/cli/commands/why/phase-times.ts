@@ -43,5 +43,7 @@ function secondsAfter(begin: string, time: string): string {
 export function timesText(sync: SyncPhases | undefined, release: ReleasePhases | undefined): string | undefined {
   const [first, ...later] = sync === undefined ? named(release, releasePhases) : named(sync, syncPhases)
   if (first === undefined || later.length === 0) return undefined
-  return [`${first.name} ${first.time}`, ...later.map(({ name, time }) => `${name} +${secondsAfter(first.time, time)}`)].join(', ')
+  return [`${first.name} ${first.time}`, ...later.map(({ name, time }) => `${name} +${secondsAfter(first.time, time)}`)].join(
+    ', ',
+  )
 }

@@ -45,7 +45,9 @@ describe('the condition', () => {
     const condition = autoscalingCondition([measured, autoscaler('False', absent)])
     expect(condition).toMatchObject({ ...wanted, status: 'False', reason: 'MetricsMissing' })
     expect(condition?.message).toMatch(/the cluster has no metrics server: a platform admin installs .*replicas in place of/)
-    expect(autoscalingCondition([autoscaler('False', away)])?.message).toMatch(/the metrics server of the cluster does not answer/)
+    expect(autoscalingCondition([autoscaler('False', away)])?.message).toMatch(
+      /the metrics server of the cluster does not answer/,
+    )
   })
 
   test('is unknown while pods are new, and says nothing of what was not observed', () => {

@@ -29,9 +29,7 @@ const texts: Readonly<Record<Exclude<Measured, 'measured'>, string>> = {
 }
 
 /** Undefined without an autoscaler. `autoscalers`: undefined for one that has not been observed yet. */
-export function autoscalingCondition(
-  autoscalers: readonly (HorizontalPodAutoscaler | undefined)[],
-): WantedCondition | undefined {
+export function autoscalingCondition(autoscalers: readonly (HorizontalPodAutoscaler | undefined)[]): WantedCondition | undefined {
   if (autoscalers.length === 0) return undefined
   const all = autoscalers.map(autoscaler => (autoscaler === undefined ? 'pending' : measuredOf(autoscaler)))
   const worst = (['absent', 'away', 'pending'] as const).find(state => all.includes(state))
