@@ -117,6 +117,11 @@ export function userSubject(host: string, userId: number): string {
   return `github|${host}|${userId}`
 }
 
+/** For people: the login of a person, where it is known, beside the user name, which identifies the person. */
+export function personText(user: string, login: string | undefined): string {
+  return login === undefined ? user : `${login} (${user})`
+}
+
 /**
  * The inverse of `userSubject`. Undefined for everything else: ServiceAccounts, certificates, and ids above 15 digits, which JavaScript could
  * round to the id of another person.

@@ -1,5 +1,6 @@
 // The settings of the controllers: one table, read once. All missing and invalid variables are reported together, by name.
 import { isIPv4 } from 'node:net'
+import { buildLogBounds } from '../api/tenancy/tenant.ts'
 import { sharedSourceSettings } from '../builds/source-store/config.ts'
 import {
   choiceSetting,
@@ -221,11 +222,11 @@ export const controllersSettings = {
   buildLogTenantMegabytes: integerSetting(
     'SEKISHO_BUILD_LOG_TENANT_MEGABYTES',
     'the most that the build logs of one tenant may take in the database, compressed, in megabytes; the oldest are deleted first',
-    { minimum: 64, maximum: 65_536, default: '256' },
+    { minimum: buildLogBounds.megabytes.min, maximum: buildLogBounds.megabytes.max, default: '256' },
   ),
   buildLogDays: integerSetting('SEKISHO_BUILD_LOG_DAYS', 'the days after which the log of a build that has ended is deleted', {
-    minimum: 1,
-    maximum: 3650,
+    minimum: buildLogBounds.days.min,
+    maximum: buildLogBounds.days.max,
     default: '30',
   }),
   buildLogStreams: integerSetting(

@@ -123,7 +123,7 @@ function useOf(owner: RepositoryFollower, grant: RepositoryGrant): OwnedGrantPla
   const followed = followedRepository(owner)
   const [granted] = grant.status?.repositories ?? []
   if (followed === undefined || granted?.id === followed.id) return { kind: 'use', grant }
-  const message = `spec.repository: ${granted?.name} is another repository now (id ${granted?.id}); this ${owner.kind} follows the one with id ${followed.id}: set spec.repository to the present name of that one, or delete this ${owner.kind} and create it again to follow the other one`
+  const message = `spec.repository: ${granted?.name} is another repository now (id ${granted?.id}); this ${owner.kind} follows the one that was ${followed.name} (id ${followed.id}): set spec.repository to the present name of that one, or delete this ${owner.kind} and create it again to follow the other one`
   return { kind: 'wait', reason: followerReasons.repositoryReplaced, message }
 }
 

@@ -53,7 +53,7 @@ describe('the default rules', () => {
       ...request({ contents: 'write' }),
       repositoryNames: new Map([[request({}).repositoryIds[0] ?? 0, 'acme/shop']]),
     }
-    expect(decideGrant(facts).reason).toMatch(/contents: write on acme\/shop \(\d+\) for a/)
+    expect(decideGrant(facts).reason).toMatch(/contents: write on acme\/shop \(id \d+\) for a/)
   })
 
   test('refuse rules whose explanation would be ambiguous', () => {

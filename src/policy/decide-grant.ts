@@ -59,7 +59,7 @@ export function decideGrant(facts: GrantFacts, rules: readonly GrantRule[] = def
 /** Decisions are about ids; people know repositories by their names. */
 function describe({ permission, level, repositoryId, subject }: Atom, { repositoryNames }: GrantFacts): string {
   const name = repositoryNames?.get(repositoryId)
-  const repository = name === undefined ? `repository ${repositoryId}` : `${name} (${repositoryId})`
+  const repository = name === undefined ? `repository ${repositoryId}` : `${name} (id ${repositoryId})`
   return `${permission}: ${level} on ${repository} for a ${subject}`
 }
 

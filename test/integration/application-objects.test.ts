@@ -21,6 +21,7 @@ import type { KubeObject, ObjectKey, ResourceType } from '../../src/api/resource
 import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
 import { createApplicationController } from '../../src/controllers/application/index.ts'
 import { createManager } from '../../src/kube/manager.ts'
+import { findCondition } from '../../src/kube/object/conditions.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { objectAt } from '../../src/lib/json/json-value.ts'
@@ -242,6 +243,48 @@ describe('an autoscaler', () => {
     await put(fixture, { ...scaled(), suspend: false })
     await existing(fixture, horizontalPodAutoscalers, 'shop-web')
     await waitUntil('it runs again', async () => ((await replicasOf(fixture)) === 2 ? true : undefined), patience)
+  })
+
+  test('says in the Application that the cluster has no metrics server, and takes it back when there is one', async () => {
+    const fixture = await started()
+    const { client, namespace } = fixture
+    await put(fixture, scaled())
+    const { metadata } = await existing(fixture, horizontalPodAutoscalers, 'shop-web')
+    const autoscalingIs = (status: string, reason: string) =>
+      waitUntil(
+        `Autoscaling is ${status}, ${reason}`,
+        async () => {
+          const found = findCondition((await client.get(application, keyIn(fixture)))?.status?.conditions, 'Autoscaling')
+          return found?.status === status && found.reason === reason ? found : undefined
+        },
+        patience,
+      )
+    /** As Kubernetes' controller does: it is not among those of the test cluster. */
+    const says = async (status: string, reason: string, message: string): Promise<void> => {
+      const lastTransitionTime = '2026-01-01T00:00:00Z'
+      const conditions = [{ type: 'ScalingActive', status, reason, message, lastTransitionTime }]
+      const object = {
+        metadata: { name: metadata.name, namespace },
+        status: { conditions, currentMetrics: null, desiredReplicas: 2 },
+      }
+      const { apiVersion, kind } = horizontalPodAutoscalers
+      await client.applyStatus(horizontalPodAutoscalers, { apiVersion, kind, ...object } as never, { fieldManager: 'hpa' })
+    }
+    await autoscalingIs('Unknown', 'LoadNotMeasuredYet')
+    await says('False', 'FailedGetResourceMetric', 'the server could not find the requested resource (get pods.metrics.k8s.io)')
+    expect((await autoscalingIs('False', 'MetricsMissing')).message).toContain('the cluster has no metrics server')
+    await expectSettled(fixture)
+    await says('True', 'ValidMetricFound', 'the HPA was able to compute the replica count')
+    await autoscalingIs('True', 'LoadMeasured')
+    await put(fixture, { processes: [{ ...idle, replicas: 1 }] })
+    await waitUntil(
+      'the condition goes with the autoscaler',
+      async () => {
+        const found = await client.get(application, keyIn(fixture))
+        return findCondition(found?.status?.conditions, 'Autoscaling') === undefined ? true : undefined
+      },
+      patience,
+    )
   })
 
   test('that is turned on later does not cost the pods that run; one that is turned off gives the number back', async () => {

@@ -6,6 +6,7 @@ import { type Application, application } from '../../src/api/apps/application.ts
 import { applicationChart } from '../../src/api/apps/application-chart.ts'
 import { type Release, release } from '../../src/api/apps/release.ts'
 import { deployments, ingresses, jobs, type Pod, pods, services } from '../../src/api/builtin/index.ts'
+import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { changedByAnnotation } from '../../src/api/names.ts'
 import type { KubeObject, ResourceType } from '../../src/api/resource.ts'
 import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
@@ -49,9 +50,27 @@ beforeAll(async () => {
 })
 afterAll(() => renderer.stop())
 
+/** A RepositoryGrant of mia, with what GitHub answered about her. */
+async function addGrantOfMia({ client, namespace }: Fixture): Promise<void> {
+  const { apiVersion, kind } = repositoryGrant
+  const wanted = {
+    repositories: ['acme/shop'],
+    permissions: { contents: 'read' },
+    subjects: [{ kind: 'ServiceAccount', name: 'ci' }],
+  }
+  const spec = { ...wanted, installation: 'github', requestedBy: mia, lifetimeSeconds: 3600, reason: 'test' }
+  await client.apply(repositoryGrant, { apiVersion, kind, metadata: { name: 'ci', namespace }, spec } as never, { fieldManager })
+  const status = { requester: { login: 'mia' }, checkedAt: '2026-01-01T00:00:00.000Z' }
+  const object = { apiVersion, kind, metadata: { name: 'ci', namespace }, status }
+  await client.applyStatus(repositoryGrant, object as never, { fieldManager })
+}
+
 /** The controller and a chart of this test alone. Resolves to a function that applies Application `shop`. */
-async function start(): Promise<Fixture & { readonly apply: (spec: object) => Promise<Application> }> {
+async function start(
+  prepare: (fixture: Fixture) => Promise<void> = async () => undefined,
+): Promise<Fixture & { readonly apply: (spec: object) => Promise<Application> }> {
   const fixture = await withFixture()
+  await prepare(fixture)
   const { controllersClient: client, platformNamespace, namespace } = fixture
   const chart = chartOf(namespace)
   const { apiVersion, kind } = applicationChart
@@ -169,7 +188,7 @@ describe('releases', () => {
   })
 
   test('name the user who alone changed the spec since the release before, and nobody when others may have', async () => {
-    const fixture = await start()
+    const fixture = await start(addGrantOfMia)
     const { apply, client } = fixture
     await apply({ processes: [idle], image: image(1) })
     await ready(fixture, 'Available')
@@ -185,7 +204,7 @@ describe('releases', () => {
     }
     const last = async () => (await releasesOf(fixture)).at(-1)?.spec
     await change('1')
-    expect(await last()).toMatchObject({ number: 2, by: { kind: 'User', name: mia } })
+    expect(await last()).toMatchObject({ number: 2, by: { kind: 'User', name: mia, login: 'mia' } })
     // The controller saw in between what is not a release: it does not count.
     await client.mergePatch(application, shop(fixture), { spec: { releasesKept: 3 } }, { fieldManager })
     expect((await ready(fixture, 'Available')).status).toMatchObject({ releasedGeneration: 3, latestRelease: 2 })

@@ -3,6 +3,7 @@ import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
 import { commitId, dnsLabel, hostName, timestamp } from '../schema/fields.ts'
 import { flag, integer, list, map, object, optional, text } from '../schema/schema.ts'
+import { autoscalingReasons, autoscalingReasonTexts } from './application/autoscaling.ts'
 import { cronField } from './application/cron.ts'
 import { applicationEnvironmentField, environmentSourcesField } from './application/environment.ts'
 import { nameField, processField } from './application/process.ts'
@@ -204,6 +205,8 @@ export const application = defineKind({
     Rendered: 'The chart was rendered, and the cluster has all of its objects.',
     Available: 'Every process answers, in this or in an earlier version.',
     Ready: 'Every process runs this generation with all of its replicas, and no older pod is left.',
+    Autoscaling:
+      'The number of pods follows the load. Absent without `autoscaling`, and while the Application is suspended. It says nothing about Ready.',
   },
   reasons: {
     Applied: 'The cluster has all objects that the chart rendered.',
@@ -247,6 +250,7 @@ export const application = defineKind({
     NotAnswering: 'A process runs, but nothing listens on its port, or its check fails. The message says what was tried.',
     RolloutStalled:
       'Pods are not created, or do not become ready in time. Check `port` and `healthPath`, and the quota of the namespace.',
+    ...autoscalingReasonTexts,
   } satisfies ReasonTexts<typeof applicationReasons>,
   columns: [
     { name: 'URL', type: 'string', jsonPath: '.status.url' },
@@ -291,4 +295,5 @@ export const applicationReasons = {
   volumePending: 'VolumePending',
   notAnswering: 'NotAnswering',
   rolloutStalled: 'RolloutStalled',
+  ...autoscalingReasons,
 } as const

@@ -89,6 +89,13 @@ export const release = defineKind({
             max: longestUserName,
           }),
           requestedBy: optional(text({ description: 'The person in whose name the RemoteSync acts.', max: 512 })),
+          login: optional(
+            text({
+              description:
+                'The login on GitHub of the person in `name`, `requestedBy` or `alsoChangedBy` when the release was made, where the platform knew it from a RepositoryGrant of that person in the namespace. For display only.',
+              max: 100,
+            }),
+          ),
           alsoChangedBy: optional(
             text({
               description:
@@ -122,6 +129,7 @@ export const release = defineKind({
     { name: 'Image', type: 'string', jsonPath: '.spec.image', priority: 1 },
     { name: 'Change', type: 'string', jsonPath: '.spec.reason' },
     { name: 'By', type: 'string', jsonPath: '.spec.by.name' },
+    { name: 'Login', type: 'string', jsonPath: '.spec.by.login' },
     ...readyColumns,
     ageColumn,
   ],

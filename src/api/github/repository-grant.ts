@@ -121,6 +121,12 @@ export const repositoryGrant = defineKind({
       }),
     ),
     expiresAt: optional(timestamp('When the grant expires. Set at the first approval.')),
+    requester: optional(
+      object(
+        { login: text({ description: 'The login of the person, for display only.', max: 100 }) },
+        { description: 'The person in `spec.requestedBy`, as GitHub answered at the last check.' },
+      ),
+    ),
     repositories: optional(
       list(
         object(

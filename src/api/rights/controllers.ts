@@ -71,7 +71,13 @@ const clusterWide: readonly Right[] = [
     group: github,
     resources: ['installations', 'repositorygrants'],
     verbs: ['get', ...cached],
-    usedBy: ['src/token-desk/gather.ts', tokenDesk, controllerOf('installation'), controllerOf('repository-grant')],
+    usedBy: [
+      'src/token-desk/gather.ts',
+      tokenDesk,
+      controllerOf('installation'),
+      controllerOf('repository-grant'),
+      controllerOf('application'),
+    ],
   },
   {
     place: 'cluster',

@@ -5,6 +5,9 @@ import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resou
 import { accountField, dnsLabel, numericId, observedWakeField, timestamp } from '../schema/fields.ts'
 import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
 
+/** What the platform's settings and Tenants may say about kept build logs. */
+export const buildLogBounds = { days: { min: 1, max: 3650 }, megabytes: { min: 64, max: 65_536 } } as const
+
 export const tenant = defineKind({
   group: 'tenancy',
   kind: 'Tenant',
@@ -89,6 +92,27 @@ export const tenant = defineKind({
               max: 1000,
               default: 50,
             }),
+            buildLogs: optional(
+              object(
+                {
+                  days: optional(
+                    integer({
+                      description:
+                        'The days after which the log of a build that has ended is deleted. `SEKISHO_BUILD_LOG_DAYS` of the platform when omitted.',
+                      ...buildLogBounds.days,
+                    }),
+                  ),
+                  megabytes: optional(
+                    integer({
+                      description:
+                        'The most that the build logs of the tenant may take in the database, compressed, in megabytes (2^20 bytes); the oldest are deleted first. `SEKISHO_BUILD_LOG_TENANT_MEGABYTES` of the platform when omitted.',
+                      ...buildLogBounds.megabytes,
+                    }),
+                  ),
+                },
+                { description: 'How long, and how much of, the build logs of the tenant are kept.' },
+              ),
+            ),
           },
           { description: 'How much the tenant may use of what all tenants share. Every limit has a default.' },
         ),

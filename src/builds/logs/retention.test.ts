@@ -1,10 +1,11 @@
 // One round of deletion: whose logs go, which limits the store is given, and what is asked of the API server.
 import { expect, test } from 'vitest'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import type { LogOwner } from '../../store/builds/build-logs.ts'
-import { deleteLogs, type RetentionDeps } from './retention.ts'
+import { deleteLogs, ownLimits, type RetentionDeps } from './retention.ts'
 
 const clock = createFakeClock()
 const owner = (name: string, uid = `uid-${name}`): LogOwner => ({ namespace: 'acme', remoteSync: name, uid })
@@ -15,8 +16,9 @@ function environment(given: {
   readonly pages: readonly (readonly LogOwner[])[]
   readonly cached?: Readonly<Record<string, string>>
   readonly live?: Readonly<Record<string, string>>
+  readonly tenants?: readonly Tenant[]
 }) {
-  const { pages, cached = {}, live = {} } = given
+  const { pages, cached = {}, live = {}, tenants = [] } = given
   const seen = { asked: [] as string[], deleted: [] as string[], after: [] as string[], expired: [] as object[] }
   const deps: RetentionDeps = {
     logs: {
@@ -28,8 +30,8 @@ function environment(given: {
         seen.deleted.push(uid)
         return 1
       },
-      async expire(limits) {
-        seen.expired.push(limits)
+      async expire(usual, own) {
+        seen.expired.push({ usual, own: Object.fromEntries(own) })
         return 0
       },
     },
@@ -40,6 +42,7 @@ function environment(given: {
         return object(live[name])
       },
     } as unknown as RetentionDeps['client'],
+    tenants: { list: () => tenants },
     days: 30,
     mostOfTenant: 1000,
     isLeader: () => true,
@@ -79,8 +82,33 @@ test('one round asks at most 200 times, and still deletes what is old', async ()
   expect(seen.expired).toHaveLength(1)
 })
 
-test('the store is given the age and the share of a tenant', async () => {
-  const { deps, seen } = environment({ pages: [] })
+const daysAgo = (days: number): Date => new Date(clock.now().getTime() - days * 24 * 3_600_000)
+const tenant = (namespace: string, buildLogs?: object): Tenant =>
+  ({ spec: { namespace, ...(buildLogs === undefined ? {} : { limits: { buildLogs } }) } }) as unknown as Tenant
+
+test('the store is given the age and the share of a tenant, and those of the tenants that have their own', async () => {
+  const tenants = [
+    tenant('acme'),
+    tenant('globex', { days: 90 }),
+    tenant('initech', { megabytes: 64 }),
+    tenant('hooli', { days: 30 }),
+  ]
+  const { deps, seen } = environment({ pages: [], tenants })
   await deleteLogs(deps)
-  expect(seen.expired).toEqual([{ before: new Date(clock.now().getTime() - 30 * 24 * 3_600_000), mostStored: 1000 }])
+  const own = {
+    globex: { before: daysAgo(90), mostStored: 1000 },
+    initech: { before: daysAgo(30), mostStored: 64 * 1_048_576 },
+  }
+  expect(seen.expired).toEqual([{ usual: { before: daysAgo(30), mostStored: 1000 }, own }])
+})
+
+test('of two Tenants that name one namespace, the one that keeps more counts', () => {
+  const usual = { days: 30, mostOfTenant: 100 * 1_048_576 }
+  const other = tenant('acme', { days: 7, megabytes: 64 })
+  expect(ownLimits([other], usual, clock.now()).get('acme')).toEqual({ before: daysAgo(7), mostStored: 64 * 1_048_576 })
+  for (const both of [
+    [tenant('acme'), other],
+    [other, tenant('acme')],
+  ])
+    expect(ownLimits(both, usual, clock.now())).toEqual(new Map())
 })

@@ -19,6 +19,7 @@ import {
   pods,
   services,
 } from '../../api/builtin/index.ts'
+import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { labels } from '../../api/names.ts'
 import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { domainClaim } from '../../api/tenancy/domain-claim.ts'
@@ -47,12 +48,14 @@ import { createImageContentsReader, type ImageReader } from './image/read-conten
 import { fieldManager } from './objects/apply-objects.ts'
 import { createManifestSource } from './objects/manifest-source.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
+import { createKnownLogins } from './releases/known-logins.ts'
 import { createSnapshots } from './releases/snapshots.ts'
+import { measuredOf } from './rollout/autoscaling.ts'
 import { problemFields } from './rollout/pod-problem.ts'
 
 export type ApplicationControllerDeps = Omit<
   ApplicationDeps,
-  'caches' | 'status' | 'outcomes' | 'client' | 'manifests' | 'snapshots' | 'changePace' | 'images' | 'registry'
+  'caches' | 'status' | 'outcomes' | 'client' | 'manifests' | 'snapshots' | 'knownLogin' | 'changePace' | 'images' | 'registry'
 > & {
   readonly registry: ImageRegistry & Pick<ImageReader, 'labelsOf'>
   /** Default: that of `createChangePace`. */
@@ -74,10 +77,10 @@ function applicationOfAutoscaler(autoscaler: HorizontalPodAutoscaler): readonly 
   return key === undefined ? [] : [key]
 }
 
-/** Its measurements, which change all the time, decide nothing here. */
-function autoscalerFields({ metadata, spec }: HorizontalPodAutoscaler): unknown {
-  const { annotations, labels: given, ownerReferences, deletionTimestamp } = metadata
-  return [annotations, given, ownerReferences, deletionTimestamp, spec]
+/** Its measurements, which change all the time, decide nothing here: only whether there are any. */
+function autoscalerFields(autoscaler: HorizontalPodAutoscaler): unknown {
+  const { annotations, labels: given, ownerReferences, deletionTimestamp } = autoscaler.metadata
+  return [annotations, given, ownerReferences, deletionTimestamp, autoscaler.spec, measuredOf(autoscaler)]
 }
 
 const labelled = { labelSelector: applicationSelector }
@@ -171,6 +174,7 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     images: createImageContentsReader(deps.registry, deps.clock),
     manifests: createManifestSource(deps.renderer),
     snapshots: createSnapshots(client),
+    knownLogin: createKnownLogins(manager.cache(repositoryGrant)),
   }
   const definition: ControllerDefinition = {
     name: 'application',

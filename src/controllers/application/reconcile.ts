@@ -4,9 +4,9 @@
 // prune, then the status. A crash at any point leaks nothing, and whatever fails, the running version keeps serving.
 import { type Application, applicationReasons, application as applications } from '../../api/apps/application.ts'
 import type { Release } from '../../api/apps/release.ts'
-import { type Deployment, deployments, type Ingress, ingresses } from '../../api/builtin/index.ts'
+import { type Deployment, deployments, horizontalPodAutoscalers, ingresses } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
-import type { KubeObject } from '../../api/resource.ts'
+import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { KubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
@@ -36,6 +36,7 @@ import type { ManifestSource } from './objects/manifest-source.ts'
 import { keepReleases } from './releases/keep-releases.ts'
 import { type Prepared, preparePinned, prepareRelease, type ReleaseDeps } from './releases/prepare-release.ts'
 import { type ReleaseObservation, rolloutRecord } from './releases/release-status.ts'
+import { autoscalingCondition } from './rollout/autoscaling.ts'
 import { reportOf } from './rollout/report.ts'
 import { evaluateRollout, type Rollout } from './rollout/rollout.ts'
 import { withUnanswered } from './rollout/unanswered.ts'
@@ -195,33 +196,36 @@ async function advance(deps: ApplicationDeps, facts: Facts): Promise<Step | { re
   }
 }
 
-function isIngress(object: KubeObject): object is Ingress {
-  return object.apiVersion === ingresses.apiVersion && object.kind === ingresses.kind
+function isOf<T extends KubeObject>({ apiVersion, kind }: ResourceType<T>, object: KubeObject | undefined): object is T {
+  return object?.apiVersion === apiVersion && object.kind === kind
 }
 
 /** Deletes the Ingresses that serve a host which is another tenant's or the platform's by now. Everything else keeps running. */
 async function withdrawLostHosts(deps: ApplicationDeps, facts: Facts): Promise<void> {
   const { application } = facts
   const lost = [...facts.children.values()]
-    .filter(isIngress)
+    .filter(child => isOf(ingresses, child))
     .filter(child => hostsOfIngress(child).some(host => isLost(facts, host)))
   await prune({ client: deps.client, application, assertCurrent: () => assertCurrent(deps, application) }, lost.map(entryOf))
 }
 
-function isDeployment(object: KubeObject | undefined): object is Deployment {
-  return object?.apiVersion === deployments.apiVersion && object.kind === deployments.kind
+/** The objects of a kind in the inventory: as answered in this run, else as cached; undefined for one that is in neither. */
+function ofKind<T extends KubeObject>(
+  type: ResourceType<T>,
+  { children }: Facts,
+  { inventory, live }: Step,
+): readonly (T | undefined)[] {
+  return inventory
+    .filter(({ apiVersion, kind }) => apiVersion === type.apiVersion && kind === type.kind)
+    .map(entry => live.get(entryText(entry)) ?? children.get(entryText(entry)))
+    .map(object => (isOf(type, object) ? object : undefined))
 }
 
-/** The Deployments of the inventory: as answered in this run, else as cached; undefined for one that is in neither. */
-function deploymentsOf({ children }: Facts, { inventory, live, progress }: Step): readonly (Deployment | undefined)[] {
-  const entries = inventory.filter(({ apiVersion, kind }) => apiVersion === deployments.apiVersion && kind === deployments.kind)
-  const found = entries.map(entry => {
-    const object = live.get(entryText(entry)) ?? children.get(entryText(entry))
-    return isDeployment(object) ? object : undefined
-  })
+function deploymentsOf(facts: Facts, step: Step): readonly (Deployment | undefined)[] {
+  const found = ofKind(deployments, facts, step)
   // After a refusal the inventory also names Deployments that were never created.
   const existing = found.filter(deployment => deployment !== undefined)
-  return progress.kind === 'refused' && existing.length > 0 ? existing : found
+  return step.progress.kind === 'refused' && existing.length > 0 ? existing : found
 }
 
 /** Idempotent. A deleted Application needs nothing: the garbage collector follows the owner references of its objects. */
@@ -265,7 +269,9 @@ async function report(deps: ApplicationDeps, facts: Facts, step: Step, rollout: 
     { observed, progress, rollout, pods: facts.pods, replicas: replicasOfWeb(facts, step) },
     now,
   )
-  const status = nextStatus(application, { progress, inventory, rollout, releases: found, ...foundIn(step.facts) }, now)
+  const autoscaling = autoscalingCondition(ofKind(horizontalPodAutoscalers, facts, step))
+  const observation = { progress, inventory, rollout, releases: found, autoscaling, ...foundIn(step.facts) }
+  const status = nextStatus(application, observation, now)
   await deps.status.write(application, status)
   await keepReleases(deps, facts, status)
   return found.againMilliseconds

@@ -20,6 +20,8 @@ export type Observation = {
   readonly rollout: Rollout
   readonly inventory: readonly InventoryEntry[]
   readonly releases: ReleaseReport
+  /** Undefined without an autoscaler. */
+  readonly autoscaling?: WantedCondition | undefined
   /** What was read from the image, and the processes that run because of it. */
   readonly imageContents?: ApplicationStatus['imageContents']
   readonly processes?: ApplicationStatus['processes']
@@ -102,6 +104,16 @@ function definedFields(entries: Readonly<Record<string, string | undefined>>): R
   return defined
 }
 
+function conditionsOf(application: Application, observation: Observation): WantedCondition[] {
+  const { progress, autoscaling } = observation
+  return [
+    renderedCondition(progress),
+    availableCondition(application, observation),
+    readyCondition(application, observation),
+    ...(autoscaling === undefined ? [] : [autoscaling]),
+  ]
+}
+
 /** `application`: as the release that runs says it. `now` is used only where something changed: an equal observation results in an equal status. */
 export function nextStatus(application: Application, observation: Observation, now: Date): ApplicationStatus {
   const { metadata, spec, status: before } = application
@@ -113,12 +125,7 @@ export function nextStatus(application: Application, observation: Observation, n
   const time = now.toISOString()
   return {
     observedGeneration: generation,
-    conditions: mergeConditions(
-      before?.conditions,
-      [renderedCondition(progress), availableCondition(application, observation), readyCondition(application, observation)],
-      generation,
-      now,
-    ),
+    conditions: mergeConditions(before?.conditions, conditionsOf(application, observation), generation, now),
     inventory: [...inventory],
     ...(imageContents === undefined ? {} : { imageContents }),
     ...(processes === undefined ? {} : { processes }),

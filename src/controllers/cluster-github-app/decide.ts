@@ -40,7 +40,7 @@ const gitHubAnswers: Check<Facts, AppRefusal> = ({ answer }) => {
 /** Stops a key and a client id of another App than the spec says. */
 const isThisApp: Check<Facts, AppRefusal> = ({ object: { spec }, answer }) => {
   if (answer.kind !== 'app' || answer.app.id === spec.appId) return undefined
-  const message = `the key and the client id belong to App ${answer.app.id} (${answer.app.slug}), not to spec.appId ${spec.appId}`
+  const message = `the key and the client id belong to the App ${answer.app.slug} (id ${answer.app.id}), not to spec.appId ${spec.appId}`
   return { status: 'False', reason: reasons.mismatch, message }
 }
 

@@ -47,33 +47,34 @@ const gitHubAnswers: Check<Facts, InstallationRefusal> = facts => {
 /** Stops an installation that was removed on GitHub. */
 const exists: Check<Facts, InstallationRefusal> = ({ answer, object: { spec } }) => {
   if (answer.kind !== 'absent') return undefined
-  const message = `GitHub knows no installation ${spec.installationId} of this App: install it again and onboard again`
+  const message = `GitHub knows no installation of ClusterGitHubApp ${spec.app} on ${spec.account.login} with the id ${spec.installationId}: install the App again and onboard again`
   return { reason: reasons.notFound, message }
 }
 
 /** Stops an installation of another App. */
-const isOfThisApp: Check<Facts, InstallationRefusal> = ({ answer }) => {
+const isOfThisApp: Check<Facts, InstallationRefusal> = ({ answer, object }) => {
   if (answer.kind !== 'found' || answer.installation.appId === answer.appId) return undefined
-  const message = `the installation belongs to App ${answer.installation.appId}, not to App ${answer.appId}`
+  const message = `the installation belongs to the App with the id ${answer.installation.appId}, not to ClusterGitHubApp ${object.spec.app} (id ${answer.appId})`
   return { reason: reasons.appMismatch, message }
 }
 
 /** Stops an installation on another account than the one that was bound; compares ids and types, never logins. */
 const isOnBoundAccount: Check<Facts, InstallationRefusal> = ({ answer, object: { spec } }) => {
   if (answer.kind !== 'found') return undefined
-  const { id, type } = answer.installation.account
+  const { id, login, type } = answer.installation.account
   if (id === spec.account.id && type === spec.account.type) return undefined
-  const message = `the installation is on ${type} ${id}, not on ${spec.account.type} ${spec.account.id}`
+  const bound = spec.account
+  const message = `the installation is on the ${type} ${login} (id ${id}), not on the ${bound.type} ${bound.login} (id ${bound.id})`
   return { reason: reasons.accountMismatch, message }
 }
 
 /** Stops a proof that does not fit the type of the account. */
 const proofFitsAccount: Check<Facts, InstallationRefusal> = ({ answer, object: { spec } }) => {
   if (answer.kind !== 'found') return undefined
-  const { id, type } = answer.installation.account
+  const { id, login, type } = answer.installation.account
   const method = type === 'Organization' ? 'OrganizationOwner' : 'AccountHolder'
   if (spec.proof.method === method && (type !== 'User' || spec.boundBy.id === id)) return undefined
-  const message = `the proof ${spec.proof.method} by ${spec.boundBy.id} proves nothing about ${type} ${id}`
+  const message = `the proof ${spec.proof.method} by ${spec.boundBy.login} (id ${spec.boundBy.id}) proves nothing about the ${type} ${login} (id ${id})`
   return { reason: reasons.accountMismatch, message }
 }
 

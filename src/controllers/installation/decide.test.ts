@@ -102,6 +102,31 @@ describe('an Installation', () => {
       'Verified',
     ],
   ]
+  test.each<readonly [string, Facts, string]>([
+    [
+      'an installation that is gone',
+      facts({ kind: 'absent' }),
+      'GitHub knows no installation of ClusterGitHubApp default on acme with the id 7: install the App again and onboard again',
+    ],
+    [
+      'another App',
+      facts(found({ appId: 6 })),
+      'the installation belongs to the App with the id 6, not to ClusterGitHubApp default (id 5)',
+    ],
+    [
+      'another account',
+      facts(found({ account: { id: 9, login: 'globex', type: 'Organization' } })),
+      'the installation is on the Organization globex (id 9), not on the Organization acme (id 2001)',
+    ],
+    [
+      'a proof that does not fit',
+      facts(userAccount, object({ account: user.spec.account, proof: user.spec.proof, boundBy: { id: 1002, login: 'dave' } })),
+      'the proof AccountHolder by dave (id 1002) proves nothing about the User olivia (id 1001)',
+    ],
+  ])('names, beside their ids, what is wrong: %s', (_name, given, message) => {
+    expect(decide(given).ready.message).toBe(message)
+  })
+
   test.each(table)('%s', (_name, given, status, reason) => {
     const decision = decide(given)
     expect(decision.verified).toMatchObject({ status, reason })

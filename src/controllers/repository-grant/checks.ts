@@ -1,5 +1,6 @@
 // What must hold before the policy is asked about a grant: checks in order, each with its rule, its reason and the cure. Pure.
 import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
+import { personText } from '../../api/names.ts'
 import type { RepositoryPermission } from '../../github/index.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Check, Refusal } from '../../policy/check.ts'
@@ -67,7 +68,8 @@ function takeOver(grant: RepositoryGrant): string {
 /** Stops a requester without an account on this GitHub: a ServiceAccount, a certificate or a person of another host has no access to pass on. */
 const requesterIsKnown: Check<Facts, GrantRefusal> = ({ object, answer }) => {
   if (answer.kind !== 'no-person' && (answer.kind !== 'found' || answer.requester.kind !== 'unknown')) return undefined
-  const message = `${object.spec.requestedBy} is not a person on the GitHub of this Installation: a person who is signed in with GitHub must make the request: ${takeOver(object)}`
+  const who = personText(object.spec.requestedBy, object.status?.requester?.login)
+  const message = `${who} is not a person on the GitHub of this Installation: a person who is signed in with GitHub must make the request: ${takeOver(object)}`
   return { rule: 'requester-is-known', reason: reasons.requesterUnknown, message }
 }
 

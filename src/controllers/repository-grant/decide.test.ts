@@ -238,7 +238,15 @@ describe('a grant that was never decided', () => {
     expect(decision).toMatchObject({ ruling: undefined, ready: { status: 'False', reason: 'InstallationNotReady' } })
   })
 
-  test(`has no login of ${host} in its status: ids count`, () => {
-    expect(JSON.stringify(nextStatus(facts(), decide(facts())))).not.toContain('dave')
+  test(`shows the login of its requester on ${host}, which decides nothing: ids count`, () => {
+    const { requester, ...rest } = nextStatus(facts(), decide(facts()))
+    expect(requester).toEqual({ login: 'dave' })
+    expect(JSON.stringify(rest)).not.toContain('dave')
+  })
+
+  test('keeps the login that it knows while GitHub is not asked', () => {
+    const known: RepositoryGrant = { ...facts().object, status: nextStatus(facts(), decide(facts())) }
+    const rest = facts({ object: known, answer: { kind: 'not-due' } })
+    expect(nextStatus(rest, decide(rest)).requester).toEqual({ login: 'dave' })
   })
 })

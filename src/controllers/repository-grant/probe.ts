@@ -87,7 +87,10 @@ function matched(minted: MintedToken, { grant, known }: ProbeRequest): readonly 
   if (repositories.some(({ name }) => name === '')) return undefined
   const extra = minted.repositoryIds.find(id => !wanted.includes(id))
   if (extra !== undefined && known !== undefined)
-    throw new AppError('integrity_violation', `GitHub's token for the check reaches repository ${extra}, which was not requested`)
+    throw new AppError(
+      'integrity_violation',
+      `GitHub's token for the check reaches ${answered.get(extra) ?? 'repository'} (id ${extra}), which was not requested`,
+    )
   return repositories
 }
 

@@ -32,6 +32,7 @@ export function nextStatus(
     ...(ruling?.decision === 'Approved' && answer.kind === 'found'
       ? { repositories: [...answer.repositories], expiresAt: before.expiresAt ?? end }
       : {}),
+    ...(answer.kind === 'found' && answer.requester.kind === 'known' ? { requester: { login: answer.requester.login } } : {}),
     ...(checked ? { checkedAt: askedAt.toISOString() } : {}),
     ...(checked && installation ? { observedInputs: decisionInputs(installation) } : {}),
     ...(wake === undefined ? {} : { observedWake: wake }),

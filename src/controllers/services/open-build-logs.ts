@@ -3,6 +3,7 @@
 import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { secrets } from '../../api/builtin/index.ts'
 import { appSecretSecretName } from '../../api/names.ts'
+import { tenant } from '../../api/tenancy/tenant.ts'
 import type { LoggedBuild } from '../../builds/builder.ts'
 import { causeOf } from '../../builds/cause/cause.ts'
 import { tailOf } from '../../builds/kpack/build-state.ts'
@@ -43,6 +44,7 @@ export function openBuildLogs({ settings, store, kube: client, manager, metrics,
   const retention = createLogRetention({
     logs,
     remoteSyncs: manager.cache(remoteSync),
+    tenants: manager.cache(tenant),
     client,
     days: settings.buildLogDays,
     mostOfTenant: settings.buildLogTenantMegabytes * megabyte,

@@ -131,15 +131,64 @@ describe.each(databases)('build logs on $name', ({ start }) => {
     expect(await store.keptLogs.get(gone)).toBeUndefined()
     // A build that runs is never deleted.
     const before = new Date(0)
-    await store.buildLogs.expire({ before, mostStored: 15_000 })
+    await store.buildLogs.expire({ before, mostStored: 15_000 }, new Map())
     expect(await store.keptLogs.get(oldest)).toBeDefined()
     for (const id of [small, oldest, newer]) await store.buildLogs.end(id, { outcome: 'Succeeded' })
-    await store.buildLogs.expire({ before, mostStored: 15_000 })
+    await store.buildLogs.expire({ before, mostStored: 15_000 }, new Map())
     expect(await store.keptLogs.get(oldest)).toBeUndefined()
     expect(await textOf(oldest)).toBe('')
     for (const id of [small, newer]) expect(await store.keptLogs.get(id)).toBeDefined()
     clock.advance(3600)
-    await store.buildLogs.expire({ before: clock.now(), mostStored: 15_000 })
+    await store.buildLogs.expire({ before: clock.now(), mostStored: 15_000 }, new Map())
     expect(await store.keptLogs.get(small)).toBeUndefined()
+  })
+
+  test('a namespace with limits of its own keeps more or less than the others, of both', async () => {
+    const usual = { before: new Date(clock.now().getTime() + 1000), mostStored: 15_000 }
+    const made = new Map<string, string[]>()
+    for (const namespace of ['usual', 'longer', 'shorter', 'more', 'less']) {
+      for (const uid of ['first', 'second']) {
+        const record = build({ namespace, uid: `${namespace}-${uid}` })
+        made.set(namespace, [...(made.get(namespace) ?? []), record.id])
+        await store.buildLogs.begin(record)
+        await store.buildLogs.append(record.id, 0, change('x\n', { stored: 10_000 }))
+        await store.buildLogs.end(record.id, { outcome: 'Succeeded' })
+        clock.advance(60)
+      }
+    }
+    const kept = async (namespace: string) => {
+      const found = await Promise.all((made.get(namespace) ?? []).map(id => store.keptLogs.get(id)))
+      return found.map(record => record !== undefined)
+    }
+    const [long, now] = [new Date(0), clock.now()]
+    // By size alone.
+    await store.buildLogs.expire(
+      { before: long, mostStored: 15_000 },
+      new Map([
+        ['longer', { before: long, mostStored: 30_000 }],
+        ['shorter', { before: long, mostStored: 30_000 }],
+        ['more', { before: long, mostStored: 30_000 }],
+        ['less', { before: long, mostStored: 1 }],
+      ]),
+    )
+    expect(await Promise.all(['usual', 'more', 'less'].map(kept))).toEqual([
+      [false, true],
+      [true, true],
+      [false, false],
+    ])
+    // By age alone: the usual age is that of the first build.
+    await store.buildLogs.expire(
+      { ...usual, mostStored: 1_000_000 },
+      new Map([
+        ['longer', { before: long, mostStored: 1_000_000 }],
+        ['shorter', { before: now, mostStored: 1_000_000 }],
+      ]),
+    )
+    expect(await Promise.all(['usual', 'longer', 'shorter', 'more'].map(kept))).toEqual([
+      [false, true],
+      [true, true],
+      [false, false],
+      [true, true],
+    ])
   })
 })

@@ -44,6 +44,9 @@ export type LogChange = {
 /** An owner of builds whose logs are kept. */
 export type LogOwner = { readonly namespace: string; readonly remoteSync: string; readonly uid: string }
 
+/** What of the logs of one namespace is kept: those of builds that ended after `before`, the newest `mostStored` bytes in the database. */
+export type LogLimits = { readonly before: Date; readonly mostStored: number }
+
 /** The port of the controllers. */
 export type BuildLogs = {
   /** The build's row, made when it is new. A build that was taken for cancelled and still exists is open again. */
@@ -60,8 +63,11 @@ export type BuildLogs = {
   readonly owners: (after: string) => Promise<readonly LogOwner[]>
   /** Deletes every build of the owner with its log. Returns how many. */
   readonly deleteOf: (ownerUid: string) => Promise<number>
-  /** Deletes ended builds from before `before`, and of each namespace the oldest ones above `mostStored` bytes. Returns how many. */
-  readonly expire: (limits: { readonly before: Date; readonly mostStored: number }) => Promise<number>
+  /**
+   * Deletes ended builds from before `before`, and of each namespace the oldest ones above `mostStored` bytes; `own`: the limits of namespaces that
+   * have others. Returns how many.
+   */
+  readonly expire: (limits: LogLimits, own: ReadonlyMap<string, LogLimits>) => Promise<number>
 }
 
 const mostOpen = 1000
@@ -154,15 +160,24 @@ export function createBuildLogs({ prisma, clock }: { readonly prisma: PrismaClie
       return rows.map(({ remoteSyncUid: uid, ...owner }) => ({ ...owner, uid }))
     },
     deleteOf: async ownerUid => (await prisma.buildRow.deleteMany({ where: { remoteSyncUid: ownerUid } })).count,
-    async expire({ before, mostStored }) {
-      const old = await prisma.buildRow.deleteMany({ where: { endedAt: { lt: before } } })
+    async expire({ before, mostStored }, own) {
+      const namespaces = [...own.keys()]
+      const ends = [...own.values()].map(limits => limits.before.toISOString())
+      const sizes = [...own.values()].map(limits => BigInt(limits.mostStored))
+      const old = await prisma.$executeRaw`
+        DELETE FROM builds.builds WHERE id IN (
+          SELECT build.id FROM builds.builds AS build
+          LEFT JOIN unnest(${namespaces}::text[], ${ends}::text[]) AS own(namespace, before) ON own.namespace = build.namespace
+          WHERE build.ended_at < coalesce(own.before::timestamptz, ${before}))`
       const above = await prisma.$executeRaw`
         DELETE FROM builds.builds WHERE id IN (
-          SELECT id FROM (
-            SELECT id, ended_at, sum(stored + ${rowBytes}) OVER (PARTITION BY namespace ORDER BY created_at DESC, id) AS total
+          SELECT newest.id FROM (
+            SELECT id, namespace, ended_at, sum(stored + ${rowBytes}) OVER (PARTITION BY namespace ORDER BY created_at DESC, id) AS total
             FROM builds.builds
-          ) AS newest WHERE total > ${mostStored} AND ended_at IS NOT NULL)`
-      return old.count + above
+          ) AS newest
+          LEFT JOIN unnest(${namespaces}::text[], ${sizes}::bigint[]) AS own(namespace, most) ON own.namespace = newest.namespace
+          WHERE newest.total > coalesce(own.most, ${BigInt(mostStored)}) AND newest.ended_at IS NOT NULL)`
+      return old + above
     },
   }
 }

@@ -7,6 +7,7 @@ const now = new Date('2026-01-01T00:00:00Z')
 const intent = { repositoryIds: [1, 2], permissions: { contents: 'read', statuses: 'write' } }
 const minted = {
   repositoryIds: [1, 2],
+  repositories: [{ id: 3, fullName: 'acme/secret' }],
   permissions: { contents: 'read', statuses: 'write', metadata: 'read' } as Record<string, string>,
   expiresAt: new Date('2026-01-01T01:00:00Z'),
 }
@@ -34,6 +35,13 @@ describe('comparing the minted token with the intent', () => {
     ['wider and narrower at once', { repositoryIds: [3] }, 'wider'],
   ])('refuses %s', (_case, change, kind) => {
     expect(differenceOf(intent, { ...minted, ...change }, now)?.kind).toBe(kind)
+  })
+
+  test('names the repository that was not requested, where GitHub does', () => {
+    expect(differenceOf(intent, { ...minted, repositoryIds: [1, 3] }, now)?.message).toContain(
+      'reaches acme/secret (id 3), which',
+    )
+    expect(differenceOf(intent, { ...minted, repositoryIds: [1, 4] }, now)?.message).toContain('reaches repository 4, which')
   })
 
   test('never accepts more than was requested, whatever GitHub answers', () => {

@@ -18,16 +18,19 @@ const shortestLifeMilliseconds = 10 * 60_000
 /** The first difference that matters, the dangerous ones first; undefined when the token is what was intended. */
 export function differenceOf(
   intent: Reach,
-  minted: Pick<MintedToken, 'repositoryIds' | 'permissions' | 'expiresAt'>,
+  minted: Pick<MintedToken, 'repositoryIds' | 'repositories' | 'permissions' | 'expiresAt'>,
   now: Date,
 ): Difference | undefined {
   return wider(intent, minted) ?? unusable(minted.expiresAt, now) ?? narrower(intent, minted)
 }
 
-function wider(intent: Reach, minted: Reach): Difference | undefined {
+function wider(intent: Reach, minted: Reach & Pick<MintedToken, 'repositories'>): Difference | undefined {
   const extra = minted.repositoryIds.find(id => !intent.repositoryIds.includes(id))
-  if (extra !== undefined)
-    return { kind: 'wider', message: `GitHub's token reaches repository ${extra}, which was not requested` }
+  if (extra !== undefined) {
+    const name = minted.repositories.find(({ id }) => id === extra)?.fullName
+    const repository = name === undefined ? `repository ${extra}` : `${name} (id ${extra})`
+    return { kind: 'wider', message: `GitHub's token reaches ${repository}, which was not requested` }
+  }
   const above = permissionAbove(minted.permissions, intent.permissions)
   return above === undefined ? undefined : { kind: 'wider', message: `GitHub's token has ${above}, which was not requested` }
 }

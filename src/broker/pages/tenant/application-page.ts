@@ -2,6 +2,7 @@
 // changes nothing for people.
 import type { Application } from '../../../api/apps/application.ts'
 import type { Release } from '../../../api/apps/release.ts'
+import { personText } from '../../../api/names.ts'
 import { type Html, html } from '../../../web/html.ts'
 import type { Person } from '../../sessions.ts'
 import type { ApplicationView } from '../../tenants/visible-tenants.ts'
@@ -30,9 +31,12 @@ function releaseState({ metadata, spec, status }: Release, runs: number | undefi
 }
 
 /** The name of a field manager is not the name of a person, whatever it is: the kind is shown with it. */
-function byText({ kind, name, alsoChangedBy }: Release['spec']['by']): string {
-  const also = alsoChangedBy === undefined ? '' : `, also ${shortText(alsoChangedBy, 80)}`
-  return `${kind} ${shortText(name, 80)}${also}`
+function byText({ kind, name, login, alsoChangedBy }: Release['spec']['by']): string {
+  const person = (user: string): string => shortText(personText(user, login), 120)
+  if (kind === 'User') return `${kind} ${person(name)}`
+  const also = alsoChangedBy === undefined ? '' : `, also ${person(alsoChangedBy)}`
+  const of = kind === 'RemoteSync' && login !== undefined ? ` of ${shortText(login, 80)}` : ''
+  return `${kind} ${shortText(name, 80)}${of}${also}`
 }
 
 function releaseRow(release: Release, runs: number | undefined) {

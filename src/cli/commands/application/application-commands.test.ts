@@ -168,5 +168,10 @@ describe('releases', () => {
     expect(byText({ kind: 'FieldManager', name: unknown })).toBe(unknown)
     expect(byText({ kind: 'FieldManager', name: unknown, alsoChangedBy: mia })).toBe(`${unknown}, also ${mia}`)
     expect(byText({ kind: 'FieldManager', name: mia })).toBe(`unknown (${mia})`)
+    expect(byText({ kind: 'User', name: mia, login: 'mia' })).toBe(`mia (${mia})`)
+    expect(byText({ kind: 'RemoteSync', name: 'shop', requestedBy: mia, login: 'mia' })).toBe('RemoteSync shop of mia')
+    expect(byText({ kind: 'FieldManager', name: unknown, alsoChangedBy: mia, login: 'mia' })).toBe(
+      `${unknown}, also mia (${mia})`,
+    )
   })
 })

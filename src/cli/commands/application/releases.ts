@@ -1,6 +1,7 @@
 // `sekisho releases` and `sekisho rollback`: what an Application ran, and running one of it again.
 import type { Application } from '../../../api/apps/application.ts'
 import type { Release } from '../../../api/apps/release.ts'
+import { personText } from '../../../api/names.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { type Cluster, found } from '../../kubernetes/cluster.ts'
 import { applications, releases as releaseKind } from '../../kubernetes/kinds.ts'
@@ -32,11 +33,12 @@ export function stateOf(release: Release, { spec, status }: Application): string
 }
 
 /** Who made the change, for people. */
-export function byText({ kind, name, alsoChangedBy }: Release['spec']['by']): string {
-  if (kind === 'RemoteSync') return `RemoteSync ${name}`
+export function byText({ kind, name, login, alsoChangedBy }: Release['spec']['by']): string {
+  if (kind === 'RemoteSync') return login === undefined ? `RemoteSync ${name}` : `RemoteSync ${name} of ${login}`
+  if (kind === 'User') return personText(name, login)
   // Of earlier versions: the name of a program, which it gave itself.
-  const shown = kind === 'FieldManager' && !name.startsWith('unknown') ? `unknown (${name})` : name
-  return alsoChangedBy === undefined ? shown : `${shown}, also ${alsoChangedBy}`
+  const shown = !name.startsWith('unknown') ? `unknown (${name})` : name
+  return alsoChangedBy === undefined ? shown : `${shown}, also ${personText(alsoChangedBy, login)}`
 }
 
 /** Prints the releases that are kept. */

@@ -19,7 +19,13 @@ const syncs = [
   of('RemoteSync', 'shop-pr-7', former, owner('AppPipeline', 'shop')),
 ]
 const pipelines = [of('AppPipeline', 'shop', former)]
-const grants = [of('RepositoryGrant', 'of-shop', former, owner('AppPipeline', 'shop')), of('RepositoryGrant', 'reader', former)]
+const grants = [
+  {
+    ...of('RepositoryGrant', 'of-shop', former, owner('AppPipeline', 'shop')),
+    status: { requester: { login: 'dave' }, checkedAt: '2026-01-02' },
+  },
+  { ...of('RepositoryGrant', 'reader', former), status: { requester: { login: 'dave-before' }, checkedAt: '2026-01-01' } },
+]
 
 /** Runs the command; resolves to what was written, and what was said. */
 async function run(words: readonly string[], options: { readonly all?: boolean; readonly dryRun?: boolean } = {}) {
@@ -30,7 +36,7 @@ async function run(words: readonly string[], options: { readonly all?: boolean; 
   ])
   const [written, lines]: [string[], string[]] = [[], []]
   const client = {
-    create: async () => ({ status: { userInfo: { username: me } } }),
+    create: async () => ({ status: { userInfo: { username: me, extra: { 'sekisho.dev/login': ['mia'] } } } }),
     get: async (type: object, { name }: { name: string }) => all.get(type)?.find(({ metadata }) => metadata.name === name),
     list: async (type: object) => all.get(type) ?? [],
     async mergePatch(type: { kind: string }, { name }: { name: string }, patch: object, { dryRun }: { dryRun: boolean }) {
@@ -49,7 +55,7 @@ describe('transfer', () => {
   test('takes over a RemoteSync and an AppPipeline by name', async () => {
     const { written, text } = await run(['remotesync/main', 'apppipeline/shop'])
     expect(written).toEqual([`RemoteSync/main ${patch}`, `AppPipeline/shop ${patch}`])
-    expect(text).toContain(`apppipeline/shop now asks GitHub in the name of ${me}, before: ${former}`)
+    expect(text).toContain(`apppipeline/shop now asks GitHub in the name of mia (${me}), before: dave (${former})`)
   })
 
   test('with --all takes over what people wrote, and leaves the RemoteSyncs of previews to their AppPipeline', async () => {

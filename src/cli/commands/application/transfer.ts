@@ -3,30 +3,36 @@
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { clusterKind } from '../../../api/builtin/resource-type.ts'
+import { personText } from '../../../api/names.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { type Cluster, fieldManager, found } from '../../kubernetes/cluster.ts'
 import { appPipelines, remoteSyncs, repositoryGrants } from '../../kubernetes/kinds.ts'
+import { knownLogins } from '../../kubernetes/known-logins.ts'
 import { type NamedObject, namedObject } from '../../kubernetes/named-object.ts'
 import { type ClusterFormat, present } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 
 type Options = { readonly output: ClusterFormat; readonly dryRun?: boolean; readonly all?: boolean }
 
-type SelfSubjectReview = KubeObject & { readonly status?: { readonly userInfo?: { readonly username?: string } } }
+type SelfSubjectReview = KubeObject & { readonly status?: { readonly userInfo?: UserInfo } }
+type UserInfo = { readonly username?: string; readonly extra?: Readonly<Record<string, readonly string[]>> }
 /** https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/self-subject-review-v1/ */
 const selfSubjectReviews = clusterKind<SelfSubjectReview>('authentication.k8s.io/v1', 'SelfSubjectReview', 'selfsubjectreviews')
 
 type Transfer = { readonly object: string; readonly from: string; readonly to: string }
 
-/** The name under which the API server knows the person. */
-async function ownName({ client }: Cluster): Promise<string> {
+/** Where AuthenticationConfiguration maps it: docs/guide/install.md. */
+const loginKey = 'sekisho.dev/login'
+
+/** The name under which the API server knows the person, and the login, where it says that. */
+async function whoIs({ client }: Cluster): Promise<{ readonly user: string; readonly login: string | undefined }> {
   const body = { apiVersion: selfSubjectReviews.apiVersion, kind: selfSubjectReviews.kind, metadata: {} }
   const review = await client.create(selfSubjectReviews, body, { fieldManager })
-  const username = review.status?.userInfo?.username
-  if (username === undefined) throw new AppError('upstream_failed', 'the API server does not say who you are')
-  return username
+  const { username: user, extra } = review.status?.userInfo ?? {}
+  if (user === undefined) throw new AppError('upstream_failed', 'the API server does not say who you are')
+  return { user, login: extra?.[loginKey]?.[0] || undefined }
 }
 
 type Followed = RemoteSync | AppPipeline
@@ -68,10 +74,12 @@ export async function transfer(context: ClusterContext, options: Options, texts:
   const { cluster, terminal } = context
   if (texts.length === 0 && options.all !== true)
     throw new AppError('invalid_request', 'name what to take over, such as remotesync/shop, or use --all')
-  const to = await ownName(cluster)
+  const { user: to, login } = await whoIs(cluster)
   const chosen: Followed[] = []
   for (const text of texts) chosen.push(await named(cluster, namedObject(text)))
   if (options.all === true) chosen.splice(0, chosen.length, ...(await all(cluster)))
+  // Before the change, with which the grants of the persons before end.
+  const logins = await knownLogins(cluster)
   const value: Transfer[] = []
   for (const { kind, metadata, spec } of chosen.filter(one => one.spec.requestedBy !== to)) {
     const type = kind === appPipelines.kind ? appPipelines : remoteSyncs
@@ -80,10 +88,16 @@ export async function transfer(context: ClusterContext, options: Options, texts:
     await cluster.client.mergePatch<Followed>(type, key, { spec: { requestedBy: to } }, { fieldManager, dryRun })
     value.push({ object: `${type.kind.toLowerCase()}/${metadata.name}`, from: spec.requestedBy, to })
   }
+  const me = personText(to, login ?? logins.get(to))
   const suffix = options.dryRun === true ? ' (dry run)' : ''
   const text = (): string =>
     value.length === 0
-      ? `nothing to take over: you are ${to}, and that is who asks`
-      : value.map(one => `${one.object} now asks GitHub in the name of ${one.to}, before: ${one.from}${suffix}`).join('\n')
+      ? `nothing to take over: you are ${me}, and that is who asks`
+      : value
+          .map(({ object, from }) => {
+            const former = personText(from, logins.get(from))
+            return `${object} now asks GitHub in the name of ${me}, before: ${former}${suffix}`
+          })
+          .join('\n')
   await present(terminal, options.output, { value, text })
 }

@@ -3,6 +3,7 @@ import type { Application } from '../../../api/apps/application.ts'
 import type { Pod } from '../../../api/builtin/core.ts'
 import { podState, processOf } from '../application/pods.ts'
 import type { Facts, UrlAnswer } from './facts.ts'
+import { timesText } from './phase-times.ts'
 import { conditionOf, fromCondition, type Judgement, observed, ok, open, type Step, waiting, wrong } from './step.ts'
 
 const domainReasons: ReadonlySet<string> = new Set(['DomainTaken', 'DomainReserved', 'DomainNotProven'])
@@ -172,6 +173,11 @@ function ingressStep(application: Application, { ingress, deployments }: Facts):
     : wrong('there is no Ingress with a host', 'report it to a platform admin')
 }
 
+function timesStep({ status }: Application, { remoteSync }: Facts): Judgement | undefined {
+  const text = timesText(remoteSync?.status?.phases, status?.phases)
+  return text === undefined ? undefined : ok(text)
+}
+
 function requestStep({ metadata, status }: Application, { answer }: Facts): Judgement | undefined {
   const url = status?.url
   if (url === undefined || answer === undefined) return undefined
@@ -205,6 +211,13 @@ function judgeAnswer(answer: UrlAnswer, url: string, application: string): Judge
   return status >= 400 ? ok(`${text}: the application itself answers so`) : ok(text)
 }
 
+/** Last: an Application answers without it. */
+function autoscalingStep(application: Application): Judgement | undefined {
+  const condition = conditionOf(application, 'Autoscaling')
+  if (condition === undefined) return undefined
+  return condition.status === 'Unknown' ? open(condition.message) : fromCondition(condition)
+}
+
 /** In the order in which a deployment passes them. */
 export const runSteps: readonly Step[] = [
   { name: 'application', judge: facts => observed(facts.application, 'Application', facts.now) },
@@ -218,5 +231,7 @@ export const runSteps: readonly Step[] = [
   { name: 'pods', judge: ofApplication(podsStep) },
   { name: 'service', judge: ofApplication(serviceStep) },
   { name: 'ingress', judge: ofApplication(ingressStep) },
+  { name: 'times', judge: ofApplication(timesStep) },
   { name: 'request', judge: ofApplication(requestStep) },
+  { name: 'autoscaling', judge: ofApplication(autoscalingStep) },
 ]

@@ -1,6 +1,7 @@
 // The way from GitHub to the image: delivery, grant, token, commit, fetch, queue, build. Pure.
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
-import { wakeAnnotation } from '../../../api/names.ts'
+import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
+import { personText, wakeAnnotation } from '../../../api/names.ts'
 import type { Condition } from '../../../api/resource.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
 import type { Facts } from './facts.ts'
@@ -49,9 +50,9 @@ function grantStep({ remoteSync, grant, now }: Facts): Judgement | undefined {
   const expired = secondsSince(grant.status?.expiresAt, now)
   if (grant.status?.expiresAt !== undefined && Date.parse(grant.status.expiresAt) <= now.getTime())
     return wrong(`RepositoryGrant ${name} expired ${expired} s ago`, 'delete it and create it again')
-  const approved = fromCondition(conditionOf(grant, 'Approved'), cureOfGrant(grant.spec.requestedBy, remoteSync))
+  const approved = fromCondition(conditionOf(grant, 'Approved'), cureOfGrant(grant, remoteSync))
   if (approved.mark !== 'ok') return approved
-  const ready = fromCondition(conditionOf(grant, 'Ready'), cureOfGrant(grant.spec.requestedBy, remoteSync))
+  const ready = fromCondition(conditionOf(grant, 'Ready'), cureOfGrant(grant, remoteSync))
   return ready.mark === 'ok' ? ok(`RepositoryGrant ${name} allows ${grant.spec.repositories.join(', ')}`) : ready
 }
 
@@ -61,10 +62,11 @@ function whoAsks(sync: RemoteSync): string {
   return `${kind.toLowerCase()}/${name}`
 }
 
-function cureOfGrant(requestedBy: string, sync: RemoteSync | undefined): string {
+function cureOfGrant({ spec, status }: RepositoryGrant, sync: RemoteSync | undefined): string {
+  const who = personText(spec.requestedBy, status?.requester?.login)
   return sync === undefined
-    ? `it was asked in the name of ${requestedBy}: that person needs the access on GitHub, or somebody who has it creates the grant`
-    : `it is asked in the name of ${requestedBy}: that person needs the access on GitHub, or somebody who has it runs sekisho transfer ${whoAsks(sync)}`
+    ? `it was asked in the name of ${who}: that person needs the access on GitHub, or somebody who has it creates the grant`
+    : `it is asked in the name of ${who}: that person needs the access on GitHub, or somebody who has it runs sekisho transfer ${whoAsks(sync)}`
 }
 
 function deliveryStep({ metadata, spec, status }: RemoteSync, { now }: Facts): Judgement {

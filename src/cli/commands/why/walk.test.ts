@@ -155,6 +155,42 @@ test('nothing is wrong: every step is passed, in the order of a push', () => {
   )
 })
 
+test('the times from the webhook to available stand right before the request to the URL', () => {
+  const phases = {
+    signalledAt: '2026-11-22T11:59:00.000Z',
+    resolvedAt: '2026-11-22T11:59:00.210Z',
+    // In whole seconds: it can seem to be before what came before it.
+    buildStartedAt: '2026-11-22T11:58:59Z',
+    builtAt: '2026-11-22T11:59:28.040Z',
+    availableAt: '2026-11-22T11:59:31.250Z',
+  }
+  const { steps, first } = walk({ ...healthy, remoteSync: sync({}, { status: { phases } }) })
+  expect(first).toBeUndefined()
+  expect(steps.slice(-2)).toEqual([
+    {
+      step: 'times',
+      mark: 'ok',
+      text: 'webhook 2026-11-22T11:59:00.000Z, commit +0.2 s, build started +0.0 s, built +28.0 s, available +31.3 s',
+    },
+    { step: 'request', mark: 'ok', text: 'GET http://shop.example answers 200 in 12 ms' },
+  ])
+})
+
+test('without a RemoteSync the times are those of the newest release', () => {
+  const phases = { release: 3, releasedAt: '2026-11-22T11:59:00.000Z', availableAt: '2026-11-22T11:59:04.000Z' }
+  const own = { remoteSync: undefined, grant: undefined, installation: undefined }
+  const { steps } = walk({ ...healthy, ...own, application: application({}, { status: { phases } }) })
+  expect(steps.find(({ step }) => step === 'times')?.text).toBe('release 2026-11-22T11:59:00.000Z, available +4.0 s')
+})
+
+test('an autoscaler without measurements is named last: the Application answers', () => {
+  const scaled = (text: string) => walk({ ...healthy, application: application({ Autoscaling: text }) })
+  const { steps, first } = scaled('MetricsMissing: the cluster has no metrics server')
+  expect(steps.at(-1)?.step).toBe('autoscaling')
+  expect(first).toMatchObject({ step: 'autoscaling', mark: 'wrong', text: 'MetricsMissing: the cluster has no metrics server' })
+  expect(scaled('True').first).toBeUndefined()
+})
+
 const waits = (stage: string) => `${stage}: waits for ${stage}`
 
 type Case = readonly [name: string, facts: Partial<Facts>, step: string, mark: 'wrong' | 'waiting', text: RegExp, cure?: RegExp]
@@ -210,6 +246,19 @@ const cases: readonly Case[] = [
     'wrong',
     /RequesterLacksAccess: dave/,
     /sekisho transfer remotesync\/shop/,
+  ],
+  [
+    'the person has left, and GitHub has told the login',
+    {
+      grant: grant(
+        { Approved: 'RequesterLacksAccess: dave does not have read access to acme/shop' },
+        { requester: { login: 'dave' } },
+      ),
+    },
+    'grant',
+    'wrong',
+    /RequesterLacksAccess/,
+    /in the name of dave \(github\|github\.com\|7\): that person/,
   ],
   [
     'the person of a preview has left',

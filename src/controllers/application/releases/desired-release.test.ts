@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { changedByAnnotation, promotedAnnotation } from '../../../api/names.ts'
-import { changedBy, changeOf } from './desired-release.ts'
+import { changedBy, changeOf, personIn } from './desired-release.ts'
 
 const image = 'registry.example.com/acme/shop@sha256:1'
 const requestedBy = 'github|github.com|7'
@@ -80,6 +80,15 @@ test.each([
   const syncs = [sync('other', { build: { commit: 'c9' } }), sync('shop', status)]
   const by = changedBy(live([['sekisho-cli', '2026-01-01T00:00:00Z']], 'c1'), { syncs, released: 1 }, 'NewCommit')
   expect(by).toEqual({ kind: 'RemoteSync', name: 'shop', requestedBy })
+})
+
+test.each([
+  [{ kind: 'User', name: 'u' } as const, 'u'],
+  [{ kind: 'RemoteSync', name: 'shop', requestedBy: 'r' } as const, 'r'],
+  [{ kind: 'FieldManager', name: 'unknown (u)', alsoChangedBy: 'a' } as const, 'a'],
+  [{ kind: 'FieldManager', name: 'unknown (u)' } as const, undefined],
+])('the person in %j', (by, person) => {
+  expect(personIn(by)).toBe(person)
 })
 
 test('an image without a commit was not set by a RemoteSync', () => {

@@ -104,6 +104,11 @@ export function changedBy(live: Application, { syncs, released }: Changes, reaso
   return reason === 'SecretChanged' ? unknown(live) : ofSpec(live, released)
 }
 
+/** The user name of the one person whom it names; undefined when it names nobody. */
+export function personIn({ kind, name, requestedBy, alsoChangedBy }: By): string | undefined {
+  return kind === 'User' ? name : (requestedBy ?? alsoChangedBy)
+}
+
 /** The Application has an image: it was decided that it can be rendered. */
 export function desiredRelease(
   application: Application,

@@ -11,7 +11,8 @@ import type { Refusal } from '../../../policy/check.ts'
 import type { Manifest } from '../desired.ts'
 import type { Facts } from '../gather.ts'
 import { type Choice, choosePinned, chooseRelease, planRelease } from './choose-release.ts'
-import { changedBy, changeOf, desiredRelease, releaseName } from './desired-release.ts'
+import { changedBy, changeOf, desiredRelease, personIn, releaseName } from './desired-release.ts'
+import type { KnownLogins } from './known-logins.ts'
 import { applicationOf, contentHash, type ReleaseHeader } from './release-content.ts'
 import { decideJob, deletedJob, desiredJob, type JobRecord, jobHold } from './release-job.ts'
 import type { ReleaseObservation } from './release-status.ts'
@@ -21,6 +22,7 @@ import { createRelease, startJob } from './write-releases.ts'
 export type ReleaseDeps = {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'delete'>
   readonly snapshots: Snapshots
+  readonly knownLogin: KnownLogins
   readonly clock: Clock
 }
 
@@ -86,7 +88,10 @@ async function currentRelease(
   const live = await liveApplication(deps, application)
   const reason = changeOf(live, plan.reason)
   const by = changedBy(live, { syncs, released: releasedGeneration(application, newest) }, reason)
-  const desired = desiredRelease(application, { ...plan, reason }, { secretVersions, by })
+  const person = personIn(by)
+  const login = person === undefined ? undefined : deps.knownLogin(application.metadata.namespace ?? '', person)
+  const named = login === undefined ? by : { ...by, login }
+  const desired = desiredRelease(application, { ...plan, reason }, { secretVersions, by: named })
   const made: Release = await createRelease({ client: deps.client, application }, desired)
   return { kind: 'current', release: made, madeAt: deps.clock.now().toISOString() }
 }

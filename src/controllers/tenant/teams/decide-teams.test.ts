@@ -56,6 +56,14 @@ test.each(rows)('%s', (...[, answer, status, reason, message]) => {
   expect(condition.message).toMatch(message)
 })
 
+test('an unknown team is shown with the name that was given with its id', () => {
+  const subject = { type: 'Team', id: 9, name: 'backend' } as const
+  const { spec, ...rest } = tenant()
+  const named: Tenant = { ...rest, spec: { ...spec, roles: [{ role: 'developer', subject }] } }
+  const answer: TeamsAnswer = { kind: 'known', teams: [1, 9], missing: [9], askedAt }
+  expect(rolesResolvedCondition(named, answer).message).toContain('acme has no team with the id 9 (backend), so')
+})
+
 test("a person's account has no teams; the message names the cure", () => {
   const condition = rolesResolvedCondition(tenant(undefined, 'User'), { kind: 'no-organization-teams', teams: [7] })
   expect(condition).toMatchObject({ status: 'False', reason: 'UnknownTeam' })

@@ -17,7 +17,7 @@ export function rolesResolvedCondition(tenant: Tenant, answer: TeamsAnswer): Wan
       const { login } = tenant.spec.account
       if (answer.teams.length === 0)
         return { type, status: 'True', reason: tenantReasons.rolesResolved, message: 'no role is for a team' }
-      const message = `spec.roles: ${login} is a person's account and has no teams (${listed(answer.teams)}): use type User, Owners or Members`
+      const message = `spec.roles: ${login} is a person's account and has no teams (${listed(answer.teams.map(id => nameOfTeam(tenant, id)))}): use type User, Owners or Members`
       return { type, status: 'False', reason: tenantReasons.unknownTeam, message }
     }
     case 'known':
@@ -43,14 +43,20 @@ function known(tenant: Tenant, { teams, missing }: Extract<TeamsAnswer, { kind: 
     return { type, status: 'True', reason: tenantReasons.rolesResolved, message }
   }
   const message =
-    `spec.roles: ${login} has no team with the id ${listed(missing)}, so nobody has that role through it: ` +
+    `spec.roles: ${login} has no team with the id ${listed(missing.map(id => nameOfTeam(tenant, id)))}, so nobody has that role through it: ` +
     'set subject.id to the number that `gh api orgs/<organisation>/teams` shows, or remove the role'
   return { type, status: 'False', reason: tenantReasons.unknownTeam, message }
 }
 
+/** The id first, which counts; the name is what was given with it. */
+function nameOfTeam({ spec }: Tenant, id: number): string {
+  const name = spec.roles.find(({ subject }) => subject.type === 'Team' && subject.id === id)?.subject.name
+  return name === undefined ? String(id) : `${id} (${name})`
+}
+
 const mostListed = 10
 
-function listed(ids: readonly number[]): string {
+function listed(ids: readonly string[]): string {
   const shown = ids.slice(0, mostListed).join(', ')
   return ids.length > mostListed ? `${shown} and ${ids.length - mostListed} more` : shown
 }
