@@ -1,6 +1,7 @@
 // What stays of the webhook's certificate and its authority when `make up` runs again: everything that serves.
 import { X509Certificate } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
+import { decideRenewal } from '../../../src/controllers/services/webhook-certificate.ts'
 import { issueCertificate, makeCertificateAuthority } from '../../../src/identity/certificate-authority.ts'
 import type { CertifiedKey } from '../../../src/identity/certified-key.ts'
 import { type AdmissionFacts, admissionCertificate, decideAdmission } from './admission-certificate.ts'
@@ -81,4 +82,14 @@ test('the first run makes an authority for years, and a certificate of it that t
     keepsAuthority: true,
     former: [],
   })
+})
+
+test('the controllers keep the certificate that it made, renew it in time, and replace one of the former authority at once', async () => {
+  const empty = { read: async () => undefined } as never
+  const { authority: first, serving, trusted } = await admissionCertificate(empty, 'production', made)
+  const renewal = (served: KeyPair, bundle: string, now: Date) =>
+    decideRenewal({ authority: first.certificate, served: served.certificate, bundles: [bundle], now }).kind
+  expect(renewal(serving, trusted, after(1))).toBe('keep')
+  expect(renewal(serving, trusted, after(21))).toBe('renew')
+  expect(renewal(await issue(former, made), `${trusted}${former.certificatePem}`, after(1))).toBe('renew')
 })
