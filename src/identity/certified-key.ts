@@ -1,5 +1,5 @@
 // A certificate with its private key, and when it has to be renewed. Pure; certificate-authority.ts creates them.
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import type { SecretString } from '../lib/secret-string.ts'
 
@@ -20,17 +20,6 @@ export function certificateFacts(certificatePem: string): CertificateFacts {
     }
   } catch {
     throw new AppError('integrity_violation', 'a stored certificate cannot be read')
-  }
-}
-
-/** Whether it is the certificate of an authority (CA:TRUE) with its EC P-256 key; false also for what cannot be read. */
-export function isAuthority({ certificatePem, privateKeyPem }: CertifiedKey): boolean {
-  try {
-    const certificate = new X509Certificate(certificatePem)
-    const key = createPrivateKey(privateKeyPem.reveal())
-    return certificate.ca && certificate.checkPrivateKey(key) && key.asymmetricKeyDetails?.namedCurve === 'prime256v1'
-  } catch {
-    return false
   }
 }
 

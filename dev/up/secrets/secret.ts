@@ -3,16 +3,16 @@
 import { randomBytes } from 'node:crypto'
 import { stringify } from 'yaml'
 import type { Kubectl } from '../kubectl.ts'
-import { platformNamespace } from '../mode.ts'
+import { platformNamespace as namespace } from '../mode.ts'
 
 export type SecretData = Readonly<Record<string, string>>
 
 export function secretManifest(name: string, data: SecretData, type = 'Opaque'): string {
-  return stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: platformNamespace }, type, stringData: data })
+  return stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, type, stringData: data })
 }
 
-/** The values of a Secret in the cluster; empty when there is none. `namespace` is the platform's unless a test says otherwise. */
-export async function secretData(kubectl: Kubectl, name: string, namespace: string = platformNamespace): Promise<SecretData> {
+/** The values of a Secret in the cluster; empty when there is none. */
+export async function secretData(kubectl: Kubectl, name: string): Promise<SecretData> {
   const found = (await kubectl.read(['secret', name, '-n', namespace])) as { readonly data?: SecretData } | undefined
   return Object.fromEntries(
     Object.entries(found?.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),

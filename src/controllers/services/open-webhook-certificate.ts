@@ -2,6 +2,7 @@
 // reads the mounted files again; replicas may serve the former one meanwhile, which API servers trust as long. The key of the authority stays in
 // this process, and the key of a certificate goes into the Secret only. It never writes registrations (docs/adr/0029-who-calls-the-webhook.md): an
 // authority is replaced by the installer, who has API servers trust both first.
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import {
   mutatingWebhookConfigurations,
   secrets,
@@ -10,7 +11,7 @@ import {
 } from '../../api/builtin/index.ts'
 import { admissionWebhook, platformNamespace } from '../../api/names.ts'
 import { issueCertificate } from '../../identity/certificate-authority.ts'
-import { type CertifiedKey, certificateFacts, isAuthority } from '../../identity/certified-key.ts'
+import { type CertifiedKey, certificateFacts } from '../../identity/certified-key.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import { createWebhookCertificateMetrics } from '../../web/metrics.ts'
@@ -128,4 +129,14 @@ function authorityOf({ admissionAuthorityCertificate, admissionAuthorityKey }: D
     'invalid_configuration',
     'SEKISHO_ADMISSION_AUTHORITY_CERTIFICATE and SEKISHO_ADMISSION_AUTHORITY_KEY: the certificate of an authority (CA:TRUE) and its EC P-256 key are needed, both in PEM',
   )
+}
+
+function isAuthority({ certificatePem, privateKeyPem }: CertifiedKey): boolean {
+  try {
+    const certificate = new X509Certificate(certificatePem)
+    const key = createPrivateKey(privateKeyPem.reveal())
+    return certificate.ca && certificate.checkPrivateKey(key) && key.asymmetricKeyDetails?.namedCurve === 'prime256v1'
+  } catch {
+    return false
+  }
 }
