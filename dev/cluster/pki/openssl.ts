@@ -1,5 +1,5 @@
 // Makes P-256 keys and certificates with the openssl program. Key files are readable by their owner only; a key is never an argument.
-// Development only: no key made here protects more than a local cluster.
+// For the local cluster, and for what `make up` signs on a cluster of the user's.
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { runCommand } from '../run-command.ts'
