@@ -37,8 +37,8 @@ env: node_modules ## print the shell settings for the local cluster: eval "$$(ma
 bench: node_modules ## benchmarks (B=name for one)
 	@$(node) node test/bench/main.ts $(B)
 
-soak: node_modules ## run the whole platform for 15 minutes under load and faults (M=minutes)
-	@$(node) node test/soak/main.ts $(if $(M),--minutes $(M))
+soak: node_modules ## run the whole platform for 15 minutes under load and faults (M=minutes, MODE=standalone: in that form)
+	@$(node) node test/soak/main.ts $(if $(M),--minutes $(M)) $(if $(MODE),--form $(MODE))
 
 doctor: ## check this machine for what is needed and print how to install what is missing
 	@$(node) node dev/cluster/main.ts doctor

@@ -21,7 +21,8 @@ export type PlatformAddresses = {
 }
 
 /** Where the manifests of both forms mount the Secret of the controllers. */
-export const mountedRegistryAuthority = '/etc/sekisho/secrets/registry-authority'
+export const mountedSecrets = '/etc/sekisho/secrets'
+export const mountedRegistryAuthority = `${mountedSecrets}/registry-authority`
 
 /** The user who administers the platform in development, by a ClusterRoleBinding. */
 export const platformAdmin = { login: 'ada', subject: `github|${githubHost}|1006` }

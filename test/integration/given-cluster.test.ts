@@ -62,7 +62,7 @@ beforeAll(async () => {
   for (const mode of modes) {
     const plan = planOf(mode)
     const environment = givenPodSettings(plan)
-    const { main, migration } = givenOverlay({ plan, environment, authority: { pem: 'authority', fingerprint: 'f00d' } })
+    const { main, migration } = givenOverlay({ plan, environment, fingerprint: 'f00d', admissionAuthorities: 'authority' })
     const base = join(settings.repository, 'deploy', mode)
     const folder = join(scratch, mode)
     const part = { ...main, patches: [...main.patches, restartPatch(environment)] }
@@ -150,6 +150,8 @@ describe.each([...modes])('%s', form => {
       SEKISHO_REGISTRY: 'registry.example.com:5443/team/apps',
       SEKISHO_REGISTRY_PLATFORM_PATHS: 'team/cnb,team/kpack',
       SEKISHO_APPLICATION_EGRESS: '10.0.0.9/32:4000',
+      SEKISHO_ADMISSION_AUTHORITY_CERTIFICATE_FILE: '/etc/sekisho/secrets/admission-authority.crt',
+      SEKISHO_ADMISSION_AUTHORITY_KEY_FILE: '/etc/sekisho/secrets/admission-authority.key',
     })
   })
 

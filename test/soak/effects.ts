@@ -92,14 +92,14 @@ export async function untilEffects(
 
 /** Decisions that were recorded twice in a row for one grant, and whether the audit chain is valid. */
 export async function auditProblems({
-  store,
+  store: { audit },
 }: SoakPlatform): Promise<{ readonly repeated: readonly string[]; readonly verified: boolean; readonly entries: number }> {
-  const verification = await verifyLog(store.audit)
-  const { sequence } = await store.audit.head()
+  const verification = await verifyLog(audit)
+  const { sequence } = await audit.head()
   const last = new Map<string, string>()
   const repeated: string[] = []
   for (let after = 0; ; ) {
-    const page = await store.audit.list({ after, action: 'grant.decided', limit: 1000 })
+    const page = await audit.list({ after, action: 'grant.decided', limit: 1000 })
     for (const { details, sequence: entry, object } of page) {
       const grant = String(details?.['grantUid'])
       const decision = `${details?.['decision']} ${details?.['rule']} ${details?.['check']}`

@@ -1,6 +1,6 @@
-// Injects faults during a soak run: one after the other, at the API server and at GitHub, each through its own proxy or emulator. Counts them by
-// name. Dropped watch events are excluded: only the resync repairs them, and its period is longer than the end of a run may wait.
+// Injects faults during a soak run: one after the other, between each process and the API server, and at GitHub. Counts them by name. Dropped watch events are excluded: only the resync repairs them, and its period is longer than the end of a run may wait.
 import { randomInt } from 'node:crypto'
+import type { ChaosProxy } from '../faults/chaos-proxy/chaos-proxy.ts'
 import { conflict, expired, internalError, tooManyRequests } from '../faults/chaos-proxy/faults.ts'
 import { isWrite, type RequestFacts } from '../faults/chaos-proxy/request-facts.ts'
 import type { SoakPlatform } from './platform.ts'
@@ -14,58 +14,56 @@ export type FaultInjection = {
   readonly end: () => Promise<void>
 }
 
-type Inject = () => void | Promise<void>
+type Disarms = readonly (() => void)[]
+/** Returns what disarms it at each proxy, where it can wait to be used. */
+type Inject = () => Disarms | undefined | Promise<undefined>
 
 export function createFaultInjection(fixture: SoakPlatform): FaultInjection {
-  const { proxy } = fixture
+  const { proxies } = fixture
   const { faults } = fixture.github.context
   const counts = new Map<string, number>()
-  const disarms = new Set<() => void>()
-  const request: typeof proxy.onRequest = (fault, options) => keep(proxy.onRequest(fault, options))
-  const event: typeof proxy.onEvent = (fault, options) => keep(proxy.onEvent(fault, options))
-  function keep<Armed extends { readonly disarm: () => void }>(armed: Armed): Armed {
-    disarms.add(armed.disarm)
-    return armed
-  }
+  const armed = new Map<string, Disarms>()
+  const request = (...args: Parameters<ChaosProxy['onRequest']>): Disarms => proxies.map(proxy => proxy.onRequest(...args).disarm)
+  const arm = (...args: Parameters<typeof faults.arm>): undefined => void faults.arm(...args)
+  const event = (...args: Parameters<ChaosProxy['onEvent']>): Disarms => proxies.map(proxy => proxy.onEvent(...args).disarm)
 
   /** A watch that does not follow a silent one: two silences in a row are two faults, and each takes its own time to be detected. */
   const mayBeSilenced = (watch: RequestFacts): boolean => {
-    const log = proxy.log.entries()
+    const log = proxies.map(proxy => proxy.log.entries()).find(entries => entries.some(each => each === watch)) ?? []
     const request = log.find(each => each === watch)
     return request?.verb === 'watch' && !isSilent(watchBefore(log, request))
   }
 
   const injections: Readonly<Record<string, Inject>> = {
-    'API server: 500': () => void request({ kind: 'refuse', ...internalError }, { uses: 5 }),
-    'API server: 429': () => void request({ kind: 'refuse', ...tooManyRequests(1) }, { uses: 5 }),
-    'API server: 409 on writes': () => void request({ kind: 'refuse', ...conflict }, { uses: 5, match: isWrite }),
+    'API server: 500': () => request({ kind: 'refuse', ...internalError }, { uses: 5 }),
+    'API server: 429': () => request({ kind: 'refuse', ...tooManyRequests(1) }, { uses: 5 }),
+    'API server: 409 on writes': () => request({ kind: 'refuse', ...conflict }, { uses: 5, match: isWrite }),
     'API server: 410 when a watch opens': () =>
-      void request({ kind: 'refuse', ...expired }, { match: ({ verb }) => verb === 'watch' }),
-    'API server: connection reset': () => void request({ kind: 'reset' }, { uses: 3 }),
-    'API server: answer of a write lost': () => void request({ kind: 'lose-answer' }, { uses: 3, match: isWrite }),
-    'API server: answers 1 s late': () => void request({ kind: 'slow', milliseconds: 1000 }, { uses: 10 }),
-    'API server: half-open connection': () => void request({ kind: 'half-open' }, { match: mayBeSilenced }),
+      request({ kind: 'refuse', ...expired }, { match: ({ verb }) => verb === 'watch' }),
+    'API server: connection reset': () => request({ kind: 'reset' }, { uses: 3 }),
+    'API server: answer of a write lost': () => request({ kind: 'lose-answer' }, { uses: 3, match: isWrite }),
+    'API server: answers 1 s late': () => request({ kind: 'slow', milliseconds: 1000 }, { uses: 10 }),
+    'API server: half-open connection': () => request({ kind: 'half-open' }, { match: mayBeSilenced }),
     'API server: away for 3 s': async () => {
-      await proxy.down('refuse')
+      await Promise.all(proxies.map(proxy => proxy.down('refuse')))
       await new Promise(resolve => setTimeout(resolve, 3000))
-      await proxy.up()
+      await Promise.all(proxies.map(proxy => proxy.up()))
+      return undefined
     },
-    'watch: 410 in mid-stream': () => void event({ kind: 'error', ...expired }),
-    'watch: silent': () => void event({ kind: 'stall' }, { match: ({ watch }) => mayBeSilenced(watch) }),
-    'watch: truncated line': () => void event({ kind: 'truncate' }),
-    'watch: closed': () => void event({ kind: 'close-after' }, { uses: 3 }),
-    'watch: events doubled': () => void event({ kind: 'duplicate' }, { uses: 10 }),
-    'GitHub: 502': () => void faults.arm({ kind: 'rest-status', status: 502 }, 3, 20),
-    'GitHub: secondary limit': () =>
-      void faults.arm({ kind: 'rate-limited', limit: 'secondary', status: 403, retryAfter: 1 }, 2, 20),
-    'GitHub: reset after the effect': () => void faults.arm({ kind: 'reset', when: 'after', path: '/app/installations' }, 1, 20),
-    'GitHub: slow answers': () => void faults.arm({ kind: 'slow-answer', milliseconds: 1500 }, 3, 20),
-    'GitHub: fresh token refused': () => void faults.arm({ kind: 'fresh-token-refused', status: 401 }, 2, 20),
-    'GitHub: webhook lost': () => void faults.arm({ kind: 'lost-webhook' }, 2, 30),
-    'GitHub: webhook doubled': () => void faults.arm({ kind: 'doubled-webhook' }, 3, 30),
-    'GitHub: webhooks out of order': () => void faults.arm({ kind: 'reordered-webhook' }, 2, 30),
-    'GitHub: git transport 503': () =>
-      void faults.arm({ kind: 'git-status', status: 503, path: '/acme/shop.git/git-upload-pack' }, 1, 20),
+    'watch: 410 in mid-stream': () => event({ kind: 'error', ...expired }),
+    'watch: silent': () => event({ kind: 'stall' }, { match: ({ watch }) => mayBeSilenced(watch) }),
+    'watch: truncated line': () => event({ kind: 'truncate' }),
+    'watch: closed': () => event({ kind: 'close-after' }, { uses: 3 }),
+    'watch: events doubled': () => event({ kind: 'duplicate' }, { uses: 10 }),
+    'GitHub: 502': () => arm({ kind: 'rest-status', status: 502 }, 3, 20),
+    'GitHub: secondary limit': () => arm({ kind: 'rate-limited', limit: 'secondary', status: 403, retryAfter: 1 }, 2, 20),
+    'GitHub: reset after the effect': () => arm({ kind: 'reset', when: 'after', path: '/app/installations' }, 1, 20),
+    'GitHub: slow answers': () => arm({ kind: 'slow-answer', milliseconds: 1500 }, 3, 20),
+    'GitHub: fresh token refused': () => arm({ kind: 'fresh-token-refused', status: 401 }, 2, 20),
+    'GitHub: webhook lost': () => arm({ kind: 'lost-webhook' }, 2, 30),
+    'GitHub: webhook doubled': () => arm({ kind: 'doubled-webhook' }, 3, 30),
+    'GitHub: webhooks out of order': () => arm({ kind: 'reordered-webhook' }, 2, 30),
+    'GitHub: git transport 503': () => arm({ kind: 'git-status', status: 503, path: '/acme/shop.git/git-upload-pack' }, 1, 20),
   }
   const names = Object.keys(injections)
   let order: string[] = []
@@ -81,12 +79,14 @@ export function createFaultInjection(fixture: SoakPlatform): FaultInjection {
           .map(({ name }) => name)
       const name = order.pop() ?? ''
       counts.set(name, (counts.get(name) ?? 0) + 1)
-      await injections[name]?.()
+      // A replica that does not lead asks for little: what is left of a fault must not wait for the time when it leads.
+      for (const disarm of armed.get(name) ?? []) disarm()
+      armed.set(name, (await injections[name]?.()) ?? [])
     },
     async end() {
-      for (const disarm of disarms) disarm()
+      for (const disarm of [...armed.values()].flat()) disarm()
       faults.reset()
-      await proxy.up()
+      await Promise.all(proxies.map(proxy => proxy.up()))
     },
   }
 }

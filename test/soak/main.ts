@@ -1,37 +1,46 @@
-// `make soak`: runs the whole platform for a quarter of an hour under churn (Applications, pushes, tokens) and faults (API server, GitHub), then
-// without faults, and compares the state with the expected one. Exits with 1 when a promise was broken. Bounded in time.
+// `make soak`: runs the whole platform for a quarter of an hour under churn (Applications, pushes, tokens) and faults (API server, GitHub, and in the
+// production form killed processes), then without faults, and compares the state with the expected one. Exits with 1 when a promise was broken. Bounded in time.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
+import type { Mode as Form } from '../../src/admission/identities.ts'
 import { messageOf } from '../../src/lib/errors.ts'
 import { createApplications } from './applications.ts'
 import { evaluateSoak, type SoakRow } from './assertions.ts'
 import { auditProblems, compareEffects, type Effects, untilEffects } from './effects.ts'
 import { createFaultInjection } from './fault-injection.ts'
+import { createKills } from './kills.ts'
+import { createMeasurements } from './measurements.ts'
 import { openSoakPlatform, type SoakPlatform } from './platform.ts'
 import { createPushes } from './pushes.ts'
-import { type MemorySample, memorySample, type Sample, sampleProcess } from './samples.ts'
+import { sum, warmUpSeconds } from './samples.ts'
 import { silencesUntilFound } from './silences.ts'
 import { openTenant } from './tenant.ts'
 import { createTokens } from './tokens.ts'
 
-const usage = `usage: make soak [M=minutes]   or   node test/soak/main.ts [--minutes N] [--calm] [-o json]
+const usage = `usage: make soak [M=minutes] [MODE=form]   or   node test/soak/main.ts [--form F] [--minutes N] [--calm] [-o json]
+  --form F     production (default): broker, controllers and admission, two replicas each; or standalone: one process
   --minutes N  duration of churn and faults, 1 to 240 (default 15)
   --calm       churn without faults
   -o json      print the rows as JSON
 `
 
-type Options = { readonly minutes: number; readonly calm: boolean; readonly json: boolean }
+type Options = { readonly form: Form; readonly minutes: number; readonly calm: boolean; readonly json: boolean }
 
 function readOptions(): Options | undefined {
-  const options = { minutes: { type: 'string', default: '15' }, calm: { type: 'boolean', default: false } } as const
+  const form = { type: 'string', default: 'production' } as const
+  const options = { form, minutes: { type: 'string', default: '15' }, calm: { type: 'boolean', default: false } } as const
   const more = { output: { type: 'string', short: 'o', default: 'table' }, help: { type: 'boolean', default: false } } as const
   const { values } = parseArgs({ options: { ...options, ...more } })
   const minutes = Number(values.minutes)
   const known = values.output === 'table' || values.output === 'json'
-  if (values.help || !known || !(minutes >= 1 && minutes <= 240)) return undefined
-  return { minutes, calm: values.calm, json: values.output === 'json' }
+  if (values.help || !known || !isForm(values.form) || !(minutes >= 1 && minutes <= 240)) return undefined
+  return { form: values.form, minutes, calm: values.calm, json: values.output === 'json' }
+}
+
+function isForm(text: string): text is Form {
+  return text === 'production' || text === 'standalone'
 }
 
 /** Calls `work` at this interval until the signal aborts; an error of `work` rejects. */
@@ -57,12 +66,13 @@ async function soak(fixture: SoakPlatform, { minutes, calm }: Options): Promise<
   const over = new AbortController()
   const applications = createApplications(fixture, over.signal)
   const pushes = await createPushes(fixture)
-  const tokens = await createTokens(fixture)
+  const killing = !calm && fixture.form === 'production'
+  const tokens = await createTokens(fixture, killing)
   const faults = createFaultInjection(fixture)
-  const samples: Sample[] = []
-  const memories: MemorySample[] = []
+  const measurements = createMeasurements(fixture.processes)
   const began = performance.now()
   const elapsed = (): number => (performance.now() - began) / 1000
+  const kills = createKills(fixture.processes, () => elapsed() < warmUpSeconds(minutes))
   const timer = setTimeout(() => over.abort(), minutes * 60_000)
   const failed: unknown[] = []
   const run = (everyMilliseconds: number, work: () => Promise<void>): Promise<void> =>
@@ -73,14 +83,12 @@ async function soak(fixture: SoakPlatform, { minutes, calm }: Options): Promise<
   const monitor = async (): Promise<void> => {
     const ended = fixture.ended()
     if (ended !== undefined) throw new Error(ended)
-    samples.push(await sampleProcess(fixture.pid, fixture.healthUrl, elapsed()))
+    await measurements.sample(elapsed())
   }
   const report = async (): Promise<void> => {
-    const now = memorySample(await fixture.memory(), elapsed())
-    memories.push(now)
+    const memory = await measurements.memory(elapsed())
     const facts = `${applications.writes()} writes, ${pushes.pushed()} pushes, ${tokens.delivered()} tokens`
-    const memory = `${now.residentMegabytes.toFixed(0)} MB, ${now.liveMegabytes.toFixed(1)} MB live`
-    console.error(`[${elapsed().toFixed(0).padStart(5)} s] ${facts}; ${memory}, ${samples.at(-1)?.openFiles ?? '–'} files`)
+    console.error(`[${elapsed().toFixed(0).padStart(5)} s] ${facts}; ${memory}`)
   }
   try {
     await Promise.all([
@@ -88,6 +96,7 @@ async function soak(fixture: SoakPlatform, { minutes, calm }: Options): Promise<
       run(3000, pushes.tick),
       run(1000, tokens.tick),
       ...(calm ? [] : [run(4000, faults.next)]),
+      ...(killing ? [run(20_000, kills.next)] : []),
       run(5000, monitor),
       run(20_000, report),
     ])
@@ -100,6 +109,8 @@ async function soak(fixture: SoakPlatform, { minutes, calm }: Options): Promise<
     const effects = await untilEffects(fixture, compare, 180_000)
     const settledSeconds = (performance.now() - calmSince) / 1000
     const audit = await auditProblems(fixture)
+    const { processes } = measurements
+    const samples = processes.flatMap(process => process.samples)
     const [quietest] = samples.toSorted((one, other) => other.watchSilence - one.watchSilence)
     if (quietest !== undefined)
       console.error(
@@ -111,16 +122,18 @@ async function soak(fixture: SoakPlatform, { minutes, calm }: Options): Promise<
       'writes by developers': applications.writes(),
       'pushes by git': pushes.pushed(),
       'tokens delivered': tokens.delivered(),
+      'grants written again because no webhook answered': tokens.repeated(),
       ...Object.fromEntries([...tokens.refusals].map(([status, count]) => [`token desk answered ${status}`, count])),
       'audit entries': audit.entries,
-      lists: samples.at(-1)?.lists ?? 0,
-      'watches ended': samples.at(-1)?.watchEnds ?? 0,
+      lists: sum(processes.map(process => process.samples.at(-1)?.lists ?? 0)),
+      'watches ended': sum(processes.map(process => process.samples.at(-1)?.watchEnds ?? 0)),
+      ...Object.fromEntries([...kills.counts].map(([name, count]) => [`fault: ${name} killed`, count])),
       ...Object.fromEntries([...faults.counts].sort().map(([name, count]) => [`fault: ${name}`, count])),
     }
     const tokensAlive = await tokens.alive()
-    const silences = silencesUntilFound(fixture.proxy.log.entries(), performance.now())
+    const silences = fixture.proxies.flatMap(proxy => silencesUntilFound(proxy.log.entries(), performance.now()))
     const { delays } = applications
-    return evaluateSoak({ minutes, samples, memories, silences, effects, settledSeconds, tokensAlive, audit, delays, counts })
+    return evaluateSoak({ minutes, processes, silences, effects, settledSeconds, tokensAlive, audit, delays, counts })
   } finally {
     clearTimeout(timer)
     over.abort()
@@ -144,12 +157,12 @@ async function main(): Promise<number> {
     process.stderr.write(usage)
     return 2
   }
-  const fixture = await openSoakPlatform()
+  const fixture = await openSoakPlatform({ form: options.form })
   try {
     const rows = await soak(fixture, options)
-    const file = join(readClusterSettings().stateFolder, 'soak', 'result.json')
+    const file = join(readClusterSettings().stateFolder, 'soak', `result-${options.form}.json`)
     await mkdir(dirname(file), { recursive: true })
-    const result = { date: new Date().toISOString(), minutes: options.minutes, calm: options.calm, rows }
+    const result = { date: new Date().toISOString(), form: options.form, minutes: options.minutes, calm: options.calm, rows }
     await writeFile(file, `${JSON.stringify(result, null, 2)}\n`)
     if (options.json) console.log(JSON.stringify(result, null, 2))
     else print(rows)

@@ -8,24 +8,23 @@ import { type Mode, platformIdentities } from '../../src/admission/identities.ts
 import { policyFiles } from '../../src/admission/policies.ts'
 import { registrations } from '../../src/admission/registrations.ts'
 import { platformNamespace } from '../../src/api/names.ts'
+import { servicePorts } from './process-plans.ts'
 
-/** Where the admission webhook of the platform listens. */
-export const admissionPort = 24_445
 const registry = '/apis/admissionregistration.k8s.io/v1'
 
 /** A token of a ServiceAccount of the platform. */
-export async function accountToken({ admin }: Pick<ControlPlane, 'admin'>, account = 'sekisho'): Promise<string> {
+export async function accountToken({ admin }: Pick<ControlPlane, 'admin'>, account: string): Promise<string> {
   const path = `/api/v1/namespaces/${platformNamespace}/serviceaccounts/${account}/token`
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 6 * 3600 } }
   const { status } = (await admin.call('POST', path, body)) as { readonly status: { readonly token: string } }
   return status.token
 }
 
-/** Access with the platform's own ServiceAccount, which has no more rights than its roles. */
-export async function platformKubeconfig({ kubeconfig, admin }: ControlPlane, folder: string): Promise<string> {
-  const token = await accountToken({ admin })
+/** Access with a ServiceAccount of the platform, which has no more rights than its roles. Resolves to a file in the folder. */
+export async function platformKubeconfig({ kubeconfig, admin }: ControlPlane, folder: string, account: string): Promise<string> {
+  const token = await accountToken({ admin }, account)
   const { server, certificateAuthority = '' } = await readKubeconfig(kubeconfig)
-  const file = join(folder, 'platform-kubeconfig')
+  const file = join(folder, `${account}-kubeconfig`)
   const text = stringify({
     apiVersion: 'v1',
     kind: 'Config',
@@ -40,10 +39,10 @@ export async function platformKubeconfig({ kubeconfig, admin }: ControlPlane, fo
   return file
 }
 
-/** Policies, and the registrations of the webhook at `admissionPort`. */
-export async function installAdmission({ admin }: ControlPlane, authorityPem: string, mode: Mode = 'standalone'): Promise<void> {
+/** Policies, and the registrations of the webhook at its port in `servicePorts`. */
+export async function installAdmission({ admin }: ControlPlane, authorityPem: string, mode: Mode): Promise<void> {
   const identities = platformIdentities(mode)
-  const target = { kind: 'url', origin: `https://127.0.0.1:${admissionPort}`, authorityPem } as const
+  const target = { kind: 'url', origin: `https://127.0.0.1:${servicePorts.admission}`, authorityPem } as const
   for (const manifest of [...[...policyFiles(identities).values()].flat(), ...registrations(target, identities)]) {
     const { kind, metadata } = manifest
     const plural = kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : `${kind.toLowerCase()}s`

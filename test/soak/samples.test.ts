@@ -21,7 +21,7 @@ test('the slope of a line is exact, and robust against noise and an outlier', ()
 
 test('growth ignores the first third of the samples and includes a jump between quarters', () => {
   const samples = [300, 10, 10, 10, 10, 10, 10, 10, 40].map((size, at) => sample(at, size))
-  expect(growth(settled(samples), ({ residentMegabytes }) => residentMegabytes)).toBe(30)
+  expect(growth(settled(samples, 3), ({ residentMegabytes }) => residentMegabytes)).toBe(30)
 })
 
 test('metrics are found by their complete name', () => {

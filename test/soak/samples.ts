@@ -67,7 +67,7 @@ export function metricValues(text: string, name: string): readonly number[] {
     .filter(Number.isFinite)
 }
 
-function sum(values: readonly number[]): number {
+export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
@@ -79,9 +79,14 @@ export function slope(points: readonly (readonly [x: number, y: number])[]): num
   return points.length < 3 ? Number.NaN : median(slopes)
 }
 
-/** Without the warm-up, the first third of the run: caches fill and code is compiled. */
-export function settled<S>(samples: readonly S[]): readonly S[] {
-  return samples.slice(Math.floor(samples.length / 3))
+/** The first third of a run: caches fill, code is compiled, and processes are killed. */
+export function warmUpSeconds(minutes: number): number {
+  return minutes * 20
+}
+
+/** Without those of the warm-up. */
+export function settled<S extends { readonly at: number }>(samples: readonly S[], fromSeconds: number): readonly S[] {
+  return samples.filter(({ at }) => at >= fromSeconds)
 }
 
 /** Median of the last quarter of the samples minus that of the first quarter. */

@@ -4,18 +4,18 @@ import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { installApp } from '../../dev/github/actions/install-app.ts'
 import { groups, platformNamespace, userSubject } from '../../src/api/names.ts'
 import type { Identity, Reply } from '../attack/impersonation.ts'
-import { appName, gitHubHost, type SoakPlatform } from './platform.ts'
+import { gitHubHost, type SoakPlatform } from './platform.ts'
+import { accountOf, appName } from './process-plans.ts'
 
 export const namespace = 'acme'
 export const organization = { host: gitHubHost, id: 2001, login: 'acme', type: 'Organization' }
 const developersTeam = 3001
 
 const signedIn = 'system:authenticated'
-/** In standalone mode the broker writes with the platform's ServiceAccount. */
-const broker: Identity = {
-  user: `system:serviceaccount:${platformNamespace}:sekisho`,
+const brokerOf = ({ form }: SoakPlatform): Identity => ({
+  user: `system:serviceaccount:${platformNamespace}:${accountOf(form, 'broker')}`,
   groups: ['system:serviceaccounts', `system:serviceaccounts:${platformNamespace}`, signedIn],
-}
+})
 export const developer: Identity = {
   user: userSubject(gitHubHost, 1002),
   groups: [groups.team(gitHubHost, organization.id, developersTeam), groups.members(gitHubHost, organization.id), signedIn],
@@ -72,7 +72,7 @@ export async function openTenant(fixture: SoakPlatform): Promise<void> {
       limits: { applications: 1000, tokensPerHour: 5000, concurrentBuilds: 2 },
     },
   }
-  accepted(await fixture.people.as(broker, 'POST', paths.tenants, tenant), 'the Tenant')
+  accepted(await fixture.people.as(brokerOf(fixture), 'POST', paths.tenants, tenant), 'the Tenant')
   await untilReady(fixture, `${paths.tenants}/${namespace}`)
   const installation = {
     apiVersion: 'github.sekisho.dev/v1alpha1',
@@ -87,6 +87,6 @@ export async function openTenant(fixture: SoakPlatform): Promise<void> {
       ceiling: { repositories: 'All', permissions: { contents: 'read' } },
     },
   }
-  accepted(await fixture.people.as(broker, 'POST', paths.installations, installation), 'the Installation')
+  accepted(await fixture.people.as(brokerOf(fixture), 'POST', paths.installations, installation), 'the Installation')
   await untilReady(fixture, `${paths.installations}/github`)
 }

@@ -3,14 +3,17 @@ import { Agent, request } from 'undici'
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { tokenDeskAudience } from '../../src/api/names.ts'
 import { authorityConfigMap } from '../../src/controllers/tenant/desired.ts'
+import type { Reply } from '../attack/impersonation.ts'
 import type { PlatformInUse } from './platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Tokens = {
   readonly tick: () => Promise<void>
   readonly delivered: () => number
-  /** Number of answers of the token desk other than 200, by status. */
-  readonly refusals: ReadonlyMap<number, number>
+  /** Number of answers of the token desk other than 200, by status, and of requests whose connection broke. */
+  readonly refusals: ReadonlyMap<number | 'nothing', number>
+  /** Writes of grants that were repeated because the API server could not ask the webhook. */
+  readonly repeated: () => number
   /** Deletes every grant and waits until all are gone; afterwards no token may be active. */
   readonly end: () => Promise<void>
   /** Number of tokens of deleted grants that GitHub still accepts. */
@@ -21,31 +24,39 @@ export type Tokens = {
 const grants = 4
 const repository = 'acme/shop'
 
-export async function createTokens(fixture: PlatformInUse): Promise<Tokens> {
+/** `replicasAreKilled`: what they were asked may stay without an answer, and is asked again; otherwise that is an error. */
+export async function createTokens(fixture: PlatformInUse, replicasAreKilled = false): Promise<Tokens> {
   const pod = await makePod(fixture)
   const agent = await deskAgent(fixture)
   const held = new Map<string, Set<string>>()
   const forbidden = new Set<string>()
-  const refusals = new Map<number, number>()
+  const refusals = new Map<number | 'nothing', number>()
+  let repeated = 0
   let delivered = 0
   let ticks = 0
 
+  /** As people do, whom the API server tells that no webhook answers (docs/guide/admission.md): only the webhook can complete a grant. */
   async function makeGrant(name: string): Promise<void> {
-    accepted(
-      await fixture.people.as(developer, 'POST', paths.grants, {
-        apiVersion: 'github.sekisho.dev/v1alpha1',
-        kind: 'RepositoryGrant',
-        metadata: { name, namespace },
-        spec: {
-          installation: 'github',
-          repositories: [repository],
-          permissions: { contents: 'read' },
-          subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
-          reason: 'a long run reads the shop',
-        },
-      }),
-      `RepositoryGrant ${name}`,
-    )
+    const grant = {
+      apiVersion: 'github.sekisho.dev/v1alpha1',
+      kind: 'RepositoryGrant',
+      metadata: { name, namespace },
+      spec: {
+        installation: 'github',
+        repositories: [repository],
+        permissions: { contents: 'read' },
+        subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
+        reason: 'a long run reads the shop',
+      },
+    }
+    const write = async (): Promise<Reply | undefined> => {
+      const reply = await fixture.people.as(developer, 'POST', paths.grants, grant)
+      if (!replicasAreKilled || reply.status !== 500 || !reply.message.includes('failed calling webhook')) return reply
+      repeated += 1
+      return undefined
+    }
+    const reply = await waitUntil(`an answer about RepositoryGrant ${name}`, write, { timeoutMilliseconds: 30_000 })
+    accepted(reply, `RepositoryGrant ${name}`)
     held.set(name, new Set())
   }
 
@@ -57,25 +68,33 @@ export async function createTokens(fixture: PlatformInUse): Promise<Tokens> {
 
   async function requestToken(name: string): Promise<void> {
     const bearer = await podToken(fixture, pod)
-    const answer = await request(new URL('/v1/token', fixture.tokenDeskUrl), {
-      method: 'POST',
-      dispatcher: agent,
-      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ grant: name }),
-      headersTimeout: 60_000,
-    })
-    const body = (await answer.body.json()) as { readonly token?: string }
-    if (answer.statusCode !== 200 || body.token === undefined) {
-      refusals.set(answer.statusCode, (refusals.get(answer.statusCode) ?? 0) + 1)
+    const { status, token } = await ask(bearer, name)
+    if (status !== 200 || token === undefined) {
+      refusals.set(status, (refusals.get(status) ?? 0) + 1)
       return
     }
     delivered += 1
-    const { token } = body
     held.get(name)?.add(token)
     // As clients do: GitHub may refuse a new token for a short time (octokit/auth-app.js#65).
     await waitUntil('GitHub to take a delivered token', async () => (await repositoryStatus(token)) === 200 || undefined, {
       timeoutMilliseconds: 60_000,
     })
+  }
+
+  async function ask(bearer: string, grant: string): Promise<{ readonly status: number | 'nothing'; readonly token?: string }> {
+    try {
+      const answer = await request(new URL('/v1/token', fixture.tokenDeskUrl), {
+        method: 'POST',
+        dispatcher: agent,
+        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ grant }),
+        headersTimeout: 60_000,
+      })
+      return { ...((await answer.body.json()) as { readonly token?: string }), status: answer.statusCode }
+    } catch (error) {
+      if (replicasAreKilled && isBroken(error)) return { status: 'nothing' }
+      throw error
+    }
   }
 
   const repositoryStatus = async (token: string): Promise<number> => {
@@ -94,6 +113,7 @@ export async function createTokens(fixture: PlatformInUse): Promise<Tokens> {
   for (let index = 0; index < grants; index++) await makeGrant(`grant-${index}`)
   return {
     refusals,
+    repeated: () => repeated,
     delivered: () => delivered,
     async tick() {
       const name = `grant-${ticks % grants}`
@@ -115,6 +135,15 @@ export async function createTokens(fixture: PlatformInUse): Promise<Tokens> {
     },
     close: () => agent.close(),
   }
+}
+
+/** Whether the connection ended without an answer, as when the replica is killed. */
+function isBroken(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String(error.code))
+  )
 }
 
 type Pod = { readonly name: string; readonly uid: string }

@@ -1,5 +1,5 @@
 // Makes P-256 keys and certificates with the openssl program. Key files are readable by their owner only; a key is never an argument.
-// Development only: no key made here protects more than a local cluster.
+// For the local cluster, and for what `make up` signs on a cluster of the user's.
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { runCommand } from '../run-command.ts'
@@ -12,6 +12,8 @@ export type LeafRequest = {
   readonly usage: 'server' | 'client' | 'both'
   readonly names?: readonly string[]
   readonly addresses?: readonly string[]
+  /** How long it is valid; default a year. */
+  readonly days?: number
 }
 
 const authorityDays = 3650
@@ -78,7 +80,17 @@ export async function createLeaf(authority: KeyPairFiles, files: KeyPairFiles, r
   const signing = await runCommand('openssl', ['req', '-new', '-key', files.key, '-subj', subjectOf(request), '-sha256'])
   const extensions = `${files.certificate}.ext`
   await writeFile(extensions, leafExtensions(request))
-  const by = ['-CA', authority.certificate, '-CAkey', authority.key, '-days', String(leafDays), '-sha256', '-extfile', extensions]
+  const by = [
+    '-CA',
+    authority.certificate,
+    '-CAkey',
+    authority.key,
+    '-days',
+    String(request.days ?? leafDays),
+    '-sha256',
+    '-extfile',
+    extensions,
+  ]
   const certificate = await runCommand('openssl', ['x509', '-req', ...by], { input: signing })
   await rm(extensions)
   await writeFile(`${files.certificate}.new`, certificate)

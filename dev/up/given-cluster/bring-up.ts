@@ -16,8 +16,9 @@ import type { Mode } from '../mode.ts'
 import { givenOverlay } from '../overlay/given.ts'
 import { restartPatch, writeKustomization } from '../overlay/overlay.ts'
 import { migrateDatabase } from '../rollout/migration.ts'
+import { type AdmissionCertificate, admissionCertificate } from '../secrets/admission-certificate.ts'
 import { givenDatabase } from '../secrets/database-access.ts'
-import { applyProductionSecrets, applyStandaloneSecrets } from '../secrets/platform-secrets.ts'
+import { admissionAuthorityFiles, applyProductionSecrets, applyStandaloneSecrets } from '../secrets/platform-secrets.ts'
 import {
   applyFoundations,
   applyGitHubApp,
@@ -83,18 +84,25 @@ async function install(context: Context): Promise<void> {
   const github = plan.github.kind === 'emulator' ? await emulator(context, plan.github.address) : undefined
   await progress.step('custom resource definitions and namespace', () => applyFoundations(kubectl, settings))
   const image = await progress.step('platform image', () => buildPlatformImage(settings))
-  const overlay = await writeOverlay(context, image)
-  await applySecrets(context, github)
+  await applyPlatform(context, image, github)
+  const app = plan.github.kind === 'emulator' ? 'github' : plan.github.name
+  await progress.step('platform ready', () => rolledOut(kubectl, plan.mode, app))
+  await noteIssuer(progress, plan, authorities)
+  if (plan.builder.make) await progress.step('builder', () => runTool(settings, ['dev/kpack/main.ts', 'builder']))
+}
+
+/** Writes the Secrets and the manifests of the form. Secrets and certificates that are there and serve stay as they are. */
+export async function applyPlatform(context: Context, image: string, github: LocalGitHub | undefined): Promise<void> {
+  const { progress, kubectl, plan } = context
+  const admission = await admissionCertificate(kubectl, plan.mode, new Date())
+  const overlay = await writeOverlay(context, image, admission)
+  await applySecrets(context, github, admission)
   if (plan.mode === 'production') await progress.step('database schema', () => migrateDatabase(kubectl, overlay, image))
   await progress.step(`platform manifests (${plan.mode})`, async () => {
     if (github !== undefined) await applyGitHubApp(kubectl, github)
     await kubectl.applyFolder(overlay)
     if (github !== undefined) await bindPlatformAdmin(kubectl)
   })
-  const app = plan.github.kind === 'emulator' ? 'github' : plan.github.name
-  await progress.step('platform ready', () => rolledOut(kubectl, plan.mode, app))
-  await noteIssuer(progress, plan, authorities)
-  if (plan.builder.make) await progress.step('builder', () => runTool(settings, ['dev/kpack/main.ts', 'builder']))
 }
 
 function emulator({ settings, progress, plan }: Context, address: string): Promise<LocalGitHub> {
@@ -102,16 +110,23 @@ function emulator({ settings, progress, plan }: Context, address: string): Promi
 }
 
 /** Resolves to the folder to apply. */
-async function writeOverlay({ settings, plan, authorities }: Context, image: string): Promise<string> {
+async function writeOverlay(
+  { settings, plan, authorities }: Context,
+  image: string,
+  { authority, trusted }: AdmissionCertificate,
+): Promise<string> {
   const folder = join(givenState(settings).stateFolder, 'deploy')
   await rm(folder, { recursive: true, force: true })
   const environment = givenPodSettings(plan)
   const { main, migration } = givenOverlay({
     plan,
     environment,
-    authority: { pem: authorities.own.pem, fingerprint: authorities.fingerprint },
+    fingerprint: authorities.fingerprint,
+    admissionAuthorities: trusted,
   })
-  const part = { ...main, patches: [...main.patches, restartPatch(environment)] }
+  // The controllers read their authority at their start only.
+  const read = { ...environment, [admissionAuthorityFiles.certificate]: authority.certificate }
+  const part = { ...main, patches: [...main.patches, restartPatch(read)] }
   const base = join(settings.repository, 'deploy', plan.mode)
   await writeKustomization({ folder, base, image, part })
   if (plan.mode === 'production')
@@ -119,9 +134,13 @@ async function writeOverlay({ settings, plan, authorities }: Context, image: str
   return folder
 }
 
-async function applySecrets({ progress, kubectl, plan, authorities }: Context, local: LocalGitHub | undefined): Promise<void> {
+async function applySecrets(
+  { progress, kubectl, plan, authorities }: Context,
+  local: LocalGitHub | undefined,
+  { authority, serving }: AdmissionCertificate,
+): Promise<void> {
   const certificates = await issueCertificates(authorities, plan.broker, plan.registry.realm)
-  const values = { ...certificates, ...gitHubSecrets(plan, local) }
+  const values = { ...certificates, admission: serving, admissionAuthority: authority, ...gitHubSecrets(plan, local) }
   await progress.step('platform secrets', async () =>
     plan.database === null
       ? applyStandaloneSecrets(kubectl, values)

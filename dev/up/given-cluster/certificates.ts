@@ -26,9 +26,9 @@ export async function openGivenAuthorities(settings: ClusterSettings): Promise<G
   return { own, registry, fingerprint: new X509Certificate(own.pem).fingerprint256.replaceAll(':', '').toLowerCase() }
 }
 
-export type GivenCertificates = { readonly [N in 'broker' | 'admission' | 'registryAuthority' | 'registryTokens']: KeyPair }
+export type GivenCertificates = { readonly [N in 'broker' | 'registryAuthority' | 'registryTokens']: KeyPair }
 
-/** The broker's and the token server's own where the user has one. */
+/** The broker's and the token server's own where the user has one. That of the webhook has an authority of its own: secrets/admission-certificate.ts. */
 export async function issueCertificates(
   { own, registry }: GivenAuthorities,
   broker: BrokerPlan,
@@ -44,7 +44,6 @@ export async function issueCertificates(
   }
   return {
     broker: broker.certificate ?? (await leaf('broker', broker.url)),
-    admission: await leaf('admission', null),
     registryAuthority: await read(registry),
     registryTokens: broker.certificate ?? (await leaf('registry-tokens', realm)),
   }

@@ -1,7 +1,8 @@
 // The ConfigMap that all pods of a platform on a cluster of the user's read. Pure.
 import { parseGivenRegistry } from '../../images/registry/given-registry.ts'
 import { githubPort } from '../github.ts'
-import { mountedRegistryAuthority } from '../settings-map.ts'
+import { admissionAuthorityFiles } from '../secrets/platform-secrets.ts'
+import { mountedRegistryAuthority, mountedSecrets } from '../settings-map.ts'
 import type { Plan } from './decision/plan.ts'
 
 export function givenPodSettings({
@@ -24,6 +25,7 @@ export function givenPodSettings({
     SEKISHO_REGISTRY_AUTHENTICATION: registry.authentication,
     SEKISHO_REGISTRY_PLATFORM_PATHS: `${prefix}cnb,${prefix}kpack`,
     ...(registry.authentication === 'token-server' ? tokenServer : {}),
+    ...admissionAuthority,
     SEKISHO_CLUSTER_BUILDER: builder.name,
     SEKISHO_INGRESS_CLASS: ingress.className,
     SEKISHO_INGRESS_FROM: ingress.from,
@@ -31,6 +33,12 @@ export function givenPodSettings({
     ...(github.kind === 'emulator' ? { SEKISHO_APPLICATION_EGRESS: `${github.address}/32:${githubPort}` } : {}),
     SEKISHO_LOG_LEVEL: 'info',
   }
+}
+
+/** The controllers renew the certificate of the webhook: nobody comes back to do it. */
+const admissionAuthority = {
+  SEKISHO_ADMISSION_AUTHORITY_CERTIFICATE_FILE: `${mountedSecrets}/${admissionAuthorityFiles.certificate}`,
+  SEKISHO_ADMISSION_AUTHORITY_KEY_FILE: `${mountedSecrets}/${admissionAuthorityFiles.key}`,
 }
 
 const tokenServer = {

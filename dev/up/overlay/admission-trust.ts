@@ -5,7 +5,8 @@ import { type ClusterSettings, devClusterFolder } from '../../cluster/settings.t
 import { platformNamespace as namespace } from '../mode.ts'
 import type { OverlayPart } from './part.ts'
 
-const authorityName = 'sekisho-admission-authority'
+/** The Secret with the certificates that API servers trust about the webhook, as they were applied last. */
+export const admissionTrustSecret = 'sekisho-admission-authority'
 
 /** For the ConfigMap with the settings of the pods. */
 export const admissionClientSettings = { SEKISHO_ADMISSION_CLIENT_CA_PATH: '/etc/sekisho/admission-clients/ca.crt' }
@@ -17,12 +18,12 @@ export async function admissionTrust(settings: ClusterSettings): Promise<Overlay
   return { ...part, objects: { ...part.objects, 'admission-clients': await clientAuthority(pki) } }
 }
 
-/** The authority of the webhook's serving certificate, in its registrations. */
+/** The authorities of the webhook's serving certificate, in its registrations. */
 export function trustPart(authorityPem: string): OverlayPart {
   const authority = {
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { name: authorityName, namespace },
+    metadata: { name: admissionTrustSecret, namespace },
     data: { 'ca.crt': Buffer.from(authorityPem).toString('base64') },
   }
   return {
@@ -30,7 +31,7 @@ export function trustPart(authorityPem: string): OverlayPart {
     patches: [],
     replacements: [
       {
-        source: { kind: 'Secret', name: authorityName, fieldPath: 'data.[ca.crt]' },
+        source: { kind: 'Secret', name: admissionTrustSecret, fieldPath: 'data.[ca.crt]' },
         targets: [
           {
             select: { group: 'admissionregistration.k8s.io', name: 'sekisho-admission' },

@@ -16,21 +16,24 @@ const openPorts = { general: [443, 6443, 5432], migration: [5432] }
 type GivenOverlay = {
   readonly plan: Plan
   readonly environment: Readonly<Record<string, string>>
-  readonly authority: { readonly pem: string; readonly fingerprint: string }
+  /** SHA-256 of the certificate of the state folder's authority. */
+  readonly fingerprint: string
+  /** PEM of the authorities by which API servers verify the webhook. */
+  readonly admissionAuthorities: string
 }
 
 /** `migration` is for the folder that production applies first. */
-export function givenOverlay({ plan, environment, authority }: GivenOverlay): {
+export function givenOverlay({ plan, environment, fingerprint, admissionAuthorities }: GivenOverlay): {
   readonly main: OverlayPart
   readonly migration: OverlayPart
 } {
   const settings = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: 'sekisho-settings', namespace, annotations: { [installerAnnotation]: authority.fingerprint } },
+    metadata: { name: 'sekisho-settings', namespace, annotations: { [installerAnnotation]: fingerprint } },
     data: environment,
   }
-  const trust = trustPart(authority.pem)
+  const trust = trustPart(admissionAuthorities)
   return {
     main: {
       objects: { settings, ...trust.objects },

@@ -14,10 +14,21 @@ export type SecretValues = {
   readonly appPrivateKey?: string
   readonly broker: KeyPair
   readonly admission: KeyPair
+  /** With which the controllers renew that certificate; absent when the installer renews it. */
+  readonly admissionAuthority?: KeyPair
   /** The authority whose tokens the registry believes, and the serving certificate of the token server. */
   readonly registryAuthority: KeyPair
   readonly registryTokens: KeyPair
 }
+
+/** The Secret that the controllers mount in each form, and nobody else in production. */
+export const controllersSecret: { readonly [M in Mode]: string } = {
+  standalone: 'sekisho-secrets',
+  production: 'sekisho-controllers-secrets',
+}
+
+/** What the authority of the webhook's certificate is called in it. */
+export const admissionAuthorityFiles = { certificate: 'admission-authority.crt', key: 'admission-authority.key' } as const
 
 /** The Secrets that only one form has. */
 export const secretsOf: { readonly [M in Mode]: readonly string[] } = {
@@ -29,7 +40,7 @@ export async function applyStandaloneSecrets(kubectl: Kubectl, values: SecretVal
   const own = secretManifest('sekisho-secrets', {
     'sealing-keys': await keptSealingKeys(kubectl, 'sekisho-secrets'),
     ...ofBroker(values),
-    ...ofRegistry(values),
+    ...ofControllers(values),
   })
   await kubectl.applyText([own, ...shared(values)].join('---\n'))
 }
@@ -50,7 +61,7 @@ export async function applyProductionSecrets(kubectl: Kubectl, values: SecretVal
     }),
     secretManifest('sekisho-controllers-secrets', {
       'sealing-keys': await keptSealingKeys(kubectl, 'sekisho-controllers-secrets'),
-      ...ofRegistry(values),
+      ...ofControllers(values),
       ...access('desk'),
     }),
     secretManifest('sekisho-database-owner', {
@@ -72,8 +83,17 @@ function ofBroker(values: SecretValues) {
   return { 'github-client-secret': values.clientSecret, 'github-webhook-secret': values.webhookSecret }
 }
 
-function ofRegistry({ registryAuthority }: SecretValues) {
-  return { 'registry-authority.crt': registryAuthority.certificate, 'registry-authority.key': registryAuthority.key }
+function ofControllers({ registryAuthority, admissionAuthority }: SecretValues) {
+  return {
+    'registry-authority.crt': registryAuthority.certificate,
+    'registry-authority.key': registryAuthority.key,
+    ...(admissionAuthority === undefined
+      ? {}
+      : {
+          [admissionAuthorityFiles.certificate]: admissionAuthority.certificate,
+          [admissionAuthorityFiles.key]: admissionAuthority.key,
+        }),
+  }
 }
 
 function shared({ appPrivateKey, broker, admission, registryTokens }: SecretValues): readonly string[] {

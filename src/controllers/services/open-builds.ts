@@ -8,6 +8,7 @@ import { createSourceEndpoint } from '../../builds/source-endpoint.ts'
 import { type ChildStore, createChildStore } from '../../builds/source-store/child-store.ts'
 import { fetchMilliseconds } from '../../builds/source-store/open-store.ts'
 import { createSourceStore, type SourceStore } from '../../builds/source-store/source-store.ts'
+import { untilAnswered } from '../../kube/client/until-answered.ts'
 import type { Periodic } from '../../lib/periodic.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import type { ControllersDeps } from '../app-deps.ts'
@@ -43,7 +44,7 @@ export async function openBuilds(deps: ControllersDeps): Promise<Builds> {
   }
   return {
     sources,
-    kpack: { installed: await kpackInstalled(kube), settings: kpackSettings },
+    kpack: { installed: await untilAnswered(() => kpackInstalled(kube), { clock, log }), settings: kpackSettings },
     async start() {
       await child?.start()
       endpoint?.start()

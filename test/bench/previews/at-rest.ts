@@ -26,8 +26,8 @@ const labels = {
 } as const
 
 /** Leases are the heartbeat of the leader election. */
-function writesSince({ platform }: World, since: number): readonly string[] {
-  return platform.proxy.log
+function writesSince({ proxy }: World, since: number): readonly string[] {
+  return proxy.log
     .writes(since)
     .filter(({ resource }) => resource !== 'leases')
     .map(({ verb, resource, subresource = '', name = '' }) => `${verb} ${resource}/${name} ${subresource}`)
@@ -85,13 +85,13 @@ type Run = {
 
 /** What happens while nothing happens. */
 async function rest({ world, sizes, note, signal }: Run): Promise<readonly Figure[]> {
-  const { platform, requests } = world
+  const { process, requests } = world
   const began = performance.now()
-  const before = await usageOf(platform.pid)
+  const before = await usageOf(process.pid())
   const seconds = sizes.resyncs * resyncSeconds
   const isOver = async (): Promise<true | undefined> => performance.now() - began >= seconds * 1000 || undefined
   await until(world, 'the end of the observation', isOver, { signal, seconds: seconds + 10, everyMilliseconds: 100 })
-  const after = await usageOf(platform.pid)
+  const after = await usageOf(process.pid())
   const writes = writesSince(world, began)
   for (const [what, all] of Map.groupBy(writes, one => one)) note(`at rest, ${all.length} times: ${what}`)
   const all = requests.since(began)
@@ -121,7 +121,7 @@ async function rest({ world, sizes, note, signal }: Run): Promise<readonly Figur
 /** As after an update of the platform: from the time when it is ready. */
 async function startAnew({ world, sizes, note, signal }: Run): Promise<readonly Figure[]> {
   const began = performance.now()
-  await world.platform.restart()
+  await world.process.replace('SIGTERM')
   const ready = performance.now()
   const allListed = async (): Promise<boolean> => byRepository(world.requests.since(began)).size === sizes.repositories
   const seconds = await secondsUntil(world, ready, allListed, { signal, seconds: 300 })

@@ -132,7 +132,7 @@ async function measure(run: Run): Promise<readonly Figure[]> {
   const { cycles, repositories, reported } = sizes
   for (let index = 0; index < repositories; index++) await followPullRequests(world, index, { report: index < reported })
   const before = await objectsOf(world)
-  const heapBefore = (await world.platform.memory()).heapUsed
+  const heapBefore = (await world.process.memory()).heapUsed
   const began = performance.now()
   const one = async (index: number): Promise<void> => {
     for (let count = index; count < cycles; count += repositories) {
@@ -146,7 +146,7 @@ async function measure(run: Run): Promise<readonly Figure[]> {
   const left = await settle(run, before)
   const settled = performance.now()
   for (const kind of kinds) for (const what of left[kind].slice(0, 10)) note(`left: ${what}`)
-  const heapAfter = (await world.platform.memory()).heapUsed
+  const heapAfter = (await world.process.memory()).heapUsed
   const figure = (label: string, value: number, unit = ''): Figure => ({ label, value, unit })
   return [
     figure('cycles', cycles),

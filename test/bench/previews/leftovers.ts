@@ -60,8 +60,8 @@ export function imagesLeft({ registry }: World, name: string): readonly string[]
 }
 
 /** Every address at which a build can fetch the source of a commit. */
-export async function sourcesLeft({ platform }: World): Promise<readonly string[]> {
-  const folder = join(platform.dataFolder, 'sources')
+export async function sourcesLeft({ process }: World): Promise<readonly string[]> {
+  const folder = join(process.dataFolder, 'sources')
   const records = await Promise.all((await readdir(folder)).map(name => readRecord(join(folder, name))))
   return records.flatMap(record => (record === undefined ? [] : [`source of build ${record.build}`]))
 }

@@ -6,14 +6,20 @@ import { defaultSeed } from '../../../dev/github/seed/default-seed.ts'
 import type { Seed } from '../../../dev/github/seed/seed.ts'
 import { groups, platformNamespace, userSubject } from '../../../src/api/names.ts'
 import type { Identity } from '../../attack/impersonation.ts'
+import type { ChaosProxy } from '../../faults/chaos-proxy/chaos-proxy.ts'
 import { type SmallRegistry, startSmallRegistry } from '../../fixtures/small-registry.ts'
-import { appName, gitHubHost, openSoakPlatform, type SoakPlatform, type SoakPlatformOptions } from '../../soak/platform.ts'
+import { gitHubHost, openSoakPlatform, type SoakPlatform, type SoakPlatformOptions } from '../../soak/platform.ts'
+import { appName } from '../../soak/process-plans.ts'
+import type { SoakProcess } from '../../soak/soak-process.ts'
 import { accepted, untilReady } from '../../soak/tenant.ts'
 import { type ClusterActor, installKpack, startClusterActor } from './cluster-actor.ts'
 import { type GitHubRequests, recordGitHubRequests } from './github-requests.ts'
 
 export type World = {
   readonly platform: SoakPlatform
+  /** The one of the standalone form, and its way to the API server. */
+  readonly process: SoakProcess
+  readonly proxy: ChaosProxy
   readonly registry: SmallRegistry
   readonly actor: ClusterActor
   readonly requests: GitHubRequests
@@ -131,12 +137,16 @@ export async function openWorld({ repositories, settings = {}, rateLimit = gitHu
     const registry = await startSmallRegistry()
     stops.push(registry.close)
     const platform = await openSoakPlatform({
+      form: 'standalone',
       cluster: { name: 'previews-cluster', portOffset: 40 },
       github: { seed: seedWith(repositories), rateLimit },
       prepare: installKpack,
       settings: { SEKISHO_REGISTRY: `${registry.host}/apps`, SEKISHO_PLATFORM_BUILDS: '40', ...settings },
     })
     stops.push(platform.stop)
+    const [process] = platform.processes
+    const [proxy] = platform.proxies
+    if (process === undefined || proxy === undefined) throw new Error('the standalone form has one process')
     const requests = recordGitHubRequests(platform.github.url)
     stops.push(async () => requests.close())
     const actor = await startClusterActor(platform.kubeconfig, registry)
@@ -144,7 +154,7 @@ export async function openWorld({ repositories, settings = {}, rateLimit = gitHu
     await onboard(platform, acme, { id: 1001, login: 'olivia' })
     await onboard(platform, globex, { id: 1004, login: 'gary' })
     note('two tenants are onboarded')
-    return { platform, registry, actor, requests, close }
+    return { platform, process, proxy, registry, actor, requests, close }
   } catch (error) {
     await close()
     throw error
