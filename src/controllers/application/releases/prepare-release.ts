@@ -10,8 +10,8 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import type { Manifest } from '../desired.ts'
 import type { Facts } from '../gather.ts'
-import { type Choice, choosePinned, chooseRelease, planRelease } from './choose-release.ts'
-import { changedBy, changeOf, desiredRelease, releaseName } from './desired-release.ts'
+import { type Choice, choosePinned, chooseRelease, planRelease, type ReleasePlan } from './choose-release.ts'
+import { type Changes, changedBy, changedByKnown, changeOf, desiredRelease, releaseName } from './desired-release.ts'
 import { applicationOf, contentHash, type ReleaseHeader } from './release-content.ts'
 import { decideJob, deletedJob, desiredJob, type JobRecord, jobHold } from './release-job.ts'
 import type { ReleaseObservation } from './release-status.ts'
@@ -67,6 +67,24 @@ function releasedGeneration({ status }: Application, newest: ReleaseHeader | und
   return Math.max(status?.releasedGeneration ?? 0, newest?.spec.application.generation ?? 0)
 }
 
+/**
+ * What changed, and where that came from. The first release needs no live Application when the cached one says it all: like its objects it may be made
+ * of an outdated spec, which somebody asked for, and the next one follows. A later release of an outdated spec would undo a newer one.
+ */
+async function changeBehind(
+  deps: ReleaseDeps,
+  application: Application,
+  plan: ReleasePlan,
+  changes: Changes,
+): Promise<Pick<Release['spec'], 'reason' | 'by'>> {
+  const reason = changeOf(application, plan.reason)
+  const known = plan.number === 1 ? changedByKnown(application, changes, reason) : undefined
+  if (known) return { reason, by: known }
+  const live = await liveApplication(deps, application)
+  const reasonNow = changeOf(live, plan.reason)
+  return { reason: reasonNow, by: changedBy(live, changes, reasonNow) }
+}
+
 type Current = { readonly kind: 'current'; readonly release: ReleaseHeader; readonly madeAt: string | undefined }
 
 async function currentRelease(
@@ -83,9 +101,7 @@ async function currentRelease(
   // What cannot be rendered is not released.
   const rendered = await render()
   if (rendered.kind === 'refused') return rendered
-  const live = await liveApplication(deps, application)
-  const reason = changeOf(live, plan.reason)
-  const by = changedBy(live, { syncs, released: releasedGeneration(application, newest) }, reason)
+  const { reason, by } = await changeBehind(deps, application, plan, { syncs, released: releasedGeneration(application, newest) })
   const desired = desiredRelease(application, { ...plan, reason }, { secretVersions, by })
   const made: Release = await createRelease({ client: deps.client, application }, desired)
   return { kind: 'current', release: made, madeAt: deps.clock.now().toISOString() }
