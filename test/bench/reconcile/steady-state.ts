@@ -8,7 +8,7 @@ import { allChildrenExist, allReported, createApplications, deleteEverything } f
 import { hopeless, memoryOf } from './cold-start.ts'
 import type { Fixture } from './fixture.ts'
 import { ourProgram } from './our-program.ts'
-import { servedRequests } from './served-requests.ts'
+import { servedRequests } from './observed/served-requests.ts'
 
 export const steadyFigures = {
   objects: 'objects in the caches',
