@@ -140,15 +140,16 @@ export async function allReported(admin: AdminClient, count: number, hopeless: H
   )
 }
 
-/** What was made in the tenants' namespaces. */
-async function madeObjects(admin: AdminClient): Promise<MadeObjects> {
-  const collections = [applicationCollection, releaseCollection, ...childCollections, eventCollection]
-  const made: Record<string, MadeObjects[string]> = {}
-  for (const { path, plural } of collections) {
-    const lists = await Promise.all(namespaces.map(namespace => admin.call('GET', `${path}/namespaces/${namespace}/${plural}`)))
-    made[plural] = madeKind(lists.flatMap(list => (list as ListAnswer).items))
-  }
-  return made
+/** The API server itself records Events about Services. */
+const selectors: Readonly<Record<string, string>> = { events: `?fieldSelector=involvedObject.kind=${application.kind}` }
+
+async function listInTenants(
+  admin: AdminClient,
+  { path, plural }: { readonly path: string; readonly plural: string },
+): Promise<readonly unknown[]> {
+  const urls = namespaces.map(namespace => `${path}/namespaces/${namespace}/${plural}${selectors[plural] ?? ''}`)
+  const lists = await Promise.all(urls.map(url => admin.call('GET', url)))
+  return lists.flatMap(list => (list as ListAnswer).items)
 }
 
 /** Resolves with what was made when there is one object of each kind for each of `count` Applications. Events are the last ones. */
@@ -156,14 +157,15 @@ export async function allMade(admin: AdminClient, count: number, hopeless: Hopel
   await waitUntil(
     `${count} Events`,
     async () => {
-      const lists = namespaces.map(namespace => countOf(admin, { ...eventCollection, path: `/api/v1/namespaces/${namespace}` }))
-      const present = (await Promise.all(lists)).reduce((sum, number) => sum + number, 0)
+      const present = (await listInTenants(admin, eventCollection)).length
       if (present !== count) throw new AppError('unavailable', `there are ${present}`)
       return true
     },
-    { timeoutMilliseconds: 60_000, everyMilliseconds: 250, hopeless },
+    { timeoutMilliseconds: 60_000, everyMilliseconds: 500, hopeless },
   )
-  const made = await madeObjects(admin)
+  const made: Record<string, MadeObjects[string]> = {}
+  for (const collection of [applicationCollection, releaseCollection, ...childCollections, eventCollection])
+    made[collection.plural] = madeKind(await listInTenants(admin, collection))
   const wrong = Object.entries(made).filter(([, { number }]) => number !== count)
   if (wrong.length === 0) return made
   throw new AppError(
