@@ -61,10 +61,12 @@ async function serve(handler: Handler, { path = '', ...limits }: Limits & { read
 
 const key = { namespace: 'ns', name: 'a' }
 
-test('an apply is not parsed a second time by the server', async () => {
+test('an apply is not parsed a second time by the server, and a new object is not validated to warn nobody', async () => {
   const { client, requests } = await serve((_, response) => response.end(JSON.stringify(thing('a'))))
   await client.apply(things, thing('a'), { fieldManager: 'unit', force: true })
   expect(requests[0]?.url).toMatch(/[?]fieldManager=unit&force=true&fieldValidation=Ignore$/)
+  await client.create(things, thing('a'), { fieldManager: 'unit' })
+  expect(requests[1]?.url).toMatch(/[?]fieldManager=unit&fieldValidation=Ignore$/)
 })
 
 test('sends its user agent, and reads fresh credentials when the server refuses them', async () => {

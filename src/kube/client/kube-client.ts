@@ -22,9 +22,9 @@ type ListAnswer<T> = {
 }
 
 /**
- * For an apply the other values make the API server parse the body once more, to find a key that is there twice, which JSON.stringify never
- * writes. A field that the kind does not have is refused in any case.
- * https://github.com/kubernetes/apiserver/blob/master/pkg/endpoints/handlers/patch.go (applyPatchToCurrentObject)
+ * The other values make the API server look, for an apply by parsing the body once more, for a key that is there twice, which JSON.stringify never
+ * writes, and for a field that the kind does not have: an apply is refused for it in any case, and for a new object the default value only warns.
+ * https://github.com/kubernetes/apiserver/blob/master/pkg/endpoints/handlers/patch.go (applyPatchToCurrentObject), create.go
  */
 const unchecked = { fieldValidation: 'Ignore' } as const
 
@@ -109,7 +109,9 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
     snapshot: (type, options) => snapshot(type, options),
     list: async (type, options) => (await snapshot(type, options)).items,
     create(type, object, options) {
-      return json({ verb: 'create', type, namespace: object.metadata.namespace, body: object, ...writing(options) })
+      const { query, guard } = writing(options)
+      const { namespace } = object.metadata
+      return json({ verb: 'create', type, namespace, body: object, query: { ...query, ...unchecked }, guard })
     },
     apply: async (type, object, options) => json(applying(type, object, options)),
     applyStatus: async (type, object, options) => unlessAbsent(json(applying(type, object, options, 'status')), isGone),

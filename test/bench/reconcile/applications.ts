@@ -2,9 +2,12 @@
 // checked one by one when they report that they are done, and deleted.
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import { changedByText } from '../../../src/api/apps/application/changed-by.ts'
 import { type Application, application } from '../../../src/api/apps/application.ts'
 import { release } from '../../../src/api/apps/release.ts'
+import { changedByAnnotation } from '../../../src/api/names.ts'
 import { AppError } from '../../../src/lib/errors.ts'
+import { type MadeObjects, madeKind } from './observed/made-objects.ts'
 
 export const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
 
@@ -20,6 +23,7 @@ const childCollections = [
 const applicationCollection = { path: `/apis/${group}/${version}`, plural: application.plural }
 /** No garbage collector runs here: a Release that stays would belong to an Application of the same name that is gone. */
 const releaseCollection = { path: `/apis/${release.apiVersion}`, plural: release.plural }
+const eventCollection = { path: '/api/v1', plural: 'events' }
 
 const commit = '0123456789abcdef0123456789abcdef01234567'
 const image = `registry.example.com/acme/shop@sha256:${'0123456789abcdef'.repeat(4)}`
@@ -28,7 +32,12 @@ function applicationNumber(number: number): Record<string, unknown> {
   return {
     apiVersion: application.apiVersion,
     kind: application.kind,
-    metadata: { name: `shop-${number}`, namespace: namespaces[number % namespaces.length] },
+    metadata: {
+      name: `shop-${number}`,
+      namespace: namespaces[number % namespaces.length],
+      // As admission, which does not run here, records it.
+      annotations: { [changedByAnnotation]: changedByText('', 1, 'github|github.com|1') },
+    },
     spec: {
       image,
       commit,
@@ -131,6 +140,40 @@ export async function allReported(admin: AdminClient, count: number, hopeless: H
   )
 }
 
+/** The API server itself records Events about Services. */
+const selectors: Readonly<Record<string, string>> = { events: `?fieldSelector=involvedObject.kind=${application.kind}` }
+
+async function listInTenants(
+  admin: AdminClient,
+  { path, plural }: { readonly path: string; readonly plural: string },
+): Promise<readonly unknown[]> {
+  const urls = namespaces.map(namespace => `${path}/namespaces/${namespace}/${plural}${selectors[plural] ?? ''}`)
+  const lists = await Promise.all(urls.map(url => admin.call('GET', url)))
+  return lists.flatMap(list => (list as ListAnswer).items)
+}
+
+/** Resolves with what was made when there is one object of each kind for each of `count` Applications. Events are the last ones. */
+export async function allMade(admin: AdminClient, count: number, hopeless: Hopeless): Promise<MadeObjects> {
+  await waitUntil(
+    `${count} Events`,
+    async () => {
+      const present = (await listInTenants(admin, eventCollection)).length
+      if (present !== count) throw new AppError('unavailable', `there are ${present}`)
+      return true
+    },
+    { timeoutMilliseconds: 60_000, everyMilliseconds: 500, hopeless },
+  )
+  const made: Record<string, MadeObjects[string]> = {}
+  for (const collection of [applicationCollection, releaseCollection, ...childCollections, eventCollection])
+    made[collection.plural] = madeKind(await listInTenants(admin, collection))
+  const wrong = Object.entries(made).filter(([, { number }]) => number !== count)
+  if (wrong.length === 0) return made
+  throw new AppError(
+    'internal',
+    `there must be ${count}: ${wrong.map(([plural, { number }]) => `${number} ${plural}`).join(', ')}`,
+  )
+}
+
 async function isEmpty(admin: AdminClient): Promise<boolean> {
   const counts = [applicationCollection, releaseCollection].map(collection => countOf(admin, collection))
   return [await childrenCount(admin), ...(await Promise.all(counts))].every(count => count === 0)
@@ -138,7 +181,7 @@ async function isEmpty(admin: AdminClient): Promise<boolean> {
 
 /** Deletes all objects of the bench and waits until they are gone. */
 export async function deleteEverything(admin: AdminClient): Promise<void> {
-  const collections = [applicationCollection, releaseCollection, ...childCollections, { path: '/api/v1', plural: 'events' }]
+  const collections = [applicationCollection, releaseCollection, ...childCollections, eventCollection]
   // One namespace after the other: deleting ten thousand objects takes the API server longer than one request may last.
   for (const namespace of namespaces)
     await Promise.all(

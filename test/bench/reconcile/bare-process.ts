@@ -59,6 +59,11 @@ function apply(type: ResourceType, object: Pick<KubeObject, 'metadata'>, subreso
   )
 }
 
+function create(type: ResourceType, object: { readonly metadata: Partial<KubeObject['metadata']> }): Promise<string> {
+  const path = collectionPath(type, object.metadata.namespace)
+  return send('POST', `${path}?fieldManager=${fieldManager}&fieldValidation=Ignore`, object)
+}
+
 /** The Event that the controller records for an Application whose objects it has just created. */
 function eventOf({ metadata }: Application): Pick<KubeObject, 'metadata'> & Readonly<Record<string, unknown>> {
   const { name, namespace = '', uid = '' } = metadata
@@ -90,9 +95,8 @@ async function writeAll(found: Application): Promise<void> {
   const desired = desiredManifests(found, chart(decision.input), decision.input)
   if (desired.kind === 'refused') throw new Error(desired.message)
   const plan = planRelease(found, undefined, {})
-  const by = { kind: 'FieldManager', name: fieldManager } as const
-  if (plan)
-    await send('POST', collectionPath(release, found.metadata.namespace), desiredRelease(found, plan, { secretVersions: {}, by }))
+  const by = { kind: 'User', name: 'github|github.com|1' } as const
+  if (plan) await create(release, desiredRelease(found, plan, { secretVersions: {}, by }))
   for (const manifest of desired.manifests) {
     const type = renderableKind(manifest)
     if (type) await apply(type, manifest)
@@ -116,7 +120,7 @@ async function writeAll(found: Application): Promise<void> {
   const { name, namespace = '', uid = '' } = found.metadata
   const reported = { apiVersion: application.apiVersion, kind: application.kind, metadata: { name, namespace, uid }, status }
   await apply(application, reported, 'status')
-  await apply(events, eventOf(found))
+  await create(events, eventOf(found))
   done += 1
 }
 

@@ -4,9 +4,10 @@ import { cpus } from 'node:os'
 import type { Run } from '../harness/bench.ts'
 import { usageOf } from '../harness/process-usage.ts'
 import { type MeasuredProgram, type ProgramOptions, startProgram } from '../harness/program.ts'
-import { allChildrenExist, allReported, createApplications, deleteEverything } from './applications.ts'
+import { allChildrenExist, allMade, allReported, createApplications, deleteEverything } from './applications.ts'
 import type { Fixture } from './fixture.ts'
-import { servedRequests } from './served-requests.ts'
+import type { MadeObjects } from './observed/made-objects.ts'
+import { servedRequests } from './observed/served-requests.ts'
 
 export const coldStartFigures = {
   reported: 'every status too, wall s',
@@ -34,9 +35,15 @@ export async function memoryOf(program: MeasuredProgram, signal: AbortSignal): P
   return { heapBytes: Number(heapBytes), rssBytes }
 }
 
-type Start = { readonly program: MeasuredProgram; readonly count: number; readonly command: object }
+type Start = {
+  readonly program: MeasuredProgram
+  readonly count: number
+  readonly command: object
+  /** Receives what was made. */
+  readonly made: (made: MadeObjects) => void
+}
 
-async function measure({ admin, servers }: Fixture, { program, count, command }: Start, signal: AbortSignal): Promise<Run> {
+async function measure({ admin, servers }: Fixture, { program, count, command, made }: Start, signal: AbortSignal): Promise<Run> {
   const requestsBefore = await servedRequests(admin)
   const [serversBefore, before] = await Promise.all([cpuSecondsOf(servers), program.usage()])
   const started = performance.now()
@@ -47,6 +54,7 @@ async function measure({ admin, servers }: Fixture, { program, count, command }:
   const [serversAfter, after] = await Promise.all([cpuSecondsOf(servers), program.usage()])
   await allReported(admin, count, hopeless(program, signal))
   const reported = elapsed()
+  made(await allMade(admin, count, hopeless(program, signal)))
   const requests = await servedRequests(admin)
   const { reconciles } = await program.call({ do: 'count' }, signal)
   const cpuSeconds = after.cpuSeconds - before.cpuSeconds
@@ -73,13 +81,14 @@ async function measure({ admin, servers }: Fixture, { program, count, command }:
 /** Finds the cluster empty and leaves it empty. `command` is added to the start command. */
 export async function coldStart(
   fixture: Fixture,
-  options: { readonly program: ProgramOptions; readonly count: number; readonly command?: object },
+  options: Pick<Start, 'count'> & Partial<Pick<Start, 'command' | 'made'>> & { readonly program: ProgramOptions },
   signal: AbortSignal,
 ): Promise<Run> {
+  const { count, command = {}, made = () => {} } = options
   const program = await startProgram({ ...options.program, environment: { KUBECONFIG: fixture.kubeconfig } }, signal)
   try {
-    await createApplications(fixture.admin, options.count)
-    return await measure(fixture, { program, count: options.count, command: options.command ?? {} }, signal)
+    await createApplications(fixture.admin, count)
+    return await measure(fixture, { program, count, command, made }, signal)
   } finally {
     await program.stop()
     await deleteEverything(fixture.admin)

@@ -5,6 +5,7 @@ import { allOf, anyOf, figureAtMost, oursAtLeast, ratioAtLeast } from '../harnes
 import { figureNames } from '../harness/summarize.ts'
 import { coldStart, coldStartFigures } from './cold-start.ts'
 import { startFixture } from './fixture.ts'
+import { createSameWork } from './observed/made-objects.ts'
 import { ourProgram } from './our-program.ts'
 import { serverAlone } from './server-alone.ts'
 import { steadyFigures, steadyState } from './steady-state.ts'
@@ -30,15 +31,21 @@ export const reconcile: Bench = {
     const peer = { name: 'controller-runtime program', path: await ensureGoPeer('reconcile-go', note) }
     const fixture = await startFixture(note)
     const count = Math.max(10, Math.round(applications * scale))
+    const sameWork = createSameWork()
     return {
       comparisons: [
         {
           name: 'cold start',
-          title: `${count.toLocaleString('en-US')} Applications, each a Deployment, a Service, an Ingress and a status; ours keeps a Release of each, too`,
+          title: `${count.toLocaleString('en-US')} Applications, each a Release, a Deployment, a Service, an Ingress, a status and an Event, on both sides`,
           unit: 'Applications',
           peerName: 'minimal controller-runtime program in Go',
-          ours: signal => coldStart(fixture, { program: ourProgram, count }, signal),
-          peer: signal => coldStart(fixture, { program: peer, count, command: { concurrency: 10 } }, signal),
+          ours: signal => coldStart(fixture, { program: ourProgram, count, made: made => sameWork('ours', made) }, signal),
+          peer: signal =>
+            coldStart(
+              fixture,
+              { program: peer, count, command: { concurrency: 10 }, made: made => sameWork('peer', made) },
+              signal,
+            ),
           goals: [anyOf([oursAtLeast(figureNames.rate, 50), allOf([serverIsTheLimit, ratioAtLeast(figureNames.rate, 1)])])],
         },
       ],

@@ -7,8 +7,8 @@ import { type MeasuredProgram, startProgram } from '../harness/program.ts'
 import { allChildrenExist, allReported, createApplications, deleteEverything } from './applications.ts'
 import { hopeless, memoryOf } from './cold-start.ts'
 import type { Fixture } from './fixture.ts'
+import { servedRequests } from './observed/served-requests.ts'
 import { ourProgram } from './our-program.ts'
-import { servedRequests } from './served-requests.ts'
 
 export const steadyFigures = {
   objects: 'objects in the caches',

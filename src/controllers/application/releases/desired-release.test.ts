@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { changedByAnnotation, promotedAnnotation } from '../../../api/names.ts'
-import { changedBy, changeOf, personIn } from './desired-release.ts'
+import { changedBy, changedByKnown, changeOf, personIn } from './desired-release.ts'
 
 const image = 'registry.example.com/acme/shop@sha256:1'
 const requestedBy = 'github|github.com|7'
@@ -123,4 +123,31 @@ test('an image was promoted when the annotation names its commit', () => {
   expect(changeOf(annotated('c1'), 'SpecChanged')).toBe('SpecChanged')
   expect(changeOf(annotated('c0'), 'NewCommit')).toBe('NewCommit')
   expect(changeOf(live([], 'c1'), 'NewImage')).toBe('NewImage')
+})
+
+describe('from the cache, which has no managedFields', () => {
+  const mia = 'github|github.com|7'
+  const user = { kind: 'User', name: mia }
+  const building = sync('shop', { build: { commit: 'c1' } })
+  const created = (commit?: string, manager = mia): Application => {
+    const managedFields = [{ manager, fieldsV1: { 'f:spec': { 'f:image': {} } } }]
+    const metadata = { name: 'shop', generation: 1, managedFields, annotations: { [changedByAnnotation]: `1-1 ${mia}` } }
+    return { metadata, spec: { image, commit } } as unknown as Application
+  }
+  const unrecorded = (found: Application): Application => ({ ...found, metadata: { ...found.metadata, annotations: {} } })
+
+  test.each([
+    { what: 'a user who created it', found: created(), known: user },
+    { what: 'a user where no RemoteSync is', found: created('c1'), known: user },
+    { what: 'the RemoteSync that builds the commit', found: created('c1'), syncs: [building], known: { kind: 'RemoteSync' } },
+    { what: 'nothing where the only RemoteSync may have set the image', found: created('c1'), syncs: [sync('shop', {})] },
+    { what: 'nothing where it has', found: created('c1', 'sekisho.dev/remote-sync'), syncs: [sync('shop', {})] },
+    { what: 'nothing where nobody recorded the change', found: unrecorded(created()) },
+  ])('is known $what', ({ found, syncs = [], known }) => {
+    const { managedFields: _, ...metadata } = found.metadata as Application['metadata'] & { managedFields: unknown }
+    const changes = { syncs, released: 0 }
+    const by = changedByKnown({ ...found, metadata }, changes, 'First')
+    if (known) expect(by).toMatchObject(known)
+    expect(by).toEqual(known && changedBy(found, changes, 'First'))
+  })
 })

@@ -109,6 +109,17 @@ export function personIn({ kind, name, requestedBy, alsoChangedBy }: By): string
   return kind === 'User' ? name : (requestedBy ?? alsoChangedBy)
 }
 
+/**
+ * As `changedBy`, of an Application without `managedFields`, as the caches hold it; undefined where only these can tell: nobody recorded the change, or
+ * one RemoteSync may have set the image.
+ */
+export function changedByKnown(cached: Application, changes: Changes, reason: Reason): By | undefined {
+  const by = changedBy(cached, changes, reason)
+  if (by.kind === 'RemoteSync') return by
+  const maySync = ofImage(reason) && cached.spec.commit !== undefined && changes.syncs.length === 1
+  return by.kind === 'User' && !maySync ? by : undefined
+}
+
 /** The Application has an image: it was decided that it can be rendered. */
 export function desiredRelease(
   application: Application,

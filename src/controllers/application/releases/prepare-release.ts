@@ -10,8 +10,8 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import type { Manifest } from '../desired.ts'
 import type { Facts } from '../gather.ts'
-import { type Choice, choosePinned, chooseRelease, planRelease } from './choose-release.ts'
-import { changedBy, changeOf, desiredRelease, personIn, releaseName } from './desired-release.ts'
+import { type Choice, choosePinned, chooseRelease, planRelease, type ReleasePlan } from './choose-release.ts'
+import { type Changes, changedBy, changedByKnown, changeOf, desiredRelease, personIn, releaseName } from './desired-release.ts'
 import type { KnownLogins } from './known-logins.ts'
 import { applicationOf, contentHash, type ReleaseHeader } from './release-content.ts'
 import { decideJob, deletedJob, desiredJob, type JobRecord, jobHold } from './release-job.ts'
@@ -69,6 +69,24 @@ function releasedGeneration({ status }: Application, newest: ReleaseHeader | und
   return Math.max(status?.releasedGeneration ?? 0, newest?.spec.application.generation ?? 0)
 }
 
+/**
+ * What changed, and where that came from. The first release needs no live Application when the cached one says it all: like its objects it may be made
+ * of an outdated spec, which somebody asked for, and the next one follows. A later release of an outdated spec would undo a newer one.
+ */
+async function changeBehind(
+  deps: ReleaseDeps,
+  application: Application,
+  plan: ReleasePlan,
+  changes: Changes,
+): Promise<Pick<Release['spec'], 'reason' | 'by'>> {
+  const reason = changeOf(application, plan.reason)
+  const known = plan.number === 1 ? changedByKnown(application, changes, reason) : undefined
+  if (known) return { reason, by: known }
+  const live = await liveApplication(deps, application)
+  const reasonNow = changeOf(live, plan.reason)
+  return { reason: reasonNow, by: changedBy(live, changes, reasonNow) }
+}
+
 type Current = { readonly kind: 'current'; readonly release: ReleaseHeader; readonly madeAt: string | undefined }
 
 async function currentRelease(
@@ -85,9 +103,7 @@ async function currentRelease(
   // What cannot be rendered is not released.
   const rendered = await render()
   if (rendered.kind === 'refused') return rendered
-  const live = await liveApplication(deps, application)
-  const reason = changeOf(live, plan.reason)
-  const by = changedBy(live, { syncs, released: releasedGeneration(application, newest) }, reason)
+  const { reason, by } = await changeBehind(deps, application, plan, { syncs, released: releasedGeneration(application, newest) })
   const person = personIn(by)
   const login = person === undefined ? undefined : deps.knownLogin(application.metadata.namespace ?? '', person)
   const named = login === undefined ? by : { ...by, login }

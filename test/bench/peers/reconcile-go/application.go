@@ -1,4 +1,4 @@
-// The part of an Application that this program reads and writes, as a Go type that controller-runtime can cache.
+// The part of an Application that this program reads and writes, as a Go type that controller-runtime can cache. Its Releases are in release.go.
 package main
 
 import (
@@ -24,6 +24,7 @@ type Variable struct {
 }
 
 type ApplicationSpec struct {
+	Chart     string     `json:"chart"`
 	Image     string     `json:"image,omitempty"`
 	Commit    string     `json:"commit,omitempty"`
 	Processes []Process  `json:"processes"`
@@ -36,12 +37,28 @@ type Entry struct {
 	Name       string `json:"name"`
 }
 
+type Rollout struct {
+	Release   int64  `json:"release"`
+	StartedAt string `json:"startedAt"`
+}
+
+type Phases struct {
+	Release    int64  `json:"release"`
+	ReleasedAt string `json:"releasedAt"`
+	AppliedAt  string `json:"appliedAt,omitempty"`
+}
+
 type ApplicationStatus struct {
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 	Conditions         []metav1.Condition `json:"conditions,omitempty"`
 	Inventory          []Entry            `json:"inventory,omitempty"`
 	URL                string             `json:"url,omitempty"`
 	AppliedAt          string             `json:"appliedAt,omitempty"`
+	LatestRelease      int64              `json:"latestRelease,omitempty"`
+	ReleasedGeneration int64              `json:"releasedGeneration,omitempty"`
+	Rollout            *Rollout           `json:"rollout,omitempty"`
+	Phases             *Phases            `json:"phases,omitempty"`
+	Replicas           *int32             `json:"replicas,omitempty"`
 }
 
 type Application struct {
@@ -58,17 +75,32 @@ type ApplicationList struct {
 }
 
 func addToScheme(scheme *runtime.Scheme) {
-	scheme.AddKnownTypes(groupVersion, &Application{}, &ApplicationList{})
+	scheme.AddKnownTypes(groupVersion, &Application{}, &ApplicationList{}, &Release{}, &ReleaseList{})
 	metav1.AddToGroupVersion(scheme, groupVersion)
 }
 
+func (in ApplicationSpec) copied() ApplicationSpec {
+	in.Processes = append([]Process(nil), in.Processes...)
+	in.Env = append([]Variable(nil), in.Env...)
+	return in
+}
+
+func pointerTo[T any](in *T) *T {
+	if in == nil {
+		return nil
+	}
+	out := *in
+	return &out
+}
+
 func (in *Application) DeepCopy() *Application {
-	out := &Application{TypeMeta: in.TypeMeta, Spec: in.Spec, Status: in.Status}
+	out := &Application{TypeMeta: in.TypeMeta, Spec: in.Spec.copied(), Status: in.Status}
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
-	out.Spec.Processes = append([]Process(nil), in.Spec.Processes...)
-	out.Spec.Env = append([]Variable(nil), in.Spec.Env...)
 	out.Status.Inventory = append([]Entry(nil), in.Status.Inventory...)
 	out.Status.Conditions = append([]metav1.Condition(nil), in.Status.Conditions...)
+	out.Status.Rollout = pointerTo(in.Status.Rollout)
+	out.Status.Phases = pointerTo(in.Status.Phases)
+	out.Status.Replicas = pointerTo(in.Status.Replicas)
 	return out
 }
 

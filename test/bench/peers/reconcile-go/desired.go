@@ -67,6 +67,7 @@ func container(app *Application, process Process) *core.ContainerApplyConfigurat
 		WithSecurityContext(core.SecurityContext().WithAllowPrivilegeEscalation(false).
 			WithCapabilities(core.Capabilities().WithDrop("ALL")).WithPrivileged(false).WithReadOnlyRootFilesystem(true).
 			WithRunAsNonRoot(true).WithSeccompProfile(core.SeccompProfile().WithType("RuntimeDefault"))).
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
 		WithVolumeMounts(core.VolumeMount().WithName("tmp").WithMountPath("/tmp"))
 }
 

@@ -1,5 +1,5 @@
-// A minimal controller-runtime program that does for Applications what the product's Application controller does: three children by
-// server-side apply with an owner reference, status conditions, and an Event when Ready changes. It is the peer of the bench `reconcile`
+// A minimal controller-runtime program that does for Applications what the product's Application controller does: a Release, three children by
+// server-side apply with an owner reference, the status, and an Event when Ready changes. It caches what it owns, of the same kinds. It is the peer of the bench `reconcile`
 // and nothing else.
 // Asked by lines of JSON on standard input; the first line it writes says that it is ready.
 package main
@@ -15,8 +15,10 @@ import (
 
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
@@ -59,6 +61,7 @@ func (p *peer) start(q question) error {
 			DefaultTransform: cache.TransformStripManagedFields(),
 			ByObject: map[client.Object]cache.ByObject{
 				&appsv1.Deployment{}: children, &corev1.Service{}: children, &networkingv1.Ingress{}: children,
+				&batchv1.Job{}: children, &batchv1.CronJob{}: children, &Release{}: children,
 			},
 		},
 	})
@@ -67,12 +70,24 @@ func (p *peer) start(q question) error {
 	}
 	reconciler := &Reconciler{
 		Client:  manager.GetClient(),
+		reader:  manager.GetAPIReader(),
 		events:  manager.GetEventRecorderFor("peer"),
 		counted: func() { p.reconciles.Add(1) },
 	}
+	err = manager.GetFieldIndexer().IndexField(context.Background(), &Release{}, ownerIndex, func(object client.Object) []string {
+		owner := metav1.GetControllerOf(object)
+		if owner == nil {
+			return nil
+		}
+		return []string{string(owner.UID)}
+	})
+	if err != nil {
+		return err
+	}
 	err = ctrl.NewControllerManagedBy(manager).
 		For(&Application{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Owns(&appsv1.Deployment{}).Owns(&corev1.Service{}).Owns(&networkingv1.Ingress{}).
+		Owns(&appsv1.Deployment{}).Owns(&corev1.Service{}).Owns(&networkingv1.Ingress{}).Owns(&Release{}).
+		Owns(&batchv1.Job{}).Owns(&batchv1.CronJob{}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: q.Concurrency}).
 		Complete(reconciler)
 	if err != nil {

@@ -19,10 +19,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-const fieldOwner = client.FieldOwner("peer.example.com/application")
+const (
+	fieldOwner = client.FieldOwner("peer.example.com/application")
+	// Releases by the uid of their Application.
+	ownerIndex = "owner"
+)
 
 type Reconciler struct {
 	client.Client
+	// Reads from the API server.
+	reader client.Reader
 	events record.EventRecorder
 	// Called after each reconcile that did not fail.
 	counted func()
@@ -40,25 +46,27 @@ func (r *Reconciler) ensure(ctx context.Context, app *Application, live client.O
 	return true, r.Apply(ctx, wanted, fieldOwner, client.ForceOwnership)
 }
 
-func (r *Reconciler) children(ctx context.Context, app *Application) (bool, []Entry, error) {
+// children also returns the pods of the present version, as the cache knows them.
+func (r *Reconciler) children(ctx context.Context, app *Application) (bool, []Entry, int32, error) {
 	process := app.Spec.Processes[0]
 	deployment, service, ingress := deploymentOf(app, process), serviceOf(app, process), ingressOf(app)
 	hashes := [3]string{}
 	for i, rendered := range []any{deployment, service, ingress} {
 		hash, err := hashOf(rendered)
 		if err != nil {
-			return false, nil, err
+			return false, nil, 0, err
 		}
 		hashes[i] = hash
 	}
 	annotation := func(i int) map[string]string { return map[string]string{hashAnnotation: hashes[i]} }
-	first, err := r.ensure(ctx, app, &appsv1.Deployment{}, *deployment.Name, hashes[0], deployment.WithAnnotations(annotation(0)))
+	var live appsv1.Deployment
+	first, err := r.ensure(ctx, app, &live, *deployment.Name, hashes[0], deployment.WithAnnotations(annotation(0)))
 	if err != nil {
-		return false, nil, err
+		return false, nil, 0, err
 	}
 	second, err := r.ensure(ctx, app, &corev1.Service{}, *service.Name, hashes[1], service.WithAnnotations(annotation(1)))
 	if err != nil {
-		return false, nil, err
+		return false, nil, 0, err
 	}
 	third, err := r.ensure(ctx, app, &networkingv1.Ingress{}, *ingress.Name, hashes[2], ingress.WithAnnotations(annotation(2)))
 	inventory := []Entry{
@@ -66,8 +74,23 @@ func (r *Reconciler) children(ctx context.Context, app *Application) (bool, []En
 		{"networking.k8s.io/v1", "Ingress", *ingress.Name},
 		{"v1", "Service", *service.Name},
 	}
-	return first || second || third, inventory, err
+	return first || second || third, inventory, live.Status.UpdatedReplicas, err
 }
+
+// releaseStatus adds what is known about the newest release. Times are those at which something was done for the first time.
+func releaseStatus(status *ApplicationStatus, app *Application, number int64, releasedAt string) {
+	now := wireTime()
+	status.LatestRelease = number
+	status.ReleasedGeneration = app.Generation
+	if status.Rollout == nil || status.Rollout.Release != number {
+		status.Rollout = &Rollout{Release: number, StartedAt: now}
+	}
+	if status.Phases == nil || status.Phases.Release != number {
+		status.Phases = &Phases{Release: number, ReleasedAt: releasedAt, AppliedAt: now}
+	}
+}
+
+func wireTime() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func statusOf(app *Application, inventory []Entry, changed bool) ApplicationStatus {
 	status := app.DeepCopy().Status
@@ -83,7 +106,7 @@ func statusOf(app *Application, inventory []Entry, changed bool) ApplicationStat
 	status.Inventory = inventory
 	status.URL = "http://" + hostOf(app) + ":8080"
 	if changed || status.AppliedAt == "" {
-		status.AppliedAt = time.Now().UTC().Format(time.RFC3339)
+		status.AppliedAt = wireTime()
 	}
 	return status
 }
@@ -96,11 +119,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if app.DeletionTimestamp != nil || app.Spec.Image == "" || len(app.Spec.Processes) == 0 {
 		return ctrl.Result{}, nil
 	}
-	changed, inventory, err := r.children(ctx, &app)
+	number, err := r.release(ctx, &app)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if err := r.report(ctx, &app, statusOf(&app, inventory, changed)); err != nil {
+	releasedAt := wireTime()
+	changed, inventory, replicas, err := r.children(ctx, &app)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	status := statusOf(&app, inventory, changed)
+	releaseStatus(&status, &app, number, releasedAt)
+	status.Replicas = &replicas
+	if err := r.report(ctx, &app, status); err != nil {
 		return ctrl.Result{}, err
 	}
 	r.counted()

@@ -1,5 +1,5 @@
 // The requests that reached the API server, by its own counter of finished requests, which is independent of the measured client.
-import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
+import type { AdminClient } from '../../../../dev/cluster/control-plane/admin-client.ts'
 
 export type ServedRequests = {
   /** Writes to the kinds of the bench, whatever their result, including subresources and dry runs. */
