@@ -20,12 +20,12 @@ const { push, open, pullOf, actionOf, repository, fork, hub } = actsOn(() => git
 const list = `/repositories/${shop}/pulls`
 const resyncs = 5
 
-/** A preview that runs a merge commit, and a fork that waits. Everybody looks every second. */
+/** A preview that runs a merge commit, and a fork that waits. Everybody looks every two seconds. */
 async function start() {
   const fixture = await startPipelineFixture(renderer, {
     hub: hub(),
     changes: { policy: { forks: 'Approved' } },
-    sweepMilliseconds: 1000,
+    sweepMilliseconds: 2000,
     beside: parts => [createPreviewApprovalController({ ...parts, audit: { appendOnce: async () => {} } })],
   })
   const { client, namespace, chart } = fixture
