@@ -113,4 +113,4 @@ test('a waiting fork and a merge commit cost nothing but the list; a push to the
     patience,
   )
   expect(approvals.map(({ spec }) => [spec.number, spec.headCommit, spec.via])).toEqual([[waiting.number, sha, 'Comment']])
-}, 180_000)
+}, 240_000)

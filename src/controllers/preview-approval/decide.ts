@@ -2,8 +2,9 @@
 import { mostRows } from '../../api/apps/app-pipeline/status.ts'
 import type { ApprovalWay, PreviewApproval } from '../../api/apps/preview-approval.ts'
 import { approves, previewApprovalReasons as reasons } from '../../api/apps/preview-approval.ts'
-import { type ApprovalStatement, type DiscussedPullRequest, isSettled } from '../../github/index.ts'
+import type { ApprovalStatement, DiscussedPullRequest } from '../../github/index.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
+import { isSettled } from '../../policy/change-times.ts'
 import type { Facts, PreviewRow } from './gather.ts'
 import type { Asked } from './last-asked.ts'
 

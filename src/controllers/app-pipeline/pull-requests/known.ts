@@ -1,7 +1,8 @@
 // What this process knows of the pull requests of each AppPipeline from GitHub's last answers, so that a change of a child asks GitHub nothing.
 // Deliberately not stored: after a restart every AppPipeline asks once more, which finds what was missed meanwhile.
-import { isSettled, type PullRequest } from '../../../github/index.ts'
+import type { PullRequest } from '../../../github/index.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
+import { isSettled } from '../../../policy/change-times.ts'
 
 /** What only further requests say about a commit of a pull request. */
 export type Details = {
