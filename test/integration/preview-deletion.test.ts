@@ -31,11 +31,11 @@ beforeAll(async () => {
 afterAll(() => fixture?.stop())
 
 /** Some run, some are built, some wait. */
-async function withPreviews(): Promise<PreviewPlatform> {
+async function withPreviews(changes: object = {}): Promise<PreviewPlatform> {
   const platform = await startPreviewPlatform(fixture)
   onTestFinished(() => platform.stop())
   for (let index = 0; index < previews; index++) await platform.open(`work-${index}`)
-  await platform.applyPipeline('shop')
+  await platform.applyPipeline('shop', changes)
   await waitUntil(
     'every pull request has a preview, and ten run',
     async () => {
@@ -93,7 +93,8 @@ test('with its Tenant, when the grant of the AppPipeline was deleted before: no 
 }, 900_000)
 
 test('alone, while GitHub does not answer: only the grants and the Installation wait, no longer than the tokens under them live', async () => {
-  const platform = await withPreviews()
+  // No Job can be made in a namespace that is being deleted: the hooks are not waited for.
+  const platform = await withPreviews({ hooks: { deleted: { command: ['drop'], timeoutSeconds: 3600 } } })
   const { environment } = platform
   const { kube, github } = environment.fixture
   const [uid = ''] = await uidsOf(platform)

@@ -107,6 +107,61 @@ test('a deployment that a person deleted comes back with the next state, and wha
   expect(lastStateOf(deployments()[0]?.id ?? 0)).toBe('inactive')
 }, 150_000)
 
+/** What a person with the right to administer the repository does by GitHub's API. */
+async function administer(method: string, path: string, body?: object): Promise<number> {
+  const authorization = `token ${github.personalTokens['olivia']}`
+  const answer = await fetch(`${github.apiUrl}/repos/acme/shop/${path}`, {
+    method,
+    headers: { authorization },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  return answer.status
+}
+
+/** As the page of the environment does it: only what is not active can be deleted. */
+async function deleteAll(): Promise<void> {
+  for (const { id } of deployments()) {
+    expect(await administer('POST', `deployments/${id}/statuses`, { state: 'inactive' })).toBe(201)
+    expect(await administer('DELETE', `deployments/${id}`)).toBe(204)
+  }
+  expect(await administer('DELETE', `environments/${encodeURIComponent('preview/shop')}`)).toBe(204)
+}
+
+const environments = () => github.context.state.environments.map(({ name }) => name)
+
+test('an environment that a person deleted with its deployments comes back with the next state', async () => {
+  const fixture = await startReportFixture(github)
+  const { number, head } = await fixture.open('feature')
+  const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
+  await fixture.report([{ ...row, state: 'Running', url }])
+  await showsRunning(head)
+  expect(environments()).toEqual(['preview/shop'])
+  const [former] = deployments()
+  await deleteAll()
+  expect([environments(), deployments()]).toEqual([[], []])
+  await fixture.report([{ ...row, state: 'Failed', reason: 'ApplicationNotReady', message: 'it crashed' }])
+  await waitUntil(
+    'another deployment says failure',
+    async () => deployments().some(({ id }) => id !== former?.id && lastStateOf(id) === 'failure') || undefined,
+    longPatience,
+  )
+  expect(environments()).toEqual(['preview/shop'])
+  expect(deployments()).toHaveLength(1)
+}, 120_000)
+
+test('a deployment that a person deleted does not come back for the end of its preview', async () => {
+  const fixture = await startReportFixture(github)
+  const { number, head } = await fixture.open('feature')
+  const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
+  await fixture.report([{ ...row, state: 'Running', url }])
+  await showsRunning(head)
+  await deleteAll()
+  await fixture.report([])
+  await fixture.ended(number)
+  expect([environments(), deployments()]).toEqual([[], []])
+  expect(comments()[0]?.body).toContain('destroyed')
+}, 120_000)
+
 test('an archived repository takes no answer: the report says so, and its end does not wait', async () => {
   const fixture = await startReportFixture(github)
   const { number, head } = await fixture.open('feature')

@@ -1,21 +1,21 @@
 // Previews: the controllers of AppPipelines, RemoteSyncs and Applications, real git and a real API server against the GitHub emulator. The tests act as
 // kpack, the grant controller, the kubelet, and the people who approve.
 import { beforeEach, describe, expect, test } from 'vitest'
+import { createComment } from '../../dev/github/actions/pull-requests/comments.ts'
 import { setDraft, setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
 import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
 import { application } from '../../src/api/apps/application.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
-import { pods } from '../../src/api/builtin/index.ts'
-import { jobNameLabel } from '../../src/api/names.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import type { Fetch } from '../../src/github/index.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { patience, readyReason, runPods, setPodStatus } from '../fixtures/application-fixture.ts'
+import { patience, readyReason } from '../fixtures/application-fixture.ts'
 import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { objectsOf, type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
-import { fieldManager, image, succeeded } from '../fixtures/remote-sync-fixture.ts'
+import { fieldManager } from '../fixtures/remote-sync-fixture.ts'
+import { setStatus } from '../fixtures/remote-sync-objects.ts'
 
 useEmulatedGitHub()
 
@@ -168,47 +168,29 @@ describe('a preview', () => {
     )
   })
 
-  test('begins and ends with the hooks of its AppPipeline', async () => {
-    const program = (name: string) => ({ command: [name], timeoutSeconds: 60 })
-    const fixture = await start({ hooks: { created: program('seed'), deleted: program('drop') } })
-    const { client, namespace } = fixture
+  test('goes when nobody has pushed for so many hours, and comes back with the next commit', async () => {
+    const fixture = await start({ limits: { previews: 10, idleHours: 2 } })
+    const { namespace } = fixture
     const commit = await push('dave', 'acme/shop', 'feature', 'one')
     const { number } = await open('dave', 'feature')
-    const key = { namespace, name: `shop-pr-${number}` }
-    /** Acts as the kubelet; resolves to the command of the job. */
-    const endJob = async (command: string): Promise<void> => {
-      const pod = await waitUntil(
-        `a job that runs ${command}`,
-        async () =>
-          (await client.list(pods, { namespace })).find(
-            one => one.metadata.labels?.[jobNameLabel] !== undefined && one.spec?.containers[0]?.command?.[0] === command,
-          ),
-        patience,
-      )
-      const terminated = { exitCode: 0, reason: 'Completed', startedAt: null, finishedAt: null }
-      const container = { name: 'release', image: '', imageID: '', ready: false, restartCount: 0, state: { terminated } }
-      await setPodStatus(pod, { phase: 'Succeeded', containerStatuses: [container] })
-    }
     await fixture.wakePipeline()
-    await fixture.approve(key.name)
-    await fixture.endBuild(await fixture.buildOf(commit), succeeded(1))
-    await fixture.rows({ [number]: 'Building' })
-    await endJob('seed')
-    await runPods(client, namespace, image(1), 1)
-    await fixture.rows({ [number]: 'Running' })
-    await waitUntil(
-      'later releases have no hook',
-      async () => (await client.get(application, key))?.spec.releaseJob === undefined || undefined,
-      patience,
-    )
-    await setPullRequestState(actionOf('dave'), pullOf(number), 'closed')
+    await fixture.approve(`shop-pr-${number}`)
+    await fixture.build(number, commit, 1)
+    const { status } = await fixture.rows({ [number]: 'Running' })
+    // Three hours have passed, in which somebody commented.
+    const activeAt = new Date(Date.now() - 3 * 3_600_000).toISOString()
+    const previews = status?.previews?.map(row => ({ ...row, activeAt }))
+    await setStatus(appPipeline, namespace, 'shop', { previews })
+    createComment(actionOf('dave'), number, 'Is anybody there?')
     await fixture.wakePipeline()
-    await fixture.rows({ [number]: 'Removing' })
-    await waitUntil('nothing is built', async () => (await client.get(remoteSync, key)) === undefined || undefined, patience)
-    await endJob('drop')
-    await fixture.rows({})
-    expect(await fixture.existing()).toEqual([])
-  })
+    const idle = await fixture.rows({ [number]: 'LeftOut' })
+    expect(idle.status?.previews?.[0]).toMatchObject({ reason: 'Idle', activeAt })
+    await waitUntil('it is gone', async () => (await fixture.existing()).length === 0 || undefined, patience)
+    const next = await push('dave', 'acme/shop', 'feature', 'two')
+    await fixture.wakePipeline()
+    await fixture.approve(`shop-pr-${number}`)
+    await fixture.build(number, next, 2)
+  }, 120_000)
 
   test('never takes over an object that is not of its AppPipeline, and says so', async () => {
     const fixture = await start()

@@ -231,6 +231,9 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
     await bot.request('GET /repos/{owner}/{repo}/deployments/{deployment_id}', { ...repo, deployment_id })
     await bot.request('GET /repos/{owner}/{repo}/deployments/{deployment_id}/statuses', { ...repo, deployment_id })
     await bot.request('DELETE /repos/{owner}/{repo}/deployments/{deployment_id}', { ...repo, deployment_id })
+    const olivia = clients.by(emulator.personalTokens['olivia'] ?? '')
+    const environment = { ...repo, environment_name: 'preview' }
+    await olivia.request('DELETE /repos/{owner}/{repo}/environments/{environment_name}', environment)
   })
 
   const participants = () => ({ emulator, clients, installationId })

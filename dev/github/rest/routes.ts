@@ -4,6 +4,7 @@ import { authorizationRoutes } from './app/authorizations.ts'
 import { deliveryRoutes } from './app/deliveries.ts'
 import { installationRoutes } from './app/installations.ts'
 import { deploymentRoutes } from './checks/deployments.ts'
+import { environmentRoutes } from './checks/environments.ts'
 import { checkRunRoutes } from './checks/runs.ts'
 import { statusRoutes } from './checks/statuses.ts'
 import { archiveRoutes } from './git/archives.ts'
@@ -49,4 +50,5 @@ export const restRoutes: readonly RestRoute[] = [
   ...statusRoutes,
   ...checkRunRoutes,
   ...deploymentRoutes,
+  ...environmentRoutes,
 ]

@@ -6,6 +6,7 @@ import type { Credentials } from './credentials.ts'
 import type {
   CommitStatus,
   Deployment,
+  DeploymentEnvironment,
   DeploymentStatus,
   IssueComment,
   Label,
@@ -30,6 +31,7 @@ export type GitHubState = {
   statuses: CommitStatus[]
   deployments: Deployment[]
   deploymentStatuses: DeploymentStatus[]
+  environments: DeploymentEnvironment[]
   checkSuites: CheckSuite[]
   checkRuns: CheckRun[]
   apps: App[]
@@ -56,6 +58,7 @@ export function emptyState(): GitHubState {
     statuses: [],
     deployments: [],
     deploymentStatuses: [],
+    environments: [],
     checkSuites: [],
     checkRuns: [],
     apps: [],

@@ -132,6 +132,9 @@ export type Deployment = {
   updatedAt: string
 }
 
+/** GitHub makes one of any name that a deployment has, and keeps it until a person deletes it. */
+export type DeploymentEnvironment = { readonly repositoryId: number; readonly name: string }
+
 export const deploymentStates = ['error', 'failure', 'inactive', 'in_progress', 'queued', 'pending', 'success'] as const
 export type DeploymentState = (typeof deploymentStates)[number]
 

@@ -57,6 +57,9 @@ export const sourceStatusFields = {
           numericId('The numeric id of the repository that the commits are in. Absent when that repository was deleted.'),
         ),
         baseBranch: text({ description: 'The branch into which the pull request is to be merged.', max: 300 }),
+        baseCommit: optional(
+          text({ description: 'With `mergeCommit`: the commit of the base branch that the merge commit was made of.', max: 64 }),
+        ),
         mergePendingSince: optional(
           timestamp('Set while GitHub has not computed the merge commit: since when the platform waits for it.'),
         ),

@@ -24,9 +24,9 @@ import { desiredApplication, desiredRemoteSync } from './desired.ts'
 import { type AppPipelineCaches, type Facts, gather, type Preview } from './gather.ts'
 import { ensureObject } from './preview/ensure-object.ts'
 import { endStep, isEnding } from './preview/last-hook.ts'
-import { headOf, isLeaving } from './preview/state.ts'
+import { isBehind, isLeaving } from './preview/state.ts'
 import { type AskDeps, learn, list } from './pull-requests/ask.ts'
-import type { KnownPullRequests, PullRequestMemory } from './pull-requests/known.ts'
+import type { BranchTip, KnownPullRequests, PullRequestMemory } from './pull-requests/known.ts'
 import { eventsOf, nextStatus } from './status.ts'
 
 export type AppPipelineDeps = AccessDeps &
@@ -86,14 +86,19 @@ async function look(deps: AppPipelineDeps, facts: Facts, signal: AbortSignal): P
   }
 }
 
-/** A commit that the list shows and the RemoteSync does not: its own webhook was lost, or it asked GitHub a moment before the push. */
-async function wake({ client, clock }: AppPipelineDeps, remoteSync: RemoteSync, headCommit: string): Promise<void> {
-  const known = headOf(remoteSync)
+/** A commit that GitHub shows here and the RemoteSync does not: its own webhook was lost, or it asked GitHub a moment before the push. */
+async function wake(
+  { client, clock }: AppPipelineDeps,
+  remoteSync: RemoteSync,
+  headCommit: string,
+  tip: BranchTip | undefined,
+): Promise<void> {
   const pending = wakeOf(remoteSync)
-  if (known === undefined || known === headCommit || pending !== remoteSync.status?.handledWake) return
-  // It was woken for this commit already: GitHub's answers differ, and another question would not help.
-  if (pending?.endsWith(`/${headCommit}`)) return
-  const annotations = { [wakeAnnotation]: `${clock.now().toISOString()}/${headCommit}` }
+  if (!isBehind(remoteSync, headCommit, tip) || pending !== remoteSync.status?.handledWake) return
+  const reason = tip === undefined ? headCommit : `${headCommit}-${tip.commit}`
+  // It was woken for these commits already: GitHub's answers differ, and another question would not help.
+  if (pending?.endsWith(`/${reason}`)) return
+  const annotations = { [wakeAnnotation]: `${clock.now().toISOString()}/${reason}` }
   const metadata = { uid: uidOf(remoteSync), annotations }
   await client.mergePatch(remoteSyncs, keyOf(remoteSync), { metadata }, { fieldManager }).catch((error: unknown) => {
     // Another object has the name now: the cache shows it soon.
@@ -102,13 +107,17 @@ async function wake({ client, clock }: AppPipelineDeps, remoteSync: RemoteSync, 
 }
 
 /** The Application first: a RemoteSync without one reports an error. Resolves to why the API server refuses one of them. */
-async function keepPreview(deps: AppPipelineDeps, facts: PreviewFacts): Promise<Standing | undefined> {
+async function keepPreview(
+  deps: AppPipelineDeps,
+  facts: PreviewFacts,
+  tip: BranchTip | undefined,
+): Promise<Standing | undefined> {
   const write = { client: deps.client, owner: facts.pipeline, fieldManager }
   const application = await ensureObject(write, applications, facts.application, desiredApplication(facts))
   if (application.kind === 'refused') return application.standing
   const remoteSync = await ensureObject(write, remoteSyncs, facts.remoteSync, desiredRemoteSync(facts))
   if (remoteSync.kind === 'refused') return remoteSync.standing
-  if (!facts.paused && !remoteSync.changed) await wake(deps, remoteSync.object, facts.pull.headCommit)
+  if (!facts.paused && !remoteSync.changed) await wake(deps, remoteSync.object, facts.pull.headCommit, tip)
   return undefined
 }
 
@@ -166,17 +175,11 @@ async function carryOut(deps: AppPipelineDeps, facts: Facts, seen: Seen, signal:
     // What is being deleted, by whomever, is made again when it is gone.
     if (entry.preview !== undefined && isLeaving(entry.preview)) continue
     const { pull, paused, preview } = entry
-    const { repository } = seen.known
+    const { repository, tips } = seen.known
     const { application, remoteSync } = preview ?? {}
-    const standing = await keepPreview(deps, {
-      pipeline,
-      repository,
-      pull,
-      paused,
-      ingress: deps.ingress,
-      application,
-      remoteSync,
-    })
+    const { ingress } = deps
+    const wanted = { pipeline, repository, pull, paused, ingress, application, remoteSync }
+    const standing = await keepPreview(deps, wanted, tips.get(pull.baseBranch))
     if (standing !== undefined) refused.set(entry.number, standing)
   }
   return { refused, waits }

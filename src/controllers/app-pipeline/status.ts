@@ -74,8 +74,15 @@ function rowOf(entry: Entry, observation: Observation, before: Row | undefined):
     ...(url === undefined ? {} : { url }),
     ...(application === undefined ? {} : { application: application.metadata.name }),
     since: before?.state === state ? before.since : observation.now.toISOString(),
+    ...(state === 'WaitingForApproval' ? changedAt(pull, before) : {}),
     activeAt,
   }
+}
+
+/** Whoever waits for a word of a person looks again when it changes. A time that is none is left out: the API server would refuse the status. */
+function changedAt(pull: Entry['pull'], before: Row | undefined): Pick<Row, 'updatedAt'> {
+  const text = pull?.updatedAt ?? before?.updatedAt
+  return text === undefined || Number.isNaN(Date.parse(text)) ? {} : { updatedAt: new Date(text).toISOString() }
 }
 
 type Ranked = { readonly row: Row; readonly rank: number }

@@ -12,6 +12,7 @@ import {
   nextEnd,
   planQuestions,
   readyOf,
+  restMilliseconds,
   standingOf,
 } from './decide.ts'
 import type { Facts, PreviewRow } from './gather.ts'
@@ -19,8 +20,8 @@ import type { Facts, PreviewRow } from './gather.ts'
 const now = new Date('2026-01-01T12:00:00Z')
 const at = (secondsAgo: number): Date => new Date(now.getTime() - secondsAgo * 1000)
 const head = 'a'.repeat(40)
-const row = (number: number, state = 'WaitingForApproval', headCommit = head): PreviewRow =>
-  ({ number, state, headCommit }) as unknown as PreviewRow
+const row = (number: number, state = 'WaitingForApproval', headCommit = head, updatedAt?: string): PreviewRow =>
+  ({ number, state, headCommit, updatedAt }) as unknown as PreviewRow
 const resync = 600_000
 
 function facts(change: Partial<Facts> = {}, forks = 'Approved'): Facts {
@@ -49,7 +50,8 @@ const numbers = (given: Facts): readonly number[] => planQuestions(given, resync
 
 describe('GitHub is asked', () => {
   test('about what waits, once for a head and a wake, and again after the resync', () => {
-    const asked = (secondsAgo: number, wake = 'w1', headCommit = head) => new Map([[7, { at: at(secondsAgo), wake, headCommit }]])
+    const asked = (secondsAgo: number, wake = 'w1', headCommit = head) =>
+      new Map([[7, { at: at(secondsAgo), wake, headCommit, updatedAt: undefined }]])
     expect(numbers(facts())).toEqual([7])
     expect(planQuestions(facts({ asked: asked(60) }), resync)).toEqual({ ask: [], againMilliseconds: 540_000 })
     expect(numbers(facts({ asked: asked(601) }))).toEqual([7])
@@ -57,8 +59,24 @@ describe('GitHub is asked', () => {
     expect(numbers(facts({ asked: asked(1, 'w1', 'b'.repeat(40)) }))).toEqual([7])
   })
 
+  test('not again while the list says that nothing has changed since, which costs a question every six hours', () => {
+    const changed = at(2000).toISOString()
+    const rested = (secondsAgo: number, updatedAt: string | undefined, wake = 'w1', present: string | undefined = changed) =>
+      facts({
+        rows: [row(7, 'WaitingForApproval', head, present)],
+        asked: new Map([[7, { at: at(secondsAgo), wake, headCommit: head, updatedAt }]]),
+      })
+    expect(planQuestions(rested(700, changed), resync)).toEqual({ ask: [], againMilliseconds: restMilliseconds - 700_000 })
+    expect(numbers(rested(restMilliseconds / 1000, changed))).toEqual([7])
+    expect(numbers(rested(700, changed, 'w0'))).toEqual([7])
+    // Something has changed; GitHub does not say when; the answer may be older than a change in the same moment.
+    expect(numbers(rested(700, at(2001).toISOString()))).toEqual([7])
+    expect(numbers(rested(700, undefined, 'w1', undefined))).toEqual([7])
+    expect(numbers(rested(1950, changed))).toEqual([7])
+  })
+
   test('at most every five seconds about one pull request, however often somebody comments', () => {
-    const asked = new Map([[7, { at: at(1), wake: 'w0', headCommit: head }]])
+    const asked = new Map([[7, { at: at(1), wake: 'w0', headCommit: head, updatedAt: undefined }]])
     const plan = planQuestions(facts({ asked }), resync)
     expect(plan.ask).toEqual([])
     expect(plan.againMilliseconds).toBe(5000)
@@ -66,7 +84,7 @@ describe('GitHub is asked', () => {
 
   test('about a part of many, the longest unasked first; the rest follows soon', () => {
     const rows = Array.from({ length: 50 }, (_, index) => row(index + 1))
-    const asked = new Map([[3, { at: at(999), wake: 'w0', headCommit: head }]])
+    const asked = new Map([[3, { at: at(999), wake: 'w0', headCommit: head, updatedAt: undefined }]])
     const plan = planQuestions(facts({ rows, asked }), resync)
     expect(plan.ask).toHaveLength(mostAskedAtOnce)
     expect(plan.ask.map(({ number }) => number)).not.toContain(3)

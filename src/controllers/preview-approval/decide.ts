@@ -4,7 +4,9 @@ import type { ApprovalWay, PreviewApproval } from '../../api/apps/preview-approv
 import { approves, previewApprovalReasons as reasons } from '../../api/apps/preview-approval.ts'
 import type { ApprovalStatement, DiscussedPullRequest } from '../../github/index.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
+import { isSettled } from '../../policy/change-times.ts'
 import type { Facts, PreviewRow } from './gather.ts'
+import type { Asked } from './last-asked.ts'
 
 /** Anybody can comment and so wake the AppPipeline: one pull request is not asked about more often. */
 export const pauseMilliseconds = 5000
@@ -14,6 +16,12 @@ export const mostAskedAtOnce = 20
 export const mostPeople = 5
 /** By then the rows show a push that came before the approval: an approval that is older and for another head has ended. */
 const settledMilliseconds = 600_000
+
+/**
+ * The longest time between two questions about one pull request. GitHub does not promise that every comment and review changes the time of the pull
+ * request, and who spoke may get write access afterwards.
+ */
+export const restMilliseconds = 6 * 3_600_000
 
 /** The rows to ask about now, and in how many milliseconds others are due; undefined when none is. */
 export type Plan = { readonly ask: readonly PreviewRow[]; readonly againMilliseconds: number | undefined }
@@ -27,11 +35,15 @@ export function planQuestions(facts: Facts, resyncMilliseconds: number): Plan {
   const isApproved = ({ number, headCommit }: PreviewRow): boolean =>
     approvals.some(approval => approves(approval, { ...head, number, headCommit }))
   const waits = rows.filter(row => row.state === 'WaitingForApproval' && !isApproved(row))
-  const dueIn = ({ number, headCommit }: PreviewRow): number => {
+  const pauseAfter = (last: Asked, updatedAt: string | undefined): number => {
+    if (last.wake !== wake) return pauseMilliseconds
+    const isAnswered = isSettled({ at: last.at, time: last.updatedAt }, updatedAt)
+    return isAnswered ? Math.max(restMilliseconds, resyncMilliseconds) : resyncMilliseconds
+  }
+  const dueIn = ({ number, headCommit, updatedAt }: PreviewRow): number => {
     const last = asked.get(number)
     if (last === undefined || last.headCommit !== headCommit) return 0
-    const age = now.getTime() - last.at.getTime()
-    return (last.wake === wake ? resyncMilliseconds : pauseMilliseconds) - age
+    return pauseAfter(last, updatedAt) - (now.getTime() - last.at.getTime())
   }
   const askedAt = ({ number }: PreviewRow): number => asked.get(number)?.at.getTime() ?? 0
   const due = waits.filter(row => dueIn(row) <= 0).sort((a, b) => askedAt(a) - askedAt(b))

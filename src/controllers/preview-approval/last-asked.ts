@@ -5,7 +5,13 @@ import { BoundedMap } from '../../lib/bounded-map.ts'
 /** Beyond this many pull requests, the one that was asked about the longest ago is forgotten: it is asked about again. */
 const mostPullRequests = 50_000
 
-export type Asked = { readonly at: Date; readonly wake: string | undefined; readonly headCommit: string }
+export type Asked = {
+  readonly at: Date
+  readonly wake: string | undefined
+  readonly headCommit: string
+  /** When anything about the pull request had last changed, as the list said. */
+  readonly updatedAt: string | undefined
+}
 
 /** uid of the AppPipeline and number of the pull request → the last answer. */
 export type LastAsked = Pick<Map<string, Asked>, 'get' | 'set'>

@@ -91,10 +91,11 @@ async function ask(run: Run, rows: readonly PreviewRow[]): Promise<number | unde
   try {
     const opened = await open(run)
     if (opened === undefined) return undefined
-    for (const { number, headCommit } of rows) {
+    for (const { number, headCommit, updatedAt } of rows) {
       signal.throwIfAborted()
       const found = await approvalOf(facts, opened, number)
-      deps.lastAsked.set(askedKey(uidOf(facts.pipeline), number), { at: facts.now, wake: facts.wake, headCommit })
+      const asked = { at: facts.now, wake: facts.wake, headCommit, updatedAt }
+      deps.lastAsked.set(askedKey(uidOf(facts.pipeline), number), asked)
       if (found !== undefined) await approve(run, { ...found, host: opened.host })
     }
     return undefined

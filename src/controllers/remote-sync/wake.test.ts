@@ -44,7 +44,14 @@ describe('GitHub is asked', () => {
     ['for a preview after a restart: its AppPipeline lists', ofPipeline(), undefined, false],
     ['for a preview by the sweep', ofPipeline(), minutesAgo(60), false],
     ['for a preview that is woken', ofPipeline({}, woken('new')), minutesAgo(1), true],
-    ['for a preview of a merge commit by the sweep', ofPipeline({ mergeCommit: true }), minutesAgo(5), true],
+    [
+      'for a preview of a merge commit by the sweep: its AppPipeline lists',
+      ofPipeline({ mergeCommit: true }),
+      minutesAgo(5),
+      false,
+    ],
+    ['for a preview of a merge commit after hours', ofPipeline({ mergeCommit: true }), minutesAgo(360), true],
+    ['for a preview of a merge commit after a restart', ofPipeline({ mergeCommit: true }), undefined, true],
     ['for a fixed commit of a new spec', { ...newSpec, spec: fixed }, minutesAgo(1), true],
   ])('%s: %#', (_when, remoteSync, lastCheckedAt, expected) => {
     expect(mustResolve({ remoteSync, lastCheckedAt, now }, 300_000)).toBe(expected)

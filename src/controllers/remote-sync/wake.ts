@@ -26,12 +26,19 @@ function wasResolved({ status }: RemoteSync): boolean {
 }
 
 /**
- * Whether an AppPipeline sees each new commit in its list of pull requests, and wakes the RemoteSync for it: a hundred previews then cost one request
- * at rest. A merge commit changes with the base branch, too, which no list shows.
+ * The longest time between two questions about a merge commit that an AppPipeline looks after. GitHub does not promise that its list shows each push to
+ * the base branch.
  */
-function isLookedAfter({ metadata, spec }: RemoteSync): boolean {
+export const mergeSweepMilliseconds = 6 * 3_600_000
+
+/**
+ * How long GitHub may go unasked; undefined for as long as nothing else asks. An AppPipeline sees each new commit in its list of pull requests, and wakes
+ * the RemoteSync for it: a hundred previews then cost one request at rest.
+ */
+function mayRest({ metadata, spec }: RemoteSync, sweepMilliseconds: number): number | undefined {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
-  return owner?.kind === appPipeline.kind && spec.source.mergeCommit !== true
+  if (owner?.kind !== appPipeline.kind) return sweepMilliseconds
+  return spec.source.mergeCommit === true ? Math.max(mergeSweepMilliseconds, sweepMilliseconds) : undefined
 }
 
 /**
@@ -49,10 +56,11 @@ export function mustResolve(
   if (!wasResolved(remoteSync)) return true
   if (remoteSync.spec.source.commit !== undefined) return false
   if (isNewWake(remoteSync)) return true
-  if (isLookedAfter(remoteSync)) return false
+  const rest = mayRest(remoteSync, sweepMilliseconds)
+  if (rest === undefined) return false
   if (lastCheckedAt === undefined) return true
   // The resync that triggers the sweep comes up to a tenth early.
-  return now.getTime() - lastCheckedAt.getTime() >= sweepMilliseconds * 0.8
+  return now.getTime() - lastCheckedAt.getTime() >= rest * 0.8
 }
 
 /** When the webhook arrived: the annotation is `<RFC 3339 time>/<delivery id>`. Without a valid time in the past: now. */

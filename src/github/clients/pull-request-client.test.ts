@@ -20,7 +20,11 @@ const answer = (changes: object = {}) => ({
   title: 'Fix',
   draft: false,
   head: { sha, ref: 'fix', repo: { id: 9 } },
-  base: { sha: 'b'.repeat(40), ref: 'main', repo: { id: 11, full_name: 'acme/shop' } },
+  base: {
+    sha: 'b'.repeat(40),
+    ref: 'main',
+    repo: { id: 11, full_name: 'acme/shop', pushed_at: '2026-01-01T00:00:01Z' },
+  },
   user: { id: 3, login: 'dave', type: 'User' },
   labels: [{ name: 'ok' }],
   updated_at: '2026-01-01T00:00:00Z',
@@ -44,6 +48,7 @@ describe('a pull request', () => {
       author: { id: 3, login: 'dave', isBot: false },
       labels: ['ok'],
       updatedAt: '2026-01-01T00:00:00Z',
+      pushedAt: '2026-01-01T00:00:01Z',
     })
     expect(github.asked[0]?.path).toBe('/repositories/11/pulls/7')
   })

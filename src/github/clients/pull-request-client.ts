@@ -24,8 +24,13 @@ export type PullRequest = {
   /** Undefined when the account was deleted. */
   readonly author: { readonly id: number; readonly login: string; readonly isBot: boolean } | undefined
   readonly labels: readonly string[]
-  /** RFC 3339. */
+  /** RFC 3339, in whole seconds: the last change of anything about it, comments and reviews included. */
   readonly updatedAt: string
+  /**
+   * RFC 3339, in whole seconds: the last push to any branch of the repository that it belongs to; undefined when GitHub does not say.
+   * https://docs.github.com/en/rest/pulls/pulls#list-pull-requests (`base.repo.pushed_at`)
+   */
+  readonly pushedAt: string | undefined
 }
 
 /** All methods throw AppError: see failure.ts for codes and reasons. */
@@ -42,6 +47,8 @@ export type PullRequestClient = {
     repository: number,
     pull: Pick<PullRequest, 'baseCommit' | 'headCommit'>,
   ) => Promise<readonly string[] | undefined>
+  /** The newest commit of a branch; undefined when GitHub does not show the repository or the branch. */
+  readonly branch: (repository: number, name: string) => Promise<string | undefined>
   /** Whether the message of a commit asks for no preview. */
   readonly commitSkips: (repository: number, commit: string) => Promise<boolean>
 }
@@ -78,6 +85,12 @@ export function createPullRequestClient(deps: TokenClientDeps): PullRequestClien
           `${root}/compare/{basehead}`,
           { repository_id: repository, basehead: `${baseCommit}...${headCommit}`, per_page: 1 },
           data => changedFiles(recordOf(data, 'comparison')),
+        ),
+      ),
+    branch: (repository, name) =>
+      orUndefined(() =>
+        requester.get(`${root}/branches/{branch}`, { repository_id: repository, branch: name }, data =>
+          commitAt(objectAt(recordOf(data, 'branch'), 'commit', 'branch'), 'branch.commit'),
         ),
       ),
     commitSkips: (repository, commit) =>
@@ -146,6 +159,7 @@ function pullRequestOf(answer: Answer, repository: number): PullRequest {
       .slice(0, mostLabels)
       .map(label => cut(textAt(recordOf(label, 'labels'), 'name', 'labels'), longestLabel)),
     updatedAt: textAt(answer, 'updated_at', 'pull request').slice(0, 40),
+    pushedAt: optionalTextAt(into, 'pushed_at', 'base.repo')?.slice(0, 40),
   }
 }
 

@@ -12,7 +12,7 @@ import type { Scenario } from '../scenario.ts'
 import { chartOf } from './application.ts'
 import { dave, sweptMilliseconds, wake } from './bindings.ts'
 import { endJob } from './release.ts'
-import { actionOf, buildAndDeploy, openPull, settle } from './remote-sync.ts'
+import { actionOf, buildAndDeploy, builtImage, openPull, settle } from './remote-sync.ts'
 import { gone, patience } from './waits.ts'
 
 function applyPipeline(environment: Environment, more: object = {}): Promise<void> {
@@ -77,16 +77,19 @@ export const appPipelineScenario: Scenario = {
 
 export const appPipelineDeletion: Scenario = {
   ...shared,
-  name: 'app-pipeline: delete with a preview that cleans up',
+  name: 'app-pipeline: delete with a preview that begins and ends with a hook',
   async act(environment) {
     const { head, pull } = await openPull(environment, 'one')
-    await applyPipeline(environment, { hooks: { deleted: { command: ['drop'], timeoutSeconds: 900 } } })
-    const image = await buildAndDeploy(environment, head, `shop-pr-${pull.number}`)
+    const hook = (command: string) => ({ command: [command], timeoutSeconds: 900 })
+    await applyPipeline(environment, { hooks: { created: hook('seed'), deleted: hook('drop') } })
+    const name = `shop-pr-${pull.number}`
+    const image = builtImage(environment, head, name)
+    await Promise.all([buildAndDeploy(environment, head, name), endJob(environment, image)])
     await rows(environment, { [pull.number]: 'Running' })
     await environment.fixture.kube.delete(appPipeline, { namespace: environment.namespace, name: 'shop' })
     await endJob(environment, image)
     await gone(environment, appPipeline, 'shop')
-    await gone(environment, application, `shop-pr-${pull.number}`)
-    await gone(environment, remoteSync, `shop-pr-${pull.number}`)
+    await gone(environment, application, name)
+    await gone(environment, remoteSync, name)
   },
 }

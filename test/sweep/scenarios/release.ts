@@ -12,13 +12,14 @@ import { patience, ready } from './waits.ts'
 const releaseJob = { command: ['migrate'], timeoutSeconds: 600 }
 const worker = (replicas: number) => ({ name: 'worker', replicas })
 
-/** The pod that runs this image, as soon as there is one: of a release job, or of a process. */
+/** The pod that runs this image and has not ended, as soon as there is one: of a release job, or of a process. */
 function podOf({ fixture, namespace }: Environment, wanted: string, ofJob: boolean): Promise<Pod> {
   return waitUntil(
     `a pod of ${wanted}`,
     async () =>
       (await fixture.kube.list(pods, { namespace })).find(
-        ({ metadata, spec }) =>
+        ({ metadata, spec, status }) =>
+          status?.phase !== 'Succeeded' &&
           (metadata.labels?.['batch.kubernetes.io/job-name'] !== undefined) === ofJob &&
           spec?.containers.some(container => container.image === wanted),
       ),

@@ -90,9 +90,14 @@ export async function buildsOf(environment: Environment, commit: string): Promis
   return builds.filter(build => build.spec.source.git?.revision === commit && build.metadata.deletionTimestamp === undefined)
 }
 
+/** The image that kpack makes of the commit, always the same. */
+export function builtImage({ fixture, namespace }: Environment, commit: string, name = 'shop'): string {
+  return fixture.registry.publish(`apps/${namespace}/${name}`, commit)
+}
+
 /** Acts as kpack until the Application runs what was built from the commit. */
 export async function buildAndDeploy(environment: Environment, commit: string, name = 'shop'): Promise<string> {
-  const latestImage = environment.fixture.registry.publish(`apps/${environment.namespace}/${name}`, commit)
+  const latestImage = builtImage(environment, commit, name)
   const ended = { latestImage, conditions: [{ type: 'Succeeded', status: 'True' }] }
   await waitUntil(
     `commit ${commit} runs`,

@@ -28,7 +28,7 @@ function emitComment(
   })
 }
 
-/** Adds a comment of the sender to the pull request of this number, which must exist. */
+/** Adds a comment of the sender to the pull request of this number, which must exist. The pull request is updated by it. */
 export function createComment(action: RepositoryAction, number: number, body: string): IssueComment {
   const { context, repository, sender } = action
   const at = timestamp(context.now())
@@ -43,6 +43,8 @@ export function createComment(action: RepositoryAction, number: number, body: st
       updatedAt: at,
     }
     state.comments.push(made)
+    const pull = pullRequestByNumber(state, repository.id, number)
+    if (pull) pull.updatedAt = at
     return made
   })
   emitComment(action, comment, 'created')

@@ -16,6 +16,7 @@ function forget(state: GitHubState, id: number): void {
   state.statuses = state.statuses.filter(elsewhere)
   state.deployments = state.deployments.filter(elsewhere)
   state.deploymentStatuses = state.deploymentStatuses.filter(one => !gone.has(one.deploymentId))
+  state.environments = state.environments.filter(elsewhere)
   state.checkSuites = state.checkSuites.filter(elsewhere)
   state.checkRuns = state.checkRuns.filter(elsewhere)
   for (const team of state.teams) team.repositories = team.repositories.filter(elsewhere)

@@ -156,6 +156,25 @@ test('statuses and deployments are sent to subscribers, and shown on the page of
   expect(run.text).toContain('<strong>success</strong>: All well')
 })
 
+test('an administrator deletes an environment: its deployments stay, and the next one makes it again', async () => {
+  const ref = await push('environment')
+  const about = { ...shop, ref, environment: 'preview/shop', required_contexts: [] }
+  const { data } = await first.rest.repos.createDeployment(about)
+  const deployment_id = 'id' in data ? Number(data.id) : expect.fail('no deployment was made')
+  const names = () => emulator.context.state.environments.map(({ name }) => name)
+  const remove = (octokit: Pick<typeof first, 'request'>) =>
+    octokit.request('DELETE /repos/{owner}/{repo}/environments/{environment_name}', { ...shop, environment_name: 'preview/shop' })
+  const olivia = clients.by(emulator.personalTokens['olivia'] ?? '')
+  expect(await refusal(remove(first))).toMatchObject({ status: 403 })
+  expect(names()).toContain('preview/shop')
+  expect((await remove(olivia)).status).toBe(204)
+  expect(names()).not.toContain('preview/shop')
+  expect(await refusal(remove(olivia))).toMatchObject({ status: 404 })
+  expect((await first.rest.repos.createDeploymentStatus({ ...shop, deployment_id, state: 'success' })).status).toBe(201)
+  await first.rest.repos.createDeployment(about)
+  expect(names()).toContain('preview/shop')
+})
+
 test('a success ends earlier successes in its environment, but none that is transient or later, and none when asked not to', async () => {
   const ref = await push('deployed')
   const succeed = async (deployment_id: number, parameters: object = {}) =>

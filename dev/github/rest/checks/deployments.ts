@@ -8,6 +8,7 @@ import { created, invalidField, noContent, notFound, ok, RestError } from '../pr
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
+import { keepEnvironment } from './environments.ts'
 
 const longestPayload = 64 * 1024
 
@@ -59,6 +60,7 @@ async function create(call: RepositoryCall) {
       updatedAt: at,
     }
     state.deployments.push(made)
+    keepEnvironment(state, { repositoryId: repository.id, name: environment })
     return made
   })
   emitDeployment(actionOf(call), deployment)

@@ -55,6 +55,11 @@ const row = object(
       text({ description: 'The name of the Application and of the RemoteSync of the preview, when there is one.', max: 63 }),
     ),
     since: timestamp('Since when it is in this state.'),
+    updatedAt: optional(
+      timestamp(
+        'While it waits for an approval: when anything about the pull request last changed on GitHub, comments and reviews included.',
+      ),
+    ),
     activeAt: timestamp('When the pull request was opened or got its newest commit, as far as the platform saw it.'),
   },
   { description: 'One open pull request, or one whose preview is being removed.' },

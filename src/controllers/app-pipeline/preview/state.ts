@@ -7,6 +7,7 @@ import { type RemoteSync, remoteSyncReasons } from '../../../api/apps/remote-syn
 import { findCondition } from '../../../kube/object/conditions.ts'
 import type { Standing } from '../choose.ts'
 import type { Preview } from '../gather.ts'
+import type { BranchTip } from '../pull-requests/known.ts'
 import { isEnding } from './last-hook.ts'
 
 /** The reasons of a RemoteSync that is on its way; those that nothing of the pull request can change are waits. */
@@ -71,6 +72,20 @@ export function isLeaving({ application, remoteSync }: Preview): boolean {
 /** The head of the pull request when the RemoteSync last asked GitHub. */
 export function headOf({ status }: RemoteSync): string | undefined {
   return status?.pullRequest?.headCommit ?? status?.commit
+}
+
+/**
+ * Whether the RemoteSync does not know the newest commit of the pull request, or runs a merge commit that was made of another commit than `tip`. While it
+ * waits for a merge commit it asks by itself, and what it resolved after the tip was asked for is newer.
+ */
+export function isBehind(remoteSync: RemoteSync, headCommit: string, tip: BranchTip | undefined): boolean {
+  const known = headOf(remoteSync)
+  if (known === undefined) return false
+  if (known !== headCommit) return true
+  const { pullRequest, phases } = remoteSync.status ?? {}
+  const { baseCommit } = pullRequest ?? {}
+  if (tip === undefined || baseCommit === undefined || baseCommit === tip.commit) return false
+  return !(Date.parse(phases?.resolvedAt ?? '') > tip.askedAt.getTime())
 }
 
 /** `headCommit`: the newest commit of the pull request; undefined when GitHub was not asked. */

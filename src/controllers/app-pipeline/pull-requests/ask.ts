@@ -8,7 +8,7 @@ import type { RepositoryAccess } from '../../owned-grant.ts'
 import { type Choice, choose, hasNeeds } from '../choose.ts'
 import { type Halt, haltOf } from '../decide.ts'
 import type { Facts } from '../gather.ts'
-import { type Details, detailsKey, type KnownPullRequests, relisted } from './known.ts'
+import { type BranchTip, type Details, detailsKey, isStillTip, type KnownPullRequests, relisted } from './known.ts'
 import { listOpen } from './list.ts'
 
 export type AskDeps = {
@@ -31,14 +31,45 @@ async function open({ openPullRequests }: AskDeps, { access, installationId }: A
   return { reader: openPullRequests(opened, installationId), repository: opened.repository }
 }
 
+/**
+ * The newest commits of the branches into which previews of merge commits are to be merged: a push to them makes other merge commits. A branch that GitHub
+ * does not show has none: nothing is known about it.
+ */
+async function tipsOf(
+  { clock }: AskDeps,
+  { pipeline, previews }: Facts,
+  { reader, repository }: Opened,
+  listed: KnownPullRequests,
+): Promise<ReadonlyMap<string, BranchTip>> {
+  if (pipeline.spec.template.source !== 'Merge') return new Map()
+  const tips = new Map<string, BranchTip>()
+  for (const pull of listed.pulls.values()) {
+    const { baseBranch, number, pushedAt } = pull
+    if (previews.get(number)?.repository !== repository.id || tips.has(baseBranch)) continue
+    const before = listed.tips.get(baseBranch)
+    if (before !== undefined && isStillTip(before, pull)) {
+      tips.set(baseBranch, before)
+      continue
+    }
+    const askedAt = clock.now()
+    const commit = await readable(reader.branch(repository.id, baseBranch), undefined)
+    if (commit !== undefined) tips.set(baseBranch, { commit, askedAt, pushedAt })
+  }
+  return tips
+}
+
 /** What is known after a complete list. @throws AppError when GitHub does not give one */
-export async function list(deps: AskDeps, { pipeline, known }: Facts, asked: Asked): Promise<KnownPullRequests> {
-  const { reader, repository } = await open(deps, asked)
+export async function list(deps: AskDeps, facts: Facts, asked: Asked): Promise<KnownPullRequests> {
+  const { pipeline, known } = facts
+  const opened = await open(deps, asked)
+  const { reader, repository } = opened
   const followed = followedRepository(pipeline)
   if (followed !== undefined && followed.id !== repository.id)
     throw new AppError('integrity_violation', `the token reaches repository ${repository.id} instead of ${followed.id}`)
   const listedAt = deps.clock.now()
-  return relisted({ repository: repository.id, listedAt, ...(await listOpen(reader, repository, asked.signal)) }, known)
+  const found = await listOpen(reader, repository, asked.signal)
+  const listed = relisted({ repository: repository.id, listedAt, ...found }, known)
+  return { ...listed, tips: await tipsOf(deps, facts, opened, listed) }
 }
 
 type Known = Facts & { readonly known: KnownPullRequests }

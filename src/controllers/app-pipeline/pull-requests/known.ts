@@ -2,6 +2,7 @@
 // Deliberately not stored: after a restart every AppPipeline asks once more, which finds what was missed meanwhile.
 import type { PullRequest } from '../../../github/index.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
+import { isSettled } from '../../../policy/change-times.ts'
 
 /** What only further requests say about a commit of a pull request. */
 export type Details = {
@@ -9,6 +10,14 @@ export type Details = {
   readonly skips: boolean
   /** The paths of the files that the pull request changes; undefined when GitHub does not list them all, or was not asked. */
   readonly files: readonly string[] | undefined
+}
+
+/** The newest commit of a base branch. */
+export type BranchTip = {
+  readonly commit: string
+  readonly askedAt: Date
+  /** Of the list after which it was asked for. */
+  readonly pushedAt: string | undefined
 }
 
 /** A value: each answer makes a new one. */
@@ -26,6 +35,8 @@ export type KnownPullRequests = {
   readonly missing: ReadonlySet<number>
   /** By `detailsKey`. */
   readonly details: ReadonlyMap<string, Details>
+  /** By the name of the branch: those into which previews of merge commits are to be merged. */
+  readonly tips: ReadonlyMap<string, BranchTip>
 }
 
 /** Beyond this many AppPipelines, the one that was listed longest ago is forgotten: it asks GitHub at its next reconcile. */
@@ -47,6 +58,11 @@ export function detailsKey({ number, headCommit, baseCommit }: PullRequest, with
   return `${number}/${headCommit}/${baseCommit}${withFiles ? '/files' : ''}`
 }
 
+/** Whether no push came since the tip was asked for, as far as the list says. */
+export function isStillTip({ askedAt, pushedAt }: BranchTip, pull: PullRequest): boolean {
+  return isSettled({ at: askedAt, time: pushedAt }, pull.pushedAt)
+}
+
 /** What is known after a new list: details of pull requests that are still there are kept, confirmations are not. */
 export function relisted(
   list: Pick<KnownPullRequests, 'repository' | 'listedAt' | 'isCut' | 'pulls'>,
@@ -54,5 +70,7 @@ export function relisted(
 ): KnownPullRequests {
   const keys = new Set([...list.pulls.values()].flatMap(pull => [detailsKey(pull, true), detailsKey(pull, false)]))
   const former = before?.repository === list.repository ? [...before.details] : []
-  return { ...list, confirmed: new Set(), missing: new Set(), details: new Map(former.filter(([key]) => keys.has(key))) }
+  const details = new Map(former.filter(([key]) => keys.has(key)))
+  const tips = before?.repository === list.repository ? before.tips : new Map()
+  return { ...list, confirmed: new Set(), missing: new Set(), details, tips }
 }

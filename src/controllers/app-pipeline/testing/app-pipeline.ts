@@ -50,6 +50,7 @@ export function pull(number: number, changes: Partial<PullRequest> = {}): PullRe
     author: { id: 3, login: 'dave', isBot: false },
     labels: [],
     updatedAt: new Date(now.getTime() - number * 60_000).toISOString(),
+    pushedAt: undefined,
     ...changes,
   }
 }
@@ -84,6 +85,7 @@ export function known(pulls: readonly PullRequest[], changes: Partial<KnownPullR
     confirmed: new Set(),
     missing: new Set(),
     details: new Map(pulls.map(one => [detailsKey(one, false), { skips: false, files: undefined }])),
+    tips: new Map(),
     ...changes,
   }
 }

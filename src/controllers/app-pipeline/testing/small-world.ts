@@ -51,6 +51,7 @@ function clientOf(github: SmallGitHub, onAsked: (pull: PullRequest) => void): Pu
       return pull
     },
     filesOf: async () => [],
+    branch: async () => undefined,
     async commitSkips() {
       mustAnswer()
       return false

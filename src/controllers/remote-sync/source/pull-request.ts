@@ -94,7 +94,7 @@ async function mergeOf(
     ])
     const [first, second, ...more] = merge?.parents ?? []
     if (base !== undefined && first === base && second === head.headCommit && more.length === 0)
-      return { kind: 'commit', commit: mergeCommit, tree: merge?.tree, head }
+      return { kind: 'commit', commit: mergeCommit, tree: merge?.tree, head: { ...head, baseCommit: base } }
   }
   const since = (before?.number === number ? before.mergePendingSince : undefined) ?? now.toISOString()
   const text = `GitHub has not computed yet what merging pull request ${number} into ${baseBranch} gives: the platform asks again`

@@ -95,7 +95,7 @@ describe('the merge commit', () => {
 
   test('is the one that GitHub made of the present base and head', async () => {
     const found = await find(source, { pullRequest: pullRequest(), merge, branch: base })
-    expect(found).toEqual({ kind: 'commit', commit: mergeSha, tree: merge.tree, head: followed })
+    expect(found).toEqual({ kind: 'commit', commit: mergeSha, tree: merge.tree, head: { ...followed, baseCommit: base } })
   })
 
   test('does not exist while they conflict', async () => {

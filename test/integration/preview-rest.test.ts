@@ -1,0 +1,116 @@
+// What previews cost GitHub while nothing happens: one conditional request for the list of pull requests, although a fork waits for an approval and a
+// preview follows a merge commit. What happens without a webhook is noticed all the same. The controllers of AppPipelines, RemoteSyncs, Applications and
+// PreviewApprovals, real git and a real API server against the GitHub emulator.
+import { expect, onTestFinished, test } from 'vitest'
+import { createComment } from '../../dev/github/actions/pull-requests/comments.ts'
+import { previewApproval } from '../../src/api/apps/preview-approval.ts'
+import { remoteSync } from '../../src/api/apps/remote-sync.ts'
+import { createPreviewApprovalController } from '../../src/controllers/preview-approval/index.ts'
+import { type GitHubRequest, recordGitHubRequests } from '../bench/previews/github-requests.ts'
+import { patience, runPods } from '../fixtures/application-fixture.ts'
+import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
+import { waitUntil } from '../fixtures/harness.ts'
+import { startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
+import { actsOn, shop } from '../fixtures/pull-requests.ts'
+import { image, succeeded } from '../fixtures/remote-sync-fixture.ts'
+
+useEmulatedGitHub()
+
+const { push, open, pullOf, actionOf, repository, fork, hub } = actsOn(() => github)
+const list = `/repositories/${shop}/pulls`
+const resyncs = 5
+
+/** A preview that runs a merge commit, and a fork that waits. Everybody looks every two seconds. */
+async function start() {
+  const fixture = await startPipelineFixture(renderer, {
+    hub: hub(),
+    changes: { policy: { forks: 'Approved' } },
+    sweepMilliseconds: 2000,
+    beside: parts => [createPreviewApprovalController({ ...parts, audit: { appendOnce: async () => {} } })],
+  })
+  const { client, namespace, chart } = fixture
+  const processes = [{ name: 'web', port: 3000, replicas: 1 }]
+  await fixture.applyPipeline({ template: { source: 'Merge', application: { chart, processes }, build: {} } })
+  await push('dave', 'acme/shop', 'feature', 'one')
+  const { number } = await open('dave', 'feature')
+  await fork()
+  await push('noah', 'noah/shop', 'theirs', 'two')
+  const waiting = await open('noah', 'noah:theirs')
+  await fixture.approve(`shop-pr-${number}`)
+  const merged = (than?: string) =>
+    waitUntil(
+      'another merge commit',
+      async () => {
+        const { commit, pullRequest } = (await client.get(remoteSync, { namespace, name: `shop-pr-${number}` }))?.status ?? {}
+        if (commit !== undefined && commit !== than) return { commit, base: pullRequest?.baseCommit }
+        throw new Error(`${commit} ${JSON.stringify(pullRequest)}`)
+      },
+      patience,
+    )
+  const { commit } = await merged()
+  await fixture.endBuild(await fixture.buildOf(commit), succeeded(1))
+  await runPods(client, namespace, image(1), 1)
+  await fixture.rows({ [number]: 'Running', [waiting.number]: 'WaitingForApproval' })
+  const requests = recordGitHubRequests(github.apiUrl)
+  onTestFinished(() => requests.close())
+  /** About the repository, as `<method> <path> <status>`. */
+  const asked = (since: number): readonly string[] =>
+    requests
+      .since(since)
+      .filter(({ path }) => path.includes(`/repositories/${shop}`))
+      .map(({ method, path, status }: GitHubRequest) => `${method} ${path.replace(/^.*(?=\/repositories\/)/, '')} ${status}`)
+  return { ...fixture, number, waiting, commit, merged, asked }
+}
+
+/** All that happened is an hour old. */
+function grewOld(): void {
+  const ago = new Date(Date.now() - 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z')
+  github.context.store.change(state => {
+    repository().pushedAt = ago
+    for (const pull of state.pullRequests) pull.updatedAt = ago
+  })
+}
+
+async function untilAsked(asked: () => readonly string[], path: string, times = 1): Promise<void> {
+  await waitUntil(
+    `${path} ${times} times`,
+    async () => {
+      const found = asked()
+      if (found.filter(one => one.startsWith(`GET ${path} `)).length >= times) return true
+      throw new Error(JSON.stringify(found))
+    },
+    patience,
+  )
+}
+
+test('a waiting fork and a merge commit cost nothing but the list; a push to the base and an approval are found without webhooks', async () => {
+  const fixture = await start()
+  const { client, namespace, waiting, commit, asked } = fixture
+  const old = performance.now()
+  grewOld()
+  await untilAsked(() => asked(old), `/repositories/${shop}/issues/${waiting.number}/comments`)
+  await untilAsked(() => asked(old), `/repositories/${shop}/branches/main`)
+  const settled = performance.now()
+  await untilAsked(() => asked(settled), list, 2)
+
+  const rest = performance.now()
+  await untilAsked(() => asked(rest), list, resyncs)
+  expect(asked(rest).filter(one => one !== `GET ${list} 304`)).toEqual([])
+
+  // The same file as in the branch: they do not conflict.
+  const base = await push('dave', 'acme/shop', 'main', 'one')
+  expect(await fixture.merged(commit)).toMatchObject({ base })
+
+  grewOld()
+  const { sha } = pullOf(waiting.number).head
+  createComment(actionOf('dave'), waiting.number, `/sekisho approve ${sha}`)
+  const approvals = await waitUntil(
+    'the approval',
+    async () => {
+      const found = await client.list(previewApproval, { namespace })
+      return found.length > 0 ? found : undefined
+    },
+    patience,
+  )
+  expect(approvals.map(({ spec }) => [spec.number, spec.headCommit, spec.via])).toEqual([[waiting.number, sha, 'Comment']])
+}, 240_000)
