@@ -10,7 +10,7 @@ import { issueCertificate, makeCertificateAuthority } from '../../../src/identit
 import type { Bench, Comparison, OpenBench } from '../harness/bench.ts'
 import { ensureGoPeer } from '../harness/go-peer.ts'
 import { ratioAtLeast, ratioAtMost } from '../harness/goals.ts'
-import type { ProgramOptions } from '../harness/program.ts'
+import { type ProgramOptions, platformNodeOptions } from '../harness/program.ts'
 import { figureNames } from '../harness/summarize.ts'
 import { measureServer } from '../load/measure-server.ts'
 import type { LoadPlan } from '../load/planned-request.ts'
@@ -52,7 +52,7 @@ export const admission: Bench = {
       ours: {
         name: 'our webhook',
         path: process.execPath,
-        args: [join(import.meta.dirname, 'review-server-process.ts'), ...args],
+        args: [...platformNodeOptions, join(import.meta.dirname, 'review-server-process.ts'), ...args],
       },
       peer: { name: 'Go webhook', path, args },
       bare: { name: 'bare Go webhook', path: barePath, args },

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { findPostgres, cure as postgresCure } from '../../../dev/postgres/find-postgres.ts'
 import type { Bench, Comparison, OpenBench, Run } from '../harness/bench.ts'
 import { oursAtMost, ratioAtLeast } from '../harness/goals.ts'
+import { platformNodeOptions } from '../harness/program.ts'
 import { figureNames } from '../harness/summarize.ts'
 import { type BenchDatabases, embeddedDatabases, serverDatabases } from '../load/databases.ts'
 import { measureServer, type ServerRun } from '../load/measure-server.ts'
@@ -19,15 +20,15 @@ const seconds = 3
 const perSecond = 1000
 const openLoopSeconds = 8
 
-const program = (
-  name: string,
-  file: string,
-  environment: Readonly<Record<string, string>> = {},
-  args: readonly string[] = [],
-) => ({
+const program = (name: string, file: string, args: readonly string[] = []) => ({
   name,
   path: process.execPath,
   args: [join(import.meta.dirname, file), ...args],
+})
+const receiver = (environment: Readonly<Record<string, string>>) => ({
+  name: 'our inbox',
+  path: process.execPath,
+  args: [...platformNodeOptions, join(import.meta.dirname, 'receiver-process.ts')],
   environment,
 })
 const keepsNothing = {
@@ -53,7 +54,7 @@ export const inbox: Bench = {
     // The embedded database has a thread of its own: pinned to one processor it would compete with its own process.
     const unpinned = (databases: BenchDatabases): boolean => databases === embedded
     const keepsInFile = {
-      peer: program('octokit webhooks and a file', 'file-process.ts', {}, [folder]),
+      peer: program('octokit webhooks and a file', 'file-process.ts', [folder]),
       peerName: '@octokit/webhooks, and a plain file that is flushed before the answer',
     }
     type Peer = typeof keepsNothing
@@ -82,7 +83,7 @@ export const inbox: Bench = {
           {
             seconds: lasting,
             spread: unpinned(databases),
-            server: program('our inbox', 'receiver-process.ts', { ...environment, SEKISHO_SEALING_KEYS: sealingKey }),
+            server: receiver({ ...environment, SEKISHO_SEALING_KEYS: sealingKey }),
             plan: {
               ...load,
               ...pace,
