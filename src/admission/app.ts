@@ -7,7 +7,7 @@
 // narrow it, because admission does not see writes of registrations. See docs/adr/0029-who-calls-the-webhook.md.
 import { type Clock, elapsed } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { listen, type WebServer } from '../web/server.ts'
+import type { PostServer } from '../web/post-server.ts'
 import type { Certificate } from '../web/tls.ts'
 import type { FindSealer } from './app-secrets/public-key.ts'
 import type { PlatformIdentities } from './identities.ts'
@@ -59,7 +59,7 @@ const checkMilliseconds = 100
 /** The webhook, which neither listens nor holds anything before `start`. */
 export function createAdmissionApp(deps: AdmissionDeps): AdmissionApp {
   const { clock, drain } = deps
-  let server: WebServer | undefined
+  let server: PostServer | undefined
   let draining = false
   let lastReview = 0
 
@@ -68,16 +68,18 @@ export function createAdmissionApp(deps: AdmissionDeps): AdmissionApp {
     return now - since >= atMost || (now - since >= atLeast && now - lastReview >= quiet)
   }
 
+  const onRequest = (): 'more' | 'last' => {
+    lastReview = elapsed(clock)
+    // The API server then opens its next connection by the Service, which leads to another replica.
+    return draining ? 'last' : 'more'
+  }
+
   return {
     async start() {
-      server = await createReviewServer(deps)
-      server.addHook('onRequest', (_request, reply, next) => {
-        lastReview = elapsed(clock)
-        // The API server then opens its next connection by the Service, which leads to another replica.
-        if (draining) reply.header('connection', 'close')
-        next()
-      })
-      return await listen(server, deps.address)
+      const { log, identities, certificate, clientNames, findSealer } = deps
+      const optional = { ...(clientNames && { clientNames }), ...(findSealer && { findSealer }) }
+      server = createReviewServer({ log, identities, certificate, ...optional, onRequest })
+      return await server.listen(deps.address)
     },
     async stop() {
       const closing = server
@@ -93,9 +95,9 @@ export function createAdmissionApp(deps: AdmissionDeps): AdmissionApp {
 }
 
 /** Reviews in progress take milliseconds; idle connections that an API server keeps open would never end by themselves. */
-async function close(server: WebServer, clock: Clock): Promise<void> {
+async function close(server: PostServer, clock: Clock): Promise<void> {
   const closing = server.close()
   await Promise.race([closing, clock.sleep(closeMilliseconds)])
-  server.server.closeAllConnections()
+  server.closeAllConnections()
   await closing
 }

@@ -1,16 +1,14 @@
 // The HTTPS server that answers AdmissionReviews: routes and limits. It answers by pure rules, without a credential or the database, and
 // discloses nothing but the reason of a refusal: client certificates or a network policy keep away all but API servers, and nothing here relies
 // on that.
-import type { FastifyReply } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { limitBodies } from '../web/body-budget.ts'
-import { createWebServer, type WebServer } from '../web/server.ts'
+import { createPostServer, type PostRoute, type PostServer } from '../web/post-server.ts'
 import type { Certificate } from '../web/tls.ts'
 import type { FindSealer } from './app-secrets/public-key.ts'
 import { type AdmissionResponse, evaluate, fill, record, seal } from './dispatch.ts'
 import type { PlatformIdentities } from './identities.ts'
-import { admissionRequest } from './review.ts'
+import { type AdmissionRequest, admissionRequest } from './review.ts'
 import { ruleSets } from './rule-sets.ts'
 
 /** What the server needs. */
@@ -22,6 +20,8 @@ export type ReviewServerDeps = {
   readonly identities: PlatformIdentities
   /** The public key for values of AppSecrets; without it they are refused. */
   readonly findSealer?: FindSealer
+  /** Called for each request; `last` closes its connection after the answer. */
+  readonly onRequest?: () => 'more' | 'last'
 }
 
 /** Room for two objects of 1.5 MB (etcd's limit), escaped. */
@@ -32,39 +32,35 @@ const budget = { requests: 64, bytes: 4 * bodyLimit, bodyLimit }
 const connections = { most: 256, mostOfClient: 128 }
 
 /** A server that does not listen yet. */
-export async function createReviewServer(deps: ReviewServerDeps): Promise<WebServer> {
-  const { log, certificate, clientNames, identities, findSealer = async () => undefined } = deps
-  // All requests come from a few API servers: a limit per address would refuse writes of the whole cluster.
-  const limits = { bodyLimit, requestsPerMinute: 'unlimited', connections } as const
-  const server = await createWebServer({ log, certificate, ...limits, ...(clientNames && { clientNames }) })
-  limitBodies(server, budget)
-  const answer = (reply: FastifyReply, response: AdmissionResponse): FastifyReply =>
-    reply.type('application/json').send(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }))
-  // A field named __proto__ is an ordinary field here: nothing is merged, and only own fields are read.
-  server.removeAllContentTypeParsers()
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, next) => next(null, body))
+export function createReviewServer(deps: ReviewServerDeps): PostServer {
+  const { identities, findSealer = async () => undefined, ...served } = deps
+  const routes = new Map<string, PostRoute>([
+    ['/mutate', body => answered(fill(reviewed(body)))],
+    ['/mutate/changed-by', body => answered(record(reviewed(body)))],
+    ['/mutate/app-secrets', async body => answered(await seal(reviewed(body), findSealer))],
+  ])
   for (const { name, rules } of ruleSets)
-    server.post(`/validate/${name}`, (request, reply) => {
-      const deps = { rules, identities, log, elapsedMilliseconds: () => reply.elapsedTime }
-      answer(reply, evaluate(deps, admissionRequest(parsed(request.body))))
-    })
-  server.post('/mutate', (request, reply) => {
-    answer(reply, fill(admissionRequest(parsed(request.body))))
-  })
-  server.post('/mutate/changed-by', (request, reply) => {
-    answer(reply, record(admissionRequest(parsed(request.body))))
-  })
-  server.post('/mutate/app-secrets', async (request, reply) =>
-    answer(reply, await seal(admissionRequest(parsed(request.body)), findSealer)),
-  )
-  return server
+    routes.set(`/validate/${name}`, (body, elapsedMilliseconds) =>
+      answered(evaluate({ rules, identities, log: deps.log, elapsedMilliseconds }, reviewed(body))),
+    )
+  // All requests come from a few API servers: a limit per address would refuse writes of the whole cluster.
+  return createPostServer({ ...served, routes, budget, connections })
 }
 
-function parsed(body: unknown): unknown {
+function answered(response: AdmissionResponse): string {
+  return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response })
+}
+
+/** A field named __proto__ is an ordinary field here: nothing is merged, and only own fields are read. */
+function reviewed(body: Buffer): AdmissionRequest {
+  if (body.length === 0) throw new AppError('invalid_request', 'the body is missing')
+  return admissionRequest(parsed(body))
+}
+
+function parsed(body: Buffer): unknown {
   try {
-    if (Buffer.isBuffer(body)) return JSON.parse(body.toString('utf8'))
+    return JSON.parse(body.toString('utf8'))
   } catch (cause) {
     throw new AppError('invalid_request', 'the body is not JSON', { cause })
   }
-  throw new AppError('invalid_request', 'the body is missing')
 }

@@ -1,7 +1,8 @@
-// Bench `admission`: our admission server with its full rule set compared with a minimal webhook on Go's standard library, over TLS with the same
-// certificate and the same reviews. As the API server calls both, by HTTP/1.1: it calls the webhook of a Service by nothing else, so that its
+// Bench `admission`: our admission server with its full rule set compared with a minimal webhook in Go with the types of k8s.io/api, over TLS with the
+// same certificate and the same reviews. As the API server calls both, by HTTP/1.1: it calls the webhook of a Service by nothing else, so that its
 // requests are spread over the replicas (k8s.io/apiserver, pkg/util/webhook/client.go; kubernetes/kubernetes#75791). As many reviews as they
-// answer (closed loop), and 500 each second (open loop), which is what people feel. And once more against Go by HTTP/2.
+// answer (closed loop), and 500 each second (open loop), which is what people feel. And once more against Go by HTTP/2, and against
+// the least that answers a review in Go, which decodes no object but Secrets.
 // Beside it the memory of the process that the platform runs (src/admission/main.ts).
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +10,7 @@ import { issueCertificate, makeCertificateAuthority } from '../../../src/identit
 import type { Bench, Comparison, OpenBench } from '../harness/bench.ts'
 import { ensureGoPeer } from '../harness/go-peer.ts'
 import { ratioAtLeast, ratioAtMost } from '../harness/goals.ts'
-import type { ProgramOptions } from '../harness/program.ts'
+import { type ProgramOptions, platformNodeOptions } from '../harness/program.ts'
 import { figureNames } from '../harness/summarize.ts'
 import { measureServer } from '../load/measure-server.ts'
 import type { LoadPlan } from '../load/planned-request.ts'
@@ -45,27 +46,34 @@ export const admission: Bench = {
   budgetSeconds: 420,
   async open({ note, scale, folder }): Promise<OpenBench> {
     const path = await ensureGoPeer('admission-go', note)
+    const barePath = await ensureGoPeer('admission-go-bare', note)
     const { authority, args } = await certificateFiles(folder)
     const programs = {
       ours: {
         name: 'our webhook',
         path: process.execPath,
-        args: [join(import.meta.dirname, 'review-server-process.ts'), ...args],
+        args: [...platformNodeOptions, join(import.meta.dirname, 'review-server-process.ts'), ...args],
       },
       peer: { name: 'Go webhook', path, args },
+      bare: { name: 'bare Go webhook', path: barePath, args },
     }
+    const typed = {
+      program: programs.peer,
+      peerName: 'minimal webhook in Go with the types of k8s.io/api, one rule for each kind',
+    }
+    const bare = { program: programs.bare, peerName: 'Go’s standard library, which decodes no object but Secrets: a lower bound' }
     const load = { authority, warmUpRequests: Math.max(100, Math.round(warmUpRequests * scale)), requests: plannedReviews() }
     const run = (server: ProgramOptions, how: Protocol) => (signal: AbortSignal) => {
       const lasting = how.perSecond === undefined ? seconds : openLoopSeconds
       return measureServer({ server, plan: { ...load, ...how }, seconds: lasting * scale }, signal)
     }
     type Compared = Pick<Comparison, 'name' | 'title' | 'goals'> & { readonly ours: Protocol; readonly peer: Protocol }
-    const comparison = ({ ours, peer, ...named }: Compared): Comparison => ({
+    const comparison = ({ ours, peer, ...named }: Compared, beside = typed): Comparison => ({
       ...named,
       unit: 'reviews',
-      peerName: 'minimal webhook on Go’s standard library, with one rule',
+      peerName: beside.peerName,
       ours: run(programs.ours, ours),
-      peer: run(programs.peer, peer),
+      peer: run(beside.program, peer),
     })
     const paced: Protocol = { ...http1, perSecond }
     return {
@@ -84,6 +92,7 @@ export const admission: Bench = {
           peer: paced,
           goals: [ratioAtMost(figureNames.p99, 1)],
         }),
+        comparison({ name: 'lower bound', title: 'as called, by HTTP/1.1', ours: http1, peer: http1, goals: [] }, bare),
         comparison({
           name: 'HTTP/2',
           title: 'ours by HTTP/1.1, Go by HTTP/2',

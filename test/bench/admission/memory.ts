@@ -6,6 +6,7 @@ import { freePort } from '../../fixtures/free-port.ts'
 import type { Measurement } from '../harness/bench.ts'
 import { figureAtMost } from '../harness/goals.ts'
 import { usageOf } from '../harness/process-usage.ts'
+import { platformNodeOptions } from '../harness/program.ts'
 import { openClosedLoop } from '../load/closed-loop.ts'
 import { plannedReviews } from './reviews.ts'
 
@@ -36,7 +37,7 @@ export function processMemory({ authority, certificate, scale }: Options): Measu
         SEKISHO_HEALTH_PORT: String(healthPort),
         SEKISHO_LOG_LEVEL: 'error',
       }
-      const webhook = start([join(import.meta.dirname, '../../../src/admission/main.ts')], environment)
+      const webhook = start([...platformNodeOptions, join(import.meta.dirname, '../../../src/admission/main.ts')], environment)
       const empty = start(['--eval', 'setInterval(() => {}, 1000)'], { PATH: process.env['PATH'] })
       try {
         await ready(`http://127.0.0.1:${healthPort}/readyz`, webhook, signal)

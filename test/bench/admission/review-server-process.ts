@@ -5,7 +5,6 @@ import { platformIdentities } from '../../../src/admission/identities.ts'
 import { createReviewServer } from '../../../src/admission/review-server.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
-import { listen } from '../../../src/web/server.ts'
 import { createCertificate } from '../../../src/web/tls.ts'
 import { serveCommands } from '../harness/command-server.ts'
 
@@ -14,7 +13,7 @@ const certificate = createCertificate({
   certificate: readFileSync(certificatePath, 'utf8'),
   privateKey: new SecretString(readFileSync(keyPath, 'utf8')),
 })
-const server = await createReviewServer({ log: silentLog, certificate, identities: platformIdentities('standalone') })
-const port = await listen(server, { host: '127.0.0.1', port: 0 })
+const server = createReviewServer({ log: silentLog, certificate, identities: platformIdentities('standalone') })
+const port = await server.listen({ host: '127.0.0.1', port: 0 })
 await serveCommands(async () => ({ port }))
 process.exit(0)

@@ -219,10 +219,10 @@ function review(one: Case, number: number): Json {
   }
 }
 
-/** One request for each case, with the answer that every correct webhook with the rule on reserved names returns. */
+/** One request for each case, with the answer that every correct webhook with the rule on reserved names returns. The query is the API server's. */
 export function plannedReviews(): readonly PlannedRequest[] {
   return cases.map((one, number) => ({
-    path: one.kind[0].endsWith('sekisho.dev') ? '/validate/kinds' : '/validate/tenants',
+    path: one.kind[0].endsWith('sekisho.dev') ? '/validate/kinds?timeout=10s' : '/validate/tenants?timeout=10s',
     headers: { 'content-type': 'application/json', accept: 'application/json, */*', 'user-agent': 'kube-apiserver-admission' },
     body: Buffer.from(JSON.stringify(review(one, number))).toString('base64'),
     expectedStatus: 200,

@@ -17,6 +17,9 @@ export type ProgramOptions = {
   readonly processor?: number
 }
 
+/** What Node.js gets in the image of the platform (NODE_OPTIONS in the Dockerfile), for our side: the default of a large machine is eight times that. */
+export const platformNodeOptions: readonly string[] = ['--max-semi-space-size=8']
+
 type Json = Readonly<Record<string, unknown>>
 
 export type MeasuredProgram = {

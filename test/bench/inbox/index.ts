@@ -1,12 +1,14 @@
 // Bench `inbox`: signed deliveries that are durable before the answer, compared with GitHub's receiver library, which stores nothing; on the embedded
 // database and on a PostgreSQL with fsync. What is stored of a delivery is what is read of it (docs/adr/0015), not its 7 KB.
-// Twice: as many as they can (closed loop), and a thousand each second (open loop), which is what GitHub feels; saturation hides it.
+// Twice: as many as they can (closed loop), and a thousand each second (open loop), which is what GitHub feels; saturation hides it. There the peer
+// also keeps each delivery, in a plain file that is flushed before the answer: beside it one sees what is the disk's, and what is ours.
 // After each run the answered deliveries are counted in the database.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { findPostgres, cure as postgresCure } from '../../../dev/postgres/find-postgres.ts'
 import type { Bench, Comparison, OpenBench, Run } from '../harness/bench.ts'
 import { oursAtMost, ratioAtLeast } from '../harness/goals.ts'
+import { platformNodeOptions } from '../harness/program.ts'
 import { figureNames } from '../harness/summarize.ts'
 import { type BenchDatabases, embeddedDatabases, serverDatabases } from '../load/databases.ts'
 import { measureServer, type ServerRun } from '../load/measure-server.ts'
@@ -18,12 +20,21 @@ const seconds = 3
 const perSecond = 1000
 const openLoopSeconds = 8
 
-const program = (name: string, file: string, environment: Readonly<Record<string, string>> = {}) => ({
+const program = (name: string, file: string, args: readonly string[] = []) => ({
   name,
   path: process.execPath,
-  args: [join(import.meta.dirname, file)],
+  args: [join(import.meta.dirname, file), ...args],
+})
+const receiver = (environment: Readonly<Record<string, string>>) => ({
+  name: 'our inbox',
+  path: process.execPath,
+  args: [...platformNodeOptions, join(import.meta.dirname, 'receiver-process.ts')],
   environment,
 })
+const keepsNothing = {
+  peer: program('octokit webhooks', 'octokit-process.ts'),
+  peerName: '@octokit/webhooks, which keeps nothing',
+}
 
 export const inbox: Bench = {
   name: 'inbox',
@@ -42,12 +53,22 @@ export const inbox: Bench = {
 
     // The embedded database has a thread of its own: pinned to one processor it would compete with its own process.
     const unpinned = (databases: BenchDatabases): boolean => databases === embedded
-    const peer = (databases: BenchDatabases, { seconds: lasting, ...pace }: Timed, signal: AbortSignal): Promise<Run> =>
+    const keepsInFile = {
+      peer: program('octokit webhooks and a file', 'file-process.ts', [folder]),
+      peerName: '@octokit/webhooks, and a plain file that is flushed before the answer',
+    }
+    type Peer = typeof keepsNothing
+    const peer = (
+      { peer: server }: Peer,
+      databases: BenchDatabases,
+      { seconds: lasting, ...pace }: Timed,
+      signal: AbortSignal,
+    ): Promise<Run> =>
       measureServer(
         {
           seconds: lasting,
           spread: unpinned(databases),
-          server: program('octokit webhooks', 'octokit-process.ts'),
+          server,
           plan: { ...load, ...pace, warmUpRequests: warmUp, requests: plannedDeliveries({ status: 200, text: 'ok' }) },
         },
         signal,
@@ -62,7 +83,7 @@ export const inbox: Bench = {
           {
             seconds: lasting,
             spread: unpinned(databases),
-            server: program('our inbox', 'receiver-process.ts', { ...environment, SEKISHO_SEALING_KEYS: sealingKey }),
+            server: receiver({ ...environment, SEKISHO_SEALING_KEYS: sealingKey }),
             plan: {
               ...load,
               ...pace,
@@ -80,15 +101,18 @@ export const inbox: Bench = {
       readonly databases: BenchDatabases
       readonly timed?: Timed
     }
-    const comparison = ({ name, title, databases, timed = closedLoop }: Compared, goals: Comparison['goals']): Comparison => ({
-      name,
-      title,
-      unit: 'deliveries',
-      peerName: '@octokit/webhooks, which keeps nothing',
-      ours: signal => ours(databases, timed, signal),
-      peer: signal => peer(databases, timed, signal),
-      goals,
-    })
+    const comparison = ({ name, title, databases, timed = closedLoop }: Compared, goals: Comparison['goals']): Comparison => {
+      const beside = timed === openLoop ? keepsInFile : keepsNothing
+      return {
+        name,
+        title,
+        unit: 'deliveries',
+        peerName: beside.peerName,
+        ours: signal => ours(databases, timed, signal),
+        peer: signal => peer(beside, databases, timed, signal),
+        goals,
+      }
+    }
     return {
       comparisons: [
         comparison({ name: 'PostgreSQL', title: 'deliveries stored in PostgreSQL with fsync', databases: server }, [

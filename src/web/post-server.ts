@@ -1,0 +1,165 @@
+// The HTTP server of a program that is asked often and only by machines: POST of JSON to a few fixed paths, one answer of JSON each. It stands on
+// Node.js alone (docs/adr/0050): routing, hooks and reply objects of a framework cost as much as a whole review. It bounds what requests
+// occupy together before anything of them is read, and answers errors as server.ts does.
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { AppError } from '../lib/errors.ts'
+import { createNodeServer, type NodeServerOptions } from './connections/node-server.ts'
+import { errorAnswer } from './error-answer.ts'
+
+/** The whole body, and how long ago the head of its request arrived. Returns JSON; what it throws becomes the answer. */
+export type PostRoute = (body: Buffer, elapsedMilliseconds: () => number) => string | Promise<string>
+
+/** What exceeds it is refused at once, by the head of the request alone. */
+export type BodyBudget = {
+  /** Requests in progress. */
+  readonly requests: number
+  /** The bytes that their bodies announce, in sum. One without a length counts as the largest body. */
+  readonly bytes: number
+  /** The largest body. */
+  readonly bodyLimit: number
+}
+
+export type PostServerOptions = NodeServerOptions & {
+  /** By path, without a query. */
+  readonly routes: ReadonlyMap<string, PostRoute>
+  readonly budget: BodyBudget
+  /** Called for each request; `last` closes its connection after the answer. */
+  readonly onRequest?: () => 'more' | 'last'
+}
+
+export type PostServer = {
+  /** Resolves to the port, which the system chooses for port 0. */
+  readonly listen: (address: { readonly host: string; readonly port: number }) => Promise<number>
+  /** Accepts nothing more, and resolves when every request is answered; idle connections end at once. Idempotent. */
+  readonly close: () => Promise<void>
+  readonly closeAllConnections: () => void
+}
+
+/** A server that does not listen yet. */
+export function createPostServer(options: PostServerOptions): PostServer {
+  const { log, routes, budget, onRequest = () => 'more' } = options
+  const { bodyLimit } = budget
+  let inProgress = 0
+  let announced = 0
+  let closed: Promise<void> | undefined
+
+  const send = (response: ServerResponse, status: number, text: string, headers: OutgoingHttpHeaders = {}): void => {
+    if (closed !== undefined) response.shouldKeepAlive = false
+    response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...headers })
+    response.end(text)
+  }
+  const refuse = (request: IncomingMessage, response: ServerResponse, error: unknown): void => {
+    const { status, code, message, retryAfterSeconds } = errorAnswer(error)
+    const requestId = randomUUID()
+    const path = pathOf(request)
+    const fields = { requestId, method: request.method, route: routes.has(path) ? path : 'none', status, error }
+    if (status >= 500) log.error(fields, 'request failed')
+    else log.debug(fields, 'request refused')
+    // Reading the rest of a body only to discard it would serve its sender.
+    if (!request.complete) response.shouldKeepAlive = false
+    const wait = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+    send(response, status, JSON.stringify({ error: { code, message, requestId } }), { 'x-request-id': requestId, ...wait })
+  }
+  /** The route of the request, with a place in the budget that is free again when the response was sent or the connection ended. */
+  const admit = (request: IncomingMessage, response: ServerResponse): PostRoute => {
+    const route = request.method === 'POST' ? routes.get(pathOf(request)) : undefined
+    if (route === undefined) throw new AppError('not_found', 'not found')
+    if (!isJson(request)) throw new AppError('invalid_request', 'the Content-Type must be application/json')
+    const size = announcedBytes(request) ?? bodyLimit
+    if (size > bodyLimit) throw tooLarge(bodyLimit)
+    if (inProgress >= budget.requests || announced + size > budget.bytes)
+      throw new AppError('unavailable', 'too many requests in progress: try again', { retryAfterSeconds: 1 })
+    inProgress += 1
+    announced += size
+    response.on('close', () => {
+      inProgress -= 1
+      announced -= size
+    })
+    return route
+  }
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
+    const arrived = performance.now()
+    const elapsed = (): number => performance.now() - arrived
+    const answer = (text: string): void => {
+      send(response, 200, text)
+      log.debug({ route: pathOf(request), status: 200, milliseconds: Math.round(elapsed()) }, 'request answered')
+    }
+    const fail = (error: unknown): void => refuse(request, response, error)
+    if (onRequest() === 'last') response.shouldKeepAlive = false
+    try {
+      const route = admit(request, response)
+      receive(request, bodyLimit, body => {
+        if (body === undefined) return fail(tooLarge(bodyLimit))
+        try {
+          const given = route(body, elapsed)
+          if (typeof given === 'string') answer(given)
+          else given.then(answer, fail)
+        } catch (error) {
+          fail(error)
+        }
+      })
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  const { server, guard } = createNodeServer(listener, options)
+  return {
+    listen: ({ host, port }) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(port, host, () => {
+          server.off('error', reject)
+          // A server that listens on a host and a port has an address of this form.
+          resolve((server.address() as AddressInfo).port)
+        })
+      }),
+    close() {
+      guard.endSilent()
+      closed ??= new Promise((resolve, reject) => server.close(error => (error === undefined ? resolve() : reject(error))))
+      return closed
+    },
+    closeAllConnections: () => server.closeAllConnections(),
+  }
+}
+
+function tooLarge(most: number): AppError {
+  return new AppError('payload_too_large', `a body has at most ${most} bytes`)
+}
+
+/** The API server adds `?timeout=…` to the path of a webhook. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  const query = url.indexOf('?')
+  return query === -1 ? url : url.slice(0, query)
+}
+
+function isJson({ headers }: IncomingMessage): boolean {
+  return /^application\/json *(;|$)/i.test(headers['content-type'] ?? '')
+}
+
+/** Undefined for a body of unknown length. */
+function announcedBytes({ headers }: IncomingMessage): number | undefined {
+  const length = headers['content-length']
+  if (length !== undefined) return Number(length)
+  return headers['transfer-encoding'] === undefined ? 0 : undefined
+}
+
+/** Calls `done` once: with the body, or with undefined as soon as more than `most` bytes have arrived. Never when the connection ends early. */
+function receive(request: IncomingMessage, most: number, done: (body: Buffer | undefined) => void): void {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  const take = (chunk: Buffer): void => {
+    bytes += chunk.length
+    chunks.push(chunk)
+    if (bytes <= most) return
+    request.off('data', take)
+    request.off('end', end)
+    request.pause()
+    done(undefined)
+  }
+  const end = (): void => done(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+  request.on('data', take)
+  request.on('end', end)
+}

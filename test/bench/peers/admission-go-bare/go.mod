@@ -1,0 +1,3 @@
+module sekisho.dev/test/bench/peers/admission-go-bare
+
+go 1.25
