@@ -159,8 +159,7 @@ export const processField = object(
     ...resourceFields,
     gracePeriodSeconds: optional(
       integer({
-        description:
-          `The time from the deletion of a pod until its process is killed, in seconds. The first ${drainSeconds} seconds pass before SIGTERM, so that the ingress sends no request to a process that stops. When omitted: 30.`,
+        description: `The time from the deletion of a pod until its process is killed, in seconds. The first ${drainSeconds} seconds pass before SIGTERM, so that the ingress sends no request to a process that stops. When omitted: 30.`,
         min: shortestGrace,
         max: longestGrace,
       }),
