@@ -166,7 +166,7 @@ export const controllersSettings = {
   ingressClass: textSetting('SEKISHO_INGRESS_CLASS', 'the ingress class of Applications'),
   applicationUrl: urlSetting(
     'SEKISHO_APPLICATION_URL',
-    'the URL of the ingress, such as https://apps.example.com; an Application is reachable at <name>.<namespace>.<host of this URL>',
+    'the URL of the ingress, such as https://apps.example.net; an Application is reachable at <name>.<namespace>.<host of this URL>',
   ),
   sourceUrl: urlSetting('SEKISHO_SOURCE_URL', 'the URL by which build pods reach the source store', {
     default: 'http://sekisho-source.sekisho-system.svc:8081',

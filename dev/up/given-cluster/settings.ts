@@ -56,7 +56,7 @@ export const givenClusterSettings = {
   applicationUrl: optional(
     urlSetting(
       'SEKISHO_UP_APPLICATION_URL',
-      'the URL of the ingress, such as https://apps.example.com, with another registrable domain than the public URL',
+      'the URL of the ingress, such as https://apps.example.net, with another registrable domain than the public URL',
     ),
   ),
   storageClass: optional(

@@ -47,7 +47,7 @@ export function applicationsOf({ settings, missing }: Inputs, className: string 
   if (applicationUrl === undefined)
     missing(
       'the URL of the ingress',
-      'SEKISHO_UP_APPLICATION_URL=https://apps.example.com, with a wildcard DNS record that leads to the ingress',
+      'SEKISHO_UP_APPLICATION_URL=https://apps.example.net, with a wildcard DNS record that leads to the ingress',
     )
   else if (isRelated(applicationUrl.hostname, settings.publicUrl?.hostname))
     return missing(

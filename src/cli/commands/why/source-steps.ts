@@ -118,11 +118,18 @@ function afterQueue(condition: Condition | undefined, cure?: string): Judgement 
   return condition?.reason === 'Queued' ? open('waits for a build slot') : fromCondition(condition, cure)
 }
 
+const buildCure = 'correct the cause and push; to build the same commit again, change the RemoteSync'
+const platformCure = 'a platform admin corrects the cause; then the build goes on by itself'
+
+/** What a push does not correct. */
+const buildCures: Readonly<Record<string, string>> = {
+  BuilderNotReady: platformCure,
+  RegistryUnreachable: platformCure,
+}
+
 function buildStep(sync: RemoteSync): Judgement {
-  const judged = afterQueue(
-    conditionOf(sync, 'Built'),
-    'correct the cause and push; to build the same commit again, change the RemoteSync',
-  )
+  const built = conditionOf(sync, 'Built')
+  const judged = afterQueue(built, buildCures[built?.reason ?? ''] ?? buildCure)
   return judged.mark === 'ok' ? ok(`${sync.status?.imageCommit ?? ''} was built as ${sync.status?.image ?? 'an image'}`) : judged
 }
 

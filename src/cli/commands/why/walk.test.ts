@@ -333,6 +333,14 @@ const cases: readonly Case[] = [
     /no script start/,
     /correct the cause and push/,
   ],
+  [
+    'there is no builder',
+    { remoteSync: sync({ Built: 'BuilderNotReady: there is no ClusterBuilder sekisho' }) },
+    'build',
+    'wrong',
+    /no ClusterBuilder sekisho/,
+    /platform admin corrects the cause/,
+  ],
   ['the build runs', { remoteSync: sync({ Built: 'Building: step build' }) }, 'build', 'waiting', /Building/],
   [
     'the Application does not exist',
