@@ -115,7 +115,7 @@ test('a schedule runs by itself, shows its log to the developer and runs no pod 
     schedule: '* * * * *',
     command: ['node', '-e', "console.log('swept at ' + new Date().toISOString())"],
   }
-  await deploy('red', { volumes: [], processes: [{ name: 'web', replicas: 0 }], cron: [nightly] })
+  await deploy('red', { volumes: [], processes: [{ ...web, replicas: 0 }], cron: [nightly] })
   const pods = `?labelSelector=sekisho.dev/application=${name},sekisho.dev/process=nightly`
   // The next minute begins within 60 s.
   await eventually('a run has succeeded', 120, async () =>
