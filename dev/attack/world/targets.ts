@@ -33,7 +33,12 @@ export type Targets = {
 }
 
 type Item = {
-  readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string }
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly uid: string
+    readonly deletionTimestamp?: string
+  }
   readonly spec: Record<string, unknown>
   readonly status: Record<string, unknown>
 }
@@ -44,7 +49,9 @@ type Container = { readonly ports?: readonly { readonly containerPort: number }[
 export async function readTargets(admin: AdminClient, settings: ClusterSettings): Promise<Targets> {
   const list = async (path: string): Promise<readonly Item[]> =>
     ((await admin.call('GET', path)) as { readonly items: readonly Item[] }).items
-  const pods = (await list('/api/v1/pods')).filter(pod => pod.status['phase'] === 'Running').map(podOf)
+  // One that is being deleted is gone before it is attacked.
+  const stays = ({ metadata, status }: Item): boolean => status['phase'] === 'Running' && metadata.deletionTimestamp === undefined
+  const pods = (await list('/api/v1/pods')).filter(stays).map(podOf)
   const services = (await list('/api/v1/services')).map(serviceOf)
   const application = (await admin.call(
     'GET',

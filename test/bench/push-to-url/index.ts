@@ -14,7 +14,7 @@ import { figureAtMost } from '../harness/goals.ts'
 import { percentile } from '../harness/statistics.ts'
 import { watchFirstPods } from './first-pods.ts'
 
-const pushes = 10
+const pushes = 20
 
 const otherPhases = [
   ['build', 'buildCreatedAt', 'builtAt'],
@@ -95,7 +95,7 @@ async function obstacle(): Promise<string | undefined> {
 export const pushToUrl: Bench = {
   name: 'push-to-url',
   title: `${pushes} pushes, one after the other, until the URL shows the commit`,
-  budgetSeconds: 600,
+  budgetSeconds: 900,
   obstacle,
   async open({ scale, note }) {
     return {
