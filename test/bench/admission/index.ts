@@ -43,7 +43,7 @@ const http2: Protocol = { protocol: 'h2', connections: 4, streams: concurrency /
 export const admission: Bench = {
   name: 'admission',
   title: `AdmissionReviews of 1.5 to 7 KB over TLS, ${concurrency} under way`,
-  budgetSeconds: 420,
+  budgetSeconds: 540,
   async open({ note, scale, folder }): Promise<OpenBench> {
     const path = await ensureGoPeer('admission-go', note)
     const barePath = await ensureGoPeer('admission-go-bare', note)
