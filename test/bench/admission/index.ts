@@ -46,7 +46,7 @@ export const admission: Bench = {
   budgetSeconds: 540,
   async open({ note, scale, folder }): Promise<OpenBench> {
     const path = await ensureGoPeer('admission-go', note)
-    const barePath = await ensureGoPeer('admission-go-bare', note)
+    const barePath = await ensureGoPeer('admission-go', note, ['bare'])
     const { authority, args } = await certificateFiles(folder)
     const programs = {
       ours: {

@@ -9,8 +9,8 @@ import { buildPrograms } from '../../../dev/cluster/binaries/go-build.ts'
 import { withLock } from '../../../dev/cluster/processes/lock.ts'
 import { readClusterSettings } from '../../../dev/cluster/settings.ts'
 
-/** Resolves to the path of the peer's program. Calls `note` when the program must be built first (about a minute, cold). */
-export async function ensureGoPeer(name: string, note: (message: string) => void): Promise<string> {
+/** Resolves to the path of the peer's program, built with these tags. Calls `note` when it must be built first (about a minute, cold). */
+export async function ensureGoPeer(name: string, note: (message: string) => void, tags: readonly string[] = []): Promise<string> {
   const { repository, cacheFolder } = readClusterSettings()
   const module = join(repository, 'test', 'bench', 'peers', name)
   const entry: CatalogEntry = {
@@ -20,7 +20,7 @@ export async function ensureGoPeer(name: string, note: (message: string) => void
     builds: { [name]: '.' },
     links: {},
     ldflags: ['-s', '-w'],
-    tags: [],
+    tags,
     coldBuild: 'a minute',
   }
   const folder = join(cacheFolder, 'peers', name, await cacheKey(entry, module, goArchitecture()))
@@ -32,7 +32,7 @@ export async function ensureGoPeer(name: string, note: (message: string) => void
       () => false,
     )
     if (built) return
-    note(`building the peer ${name}`)
+    note(`building the peer ${[name, ...tags].join(' ')}`)
     await buildPrograms(entry, module, folder)
   })
   return program
