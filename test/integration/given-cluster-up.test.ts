@@ -126,7 +126,7 @@ describe('a cluster that lacks everything', patience, () => {
     expect(errorOutput).not.toContain('rights of your user')
   })
 
-  test('a user who may do little is told which rights are missing', async () => {
+  test('a user who may do little reads which rights are missing', async () => {
     const { code, errorOutput } = await unchanged(async () => up([], { kubeconfig: await kubeconfigOfNobody() }))
     expect(code).toBe(1)
     expect(errorOutput).toMatch(/- rights to read the cluster .*\n.*customresourcedefinitions.* is forbidden/)

@@ -104,7 +104,7 @@ async function startOne({ plan, name, listen }: Planned, { onStop, ...options }:
     environment: {
       PATH: process.env['PATH'] ?? '',
       HOME: folder,
-      // By which replicas are told apart, as by the names of pods.
+      // It distinguishes replicas, as the names of pods do.
       HOSTNAME: file,
       ...(proxy === undefined ? {} : { KUBECONFIG: kubeconfig }),
       SEKISHO_DATA_FOLDER: join(folder, `${file}-data`),

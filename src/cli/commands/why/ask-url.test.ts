@@ -39,7 +39,7 @@ test('a redirect is the answer and is not followed', async () => {
   expect(paths).toEqual(['/'])
 })
 
-test('a 404 of the ingress is told from one of the Application, however long that is', async () => {
+test('a 404 of the ingress is distinguished from one of the Application, however long that is', async () => {
   const bodies = ['404 page not found\n', 'x'.repeat(1_000_000)]
   const url = await serve((_, response) => response.writeHead(404).end(bodies.shift()))
   expect(await askUrl(url)).toMatchObject({ status: 404, noRoute: true })

@@ -127,7 +127,7 @@ const cases: readonly Case[] = [
     /sekisho transfer remotesync\/shop/,
   ],
   [
-    'the person has left, and GitHub has told the login',
+    'the person has left, and GitHub has named the login',
     {
       grant: grant(
         { Approved: 'RequesterLacksAccess: dave does not have read access to acme/shop' },

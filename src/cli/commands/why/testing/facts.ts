@@ -9,29 +9,29 @@ import { labels } from '../../../../api/names.ts'
 import type { Condition } from '../../../../api/resource.ts'
 import type { Facts } from '../facts.ts'
 
-export const now = new Date('2026-11-22T12:00:00Z')
-export const time = '2026-11-22T11:59:00Z'
-export const commit = 'a'.repeat(40)
-export const image = `registry.example/shop@sha256:${'1'.repeat(64)}`
+const now = new Date('2026-11-22T12:00:00Z')
+const time = '2026-11-22T11:59:00Z'
+const commit = 'a'.repeat(40)
+const image = `registry.example/shop@sha256:${'1'.repeat(64)}`
 
-export type Conditions = Readonly<Record<string, string>>
+type Conditions = Readonly<Record<string, string>>
 
 /** `Type: 'True'`, or `Type: 'Reason: message'` for False. */
-export function conditions(texts: Conditions): Condition[] {
+function conditions(texts: Conditions): Condition[] {
   return Object.entries(texts).map(([type, text]) => {
     const [reason = '', message = ''] = text === 'True' ? ['Done', 'done'] : text.split(': ')
     return { type, status: text === 'True' ? 'True' : 'False', reason, message, lastTransitionTime: time, observedGeneration: 1 }
   })
 }
 
-export const metadata = (name: string, more: object = {}) => ({
+const metadata = (name: string, more: object = {}) => ({
   name,
   namespace: 'acme',
   generation: 1,
   creationTimestamp: time,
   ...more,
 })
-export const status = (texts: Conditions, more: object = {}) => ({
+const status = (texts: Conditions, more: object = {}) => ({
   observedGeneration: 1,
   conditions: conditions(texts),
   ...more,
