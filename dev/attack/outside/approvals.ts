@@ -1,6 +1,5 @@
-// The broker's way to approve a commit of a fork, asked by those who cannot: another tenant, a viewer, a stranger. That nobody without write access on
-// GitHub approves a pull request that waits, by the API, a comment or a review, is tried in test/integration/preview-approvals.test.ts: no preview of a
-// fork waits in the world of the attacks. deputies/forks.ts tries what needs no approval to be asked for, a RemoteSync of a person.
+// The broker's way to approve a commit of a fork, asked by those who cannot: another tenant, a viewer, a stranger. That those who may only read the
+// repository approve nothing that waits is tried by deputies/forks.
 import type { Attack } from '../attack.ts'
 import type { Actor } from '../world/actors.ts'
 import { type Ask, ask } from './broker.ts'
