@@ -36,6 +36,7 @@ function sourceWith(outcomeOf: (objects: readonly unknown[]) => ChartOutcome) {
       kind: 'render',
       source: chart,
       input: inputOf(image),
+      redirects: [],
       timeoutMilliseconds: 1,
     })
     if (manifests.kind === 'refused') return manifests.message
