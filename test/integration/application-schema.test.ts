@@ -200,14 +200,6 @@ describe('an Application is refused', () => {
       /redirects\[\]\.from must not be one of spec\.domains/,
     ],
     [
-      'two redirects of one host',
-      {
-        domains: ['a.example.com', 'b.example.com'],
-        redirects: ['a', 'b'].map(name => ({ from: 'www.example.com', to: `${name}.example.com` })),
-      },
-      /spec\.redirects\[1\]: Duplicate value/,
-    ],
-    [
       'a redirect of every host',
       { domains: ['example.com'], redirects: [{ from: '*.example.com', to: 'example.com' }] },
       /spec\.redirects\[0\]\.from/,
