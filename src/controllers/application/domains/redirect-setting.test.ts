@@ -37,7 +37,7 @@ test.each<[string, string, readonly (readonly [string, string])[]]>([
 })
 
 test.each<[string, string, string]>([
-  ['a word', 'www', 'must hold only annotations such as'],
+  ['a key alone', 'a.test/bc', 'must hold only annotations such as'],
   ['a key without a prefix', 'redirect=true', 'must hold only annotations such as'],
   ['a second one without a prefix', 'a.test/b=c,redirect=true', 'holds redirect=true'],
   ['a key that is none', 'a.test/b c=d', 'must hold only annotations such as'],
