@@ -70,7 +70,11 @@ function ask(scheme: Scheme, of: string, path = '/', method = 'GET'): Promise<An
 }
 
 /** What the process says about the requests that it got. */
-async function served(scheme: Scheme, of: string, path: string): Promise<{ readonly path: string; readonly hosts: readonly string[] }> {
+async function served(
+  scheme: Scheme,
+  of: string,
+  path: string,
+): Promise<{ readonly path: string; readonly hosts: readonly string[] }> {
   return eventually(`${origin(scheme, of)}${path} answers 200`, 90, async () => {
     const answer = await ask(scheme, of, path)
     if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text.slice(0, 200)}`)
@@ -167,7 +171,9 @@ test('another tenant can neither redirect from a host of this one nor to it', as
   const free = alone.slice('www.'.length)
   await refused({ domains: [free], redirects: [{ from: alone, to: free }] }, `spec.redirects: ${alone} belongs to another tenant`)
   await refused({ domains: [host], redirects: [{ from: www, to: host }] }, `spec.domains: ${host} belongs to another tenant`)
-  const owned = (await list(platform.admin, 'ingress', '', neighbourNamespace)).filter(({ metadata }) => metadata.name.startsWith(name))
+  const owned = (await list(platform.admin, 'ingress', '', neighbourNamespace)).filter(({ metadata }) =>
+    metadata.name.startsWith(name),
+  )
   expect(owned).toEqual([])
   expect(await ask('https', www)).toMatchObject({ status: 301, location: `${origin('https', host)}/` })
   expect(await served('https', alone, '/mine')).toMatchObject({ path: '/mine' })
