@@ -32,7 +32,7 @@ const settings = readClusterSettings()
 const server = `
 const hosts = new Set()
 const server = require('node:http').createServer((request, answer) => {
-  hosts.add(request.headers.host.split(':')[0])
+  hosts.add(String(request.headers.host).split(':')[0])
   answer.end(JSON.stringify({ path: request.url, hosts: [...hosts] }))
 }).listen(process.env.PORT)
 process.on('SIGTERM', () => server.close(() => process.exit(0)))`
@@ -118,7 +118,6 @@ async function remove(): Promise<void> {
 beforeAll(async () => {
   platform = await openPlatform(['dave', 'gary'])
   authority = await makeCertificateAuthority({ commonName: `e2e ${randomUUID()}`, now: new Date(), lifetimeDays: 1 })
-  await remove()
   image = String((await read(platform.admin, 'application/shop')).status?.['image'])
 })
 
@@ -128,6 +127,8 @@ afterAll(async () => {
 })
 
 test('a certificate of the tenant’s own is served for its hosts, and www is redirected for good without a request to the application', async () => {
+  // What an earlier run or attempt has left.
+  await remove()
   await storeCertificate([host, www, alone])
   const spec = { image, processes: [web], domains: [host, alone], redirects: [{ from: www, to: host }] }
   await platform.apply('dave', [applicationManifest(name, { ...spec, tls: { secretName: certificate } })])
