@@ -38,7 +38,10 @@ export type ClusterSettings = {
   readonly registryPort: number
   /** The registry on loopback with the images that run before tokens can be issued: the platform itself and kpack. */
   readonly nodeRegistryPort: number
+  /** Plain http. */
   readonly ingressPort: number
+  /** Https, with the certificates of Ingresses, or with one that Traefik makes for itself. */
+  readonly ingressTlsPort: number
   /** PostgreSQL of the production form, on the node address. */
   readonly postgresPort: number
   readonly podCidr: string
@@ -113,6 +116,7 @@ export function readClusterSettings(
     registryPort: port('SEKISHO_REGISTRY_PORT', 5000),
     nodeRegistryPort: port('SEKISHO_NODE_REGISTRY_PORT', 5001),
     ingressPort: port('SEKISHO_INGRESS_PORT', 8080),
+    ingressTlsPort: port('SEKISHO_INGRESS_TLS_PORT', 8446),
     postgresPort: port('SEKISHO_POSTGRES_PORT', 5432),
     podCidr: '10.244.0.0/24',
     podGateway: '10.244.0.1',

@@ -1,5 +1,6 @@
 // The settings of the development platform: those of its pods (ConfigMap sekisho-settings), which are those of the process that `make dev` runs, too.
 // Where a pod finds its Secrets its manifest says.
+import { redirectAnnotations } from '../cluster/node/services/traefik.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'
 import { githubHost, githubPort } from './github.ts'
 
@@ -47,6 +48,7 @@ export function platformSettings(addresses: PlatformAddresses, registryAuthority
     SEKISHO_REGISTRY_TOKEN_KEY_PATH: '/etc/sekisho/registry-tokens/tls.key',
     SEKISHO_BUILDKIT_IMAGE: addresses.buildkitImage,
     SEKISHO_INGRESS_CLASS: 'traefik',
+    SEKISHO_REDIRECT_ANNOTATIONS: redirectAnnotations,
     SEKISHO_INGRESS_FROM: `${node.address}/32,${node.podGateway}/32`,
     SEKISHO_APPLICATION_EGRESS: atNode([githubPort, ...nodePorts.applications]),
     SEKISHO_BUILD_EGRESS: atNode(nodePorts.builds),

@@ -20,7 +20,7 @@ Sekisho is running in the ${mode} form: ${forms[mode]}.
 
   Platform        ${settings.issuerUrl}   (certificate authority: ${authority})
   GitHub          ${github.web}
-  Application     http://shop.acme.localhost:${settings.ingressPort}
+  Application     http://shop.acme.localhost:${settings.ingressPort}   (with TLS: port ${settings.ingressTlsPort})
 
   Users (choose one on GitHub's sign-in page; the emulator has no passwords)
     olivia   owner of acme              gary   owner of globex

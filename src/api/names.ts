@@ -25,6 +25,8 @@ export const labels = {
   pullRequest: `${domain}/pull-request`,
   /** On the pods of isolated Applications: network policies cut them off by it. */
   isolated: `${domain}/isolated`,
+  /** On an Ingress that redirects its hosts: it alone carries the annotations of the administrator, and no chart can render it. */
+  redirect: `${domain}/redirect`,
   managedBy: 'app.kubernetes.io/managed-by',
 } as const
 

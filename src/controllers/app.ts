@@ -112,7 +112,7 @@ type Services = {
 /** One controller per kind. */
 function createControllers(deps: ControllersDeps, services: Services): readonly ControllerDefinition[] {
   const { settings, store, manager, clock, log } = deps
-  const { certificateIssuers } = settings
+  const { certificateIssuers, redirectAnnotations } = settings
   const { renderer, events, builds, buildLogs, unusedImages, appSecrets, registry } = services
   const { desk, githubApps, certificateAuthorities } = services.tokenDesk
   const shared = { client: manager.client, manager, events, clock, log, platformNamespace }
@@ -135,7 +135,7 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
   }
   const ingress = { publicUrl: settings.applicationUrl, className: settings.ingressClass }
   const proofs = createDomainProofs({ lookUp: dnsLookUp(settings.dnsServers), clock })
-  const domains = { reservedHosts: reservedHostsOf(settings), proofs }
+  const domains = { reservedHosts: reservedHostsOf(settings), redirectAnnotations, proofs }
   return [
     createTenantController({ ...onGitHub, settings: tenantSettings, registry: registry.tenants }),
     createClusterGitHubAppController({ ...shared, githubApps }),

@@ -15,6 +15,7 @@ import {
   textSetting,
   urlSetting,
 } from '../lib/config.ts'
+import { redirectAnnotationsSetting } from './application/domains/redirect-setting.ts'
 import { networkSettings } from './tenant/index.ts'
 
 /** Refuses an item of a list that has another form than `form` describes. */
@@ -77,6 +78,7 @@ export const controllersSettings = {
     'the names of the ClusterIssuers of cert-manager, separated by commas, that Applications may name in spec.tls.certManager; none when not set',
     matching(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'names such as letsencrypt'),
   ),
+  redirectAnnotations: redirectAnnotationsSetting,
   dataFolder: textSetting(
     'SEKISHO_DATA_FOLDER',
     'a folder of this process for the embedded database, and for fetched sources where the source store is its child',

@@ -124,6 +124,7 @@ async function closedToAll(): Promise<Addresses> {
     'API server at the node': `${node}|${settings.ports.apiServer}`,
     'API server at its Service': `${settings.serviceAddress}|443`,
     ingress: `${node}|${settings.ingressPort}`,
+    'ingress with TLS': `${node}|${settings.ingressTlsPort}`,
     ...Object.fromEntries(metadata.map(address => [`metadata service at ${address}`, `${address}|80`])),
   }
 }

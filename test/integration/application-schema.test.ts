@@ -97,6 +97,16 @@ describe('an Application is accepted', () => {
         ],
       },
     ],
+    [
+      'with as many host names and redirects as it may have',
+      {
+        domains: list(20, index => `${word(60)}.${word(60)}.${word(60)}.d${index}.example.com`),
+        redirects: list(20, index => ({
+          from: `${word(60)}.${word(60)}.${word(60)}.r${index}.example.com`,
+          to: `${word(60)}.${word(60)}.${word(60)}.d19.example.com`,
+        })),
+      },
+    ],
     ['with a certificate of its own', { tls: { secretName: 'shop-certificate' } }],
     ['with a certificate that cert-manager issues', { tls: { certManager: { issuer: 'letsencrypt' } } }],
   ])('%s', async (_what, spec) => {
@@ -162,6 +172,37 @@ describe('an Application is refused', () => {
       'a cron entry with the name of a process',
       { processes: [web], cron: [{ ...cron, name: 'web' }] },
       /must not have the same name/,
+    ],
+    [
+      'a redirect to a host that is not its own',
+      { domains: ['example.com'], redirects: [{ from: 'www.example.com', to: 'example.org' }] },
+      /spec\.redirects: .*redirects\[\]\.to must be one of spec\.domains/,
+    ],
+    [
+      'a redirect without domains',
+      { redirects: [{ from: 'www.example.com', to: 'example.com' }] },
+      /redirects\[\]\.to must be one of spec\.domains/,
+    ],
+    [
+      'a redirect to itself',
+      { domains: ['example.com'], redirects: [{ from: 'example.com', to: 'example.com' }] },
+      /redirects\[\]\.from must not be one of spec\.domains/,
+    ],
+    [
+      'a loop of redirects',
+      {
+        domains: ['a.example.com', 'b.example.com'],
+        redirects: [
+          { from: 'a.example.com', to: 'b.example.com' },
+          { from: 'b.example.com', to: 'a.example.com' },
+        ],
+      },
+      /redirects\[\]\.from must not be one of spec\.domains/,
+    ],
+    [
+      'a redirect of every host',
+      { domains: ['example.com'], redirects: [{ from: '*.example.com', to: 'example.com' }] },
+      /spec\.redirects\[0\]\.from/,
     ],
     ['a schedule of six fields', { cron: [{ ...cron, schedule: '* * * * * *' }] }, /spec\.cron\[0\]\.schedule/],
     ['a schedule with a time zone in it', { cron: [{ ...cron, schedule: 'TZ=UTC 0 3 * * *' }] }, /spec\.cron\[0\]\.schedule/],

@@ -5,12 +5,13 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Application, application } from '../../src/api/apps/application.ts'
 import { applicationChart } from '../../src/api/apps/application-chart.ts'
-import { ingresses } from '../../src/api/builtin/index.ts'
+import { type Ingress, ingresses } from '../../src/api/builtin/index.ts'
 import { domainClaim } from '../../src/api/tenancy/domain-claim.ts'
 import { type Tenant, tenant } from '../../src/api/tenancy/tenant.ts'
 import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
 import { dnsLookUp } from '../../src/controllers/application/domains/dns-challenge.ts'
 import { createDomainProofs } from '../../src/controllers/application/domains/domain-proofs.ts'
+import type { RedirectAnnotations } from '../../src/controllers/application/domains/redirects.ts'
 import { createApplicationController } from '../../src/controllers/application/index.ts'
 import { createDomainClaimController } from '../../src/controllers/domain-claim/index.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
@@ -35,6 +36,11 @@ const fieldManager = 'test'
 const image = `registry.example.com/acme/shop@sha256:${'1'.repeat(64)}`
 const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
 const reservedHosts = ['sekisho.example.com']
+/** As a platform admin would configure two ingress controllers. */
+const redirectAnnotations = [
+  ['traefik.ingress.kubernetes.io/router.middlewares', 'www@file'],
+  ['example.com/redirect-to', 'https://{to}'],
+] as const
 
 let renderer: ChartRenderer
 let dns: DnsServer
@@ -66,7 +72,7 @@ async function makeTenant({ client, namespace }: Fixture, id: number): Promise<T
   return made
 }
 
-async function side(): Promise<Side> {
+async function side(annotations: RedirectAnnotations = redirectAnnotations): Promise<Side> {
   const fixture = await withFixture()
   const { client, controllersClient, namespace, platformNamespace } = fixture
   lastAccount += 1
@@ -88,6 +94,7 @@ async function side(): Promise<Side> {
       ...deps,
       ...{ ingress, registry: otherRegistry, reservedHosts, proofs },
       certificateIssuers: [],
+      redirectAnnotations: annotations,
     }),
   )
   const claimController = createDomainClaimController(deps)
@@ -104,9 +111,21 @@ async function side(): Promise<Side> {
   return { ...fixture, owner, record: `sekisho-tenant=github.test/${lastAccount}`, chart }
 }
 
-async function serve({ client, namespace, chart }: Side, domains: readonly string[], name = 'shop'): Promise<Application> {
+type Redirects = NonNullable<Application['spec']['redirects']>
+
+async function serve(
+  { client, namespace, chart }: Side,
+  domains: readonly string[],
+  { name = 'shop', redirects }: { readonly name?: string; readonly redirects?: Redirects } = {},
+): Promise<Application> {
   const { apiVersion, kind } = application
-  const spec = { chart, image, domains, processes: [{ name: 'web', port: 3000, replicas: 0 }] }
+  const spec = {
+    chart,
+    image,
+    domains: [...domains],
+    ...(redirects ? { redirects } : {}),
+    processes: [{ name: 'web', port: 3000, replicas: 0 }],
+  }
   return client.apply(application, { apiVersion, kind, metadata: { namespace, name }, spec }, { fieldManager, force: true })
 }
 
@@ -169,7 +188,9 @@ test('of two tenants that prove the same domain at the same time exactly one has
     releaseLater(acme, host)
     dns.set(challengeName(host), acme.record, globex.record)
   }
-  await Promise.all(hosts.flatMap((host, n) => [serve(acme, [host], `app${n}`), serve(globex, [host], `app${n}`)]))
+  await Promise.all(
+    hosts.flatMap((host, n) => [serve(acme, [host], { name: `app${n}` }), serve(globex, [host], { name: `app${n}` })]),
+  )
   for (const [n, host] of hosts.entries()) {
     const claim = await readyReason(acme.client, domainClaim, { name: host }, 'Held')
     const [winner, loser] = claim.spec.tenant.name === acme.namespace ? [acme, globex] : [globex, acme]
@@ -274,6 +295,91 @@ test('hosts of the platform and of Ingresses that no Application made are refuse
   await reason(acme, 'Available')
   await client.apply(ingresses, { apiVersion, kind, metadata: { namespace, name: 'by-hand' }, spec: { rules } }, { fieldManager })
   await reason(acme, 'DomainReserved')
+})
+
+/** The Ingress that the controllers made for the redirects of `shop`; undefined without one. */
+async function redirecting({ client, namespace }: Side): Promise<Ingress | undefined> {
+  const found = await client.list(ingresses, { namespace, labelSelector: 'sekisho.dev/redirect=true' })
+  expect(found.length).toBeLessThan(2)
+  return found[0]
+}
+
+const leads = (from: string, to: string): { readonly redirects: Redirects } => ({ redirects: [{ from, to }] })
+
+test('a host that is redirected is proved and claimed like the other, and has an Ingress of its own with the administrator’s annotations', async () => {
+  const acme = await side()
+  const www = newHost()
+  const host = www.slice('www.'.length)
+  for (const each of [www, host]) releaseLater(acme, each)
+  dns.set(challengeName(host), acme.record)
+  await serve(acme, [host], leads(www, host))
+  const refused = await reason(acme, 'DomainNotProven')
+  expect(messageOf(refused)).toContain(`spec.redirects: prove that ${www} belongs to you by the DNS record ${challengeName(www)}`)
+  expect(await redirecting(acme)).toBeUndefined()
+  dns.set(challengeName(www), acme.record)
+  const served = await reason(acme, 'Available')
+  expect(served.status?.conditions).toContainEqual(
+    expect.objectContaining({ type: 'Redirecting', status: 'True', message: `${www} leads to ${host}` }),
+  )
+  const claim = await readyReason(acme.client, domainClaim, { name: www }, 'Held')
+  expect(claim.spec.tenant.name).toBe(acme.namespace)
+  const ingress = await redirecting(acme)
+  expect(ingress?.metadata.annotations).toMatchObject({
+    'traefik.ingress.kubernetes.io/router.middlewares': 'www@file',
+    'example.com/redirect-to': `https://${host}`,
+  })
+  expect(ingress?.spec?.rules?.map(rule => rule.host)).toEqual([www])
+  const own = await acme.client.get(ingresses, { namespace: acme.namespace, name: 'shop' })
+  expect(own?.spec?.rules?.map(rule => rule.host)).toEqual([host])
+  expect(JSON.stringify(own?.metadata.annotations)).not.toContain('middlewares')
+  await serve(acme, [host])
+  await waitUntil(
+    'the Ingress and the claim of the redirect are gone',
+    async () => {
+      const left = [await redirecting(acme), await acme.client.get(domainClaim, { name: www })]
+      return left.every(found => found === undefined) || undefined
+    },
+    patience,
+  )
+  expect(await acme.client.get(domainClaim, { name: host })).toBeDefined()
+})
+
+test('nobody redirects from or to a host of another tenant', async () => {
+  const [globex, acme] = [await side(), await side()]
+  const www = newHost()
+  const host = www.slice('www.'.length)
+  for (const each of [www, host]) {
+    releaseLater(acme, each)
+    dns.set(challengeName(each), acme.record)
+  }
+  await serve(acme, [host], leads(www, host))
+  await reason(acme, 'Available')
+  for (const each of [www, host]) dns.set(challengeName(each), acme.record, globex.record)
+  const mine = `shop.${globex.namespace}.localhost`
+  await serve(globex, [mine], leads(www, mine))
+  const from = await reason(globex, 'DomainTaken')
+  expect(messageOf(from)).toContain(`spec.redirects: ${www} belongs to another tenant`)
+  expect(JSON.stringify(from.status)).not.toContain(acme.namespace)
+  await serve(globex, [host], leads(`www.${mine}`, host))
+  expect(messageOf(await reason(globex, 'DomainTaken'))).toContain(`spec.domains: ${host} belongs to another tenant`)
+  expect(await globex.client.list(ingresses, { namespace: globex.namespace })).toEqual([])
+  await serve(globex, [mine], leads(`www.${mine}`, mine))
+  await reason(globex, 'Available')
+  expect((await redirecting(globex))?.metadata.annotations).toMatchObject({ 'example.com/redirect-to': `https://${mine}` })
+})
+
+test('where no redirects are configured the Application says so and runs, and its redirect needs no proof', async () => {
+  const acme = await side([])
+  const host = `shop.${acme.namespace}.localhost`
+  const www = newHost()
+  await serve(acme, [host], leads(www, host))
+  const { status } = await reason(acme, 'Available')
+  const condition = status?.conditions?.find(({ type }) => type === 'Redirecting')
+  expect(condition).toMatchObject({ status: 'False', reason: 'RedirectNotSupported' })
+  expect(condition?.message).toContain(`spec.redirects: ${www} is not redirected`)
+  expect(condition?.message).toContain('a platform admin sets SEKISHO_REDIRECT_ANNOTATIONS')
+  expect(await redirecting(acme)).toBeUndefined()
+  expect(await acme.client.get(domainClaim, { name: www })).toBeUndefined()
 })
 
 test.each(['Shop.example.org', 'shop.example.org.', '*.example.org', 'localhost', '192.0.2.1', `${'a'.repeat(64)}.example.org`])(

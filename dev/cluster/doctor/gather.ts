@@ -41,6 +41,7 @@ async function takenPorts(settings: ClusterSettings): Promise<Facts['takenPorts'
     { port: settings.registryPort, purpose: 'registry' },
     { port: settings.nodeRegistryPort, purpose: 'registry of the node' },
     { port: settings.ingressPort, purpose: 'ingress' },
+    { port: settings.ingressTlsPort, purpose: 'ingress with TLS' },
     { port: policyMetricsPort, purpose: 'network policies' },
     { port: 10_250, purpose: 'kubelet' },
   ]

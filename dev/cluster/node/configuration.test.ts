@@ -13,7 +13,7 @@ import { hasCondition } from './ready.ts'
 import { proxyConfiguration } from './scheduling.ts'
 import { corefile, dnsObjects } from './services/coredns.ts'
 import { registryConfiguration } from './services/registry.ts'
-import { traefikArguments } from './services/traefik.ts'
+import { traefikArguments, traefikFile } from './services/traefik.ts'
 
 const settings = readClusterSettings({ HOME: '/home/x', SEKISHO_STATE: '/srv/state' }, { root: true })
 const layout = nodeLayout(settings)
@@ -107,8 +107,23 @@ test('no new connection of a pod passes unjudged: neither by a queue without a l
 })
 
 test('Traefik listens on the node address and on loopback, not elsewhere', () => {
-  const listening = traefikArguments(settings).filter(argument => argument.includes('.address='))
-  expect(listening.map(argument => argument.split('=')[1])).toEqual(['10.88.0.1:8080', '127.0.0.1:8080'])
+  const given = traefikArguments(settings, '/srv/traefik.yaml')
+  const listening = given.filter(argument => argument.includes('.address='))
+  const addresses = ['10.88.0.1:8080', '10.88.0.1:8446', '127.0.0.1:8080', '127.0.0.1:8446']
+  expect(listening.map(argument => argument.split('=')[1])).toEqual(addresses)
+  const withTls = listening.filter(argument => given.includes(argument.replace(/[.]address=.*/, '.http.tls=true')))
+  expect(withTls.map(argument => argument.split('=')[1])).toEqual(['10.88.0.1:8446', '127.0.0.1:8446'])
+})
+
+test('Traefik’s middleware takes www off the host, for good, and keeps everything else', () => {
+  const { permanent, regex, replacement } = parse(traefikFile()).http.middlewares.www.redirectRegex
+  // It means the same in Go and in JavaScript.
+  const led = (url: string): string => url.replace(new RegExp(regex), replacement)
+  expect(permanent).toBe(true)
+  expect(led('http://www.shop.acme.localhost:8080/a%20b?to=www.x&c=1')).toBe('http://shop.acme.localhost:8080/a%20b?to=www.x&c=1')
+  expect(led('https://www.example.com/')).toBe('https://example.com/')
+  for (const other of ['https://example.com/www.x', 'https://wwwexample.com/', 'https://a.www.example.com/'])
+    expect(led(other)).toBe(other)
 })
 
 test('the extra roles can write only the status of Ingresses', () => {

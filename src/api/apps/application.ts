@@ -1,14 +1,21 @@
 // Application: an image and the processes that run it. An ApplicationChart turns it into Deployments, a Service and an Ingress.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
-import { commitId, dnsLabel, hostName, timestamp } from '../schema/fields.ts'
+import { commitId, dnsLabel, timestamp } from '../schema/fields.ts'
 import { flag, integer, list, map, object, optional, text } from '../schema/schema.ts'
 import { autoscalingReasons, autoscalingReasonTexts } from './application/autoscaling.ts'
 import { cronField } from './application/cron.ts'
+import {
+  domainsField,
+  redirectReasons,
+  redirectReasonTexts,
+  redirectRules,
+  redirectsField,
+  tlsField,
+} from './application/domains.ts'
 import { applicationEnvironmentField, environmentSourcesField } from './application/environment.ts'
 import { nameField, processField } from './application/process.ts'
 import { releaseFields, releaseReasons, releaseReasonTexts, releaseStatusFields } from './application/releases.ts'
-import { tlsField } from './application/tls.ts'
 import { volumeField } from './application/volume.ts'
 
 export const application = defineKind({
@@ -74,21 +81,8 @@ export const application = defineKind({
       env: optional(applicationEnvironmentField),
       envFrom: optional(environmentSourcesField),
       tls: optional(tlsField),
-      domains: optional(
-        list(
-          text({
-            description: 'A host name in lower case, such as `shop.example.com`, without `*`.',
-            max: 253,
-            pattern: hostName,
-          }),
-          {
-            description:
-              'The host names under which the process `web` answers. When omitted: `<name>.<namespace>.<application domain of the platform>`. Any other name must be proved by a DNS record, which the condition Ready names, and then belongs to the tenant as a DomainClaim; in a tenant one Application has it at a time.',
-            max: 20,
-            unique: 'set',
-          },
-        ),
-      ),
+      domains: optional(domainsField),
+      redirects: optional(redirectsField),
       attributes: optional(
         map(text({ description: 'The value of the attribute.', min: 0, max: 1024 }), {
           description:
@@ -128,6 +122,7 @@ export const application = defineKind({
             'a process with a ReadWriteOnce volume has at most one pod: set replicas to 1 without autoscaling, or use a storage class with accessMode ReadWriteMany',
           fieldPath: '.processes',
         },
+        ...redirectRules,
       ],
     },
   ),
@@ -207,6 +202,7 @@ export const application = defineKind({
     Ready: 'Every process runs this generation with all of its replicas, and no older pod is left.',
     Autoscaling:
       'The number of pods follows the load. Absent without `autoscaling`, and while the Application is suspended. It says nothing about Ready.',
+    Redirecting: 'The ingress redirects the hosts of `redirects`. Absent without these. It says nothing about Ready.',
   },
   reasons: {
     Applied: 'The cluster has all objects that the chart rendered.',
@@ -251,6 +247,7 @@ export const application = defineKind({
     RolloutStalled:
       'Pods are not created, or do not become ready in time. Check `port` and `healthPath`, and the quota of the namespace.',
     ...autoscalingReasonTexts,
+    ...redirectReasonTexts,
   } satisfies ReasonTexts<typeof applicationReasons>,
   columns: [
     { name: 'URL', type: 'string', jsonPath: '.status.url' },
@@ -296,4 +293,5 @@ export const applicationReasons = {
   notAnswering: 'NotAnswering',
   rolloutStalled: 'RolloutStalled',
   ...autoscalingReasons,
+  ...redirectReasons,
 } as const

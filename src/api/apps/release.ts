@@ -13,6 +13,7 @@ import { type Application, application } from './application.ts'
  */
 export const notInRelease = [
   'domains',
+  'redirects',
   'tls',
   'suspend',
   'volumes',

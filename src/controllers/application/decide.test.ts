@@ -7,7 +7,7 @@ import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
 import { findChartSource } from '../../charts/chart-source.ts'
 import { decide } from './decide.ts'
 import type { Facts } from './gather.ts'
-import { domainProblem, type HostFacts, hostsOf, isLost, missingProof, type UsersOfHost, urlOf } from './hosts.ts'
+import { domainProblem, type HostFacts, hostsOf, isLost, missingProof, type UsersOfHost, urlOf, wantedHosts } from './hosts.ts'
 
 const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
 const { apiVersion, kind } = applications
@@ -48,6 +48,7 @@ const hostFacts: HostFacts = {
   claims: new Map(),
   reservedHosts: [],
   foreignHosts: new Set(),
+  redirectAnnotations: [],
 }
 
 function facts(changes: Partial<Facts> = {}): Facts {
@@ -65,6 +66,11 @@ function facts(changes: Partial<Facts> = {}): Facts {
     ...changes,
   }
 }
+
+const redirects = [{ from: 'www.shop.acme.localhost', to: 'shop.acme.localhost' }]
+const redirecting = (from = 'www.shop.acme.localhost'): Application =>
+  app({ domains: ['shop.acme.localhost'], redirects: [{ from, to: 'shop.acme.localhost' }] })
+const toTarget = [['haproxy.org/request-redirect', '{to}']] as const
 
 const { image: _image, ...withoutImage } = app().spec
 
@@ -84,6 +90,19 @@ describe('deciding on an Application', () => {
     for (const image of images) expect(decide(facts({ application: app({ image }) }))).toMatchObject({ kind: 'render' })
     const withSecret = facts({ registry: { place, pullSecret: 'sekisho-registry-pull' } })
     expect(decide(withSecret)).toMatchObject({ input: { imagePullSecrets: ['sekisho-registry-pull'] } })
+  })
+
+  test('renders with the redirects that the platform is configured for; the chart does not see them', () => {
+    const application = redirecting()
+    expect(decide(facts({ application }))).toMatchObject({ kind: 'render', redirects: [] })
+    const configured = decide(facts({ application, redirectAnnotations: toTarget }))
+    expect(configured).toMatchObject({
+      kind: 'render',
+      redirects: [
+        { to: redirects[0]?.to, from: [redirects[0]?.from], annotations: { 'haproxy.org/request-redirect': redirects[0]?.to } },
+      ],
+      input: { hosts: ['shop.acme.localhost'] },
+    })
   })
 
   const unknown = chartWith({ builtIn: 'nope' })
@@ -114,6 +133,34 @@ describe('deciding on an Application', () => {
     ],
     ['a domain without a proof', { application: app({ domains: ['www.example.com'] }) }, 'DomainNotProven', '_sekisho-challenge'],
     ['a domain of the platform', { application: app({ domains: ['localhost'] }) }, 'DomainReserved', 'localhost'],
+    [
+      'a redirect from another namespace',
+      { application: redirecting('www.shop.other.localhost'), redirectAnnotations: toTarget },
+      'DomainTaken',
+      'spec.redirects: www.shop.other.localhost belongs to another namespace',
+    ],
+    [
+      'a redirect from a host of the platform',
+      {
+        application: redirecting('a.sekisho.example.com'),
+        redirectAnnotations: toTarget,
+        reservedHosts: ['sekisho.example.com'],
+      },
+      'DomainReserved',
+      'spec.redirects: a.sekisho.example.com is reserved',
+    ],
+    [
+      'a redirect from a host that another Ingress serves',
+      { application: redirecting('old.example.com'), redirectAnnotations: toTarget, foreignHosts: new Set(['old.example.com']) },
+      'DomainReserved',
+      'spec.redirects: an Ingress of the cluster that no Application made serves old.example.com',
+    ],
+    [
+      'a redirect from a host without a proof',
+      { application: redirecting('old.example.com'), redirectAnnotations: toTarget },
+      'DomainNotProven',
+      'spec.redirects: prove that old.example.com',
+    ],
   ])('%s is refused with the cure', (_what, changes, reason, words) => {
     const decision = decide(facts(changes))
     expect(decision).toMatchObject({ kind: 'refused', reason })
@@ -194,6 +241,18 @@ describe('host names', () => {
       'spec.domains: www.example.com is used by Application first: remove it here or there',
     )
     expect(problem(older, { usersOfHost })).toBeUndefined()
+  })
+
+  test('belong to the older one also where one of them only redirects the host', () => {
+    const domains = ['example.com']
+    const older = app({ domains }, { name: 'first', uid: 'uid-0', creationTimestamp: '2026-01-01T00:00:00Z' })
+    const leads = app({ domains: ['a.acme.localhost'], redirects: [{ from: 'example.com', to: 'a.acme.localhost' }] })
+    const usersOfHost = new Map([['example.com', [older, leads]]])
+    expect(problem(leads, { usersOfHost, redirectAnnotations: toTarget })).toBe(
+      'spec.redirects: example.com is used by Application first: remove it here or there',
+    )
+    expect(problem(leads, { usersOfHost })).toBeUndefined()
+    expect(wantedHosts(leads, ingress)).toEqual(['a.acme.localhost', 'example.com'])
   })
 
   test('two applications created in the same second are ordered by uid, equally for both', () => {

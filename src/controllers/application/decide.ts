@@ -6,6 +6,7 @@ import type { ChartInput, ChartSource } from '../../charts/chart-input.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import { placeOfImage } from '../../registry/image-place.ts'
+import { type RedirectGroup, redirectGroups } from './domains/redirects.ts'
 import type { Facts } from './gather.ts'
 import { domainProblem, hostsOf, missingProof } from './hosts.ts'
 import type { ImageContents } from './image/contents.ts'
@@ -14,7 +15,14 @@ import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
 
 /** What to render, or why nothing can be rendered. */
 export type Decision =
-  | { readonly kind: 'render'; readonly source: ChartSource; readonly input: ChartInput; readonly timeoutMilliseconds: number }
+  | {
+      readonly kind: 'render'
+      readonly source: ChartSource
+      readonly input: ChartInput
+      /** What the platform adds to what the chart renders. */
+      readonly redirects: readonly RedirectGroup[]
+      readonly timeoutMilliseconds: number
+    }
   | ({ readonly kind: 'refused' } & Refusal)
 
 /** Stops a name that cannot become the name of a Service and a part of host names. */
@@ -177,11 +185,12 @@ function inputOf(facts: Facts, image: string): ChartInput {
 export function decide(facts: Facts): Decision {
   const refusal = firstRefusal(checks, facts)
   if (refusal) return { kind: 'refused', ...refusal }
-  const { application, chart } = facts
+  const { application, chart, redirectAnnotations } = facts
   const { image } = application.spec
   // The checks exclude this; the compiler does not know it.
   if (chart?.lookup.kind !== 'found' || image === undefined)
     throw new AppError('internal', 'the checks passed without a chart and an image')
   const { source } = chart.lookup
-  return { kind: 'render', source, input: inputOf(facts, image), timeoutMilliseconds: chart.timeoutSeconds * 1000 }
+  const redirects = redirectGroups(application, redirectAnnotations)
+  return { kind: 'render', source, input: inputOf(facts, image), redirects, timeoutMilliseconds: chart.timeoutSeconds * 1000 }
 }

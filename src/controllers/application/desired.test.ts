@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Application } from '../../api/apps/application.ts'
 import { objectAt } from '../../lib/json/json-value.ts'
 import { desiredManifests, type Manifest, mostObjects } from './desired.ts'
+import { redirectIngressName } from './domains/redirects.ts'
 import { isFoundByOwner } from './gather.ts'
 import { entriesOf, mustBeNamedFirst, obsolete, union } from './objects/inventory.ts'
 import { contains, needsApply } from './objects/needs-apply.ts'
@@ -106,6 +107,49 @@ describe('rendered objects', () => {
     const [manifest] = wanted(deployment({ serviceAccountName: 'deployer' }))
     expect(manifest).toMatchObject({ spec: { template: { spec: { serviceAccountName: 'deployer' } } } })
     expect(JSON.stringify(manifest)).not.toContain('isolated')
+  })
+
+  const annotations = { 'example.com/redirect': 'true' }
+  const redirects = [{ to: 'shop.acme.localhost', from: ['www.shop.acme.localhost'], annotations }]
+  const leading = ingress({ rules: [{ host: 'shop.acme.localhost', http: { paths: [{ path: '/', backend: { x: 1 } }] } }] })
+
+  test('are joined by the platform’s own Ingress for hosts that redirect, which belongs to the Application like the others', () => {
+    const desired = desiredManifests(application, [leading], { ...allowed, redirects })
+    expect(desired).toMatchObject({
+      kind: 'wanted',
+      manifests: [
+        { metadata: { name: 'i' } },
+        {
+          apiVersion: 'networking.k8s.io/v1',
+          kind: 'Ingress',
+          metadata: {
+            namespace: 'acme',
+            labels: { 'sekisho.dev/application': 'shop', 'sekisho.dev/redirect': 'true' },
+            annotations: { ...annotations, 'sekisho.dev/rendered-hash': expect.any(String) },
+            ownerReferences: [{ uid: 'uid-1' }],
+          },
+          spec: { rules: [{ host: 'www.shop.acme.localhost' }] },
+        },
+      ],
+    })
+    expect(JSON.stringify(wanted(leading))).not.toContain('redirect')
+  })
+
+  test('cannot have the name of that Ingress, its hosts or its label', () => {
+    const named = redirectIngressName('shop', 'shop.acme.localhost')
+    const refused: readonly [object, string][] = [
+      [
+        { ...configMap, kind: 'Ingress', apiVersion: 'networking.k8s.io/v1', metadata: { name: named }, spec: leading['spec'] },
+        'twice',
+      ],
+      [ingress({ rules: [{ host: 'www.shop.acme.localhost' }] }), 'input.hosts'],
+      [{ ...leading, metadata: { name: 'i', labels: { 'sekisho.dev/redirect': 'true' }, annotations } }, 'must not be set'],
+    ]
+    for (const [object, words] of refused)
+      expect(desiredManifests(application, [leading, object], { ...allowed, redirects })).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining(words),
+      })
   })
 
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } }

@@ -11,11 +11,15 @@ import { isJsonObject, type JsonObject, objectAt } from '../../lib/json/json-val
 import { type AllowedHosts, brokenIngressRule } from './objects/ingress-rules.ts'
 import { brokenIsolationRule, isolatedPodSpec, isolationLabels } from './objects/isolation.ts'
 import { brokenPodRule, podTemplatePath } from './objects/pod-rules.ts'
+import { type AllowedRedirects, redirectIngresses } from './objects/redirect-ingress.ts'
 import { renderableKind, renderableKinds, renderableText } from './objects/renderable-kinds.ts'
 import { brokenVolumeClaimRule, outlivesApplication } from './objects/volume-claim-rules.ts'
 
 /** What the decision allowed, and what it adds to what was rendered. */
-type Allowed = AllowedHosts & Pick<ChartInput, 'podAnnotations' | 'isolated' | 'envFrom'> & Partial<Pick<ChartInput, 'env'>>
+type Allowed = AllowedHosts &
+  AllowedRedirects &
+  Pick<ChartInput, 'podAnnotations' | 'isolated' | 'envFrom'> &
+  Partial<Pick<ChartInput, 'env'>>
 
 /** A checked object, ready to be applied. */
 export type Manifest = {
@@ -58,11 +62,14 @@ function texts(value: unknown, what: string): Record<string, string> {
   )
 }
 
-function checkObject(
-  object: unknown,
-  application: Application,
-  allowed: Allowed,
-): { readonly type: ResourceType; readonly object: JsonObject; readonly metadata: JsonObject; readonly name: string } {
+type Checked = {
+  readonly type: Pick<ResourceType, 'apiVersion' | 'kind'>
+  readonly object: JsonObject
+  readonly metadata: JsonObject
+  readonly name: string
+}
+
+function checkObject(object: unknown, application: Application, allowed: Allowed): Checked {
   if (!isJsonObject(object)) throw new Refused('every rendered item must be a Kubernetes object')
   const { apiVersion, kind, metadata } = object
   const type = renderableKind({ apiVersion: String(apiVersion), kind: String(kind) })
@@ -112,8 +119,7 @@ function changedAt(
   return isJsonObject(value) ? { ...object, [field]: changedAt(value, rest, change) } : object
 }
 
-function manifestOf(object: unknown, application: Application, allowed: Allowed): Manifest {
-  const checked = checkObject(object, application, allowed)
+function manifestOf(checked: Checked, application: Application, allowed: Allowed): Manifest {
   const { namespace = '', name } = application.metadata
   const applicationLabel = { [labels.application]: name }
   const content = markPods(checked.object, applicationLabel, allowed)
@@ -159,7 +165,15 @@ export function desiredManifests(application: Application, objects: readonly unk
   if (objects.length > mostObjects)
     return { kind: 'refused', message: `the chart rendered ${objects.length} objects; at most ${mostObjects} are allowed` }
   try {
-    const manifests = objects.map(object => manifestOf(object, application, allowed)).sort((a, b) => order(a) - order(b))
+    const rendered = objects.map(object => checkObject(object, application, allowed))
+    const redirecting = redirectIngresses(
+      application.metadata.name,
+      rendered.map(({ object }) => object),
+      allowed,
+    )
+    const manifests = [...rendered, ...redirecting]
+      .map(checked => manifestOf(checked, application, allowed))
+      .sort((a, b) => order(a) - order(b))
     checkIsolation(objects, allowed)
     const seen = new Set<string>()
     for (const { kind, metadata } of manifests) {

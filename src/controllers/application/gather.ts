@@ -32,7 +32,8 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import { controllerOf, controllingKey } from '../../kube/object/owner.ts'
 import type { RegistryPlace } from '../../registry/image-place.ts'
 import type { StatusWriter } from '../status-writer.ts'
-import { type HostFacts, hostsOf, hostsOfIngress, type IngressAddress } from './hosts.ts'
+import type { RedirectAnnotations } from './domains/redirects.ts'
+import { type HostFacts, hostsOfIngress, type IngressAddress, wantedHosts } from './hosts.ts'
 import type { ContentsState } from './image/contents.ts'
 import type { ImageContentsReader } from './image/read-contents.ts'
 import { entryOf, entryText, type InventoryEntry, union } from './objects/inventory.ts'
@@ -86,7 +87,7 @@ export type ApplicationCaches = {
 
 /** Call once, before the caches start. The host index of Applications also holds the platform's own names for Applications: others can claim them, too. */
 export function addApplicationIndexes(caches: ApplicationCaches, ingress: IngressAddress): void {
-  caches.applications.addIndex(hostIndex, application => hostsOf(application, ingress))
+  caches.applications.addIndex(hostIndex, application => wantedHosts(application, ingress))
   caches.ingresses.addIndex(hostIndex, hostsOfIngress)
   caches.foreignIngresses.addIndex(hostIndex, hostsOfIngress)
   caches.tenants.addIndex(namespaceIndex, ({ status }) => (status?.namespace === undefined ? [] : [status.namespace]))
@@ -174,6 +175,7 @@ export type GatherDeps = {
   readonly platformNamespace: string
   readonly ingress: IngressAddress
   readonly reservedHosts: readonly string[]
+  readonly redirectAnnotations: RedirectAnnotations
   readonly registry: ImageRegistry
   readonly images: ImageContentsReader
   readonly certificateIssuers: readonly string[]
@@ -238,8 +240,8 @@ function isForeign(ingress: Ingress): boolean {
   return controllingKey(ingress, applications) === undefined
 }
 
-function hostFacts({ caches, ingress, reservedHosts }: GatherDeps, application: Application): HostFacts {
-  const hosts = hostsOf(application, ingress)
+function hostFacts({ caches, ingress, reservedHosts, redirectAnnotations }: GatherDeps, application: Application): HostFacts {
+  const hosts = wantedHosts(application, ingress)
   const [tenant] = caches.tenants.byIndex(namespaceIndex, application.metadata.namespace ?? '')
   const claims = hosts.flatMap(host => {
     const claim = caches.claims.get({ name: host })
@@ -257,5 +259,6 @@ function hostFacts({ caches, ingress, reservedHosts }: GatherDeps, application: 
     claims: new Map(claims),
     reservedHosts,
     foreignHosts: new Set(served),
+    redirectAnnotations,
   }
 }

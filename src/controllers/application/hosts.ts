@@ -1,6 +1,7 @@
 // The host names of an Application (the platform's name for it, or its domains), and which Application may use which. Pure.
 // A name below the platform's domain belongs to the namespace that it contains. Any other name belongs to the tenant that has the DomainClaim
 // on it; what the platform and other Ingresses of the cluster use belongs to no tenant. Inside a tenant the older Application has it.
+import { namedDomains } from '../../api/apps/application/domains.ts'
 import { type IngressAddress, platformHost } from '../../api/apps/application/url.ts'
 import { type Application, applicationReasons as reasons } from '../../api/apps/application.ts'
 import type { Ingress } from '../../api/builtin/index.ts'
@@ -9,6 +10,7 @@ import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import { type Claim, comesFirst } from '../../policy/precedence.ts'
 import { challengeOf, challengeText } from './domains/dns-challenge.ts'
+import { type RedirectAnnotations, redirectedHosts } from './domains/redirects.ts'
 
 export { type IngressAddress, urlOf } from '../../api/apps/application/url.ts'
 
@@ -28,6 +30,7 @@ export type HostFacts = {
   readonly reservedHosts: readonly string[]
   /** Those of its hosts that an Ingress serves which no Application made. */
   readonly foreignHosts: ReadonlySet<string>
+  readonly redirectAnnotations: RedirectAnnotations
 }
 
 /** The hosts under which an Application wants to be served: `spec.domains`, or the platform's name for it. */
@@ -35,6 +38,16 @@ export function hostsOf(application: Application, ingress: IngressAddress): read
   const { domains } = application.spec
   const { name, namespace = '' } = application.metadata
   return domains && domains.length > 0 ? domains : [platformHost(name, namespace, ingress)]
+}
+
+/** Every host that an Application wants: those under which it answers, and those that it redirects. */
+export function wantedHosts(application: Application, ingress: IngressAddress): readonly string[] {
+  return [...hostsOf(application, ingress), ...(application.spec.redirects ?? []).map(({ from }) => from)]
+}
+
+/** The hosts that have to be its own before it is rendered: all that it wants, but those that the platform cannot redirect anyway. */
+function neededHosts({ application, ingress, redirectAnnotations }: HostFacts): readonly string[] {
+  return [...hostsOf(application, ingress), ...redirectedHosts(application, redirectAnnotations)]
 }
 
 /** The hosts that an Ingress serves. */
@@ -57,6 +70,11 @@ function claimOf({ metadata, status }: Application): Claim {
 
 type OneHost = HostFacts & { readonly host: string }
 
+/** Where the Application names the host. */
+function fieldOf({ application, host }: Pick<OneHost, 'application' | 'host'>): string {
+  return application.spec.redirects?.some(({ from }) => from === host) === true ? 'spec.redirects' : 'spec.domains'
+}
+
 function isBelowPlatform({ host, ingress }: OneHost): boolean {
   return isBelow(host, ingress.publicUrl.hostname)
 }
@@ -68,7 +86,7 @@ const isNotReserved: Check<OneHost> = facts => {
   if (![ingress.publicUrl.hostname, ...reservedHosts].some(reserved => sharesCookies(host, reserved))) return undefined
   return {
     reason: reasons.domainReserved,
-    message: `spec.domains: ${host} is reserved for the platform: choose another host name`,
+    message: `${fieldOf(facts)}: ${host} is reserved for the platform: choose another host name`,
   }
 }
 
@@ -76,16 +94,16 @@ const isNotReserved: Check<OneHost> = facts => {
 const isOfThisNamespace: Check<OneHost> = facts => {
   const own = `.${facts.application.metadata.namespace}.${facts.ingress.publicUrl.hostname}`
   if (!isBelowPlatform(facts) || facts.host.endsWith(own)) return undefined
-  const message = `spec.domains: ${facts.host} belongs to another namespace; names in this namespace end in ${own}`
+  const message = `${fieldOf(facts)}: ${facts.host} belongs to another namespace; names in this namespace end in ${own}`
   return { reason: reasons.domainTaken, message }
 }
 
 /** Stops names that an Ingress of others serves. */
-const isNotServedElsewhere: Check<OneHost> = ({ host, foreignHosts }) =>
-  foreignHosts.has(host)
+const isNotServedElsewhere: Check<OneHost> = facts =>
+  facts.foreignHosts.has(facts.host)
     ? {
         reason: reasons.domainReserved,
-        message: `spec.domains: an Ingress of the cluster that no Application made serves ${host}: choose another host name, or ask a platform admin`,
+        message: `${fieldOf(facts)}: an Ingress of the cluster that no Application made serves ${facts.host}: choose another host name, or ask a platform admin`,
       }
     : undefined
 
@@ -99,19 +117,20 @@ const isOfThisTenant: Check<OneHost> = facts =>
   isOfAnotherTenant(facts)
     ? {
         reason: reasons.domainTaken,
-        message: `spec.domains: ${facts.host} belongs to another tenant: choose another host name, or ask a platform admin`,
+        message: `${fieldOf(facts)}: ${facts.host} belongs to another tenant: choose another host name, or ask a platform admin`,
       }
     : undefined
 
 /** Stops what an older Application of the same tenant uses. */
-const isFirstInTenant: Check<OneHost> = ({ host, application, usersOfHost }) => {
+const isFirstInTenant: Check<OneHost> = facts => {
+  const { host, application, usersOfHost } = facts
   const { namespace } = application.metadata
   const former = usersOfHost
     .get(host)
     ?.find(other => other.metadata.namespace === namespace && comesFirst(claimOf(other), claimOf(application), 'age'))
   if (!former) return undefined
-  const message = application.spec.domains?.includes(host)
-    ? `spec.domains: ${host} is used by Application ${former.metadata.name}: remove it here or there`
+  const message = namedDomains(application.spec).includes(host)
+    ? `${fieldOf(facts)}: ${host} is used by Application ${former.metadata.name}: remove it here or there`
     : `${host} is used by Application ${former.metadata.name}: set spec.domains here, or remove it there`
   return { reason: reasons.domainTaken, message }
 }
@@ -126,7 +145,7 @@ const checks: readonly Check<OneHost>[] = [
 
 /** Why one of the Application's hosts may not be used, with the cure, for its owner; undefined when all may. */
 export function domainProblem(facts: HostFacts): Refusal | undefined {
-  for (const host of hostsOf(facts.application, facts.ingress)) {
+  for (const host of neededHosts(facts)) {
     const refusal = firstRefusal(checks, { ...facts, host })
     if (refusal) return refusal
   }
@@ -135,7 +154,7 @@ export function domainProblem(facts: HostFacts): Refusal | undefined {
 
 /** The hosts that are not claimed and have to be: those that are not below the platform's domain. */
 export function unclaimedHosts(facts: HostFacts): readonly string[] {
-  return hostsOf(facts.application, facts.ingress).filter(host => !isBelowPlatform({ ...facts, host }) && !facts.claims.has(host))
+  return neededHosts(facts).filter(host => !isBelowPlatform({ ...facts, host }) && !facts.claims.has(host))
 }
 
 /** What is missing before the Application may use its hosts; undefined when nothing is. */
@@ -144,12 +163,13 @@ export function missingProof(facts: HostFacts): Refusal | undefined {
   if (hosts.length === 0) return undefined
   const reason = reasons.domainNotProven
   const { tenant } = facts
+  const fields = [...new Set(hosts.map(host => fieldOf({ ...facts, host })))].join(' and ')
   if (tenant === undefined)
-    return { reason, message: `spec.domains: ${hosts[0]} can be used when the Tenant of this namespace is Ready` }
+    return { reason, message: `${fields}: ${hosts[0]} can be used when the Tenant of this namespace is Ready` }
   const records = hosts.map(host => challengeText(challengeOf(host, tenant)))
   return {
     reason,
-    message: `spec.domains: prove that ${hosts.join(', ')} belongs to you by the DNS record ${records.join(' and ')} (it is looked up again within 5 minutes), or ask a platform admin for a DomainClaim`,
+    message: `${fields}: prove that ${hosts.join(', ')} belongs to you by the DNS record ${records.join(' and ')} (it is looked up again within 5 minutes), or ask a platform admin for a DomainClaim`,
   }
 }
 

@@ -1,6 +1,7 @@
 // Wires the Application controller: what it caches and what wakes it. Decides nothing.
 
 import { appSecret } from '../../api/apps/app-secret.ts'
+import { namedDomains } from '../../api/apps/application/domains.ts'
 import { type Application, application, applicationReasons } from '../../api/apps/application.ts'
 import { applicationChart } from '../../api/apps/application-chart.ts'
 import { type Release, release } from '../../api/apps/release.ts'
@@ -43,7 +44,7 @@ import {
   type ImageRegistry,
   secretIndex,
 } from './gather.ts'
-import { hostsOf, hostsOfIngress, type IngressAddress } from './hosts.ts'
+import { hostsOfIngress, type IngressAddress, wantedHosts } from './hosts.ts'
 import { createImageContentsReader, type ImageReader } from './image/read-contents.ts'
 import { fieldManager } from './objects/apply-objects.ts'
 import { createManifestSource } from './objects/manifest-source.ts'
@@ -113,7 +114,7 @@ function watchesOf(caches: ApplicationCaches, ingress: IngressAddress): readonly
   const wanting = (hosts: readonly string[]): readonly Application[] =>
     hosts.flatMap(host => caches.applications.byIndex(hostIndex, host))
   const sharesHost = (changed: Application): readonly ObjectKey[] =>
-    wanting(hostsOf(changed, ingress))
+    wanting(wantedHosts(changed, ingress))
       .filter(other => other.metadata.uid !== changed.metadata.uid)
       .map(keyOf)
   const ofTenant = ({ status }: Tenant): readonly ObjectKey[] =>
@@ -123,7 +124,7 @@ function watchesOf(caches: ApplicationCaches, ingress: IngressAddress): readonly
       .map(keyOf)
   return [
     watches(applicationChart, chart => caches.applications.byIndex(chartIndex, chart.metadata.name).map(keyOf)),
-    watches(application, sharesHost, { predicate: partChanged(changed => changed.spec.domains) }),
+    watches(application, sharesHost, { predicate: partChanged(changed => namedDomains(changed.spec)) }),
     // Every input of the decision about hosts: claims, Ingresses of others, and whether the Tenant is ready.
     watches(domainClaim, ({ spec }) => wanting([spec.host]).map(keyOf)),
     watches(ingresses, ingress => wanting(hostsOfIngress(ingress)).map(keyOf), {

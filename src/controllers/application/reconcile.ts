@@ -18,6 +18,7 @@ import { decide } from './decide.ts'
 import type { Manifest } from './desired.ts'
 import { claimDomains } from './domains/claim-domains.ts'
 import type { DomainProofs } from './domains/domain-proofs.ts'
+import { redirectingCondition } from './domains/redirects.ts'
 import { type Facts, factsOf, type GatherDeps, gather, isFoundByOwner } from './gather.ts'
 import { hostsOf, hostsOfIngress, isLost, urlOf } from './hosts.ts'
 import { foundIn, runningIn } from './image/processes.ts'
@@ -270,7 +271,12 @@ async function report(deps: ApplicationDeps, facts: Facts, step: Step, rollout: 
     now,
   )
   const autoscaling = autoscalingCondition(ofKind(horizontalPodAutoscalers, facts, step))
-  const observation = { progress, inventory, rollout, releases: found, autoscaling, ...foundIn(step.facts) }
+  const present = inventory.filter(({ kind }) => kind === ingresses.kind).map(({ name }) => name)
+  const redirecting = redirectingCondition(application, facts.redirectAnnotations, {
+    applied: progress.kind === 'applied',
+    present,
+  })
+  const observation = { progress, inventory, rollout, releases: found, autoscaling, redirecting, ...foundIn(step.facts) }
   const status = nextStatus(application, observation, now)
   await deps.status.write(application, status)
   await keepReleases(deps, facts, status)

@@ -22,6 +22,8 @@ export type Observation = {
   readonly releases: ReleaseReport
   /** Undefined without an autoscaler. */
   readonly autoscaling?: WantedCondition | undefined
+  /** Undefined without redirects. */
+  readonly redirecting?: WantedCondition | undefined
   /** What was read from the image, and the processes that run because of it. */
   readonly imageContents?: ApplicationStatus['imageContents']
   readonly processes?: ApplicationStatus['processes']
@@ -105,12 +107,12 @@ function definedFields(entries: Readonly<Record<string, string | undefined>>): R
 }
 
 function conditionsOf(application: Application, observation: Observation): WantedCondition[] {
-  const { progress, autoscaling } = observation
+  const { progress, autoscaling, redirecting } = observation
   return [
     renderedCondition(progress),
     availableCondition(application, observation),
     readyCondition(application, observation),
-    ...(autoscaling === undefined ? [] : [autoscaling]),
+    ...[autoscaling, redirecting].filter(condition => condition !== undefined),
   ]
 }
 

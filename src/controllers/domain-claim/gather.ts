@@ -5,7 +5,7 @@ import type { DomainClaim } from '../../api/tenancy/domain-claim.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 
-/** Applications by the domains that they name, Ingresses by the hosts that they serve. */
+/** Applications by the domains that they name or redirect, Ingresses by the hosts that they serve. */
 export const domainIndex = 'domain-claim/host'
 
 export type DomainClaimCaches = {

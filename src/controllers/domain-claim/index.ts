@@ -1,4 +1,5 @@
 // Wires the DomainClaim controller: Applications, their Ingresses and Tenants wake the claims that concern them. Decides nothing.
+import { namedDomains } from '../../api/apps/application/domains.ts'
 import { type Application, application } from '../../api/apps/application.ts'
 import { type Ingress, ingresses } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
@@ -31,7 +32,7 @@ export function createDomainClaimController({ manager, events, clock }: DomainCl
     applications: manager.cache(application),
     ingresses: manager.cache(ingresses, labelled),
   }
-  const domainsOf = ({ spec }: Application): readonly string[] => spec.domains ?? []
+  const domainsOf = ({ spec }: Application): readonly string[] => namedDomains(spec)
   const hostsOf = ({ spec }: Ingress): readonly string[] =>
     (spec?.rules ?? []).flatMap(({ host }) => (host === undefined ? [] : [host]))
   caches.applications.addIndex(domainIndex, domainsOf)

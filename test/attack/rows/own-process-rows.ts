@@ -1,6 +1,7 @@
 // What one process of the platform must not do although another one does it, in the production form; and admission, which writes nothing at all.
 import { admission, broker, controllers, dave } from '../identities.ts'
 import { installation, namespace, repositoryGrant, secret, tenant, tenantLabel } from '../objects.ts'
+import { redirect } from './ingress-rows.ts'
 import { expecting, ownerOf, type Row } from './row.ts'
 
 const acme = '/api/v1/namespaces/acme'
@@ -49,6 +50,12 @@ export const ownProcessRows: readonly Row[] = [
       namespace('new', tenantLabel),
     ),
   ]),
+  expecting('ingress-content', 'own-writes').post(
+    'the broker makes an Ingress that redirects',
+    broker,
+    '/apis/networking.k8s.io/v1/namespaces/acme/ingresses',
+    redirect('x'),
+  ),
   expecting('platform-configuration').patch('admission changes a Secret of the platform', admission, `${platformSecrets}/held`, {
     data: { token: 'eQ==' },
   }),

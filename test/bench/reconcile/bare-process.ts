@@ -77,7 +77,7 @@ function eventOf({ metadata }: Application): Pick<KubeObject, 'metadata'> & Read
 
 async function writeAll(found: Application): Promise<void> {
   const registry = { place: { registry: 'registry.test', aliases: [] }, pullSecret: undefined }
-  const unread = { contents: { kind: 'unread' } as const, certificateIssuers: [] }
+  const unread = { contents: { kind: 'unread' } as const, certificateIssuers: [], redirectAnnotations: [] }
   const nobody = { tenant: undefined, claims: new Map(), reservedHosts: [], foreignHosts: new Set<string>() }
   const nothing = {
     ...nobody,

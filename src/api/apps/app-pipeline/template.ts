@@ -5,14 +5,15 @@ import { buildField, pathsField, subPathField, subPathRule } from '../build-fiel
 import { publicField } from './public.ts'
 
 /** The fields of an Application that belong to one preview, so that no template can have them. */
-const perPreview = ['image', 'commit', 'domains', 'pinnedRelease', 'restartedAt', 'suspend'] as const
+const perPreview = ['image', 'commit', 'domains', 'redirects', 'pinnedRelease', 'restartedAt', 'suspend'] as const
 
 /** The spec of the Application of a preview, without what the platform sets for each. */
 export type ApplicationTemplate = Omit<Application['spec'], (typeof perPreview)[number]>
 
-/** No rule of an Application is about a field that a template does not have: they hold here, too. */
+/** The rules of an Application, but those about fields that a template does not have. */
 function rulesOf(schema: TSchema): readonly Rule[] {
-  return (schema as TSchema & { readonly 'x-kubernetes-validations'?: readonly Rule[] })['x-kubernetes-validations'] ?? []
+  const rules = (schema as TSchema & { readonly 'x-kubernetes-validations'?: readonly Rule[] })['x-kubernetes-validations'] ?? []
+  return rules.filter(({ fieldPath }) => !perPreview.some(field => fieldPath === `.${field}`))
 }
 
 const labelsField = map(text({ description: 'The value of the label.', min: 0, max: 63 }), {

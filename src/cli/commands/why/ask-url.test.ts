@@ -35,7 +35,7 @@ test('a redirect is the answer and is not followed', async () => {
     paths.push(path)
     response.writeHead(302, { location: '/login' }).end()
   })
-  expect(await askUrl(url)).toMatchObject({ kind: 'response', status: 302 })
+  expect(await askUrl(url)).toMatchObject({ kind: 'response', status: 302, location: '/login' })
   expect(paths).toEqual(['/'])
 })
 

@@ -41,9 +41,10 @@ export async function askUrl(text: string): Promise<UrlAnswer> {
     const response = await send(url)
     const milliseconds = Math.round(performance.now() - began)
     const status = response.statusCode ?? 0
+    const { location } = response.headers
     const body = status === 404 ? ((await readAtMost(mostBytes, response))?.toString('utf8') ?? '') : ''
     response.destroy()
-    return { kind: 'response', status, milliseconds, noRoute: noRouteTexts.has(body.trim()) }
+    return { kind: 'response', status, milliseconds, noRoute: noRouteTexts.has(body.trim()), location }
   } catch (error) {
     const code = causeCode(error)
     if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return { kind: 'unresolved', host: url.hostname }

@@ -9,7 +9,14 @@ import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 
 /** What a request from this computer to the URL gave. */
 export type UrlAnswer =
-  | { readonly kind: 'response'; readonly status: number; readonly milliseconds: number; readonly noRoute: boolean }
+  | {
+      readonly kind: 'response'
+      readonly status: number
+      readonly milliseconds: number
+      readonly noRoute: boolean
+      /** Where a redirect leads. */
+      readonly location?: string | undefined
+    }
   | { readonly kind: 'unresolved'; readonly host: string }
   | { readonly kind: 'untrusted'; readonly host: string }
   | { readonly kind: 'unanswered'; readonly text: string }
@@ -35,4 +42,6 @@ export type Facts = {
   readonly answer?: UrlAnswer | undefined
   /** For a domain: what this computer's resolver says. Empty when the name does not exist. */
   readonly addresses?: readonly string[] | undefined
+  /** For a domain that the Application redirects: what was asked, and the answer. */
+  readonly redirect?: { readonly to: string; readonly url: string; readonly answer: UrlAnswer } | undefined
 }

@@ -1,5 +1,6 @@
 // Reads what `why` judges, with the rights of the person. What a person may not read is left out: the step then says that it cannot be seen.
 import { promises as dns } from 'node:dns'
+import { namedDomains } from '../../../api/apps/application/domains.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { CoreEvent, Service } from '../../../api/builtin/core.ts'
@@ -67,7 +68,7 @@ async function chainOfGrant(cluster: Cluster, grant: RepositoryGrant): Promise<C
 
 async function chainOfDomain({ client, namespace }: Cluster, host: string): Promise<Chain> {
   const all = await client.list(applications, { namespace })
-  const named = all.find(({ spec }) => spec.domains?.includes(host) === true)
+  const named = all.find(({ spec }) => namedDomains(spec).includes(host))
   const served = all.find(({ status }) => status?.url !== undefined && new URL(status.url).hostname === host)
   return { application: named ?? served }
 }
@@ -114,20 +115,32 @@ async function addressesOf(host: string): Promise<readonly string[]> {
   }
 }
 
+/** Undefined when the Application does not redirect this host, or has no URL yet. */
+async function redirectOf(application: Application | undefined, host: string): Promise<Facts['redirect']> {
+  const to = application?.spec.redirects?.find(({ from }) => from === host)?.to
+  if (to === undefined || application?.status?.url === undefined) return undefined
+  const url = new URL(application.status.url)
+  url.hostname = host
+  return { to, url: url.href, answer: await askUrl(url.href) }
+}
+
 /** Rejects with `not_found` when the object that was named does not exist. */
 export async function gatherFacts(cluster: Cluster, clock: Clock, object: NamedObject): Promise<Facts> {
   const chain = await chainOf(cluster, object)
   const wanted = chain.remoteSync?.spec.installation ?? chain.grant?.spec.installation
-  const [running, installation, addresses] = await Promise.all([
+  const isDomain = object.type.kind === domainClaims.kind
+  const [running, installation, addresses, redirect] = await Promise.all([
     runningFacts(cluster, chain.application),
     wanted === undefined ? undefined : get(cluster, installations, wanted),
-    object.type.kind === domainClaims.kind ? addressesOf(object.name) : undefined,
+    isDomain ? addressesOf(object.name) : undefined,
+    isDomain ? redirectOf(chain.application, object.name) : undefined,
   ])
   return {
     ...chain,
     ...running,
     installation,
     addresses,
+    redirect,
     now: clock.now(),
     namespace: cluster.namespace,
     subject: { kind: object.type.kind, name: object.name },

@@ -35,10 +35,11 @@ function domainStep(application: Application): Judgement | undefined {
   const cure =
     about?.reason === 'DomainNotProven'
       ? 'add the DNS record of the message; it is looked up again by itself'
-      : 'choose another host name in spec.domains, or ask a platform admin'
+      : 'choose another host name in spec.domains or spec.redirects, or ask a platform admin'
   if (about !== undefined) return wrong(`${about.reason}: ${about.message}`, cure)
-  const { domains = [] } = application.spec
-  return domains.length === 0 ? undefined : ok(domains.join(', '))
+  const { domains = [], redirects = [] } = application.spec
+  const names = [...domains, ...redirects.map(({ from, to }) => `${from} (leads to ${to})`)]
+  return names.length === 0 ? undefined : ok(names.join(', '))
 }
 
 function suspendStep({ metadata, spec }: Application): Judgement | undefined {
@@ -218,6 +219,29 @@ function autoscalingStep(application: Application): Judgement | undefined {
   return condition.status === 'Unknown' ? open(condition.message) : fromCondition(condition)
 }
 
+/** The host of the URL that a redirect leads to. */
+function hostOf(location: string | undefined, base: string): string | undefined {
+  return location !== undefined && URL.canParse(location, base) ? new URL(location, base).hostname : undefined
+}
+
+/** Last, too: the Application answers without it. */
+function redirectStep(application: Application, { redirect }: Facts): Judgement | undefined {
+  const condition = conditionOf(application, 'Redirecting')
+  if (condition === undefined) return undefined
+  if (condition.status === 'Unknown') return open(condition.message)
+  if (condition.status === 'False' || redirect === undefined) return fromCondition(condition)
+  const { to, url, answer } = redirect
+  if (answer.kind !== 'response' || answer.noRoute) return judgeAnswer(answer, url, application.metadata.name)
+  const { status, location } = answer
+  const permanent = status === 301 || status === 308
+  return permanent && hostOf(location, url) === to
+    ? ok(`GET ${url} answers ${status} and leads to ${location}`)
+    : wrong(
+        `GET ${url} answers ${status}${location === undefined ? '' : ` and leads to ${location}`}, not a permanent redirect to ${to}`,
+        'a platform admin compares SEKISHO_REDIRECT_ANNOTATIONS with what the ingress controller reads (docs/guide/install.md, section 6)',
+      )
+}
+
 /** In the order in which a deployment passes them. */
 export const runSteps: readonly Step[] = [
   { name: 'application', judge: facts => observed(facts.application, 'Application', facts.now) },
@@ -234,4 +258,5 @@ export const runSteps: readonly Step[] = [
   { name: 'times', judge: ofApplication(timesStep) },
   { name: 'request', judge: ofApplication(requestStep) },
   { name: 'autoscaling', judge: ofApplication(autoscalingStep) },
+  { name: 'redirect', judge: ofApplication(redirectStep) },
 ]

@@ -70,6 +70,73 @@ test('an autoscaler without measurements is named last: the Application answers'
   expect(scaled('True').first).toBeUndefined()
 })
 
+describe('a host that is redirected', () => {
+  const spec = { domains: ['shop.example'], redirects: [{ from: 'www.shop.example', to: 'shop.example' }] }
+  const asked = (text: string, redirect?: Facts['redirect']) =>
+    walk({
+      ...healthy,
+      subject: { kind: 'DomainClaim', name: 'www.shop.example' },
+      addresses: ['192.0.2.1'],
+      application: application({ Redirecting: text }, { spec }),
+      redirect,
+    })
+  const answered = (status: number, location?: string, noRoute = false): Facts['redirect'] => ({
+    to: 'shop.example',
+    url: 'http://www.shop.example/',
+    answer: { kind: 'response', status, milliseconds: 3, noRoute, location },
+  })
+
+  test('is walked to the Application that redirects it, and to the answer of the ingress', () => {
+    const { steps, first } = asked('True', answered(308, 'http://shop.example/'))
+    expect(first).toBeUndefined()
+    expect(steps.slice(0, 2)).toEqual([
+      { step: 'named', mark: 'ok', text: 'Application shop redirects it to shop.example' },
+      { step: 'dns', mark: 'ok', text: 'www.shop.example leads to 192.0.2.1' },
+    ])
+    expect(steps.find(({ step }) => step === 'domain')?.text).toBe('shop.example, www.shop.example (leads to shop.example)')
+    expect(steps.at(-1)).toEqual({
+      step: 'redirect',
+      mark: 'ok',
+      text: 'GET http://www.shop.example/ answers 308 and leads to http://shop.example/',
+    })
+  })
+
+  test.each<[string, Facts['redirect'], RegExp, RegExp]>([
+    [
+      'the Application answers itself',
+      answered(200),
+      /answers 200, not a permanent redirect to shop\.example/,
+      /SEKISHO_REDIRECT_ANNOTATIONS/,
+    ],
+    ['it leads elsewhere', answered(301, 'https://other.example/'), /leads to https:\/\/other\.example\//, /platform admin/],
+    ['it leads there for now only', answered(302, 'http://shop.example/'), /answers 302/, /platform admin/],
+    ['the ingress does not know it', answered(404, undefined, true), /does not know the host/, /wait some seconds/],
+    [
+      'its name does not resolve',
+      { to: 'shop.example', url: 'http://www.shop.example/', answer: { kind: 'unresolved', host: 'www.shop.example' } },
+      /does not know www\.shop\.example/,
+      /DNS record/,
+    ],
+  ])('%s', (_what, redirect, text, cure) => {
+    expect(asked('True', redirect).first).toMatchObject({
+      step: 'redirect',
+      mark: 'wrong',
+      text: expect.stringMatching(text),
+      cure: expect.stringMatching(cure),
+    })
+  })
+
+  test('is named last when the platform is not configured for it: everything else runs', () => {
+    const { steps, first } = asked('RedirectNotSupported: a platform admin sets SEKISHO_REDIRECT_ANNOTATIONS')
+    expect(steps.at(-1)?.step).toBe('redirect')
+    expect(first).toMatchObject({
+      step: 'redirect',
+      mark: 'wrong',
+      text: expect.stringContaining('SEKISHO_REDIRECT_ANNOTATIONS'),
+    })
+  })
+})
+
 const waits = (stage: string) => `${stage}: waits for ${stage}`
 
 type Case = readonly [name: string, facts: Partial<Facts>, step: string, mark: 'wrong' | 'waiting', text: RegExp, cure?: RegExp]

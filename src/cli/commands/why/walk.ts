@@ -21,12 +21,13 @@ function namesStep({ addresses, subject }: Facts): Judgement | undefined {
 
 function claimedStep({ addresses, application, subject, namespace }: Facts): Judgement | undefined {
   if (addresses === undefined) return undefined
-  return application === undefined
-    ? wrong(
-        `no Application in ${namespace} names ${subject.name}`,
-        'add it to spec.domains of the Application that answers there (kubectl edit application)',
-      )
-    : ok(`Application ${application.metadata.name} names it`)
+  if (application === undefined)
+    return wrong(
+      `no Application in ${namespace} names ${subject.name}`,
+      'add it to spec.domains or spec.redirects of the Application that answers there (kubectl edit application)',
+    )
+  const redirect = application.spec.redirects?.find(({ from }) => from === subject.name)
+  return ok(`Application ${application.metadata.name} ${redirect === undefined ? 'names it' : `redirects it to ${redirect.to}`}`)
 }
 
 const domainSteps: readonly Step[] = [

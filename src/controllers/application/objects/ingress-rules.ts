@@ -1,5 +1,7 @@
-// What the Ingresses of a chart may not do: serve another host than those of the Application, or use another ingress class. A chart is code of
-// the platform, but the hosts were checked before it ran, so it must not add any. Pure; reads unchecked JSON that a chart rendered.
+// What the Ingresses of a chart may not do: serve another host than those of the Application, use another ingress class, or look like an Ingress that
+// redirects, whose annotations admission does not look at. A chart is code of the platform, but the hosts were checked before it ran, so it must not
+// add any. Pure; reads unchecked JSON that a chart rendered.
+import { labels } from '../../../api/names.ts'
 import type { ChartInput } from '../../../charts/chart-input.ts'
 import { type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 
@@ -9,6 +11,8 @@ export type AllowedHosts = Pick<ChartInput, 'hosts' | 'ingressClassName'>
 /** Which rule the Ingress breaks; undefined for none, and for another kind of object. */
 export function brokenIngressRule(object: JsonObject, allowed: AllowedHosts): string | undefined {
   if (object['kind'] !== 'Ingress') return undefined
+  if (objectAt(object, 'metadata', 'labels')?.[labels.redirect] !== undefined)
+    return `the label ${labels.redirect} must not be set: the platform itself makes the Ingresses that redirect (spec.redirects)`
   const spec = objectAt(object, 'spec')
   if (textAt(spec, 'ingressClassName') !== allowed.ingressClassName)
     return `spec.ingressClassName must be ${allowed.ingressClassName}: use input.ingressClassName`

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import type { ChartInput, ChartOutcome, ChartSource } from '../../../charts/chart-input.ts'
+import type { RedirectGroup } from '../domains/redirects.ts'
 import { createManifestSource } from './manifest-source.ts'
 
 const webChart: ChartSource = { kind: 'built-in', name: 'web', revision: '1' }
@@ -31,11 +32,12 @@ function sourceWith(outcomeOf: (objects: readonly unknown[]) => ChartOutcome) {
       return outcomeOf([{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { image } }])
     },
   })
-  const ask = async (uid: string, image: string, chart = webChart) => {
+  const ask = async (uid: string, image: string, chart = webChart, redirects: readonly RedirectGroup[] = []) => {
     const manifests = await source.of(applicationOf(uid), {
       kind: 'render',
       source: chart,
       input: inputOf(image),
+      redirects,
       timeoutMilliseconds: 1,
     })
     if (manifests.kind === 'refused') return manifests.message
@@ -65,6 +67,13 @@ test('another spec, another revision of the chart, another chart and another App
   await ask('one', 'a', { ...webChart, name: 'other' })
   await ask('one', 'a', { kind: 'module', code: '', revision: '1' })
   expect(rendered()).toBe(7)
+})
+
+test('other redirects are not answered with the manifests that were kept', async () => {
+  const { ask, rendered } = sourceWith(short)
+  const redirects = (value: string) => [{ to: 'a.test', from: ['www.a.test'], annotations: { 'example.com/to': value } }]
+  for (const value of ['a', 'a', 'b']) await ask('one', 'a', webChart, redirects(value))
+  expect(rendered()).toBe(2)
 })
 
 test('a failed rendering is retried', async () => {

@@ -29,10 +29,10 @@ export function createManifestSource(renderer: Pick<ChartRenderer, 'render'>): M
   const kept = new BoundedMap<{ readonly renderedFrom: string; readonly manifests: Manifests }>(mostKept)
 
   return {
-    async of(application, { source, input, timeoutMilliseconds }) {
+    async of(application, { source, input, redirects, timeoutMilliseconds }) {
       const { uid = '' } = application.metadata
       const name = source.kind === 'built-in' ? source.name : ''
-      const renderedFrom = JSON.stringify([source.kind, name, source.revision, input])
+      const renderedFrom = JSON.stringify([source.kind, name, source.revision, input, redirects])
       const held = kept.get(uid)
       if (held?.renderedFrom === renderedFrom) {
         kept.set(uid, held)
@@ -41,7 +41,7 @@ export function createManifestSource(renderer: Pick<ChartRenderer, 'render'>): M
       kept.delete(uid)
       const rendering = await renderer.render(source, input, timeoutMilliseconds)
       if (rendering.kind !== 'rendered') return { kind: 'refused', reason: reasons[rendering.kind], message: rendering.message }
-      const manifests = desiredManifests(application, rendering.objects, input)
+      const manifests = desiredManifests(application, rendering.objects, { ...input, redirects })
       if (manifests.kind === 'refused') return { ...manifests, reason: applicationReasons.chartFailed }
       if (rendering.length <= longestKept) kept.set(uid, { renderedFrom, manifests })
       return manifests
