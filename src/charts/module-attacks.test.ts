@@ -57,7 +57,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'chart-attacks-'))
   secret = join(folder, 'sealing-keys')
   await writeFile(secret, secretText)
-  renderer = createChartRenderer({ workers: 2, heapMegabytes: 96, longestAnswer: 20_000 })
+  renderer = createChartRenderer({ processes: 2, heapMegabytes: 96, longestAnswer: 20_000 })
 })
 afterAll(async () => {
   await renderer.stop()

@@ -26,7 +26,7 @@ const web: ChartSource = { kind: 'built-in', name: 'web', revision: 'test' }
 describe('chart renderer', () => {
   let renderer: ChartRenderer
   beforeAll(() => {
-    renderer = createChartRenderer({ workers: 1, heapMegabytes: 96, longestAnswer: 20_000 })
+    renderer = createChartRenderer({ processes: 1, heapMegabytes: 96, longestAnswer: 20_000 })
   })
   afterAll(() => renderer.stop())
 
@@ -98,27 +98,43 @@ describe('chart renderer', () => {
   })
 })
 
-test('threads that are not used any more end, and start when they are needed; one that is warmed up stays', async () => {
+test('all tenants share one thread, which stays while it is warmed up, ends when it is not used, and starts again when it is needed', async () => {
   let threads = 0
+  let started = 0
   const count = (worker: Worker): void => {
     threads += 1
+    started += 1
     worker.once('exit', () => {
       threads -= 1
     })
   }
   process.on('worker', count)
-  const renderer = createChartRenderer({ workers: 3, idleMilliseconds: 300 })
-  const keepWarm = setInterval(renderer.warmUp, 50)
+  const renderer = createChartRenderer({ idleMilliseconds: 300 })
   onTestFinished(async () => {
     process.off('worker', count)
-    clearInterval(keepWarm)
     await renderer.stop()
   })
   const atOnce = () => Promise.all(['anna', 'bert', 'carl'].map(namespace => renderer.render(web, { ...input, namespace }, 5000)))
-  await atOnce()
-  expect(threads).toBe(3)
-  await vi.waitFor(() => expect(threads).toBe(1), 10_000)
+  const rendered = [0, 1, 2].map(() => expect.objectContaining({ kind: 'rendered' }))
+  expect(await atOnce()).toEqual(rendered)
+  expect(started).toBe(1)
+  // For longer than it is kept unused.
+  let warmed = 0
+  const keepWarm = setInterval(() => {
+    renderer.warmUp()
+    warmed += 1
+  }, 50)
+  await vi.waitFor(() => expect(warmed).toBe(20), 10_000)
   clearInterval(keepWarm)
+  expect([threads, started]).toEqual([1, 1])
   await vi.waitFor(() => expect(threads).toBe(0), 10_000)
-  expect(await atOnce()).toEqual([0, 1, 2].map(() => expect.objectContaining({ kind: 'rendered' })))
+  expect(await atOnce()).toEqual(rendered)
+  expect(started).toBe(2)
+})
+
+test('the thread is not ended while it renders, however long that takes', async () => {
+  const renderer = createChartRenderer({ idleMilliseconds: 1 })
+  onTestFinished(() => renderer.stop())
+  renderer.warmUp()
+  expect(await renderer.render(web, input, 30_000)).toMatchObject({ kind: 'rendered' })
 })

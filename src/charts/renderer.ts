@@ -1,10 +1,10 @@
-// Runs charts with limits on time, memory and size. Owns the threads and processes; never runs chart code in the main thread.
-// Each worker keeps a thread for built-in charts as long as it is used, because it holds much memory. A chart from a ConfigMap gets a process of its
-// own each time, without rights, and no rendering sees what an earlier one left behind. Requests beyond the number of workers wait for their
-// tenant's turn.
+// Runs charts with limits on time, memory and size. Owns the thread and the processes; never runs chart code in the main thread.
+// Built-in charts share one thread, which is kept as long as it is used: it renders thousands of Applications a second, and each further thread would
+// cost a second of processor time and 50 MB before its first rendering. A chart from a ConfigMap gets a process of its own each time, without rights, and
+// no rendering sees what an earlier one left behind. Requests beyond these wait for their tenant's turn.
 import { AppError } from '../lib/errors.ts'
 import { createFairTurns } from '../policy/fair-turns.ts'
-import type { ChartInput, ChartOutcome, ChartSource } from './chart-input.ts'
+import type { ChartInput, ChartOutcome, ChartSource, WorkerRequest } from './chart-input.ts'
 import { startChartProcess } from './chart-process.ts'
 import type { ChartRunner } from './chart-runner.ts'
 import { startChartThread } from './chart-thread.ts'
@@ -15,87 +15,91 @@ export type ChartRenderer = {
   readonly render: (chart: ChartSource, input: ChartInput, timeoutMilliseconds: number) => Promise<ChartOutcome>
   /** Loads the chart without calling it: does its module parse, and does it export `chart`? Resolves and rejects as `render`. */
   readonly check: (chart: ChartSource, timeoutMilliseconds: number) => Promise<ChartOutcome>
-  /** Starts a thread when none is warm, and keeps one warm for a while: the next rendering does not wait a third of a second for it. */
+  /** Starts the thread when it is not warm, and keeps it for a while: the next rendering does not wait a third of a second for it. */
   readonly warmUp: () => void
-  /** Ends all threads and processes; renderings in progress fail. */
+  /** Ends the thread and all processes; renderings in progress fail. */
   readonly stop: () => Promise<void>
 }
 
 export type RendererOptions = {
-  /** Renderings that run at once, of one tenant all but one. Default 3. */
-  readonly workers?: number
+  /** Processes of ConfigMaps' charts that run at once, of one tenant all but one. Default 3. */
+  readonly processes?: number
   /** Of one thread or process. Default 256. */
   readonly heapMegabytes?: number
   /** The longest JSON text of one rendering, in UTF-16 units. Default 1,048,576. */
   readonly longestAnswer?: number
-  /** A thread that was not used for so long ends: each holds about 50 MB. Default one minute. */
+  /** The thread ends when it was not used for so long: it holds about 50 MB. Default one minute. */
   readonly idleMilliseconds?: number
 }
 
 /** Checks are the platform's own; no namespace has this name. */
 const platform = ''
 
-type ChartWorker = { warm: ChartRunner | undefined; current: ChartRunner | undefined; usedAt: number }
-
-const newWorker = (): ChartWorker => ({ warm: undefined, current: undefined, usedAt: 0 })
-
 /** Starts no thread before `warmUp` or the first request. */
 export function createChartRenderer(options: RendererOptions = {}): ChartRenderer {
   const { heapMegabytes = 256, longestAnswer = 1_048_576, idleMilliseconds = 60_000 } = options
   const limits = { heapMegabytes, longestAnswer }
-  const workerCount = options.workers ?? 3
-  const idle: ChartWorker[] = Array.from({ length: workerCount }, newWorker)
-  const workers = [...idle]
-  const turns = createFairTurns(workerCount)
+  const turns = { 'built-in': createFairTurns(1), module: createFairTurns(options.processes ?? 3) } as const
+  const processes = new Set<ChartRunner>()
+  let thread: ChartRunner | undefined
+  let rendering = false
+  let usedAt = 0
   let nextId = 1
   let stopped = false
   let trimming: NodeJS.Timeout | undefined
 
   function trim(): void {
     trimming = undefined
-    const warm = idle.filter(worker => worker.warm !== undefined)
-    const unused = warm.filter(({ usedAt }) => performance.now() - usedAt >= idleMilliseconds)
-    for (const worker of unused) {
-      void worker.warm?.end()
-      worker.warm = undefined
+    if (rendering || performance.now() - usedAt < idleMilliseconds) {
+      trimLater()
+      return
     }
-    if (warm.length > unused.length) trimLater()
+    void thread?.end()
+    thread = undefined
   }
 
   function trimLater(): void {
     if (!stopped) trimming ??= setTimeout(trim, idleMilliseconds).unref()
   }
 
-  function warmThread(worker: ChartWorker): ChartRunner {
-    if (!worker.warm?.alive()) worker.warm = startChartThread(limits)
-    return worker.warm
-  }
-
-  function markUsed(worker: ChartWorker): void {
-    worker.usedAt = performance.now()
+  function markUsed(): void {
+    usedAt = performance.now()
     trimLater()
   }
 
-  function runnerFor(worker: ChartWorker, chart: ChartSource): ChartRunner {
-    if (chart.kind === 'module') return startChartProcess(limits)
-    return warmThread(worker)
+  function warmThread(): ChartRunner {
+    if (!thread?.alive()) thread = startChartThread(limits)
+    return thread
+  }
+
+  async function inThread(request: WorkerRequest, timeoutMilliseconds: number): Promise<ChartOutcome> {
+    rendering = true
+    try {
+      return await warmThread().run(request, timeoutMilliseconds)
+    } finally {
+      rendering = false
+      markUsed()
+    }
+  }
+
+  async function inProcess(request: WorkerRequest, timeoutMilliseconds: number): Promise<ChartOutcome> {
+    const runner = startChartProcess(limits)
+    processes.add(runner)
+    try {
+      return await runner.run(request, timeoutMilliseconds)
+    } finally {
+      await runner.end()
+      processes.delete(runner)
+    }
   }
 
   async function run(chart: ChartSource, input: ChartInput | 'check', timeoutMilliseconds: number): Promise<ChartOutcome> {
-    const turn = await turns.acquire(input === 'check' ? platform : input.namespace)
-    // There is one for every turn. The last one that was used: its thread is warm.
-    const worker = idle.pop() ?? newWorker()
+    const turn = await turns[chart.kind].acquire(input === 'check' ? platform : input.namespace)
     try {
       if (stopped) throw new AppError('unavailable', 'the chart renderer has stopped')
-      const runner = runnerFor(worker, chart)
-      worker.current = runner
-      const outcome = await runner.run({ id: nextId++, chart, input, longestAnswer }, timeoutMilliseconds)
-      if (chart.kind === 'module') await runner.end()
-      return outcome
+      const request = { id: nextId++, chart, input, longestAnswer }
+      return await (chart.kind === 'module' ? inProcess : inThread)(request, timeoutMilliseconds)
     } finally {
-      worker.current = undefined
-      markUsed(worker)
-      idle.push(worker)
       turn.done()
     }
   }
@@ -104,15 +108,14 @@ export function createChartRenderer(options: RendererOptions = {}): ChartRendere
     render: run,
     check: (chart, timeoutMilliseconds) => run(chart, 'check', timeoutMilliseconds),
     warmUp() {
-      const worker = idle.at(-1)
-      if (worker === undefined || stopped) return
-      warmThread(worker)
-      markUsed(worker)
+      if (stopped) return
+      warmThread()
+      markUsed()
     },
     async stop() {
       stopped = true
       clearTimeout(trimming)
-      await Promise.all(workers.flatMap(worker => [worker.warm?.end(), worker.current?.end()]))
+      await Promise.all([thread, ...processes].map(runner => runner?.end()))
     },
   }
 }

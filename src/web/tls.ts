@@ -3,6 +3,7 @@
 // A certificate and key that do not belong together are rejected, and the old pair stays in use.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { certificateBlocks } from '../lib/certificate-blocks.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
@@ -35,7 +36,7 @@ export function checkKeyPair(pair: KeyPair): KeyPair {
 /** Without any certificate in it OpenSSL would verify clients by its own list of authorities. */
 function checkAuthorities(pem: string): void {
   try {
-    const found = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+    const found = certificateBlocks(pem)
     for (const one of found) new X509Certificate(one)
     if (found.length > 0) return
   } catch (cause) {

@@ -8,7 +8,7 @@ import { checkpointsKey, problemAnnotation, statementsIn } from '../../src/broke
 import { acknowledgeLosses } from '../../src/broker/audit/lost-entries.ts'
 import { signCheckpoint, verifyAcknowledgement, verifyCheckpoint } from '../../src/identity/oidc/audit-checkpoint.ts'
 import { type IssuerKeys, loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
-import { type AttestedHead, acknowledges } from '../../src/lib/attested-heads.ts'
+import { type AttestedHead, acknowledges } from '../../src/lib/hash-chain/attested-heads.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { createAuditLog } from '../../src/store/audit/audit-log.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'

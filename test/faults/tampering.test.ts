@@ -8,7 +8,7 @@ import { createCheckpointExport } from '../../src/broker/audit/checkpoint-export
 import { checkpointsKey, problemAnnotation } from '../../src/broker/audit/checkpoint-map.ts'
 import { checkpointsIn } from '../../src/cli/files/checkpoint-file.ts'
 import { type IssuerKeys, loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
-import type { ChainHead } from '../../src/lib/hash-chain.ts'
+import type { ChainHead } from '../../src/lib/hash-chain/hash-chain.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { type AuditEntry, nextEntries } from '../../src/store/audit/audit-chain.ts'
 import { createAuditLog } from '../../src/store/audit/audit-log.ts'

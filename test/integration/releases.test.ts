@@ -11,6 +11,7 @@ import { changedByAnnotation } from '../../src/api/names.ts'
 import type { KubeObject, ResourceType } from '../../src/api/resource.ts'
 import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
 import { createApplicationController } from '../../src/controllers/application/index.ts'
+import type { KubeClient } from '../../src/kube/client/client.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
 import { createManager } from '../../src/kube/manager.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
@@ -67,11 +68,13 @@ async function addGrantOfMia({ client, namespace }: Fixture): Promise<void> {
 
 /** The controller and a chart of this test alone. Resolves to a function that applies Application `shop`. */
 async function start(
-  prepare: (fixture: Fixture) => Promise<void> = async () => undefined,
+  prepare: (fixture: Fixture) => Promise<unknown> = async () => undefined,
+  clientOf: (fixture: Fixture) => KubeClient = ({ controllersClient }) => controllersClient,
 ): Promise<Fixture & { readonly apply: (spec: object) => Promise<Application> }> {
   const fixture = await withFixture()
   await prepare(fixture)
-  const { controllersClient: client, platformNamespace, namespace } = fixture
+  const { platformNamespace, namespace } = fixture
+  const client = clientOf(fixture)
   const chart = chartOf(namespace)
   const { apiVersion, kind } = applicationChart
   const spec = { builtIn: 'web', timeoutSeconds: 10 }
@@ -215,6 +218,38 @@ describe('releases', () => {
     await ready(fixture, 'Available')
     expect(await last()).toMatchObject({ number: 4, by: { kind: 'FieldManager', name: `unknown (${fieldManager})` } })
     expect((await last())?.by.alsoChangedBy).toBeUndefined()
+  })
+
+  test('a later one costs one read of the Application, and none is made of a spec that has changed meanwhile', async () => {
+    let meanwhile: (() => Promise<unknown>) | undefined
+    const fixture = await start(undefined, ({ controllersClient, writes }) => ({
+      ...controllersClient,
+      async get(type, key) {
+        if (type.kind === application.kind) {
+          writes.push(`get ${type.kind} ${key.name}`)
+          const change = meanwhile
+          meanwhile = undefined
+          await change?.()
+        }
+        return controllersClient.get(type, key)
+      },
+    }))
+    const { apply, client, writes: requests } = fixture
+    await apply({ processes: [idle], image: image(1) })
+    await ready(fixture, 'Available')
+    await quiet(fixture)
+    requests.length = 0
+    await apply({ processes: [idle], image: image(2) })
+    await ready(fixture, 'Available')
+    const changed = 'apply Deployment shop-worker'
+    const upToChange = ['get Application shop', 'create Release shop-v2', 'status Application shop', changed]
+    expect(requests.slice(0, requests.indexOf(changed) + 1)).toEqual(upToChange)
+
+    await quiet(fixture)
+    meanwhile = () => client.mergePatch(application, shop(fixture), { spec: { image: image(4) } }, { fieldManager })
+    await apply({ processes: [idle], image: image(3) })
+    await ready(fixture, 'Available')
+    expect((await releasesOf(fixture)).map(({ spec }) => spec.image)).toEqual([image(1), image(2), image(4)])
   })
 
   test('the oldest are deleted, and no number is used again', async () => {

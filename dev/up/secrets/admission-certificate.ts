@@ -4,6 +4,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { certificateBlocks } from '../../../src/lib/certificate-blocks.ts'
 import { createAuthority, createLeaf, type KeyPairFiles } from '../../cluster/pki/openssl.ts'
 import type { Kubectl } from '../kubectl.ts'
 import { type Mode, platformNamespace } from '../mode.ts'
@@ -45,7 +46,7 @@ export type AdmissionDecision = {
 
 export function decideAdmission({ authority, serving, trusted, now }: AdmissionFacts): AdmissionDecision {
   const keepsAuthority = isAuthority(authority, now)
-  const issuers = certificatesIn(trusted)
+  const issuers = certificateBlocks(trusted)
   const issuer = issuers.find(pem => serves(serving, pem, now))
   const isNew =
     issuer !== undefined && now.getTime() - new X509Certificate(serving.certificate).validFromDate.getTime() < overlapMilliseconds
@@ -123,10 +124,6 @@ function readable(pem: string): X509Certificate | undefined {
   } catch {
     return undefined
   }
-}
-
-function certificatesIn(pem: string): readonly string[] {
-  return pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
 }
 
 function isSame(one: string, other: string): boolean {

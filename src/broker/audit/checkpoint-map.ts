@@ -3,7 +3,7 @@
 import type { ConfigMap } from '../../api/builtin/index.ts'
 import { platformNamespace } from '../../api/names.ts'
 import { type CheckpointKeys, signingKeyId } from '../../identity/oidc/audit-checkpoint.ts'
-import type { ChainHead } from '../../lib/hash-chain.ts'
+import type { ChainHead } from '../../lib/hash-chain/hash-chain.ts'
 import { parseJson } from '../../lib/json/json-value.ts'
 import { keptSequences } from './kept-checkpoints.ts'
 

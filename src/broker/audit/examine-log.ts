@@ -1,6 +1,6 @@
 // Holds the audit log against heads that were attested, and reads as little of it as that needs: usually one entry. It changes nothing.
-import type { AttestedHead, LostEntries } from '../../lib/attested-heads.ts'
-import { type ChainHead, type ChainResult, createChainVerifier, emptyHead, entryHash } from '../../lib/hash-chain.ts'
+import type { AttestedHead, LostEntries } from '../../lib/hash-chain/attested-heads.ts'
+import { type ChainHead, type ChainResult, createChainVerifier, emptyHead, entryHash } from '../../lib/hash-chain/hash-chain.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 
 type ReadableLog = Pick<AuditLog, 'list'>

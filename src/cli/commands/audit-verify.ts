@@ -7,9 +7,9 @@ import {
   verifyAcknowledgement,
   verifyCheckpoint,
 } from '../../identity/oidc/audit-checkpoint.ts'
-import { type AttestedHead, acknowledges, type LostEntries } from '../../lib/attested-heads.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
-import { type ChainHead, type ChainResult, createChainVerifier } from '../../lib/hash-chain.ts'
+import { type AttestedHead, acknowledges, type LostEntries } from '../../lib/hash-chain/attested-heads.ts'
+import { type ChainHead, type ChainResult, createChainVerifier } from '../../lib/hash-chain/hash-chain.ts'
 import { asObject, isJsonObject, objectAt, textAt } from '../../lib/json/json-value.ts'
 import { isHead, rememberedHead, rememberHead } from '../files/audit-head-file.ts'
 import { type KeptCheckpoints, noCheckpoints, readCheckpoints } from '../files/checkpoint-file.ts'

@@ -1,6 +1,6 @@
 // `sekisho audit list`: who did what and why.
 import { AppError } from '../../lib/errors.ts'
-import type { ChainLink } from '../../lib/hash-chain.ts'
+import type { ChainLink } from '../../lib/hash-chain/hash-chain.ts'
 import { asObject, textAt } from '../../lib/json/json-value.ts'
 import { isHead } from '../files/audit-head-file.ts'
 import { json, type OutputFormat, table } from '../output.ts'

@@ -2,8 +2,8 @@
 // by it what was changed or removed since, and an acknowledgement proves by it what is missing.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { AttestedHead } from '../../lib/attested-heads.ts'
-import type { ChainHead } from '../../lib/hash-chain.ts'
+import type { AttestedHead } from '../../lib/hash-chain/attested-heads.ts'
+import type { ChainHead } from '../../lib/hash-chain/hash-chain.ts'
 import { integerAt, isJsonObject, textAt } from '../../lib/json/json-value.ts'
 import type { CliSettings } from '../config.ts'
 import { readJsonFile, writePrivateFile } from './private-file.ts'

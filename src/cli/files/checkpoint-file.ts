@@ -1,8 +1,8 @@
 // Reads signed checkpoints of the audit log that a user kept: one statement per line, or the platform's ConfigMap in the form of
 // `kubectl get -o json`. Every statement in the file must be valid.
 import { type CheckpointKeys, verifyCheckpoint } from '../../identity/oidc/audit-checkpoint.ts'
-import type { AttestedHead } from '../../lib/attested-heads.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
+import type { AttestedHead } from '../../lib/hash-chain/attested-heads.ts'
 import { objectAt, parseJson } from '../../lib/json/json-value.ts'
 import { readTextFile } from './private-file.ts'
 

@@ -2,13 +2,12 @@
 // objects/apply-objects.ts writes the objects, releases/write-releases.ts Releases and release jobs; no other file here writes. Order: the
 // Release and its job, the inventory into the status where a new object could not be found by its owner, then new and changed objects, then
 // prune, then the status. A crash at any point leaks nothing, and whatever fails, the running version keeps serving.
-import { type Application, applicationReasons, application as applications } from '../../api/apps/application.ts'
+import { type Application, applicationReasons } from '../../api/apps/application.ts'
 import type { Release } from '../../api/apps/release.ts'
 import { type Deployment, deployments, horizontalPodAutoscalers, ingresses } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
-import { KubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Refusal } from '../../policy/check.ts'
@@ -22,6 +21,7 @@ import { redirectingCondition } from './domains/redirects.ts'
 import { type Facts, factsOf, type GatherDeps, gather, isFoundByOwner } from './gather.ts'
 import { hostsOf, hostsOfIngress, isLost, urlOf } from './hosts.ts'
 import { foundIn, runningIn } from './image/processes.ts'
+import { liveApplication } from './live-application.ts'
 import { applyObjects, prune, type Target } from './objects/apply-objects.ts'
 import {
   entriesOf,
@@ -44,7 +44,7 @@ import { withUnanswered } from './rollout/unanswered.ts'
 import { type ApplicationStatus, nextStatus, type Progress } from './status.ts'
 
 export type ApplicationDeps = GatherDeps &
-  ReleaseDeps & {
+  Omit<ReleaseDeps, 'live'> & {
     readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'delete'>
     readonly status: StatusWriter<Application>
     /** Of Releases. */
@@ -54,6 +54,9 @@ export type ApplicationDeps = GatherDeps &
     readonly changePace: ChangePace
     readonly clock: Clock
   }
+
+/** Those of one reconcile. */
+type RunDeps = ApplicationDeps & Pick<ReleaseDeps, 'live'>
 
 /** What the cluster refuses today it may accept later, such as after a quota is raised: retried at this interval. */
 const refusedRetryMilliseconds = 60_000
@@ -81,19 +84,6 @@ function refusedStep(facts: Facts, { reason, message }: Refusal, inventory = fac
   return { facts, application, progress: { kind: 'refused', reason, message }, inventory, live: new Map() }
 }
 
-/**
- * The cache can be behind the API server, after a restart by a lot: what an outdated Application says may create objects, but must not change
- * or delete existing ones.
- * @throws KubeError 409, so that the key is retried, when the Application has another spec by now
- */
-async function assertCurrent({ client }: ApplicationDeps, application: Application): Promise<void> {
-  const { name, namespace = '', uid, generation } = application.metadata
-  const live = await client.get(applications, { namespace, name })
-  if (live?.metadata.uid === uid && live?.metadata.generation === generation) return
-  const message = `Application ${namespace}/${name}: the cache is behind the API server`
-  throw new KubeError(message, { status: 409, reason: 'Conflict' })
-}
-
 /** What is known about the release that is applied, and about its job. */
 type Observed = Pick<ReleaseObservation, 'runs' | 'job'>
 
@@ -116,7 +106,7 @@ function intentOf(
 }
 
 async function applyManifests(
-  deps: ApplicationDeps,
+  deps: RunDeps,
   before: Facts,
   { manifests, observed }: { readonly manifests: readonly Manifest[]; readonly observed: Observed },
 ): Promise<Step> {
@@ -131,15 +121,7 @@ async function applyManifests(
   const application = intent
     ? await deps.status.write(before.application, { ...before.application.status, ...intent })
     : before.application
-  let current: Promise<void> | undefined
-  const target: Target = {
-    client: deps.client,
-    application,
-    assertCurrent() {
-      current ??= assertCurrent(deps, application)
-      return current
-    },
-  }
+  const target: Target = { client: deps.client, application, assertCurrent: deps.live }
   const outcome = await applyObjects(target, manifests, { children, named: new Set(present.map(entryText)) })
   if (outcome.kind === 'refused') return refusedStep({ ...before, application }, outcome, everything)
   await prune(target, obsolete(everything, wanted))
@@ -150,7 +132,7 @@ async function applyManifests(
 }
 
 /** Renders what the Application says and applies it. */
-async function applyApplication(deps: ApplicationDeps, facts: Facts, observed: Observed): Promise<Step> {
+async function applyApplication(deps: RunDeps, facts: Facts, observed: Observed): Promise<Step> {
   const { application } = facts
   const decision = decide(facts)
   if (decision.kind === 'refused') {
@@ -167,7 +149,7 @@ function chartRefusal({ spec }: Application, { reason, message }: Refusal): Refu
 }
 
 /** Which release is to run. */
-async function chooseRelease(deps: ApplicationDeps, facts: Facts): Promise<Prepared> {
+async function chooseRelease(deps: RunDeps, facts: Facts): Promise<Prepared> {
   const { application } = facts
   const { pinnedRelease } = application.spec
   if (pinnedRelease !== undefined) return preparePinned(deps, facts, pinnedRelease)
@@ -180,7 +162,7 @@ async function chooseRelease(deps: ApplicationDeps, facts: Facts): Promise<Prepa
 }
 
 /** As far as the facts, the releases, the chart and the cluster allow. `againMilliseconds`: the image of an earlier release is being read. */
-async function advance(deps: ApplicationDeps, facts: Facts): Promise<Step | { readonly againMilliseconds: number }> {
+async function advance(deps: RunDeps, facts: Facts): Promise<Step | { readonly againMilliseconds: number }> {
   const prepared = await chooseRelease(deps, facts)
   switch (prepared.kind) {
     case 'refused':
@@ -202,12 +184,12 @@ function isOf<T extends KubeObject>({ apiVersion, kind }: ResourceType<T>, objec
 }
 
 /** Deletes the Ingresses that serve a host which is another tenant's or the platform's by now. Everything else keeps running. */
-async function withdrawLostHosts(deps: ApplicationDeps, facts: Facts): Promise<void> {
+async function withdrawLostHosts(deps: RunDeps, facts: Facts): Promise<void> {
   const { application } = facts
   const lost = [...facts.children.values()]
     .filter(child => isOf(ingresses, child))
     .filter(child => hostsOfIngress(child).some(host => isLost(facts, host)))
-  await prune({ client: deps.client, application, assertCurrent: () => assertCurrent(deps, application) }, lost.map(entryOf))
+  await prune({ client: deps.client, application, assertCurrent: deps.live }, lost.map(entryOf))
 }
 
 /** The objects of a kind in the inventory: as answered in this run, else as cached; undefined for one that is in neither. */
@@ -243,7 +225,7 @@ export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<
     : { facts: known, againMilliseconds: undefined, pending: false }
   // A first look-up ends within seconds: until then nothing is known that would be worth reporting.
   if (pending && againMilliseconds !== undefined) return requeueAfter(againMilliseconds)
-  const step = await advance(deps, facts)
+  const step = await advance({ ...deps, live: liveApplication(deps.client, facts.application) }, facts)
   if ('againMilliseconds' in step) return requeueAfter(step.againMilliseconds)
   const evaluated = evaluateRollout(deploymentsOf(facts, step), facts.pods)
   const shown = { pods: facts.pods, processes: runningIn(facts) }

@@ -3,6 +3,7 @@
 import { X509Certificate } from 'node:crypto'
 import { admissionWebhook, platformNamespace } from '../../api/names.ts'
 import { certificateFacts, isDueForRenewal, isExpired } from '../../identity/certified-key.ts'
+import { certificateBlocks } from '../../lib/certificate-blocks.ts'
 
 export const webhookHost = `${admissionWebhook.service}.${platformNamespace}.svc`
 
@@ -27,8 +28,7 @@ export type RenewalDecision =
   | { readonly kind: 'refuse'; readonly message: string }
 
 function certificatesIn(pem: string): readonly X509Certificate[] {
-  const found = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
-  return found.flatMap(one => {
+  return certificateBlocks(pem).flatMap(one => {
     try {
       return [new X509Certificate(one)]
     } catch {

@@ -1,7 +1,7 @@
 // The audit log's rows as links of the hash chain: how a record becomes the next entry, and how a row is read back for verification.
 // Pure. What is hashed is what is stored: an entry is rebuilt from its columns before its hash is compared.
 import type { AuditAction, AuditRecord } from '../../api/audit-event.ts'
-import { type ChainHead, entryHash } from '../../lib/hash-chain.ts'
+import { type ChainHead, entryHash } from '../../lib/hash-chain/hash-chain.ts'
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
 
 /** A record in the log. `at` is RFC 3339 in UTC with milliseconds; hashes are lower-case hex of SHA-256. */

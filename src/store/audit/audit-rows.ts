@@ -5,7 +5,7 @@
 import pg from 'pg'
 import type { AuditAction } from '../../api/audit-event.ts'
 import type { AuditOutcome } from '../../api/audit-event-shape.ts'
-import { type ChainHead, emptyHead } from '../../lib/hash-chain.ts'
+import { type ChainHead, emptyHead } from '../../lib/hash-chain/hash-chain.ts'
 import { type AuditEntry, type AuditTexts, entryOf } from './audit-chain.ts'
 
 /** Any number that no other lock of this database uses. */

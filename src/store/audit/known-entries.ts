@@ -2,7 +2,7 @@
 // that lagged, has lost entries that were durable once; a new entry would silently take the place of a lost one. This finds the loss, and says
 // what was lost. It remembers a bounded number, and nothing of what other processes wrote.
 import type { AuditRecord } from '../../api/audit-event.ts'
-import type { ChainHead } from '../../lib/hash-chain.ts'
+import type { ChainHead } from '../../lib/hash-chain/hash-chain.ts'
 import type { AuditEntry } from './audit-chain.ts'
 
 export type KnownEntries = {

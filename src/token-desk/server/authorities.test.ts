@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { movableClock } from '../../../test/fixtures/databases.ts'
 import type { AuditRecord } from '../../api/audit-event.ts'
 import { makeCertificateAuthority } from '../../identity/certificate-authority.ts'
+import { certificateBlocks } from '../../lib/certificate-blocks.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import { type Authority, authorityDays, dueGeneration, servingAuthority, trustedBundle } from './authorities.ts'
@@ -40,7 +41,7 @@ function desk(keys = keeper(), clock = movableClock()) {
 }
 
 const authoritiesIn = (bundle: string): readonly X509Certificate[] =>
-  (bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map(pem => new X509Certificate(pem))
+  certificateBlocks(bundle).map(pem => new X509Certificate(pem))
 type Opened = Awaited<ReturnType<typeof openTokenDeskCertificate>>
 const issuedBy = ({ current }: Opened, authority: X509Certificate | undefined): boolean =>
   authority !== undefined && new X509Certificate(current().certificate).verify(authority.publicKey)

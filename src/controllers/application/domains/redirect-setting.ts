@@ -1,4 +1,4 @@
-// The setting by which a platform admin tells how the ingress controller redirects. Read once, at the start.
+// The setting of the annotations that make the ingress controller redirect. Read once, at the start.
 import { isReservedKey } from '../../../api/names.ts'
 import type { Setting } from '../../../lib/config.ts'
 import { type RedirectAnnotations, targetPlaceholder } from './redirects.ts'

@@ -24,7 +24,7 @@ export type Target = {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'delete'>
   readonly application: Application
   /** Rejects when the cached Application is out of date. Called before an existing object is changed or deleted. */
-  readonly assertCurrent: () => Promise<void>
+  readonly assertCurrent: () => Promise<unknown>
 }
 
 /** What is known of the Application's objects before the API server is asked. */

@@ -1,7 +1,7 @@
 // Finds out which release an Application is to run, makes the Release that its spec asks for, and runs the release job. Writes by
 // write-releases.ts only. Order: the Release, then its job, then (in reconcile.ts) its objects: each exists before its effects, and a run after
 // a crash finds it.
-import { type Application, application as applications, applicationReasons as reasons } from '../../../api/apps/application.ts'
+import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { type Release, release as releases } from '../../../api/apps/release.ts'
 import { jobs } from '../../../api/builtin/index.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
@@ -10,6 +10,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import type { Manifest } from '../desired.ts'
 import type { Facts } from '../gather.ts'
+import type { LiveApplication } from '../live-application.ts'
 import { type Choice, choosePinned, chooseRelease, planRelease, type ReleasePlan } from './choose-release.ts'
 import { type Changes, changedBy, changedByKnown, changeOf, desiredRelease, personIn, releaseName } from './desired-release.ts'
 import type { KnownLogins } from './known-logins.ts'
@@ -23,6 +24,7 @@ export type ReleaseDeps = {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'delete'>
   readonly snapshots: Snapshots
   readonly knownLogin: KnownLogins
+  readonly live: LiveApplication
   readonly clock: Clock
 }
 
@@ -52,18 +54,6 @@ async function newestOf(
   return live?.spec.application.uid === uid ? live : newest
 }
 
-/**
- * The Application as the API server has it, with `managedFields`.
- * @throws KubeError 409, so that the key is retried, when it has another spec by now: nobody asked for a release of the outdated one
- */
-async function liveApplication({ client }: ReleaseDeps, application: Application): Promise<Application> {
-  const { name, namespace = '', uid, generation } = application.metadata
-  const live = await client.get(applications, { namespace, name })
-  if (live && live.metadata.uid === uid && live.metadata.generation === generation) return live
-  const message = `Application ${namespace}/${name}: the cache is behind the API server`
-  throw new KubeError(message, { status: 409, reason: 'Conflict' })
-}
-
 /** The last generation of which there is a release: the status follows the Release, and a crash may be between the two. */
 function releasedGeneration({ status }: Application, newest: ReleaseHeader | undefined): number {
   return Math.max(status?.releasedGeneration ?? 0, newest?.spec.application.generation ?? 0)
@@ -82,7 +72,7 @@ async function changeBehind(
   const reason = changeOf(application, plan.reason)
   const known = plan.number === 1 ? changedByKnown(application, changes, reason) : undefined
   if (known) return { reason, by: known }
-  const live = await liveApplication(deps, application)
+  const live = await deps.live()
   const reasonNow = changeOf(live, plan.reason)
   return { reason: reasonNow, by: changedBy(live, changes, reasonNow) }
 }

@@ -1,6 +1,6 @@
 // For tests and the bench: verifies a whole audit log through its port, as `sekisho audit verify` does over HTTP.
-import type { AttestedHead } from '../../../lib/attested-heads.ts'
-import { type ChainResult, createChainVerifier } from '../../../lib/hash-chain.ts'
+import type { AttestedHead } from '../../../lib/hash-chain/attested-heads.ts'
+import { type ChainResult, createChainVerifier } from '../../../lib/hash-chain/hash-chain.ts'
 import type { AuditEntry } from '../audit-chain.ts'
 import type { AuditLog } from '../audit-log.ts'
 

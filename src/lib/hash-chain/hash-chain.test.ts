@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { JsonValue } from '../json/canonical-json.ts'
 import { type ChainHead, type ChainLink, createChainVerifier, emptyHead, entryHash } from './hash-chain.ts'
-import type { JsonValue } from './json/canonical-json.ts'
 
 type Entry = ChainLink & { readonly reason: string; readonly details: JsonValue }
 

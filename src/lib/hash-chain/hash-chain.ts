@@ -3,8 +3,8 @@
 // Pure: the store uses it to append, the CLI to verify what it downloaded. It never trusts a stored hash.
 // Source of the idea: RFC 6962 §2 (append-only logs), reduced to a list because every reader reads the whole log.
 import { createHash } from 'node:crypto'
+import { canonicalJson, type JsonValue } from '../json/canonical-json.ts'
 import { type AttestedHead, type ChainHead, createAttestedHeads, type LostEntries } from './attested-heads.ts'
-import { canonicalJson, type JsonValue } from './json/canonical-json.ts'
 
 export type { ChainHead } from './attested-heads.ts'
 
