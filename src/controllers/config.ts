@@ -15,6 +15,7 @@ import {
   textSetting,
   urlSetting,
 } from '../lib/config.ts'
+import { followedRegistry } from '../registry/followed-tags/followed-registry.ts'
 import { networkSettings } from './tenant/index.ts'
 
 /** Refuses an item of a list that has another form than `form` describes. */
@@ -103,6 +104,16 @@ export const controllersSettings = {
     'paths in the registry, separated by commas, with images that builds may pull and kpack may push: builder, stack and buildpacks (token-server only)',
     matching(/^[a-z0-9]+([._/-]+[a-z0-9]+)*$/, 'paths such as cnb'),
     { default: 'cnb,kpack' },
+  ),
+  followedRegistries: listSetting(
+    'SEKISHO_FOLLOWED_REGISTRIES',
+    'the hosts of other registries, separated by commas, whose tags Applications may follow (spec.followTag), such as ghcr.io,docker.io; host=host names a token server at another host, and http:// a registry without TLS; none when not set',
+    followedRegistry,
+  ),
+  followedTagSeconds: integerSetting(
+    'SEKISHO_FOLLOWED_TAG_SECONDS',
+    'the seconds between two requests about a followed tag (±10 %)',
+    { minimum: 60, maximum: 86_400, default: '300' },
   ),
   registryService: textSetting('SEKISHO_REGISTRY_SERVICE', '`auth.token.service` of the registry (token-server only)', {
     default: 'sekisho-registry',

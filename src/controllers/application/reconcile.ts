@@ -20,6 +20,7 @@ import { claimDomains } from './domains/claim-domains.ts'
 import type { DomainProofs } from './domains/domain-proofs.ts'
 import { type Facts, factsOf, type GatherDeps, gather, isFoundByOwner } from './gather.ts'
 import { hostsOf, hostsOfIngress, isLost, urlOf } from './hosts.ts'
+import { followedStatus, hasMoved } from './image/followed-tag.ts'
 import { foundIn, runningIn } from './image/processes.ts'
 import { applyObjects, prune, type Target } from './objects/apply-objects.ts'
 import {
@@ -228,13 +229,21 @@ function deploymentsOf(facts: Facts, step: Step): readonly (Deployment | undefin
   return step.progress.kind === 'refused' && existing.length > 0 ? existing : found
 }
 
+/** When to look again while a registry has not been answered yet for the first time, about the image or a followed tag; undefined when nothing is awaited. */
+function pendingMilliseconds({ contents, followed }: Facts): number | undefined {
+  if (contents.kind === 'pending') return contents.againMilliseconds
+  return followed?.digest === undefined && followed?.problem === undefined ? followed?.againMilliseconds : undefined
+}
+
 /** Idempotent. A deleted Application needs nothing: the garbage collector follows the owner references of its objects. */
 export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
   const known = gather(deps, key)
   if (!known || known.application.metadata.deletionTimestamp !== undefined) return done
-  const wait = deps.changePace.wait(known.application)
+  const { followed } = known
+  const wait = deps.changePace.wait(known.application, hasMoved(known.application, followed))
   if (wait > 0) return requeueAfter(wait)
-  if (known.contents.kind === 'pending') return requeueAfter(known.contents.againMilliseconds)
+  const unread = pendingMilliseconds(known)
+  if (unread !== undefined) return requeueAfter(unread)
   const before = decide(known)
   const unproven = before.kind === 'refused' && before.reason === applicationReasons.domainNotProven
   const { facts, againMilliseconds, pending } = unproven
@@ -251,6 +260,7 @@ export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<
   const unreadable = facts.contents.kind === 'unreadable' && !facts.contents.permanent
   const refusedByCluster = step.progress.kind === 'refused' && clusterReasons.includes(step.progress.reason)
   const waits = [
+    followed?.againMilliseconds,
     againMilliseconds,
     againAfterRollout,
     lookAgain,
@@ -270,7 +280,8 @@ async function report(deps: ApplicationDeps, facts: Facts, step: Step, rollout: 
     now,
   )
   const autoscaling = autoscalingCondition(ofKind(horizontalPodAutoscalers, facts, step))
-  const observation = { progress, inventory, rollout, releases: found, autoscaling, ...foundIn(step.facts) }
+  const following = followedStatus(application, facts.followed, now)
+  const observation = { progress, inventory, rollout, releases: found, autoscaling, following, ...foundIn(step.facts) }
   const status = nextStatus(application, observation, now)
   await deps.status.write(application, status)
   await keepReleases(deps, facts, status)

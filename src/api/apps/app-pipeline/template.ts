@@ -5,14 +5,15 @@ import { buildField, pathsField, subPathField, subPathRule } from '../build-fiel
 import { publicField } from './public.ts'
 
 /** The fields of an Application that belong to one preview, so that no template can have them. */
-const perPreview = ['image', 'commit', 'domains', 'pinnedRelease', 'restartedAt', 'suspend'] as const
+const perPreview = ['image', 'followTag', 'commit', 'domains', 'pinnedRelease', 'restartedAt', 'suspend'] as const
 
 /** The spec of the Application of a preview, without what the platform sets for each. */
 export type ApplicationTemplate = Omit<Application['spec'], (typeof perPreview)[number]>
 
-/** No rule of an Application is about a field that a template does not have: they hold here, too. */
+/** Those that are not about fields which a template does not have: they hold here, too. */
 function rulesOf(schema: TSchema): readonly Rule[] {
-  return (schema as TSchema & { readonly 'x-kubernetes-validations'?: readonly Rule[] })['x-kubernetes-validations'] ?? []
+  const { 'x-kubernetes-validations': rules = [] } = schema as TSchema & { 'x-kubernetes-validations'?: readonly Rule[] }
+  return rules.filter(({ rule }) => !perPreview.some(name => rule.includes(`self.${name}`)))
 }
 
 const labelsField = map(text({ description: 'The value of the label.', min: 0, max: 63 }), {

@@ -40,7 +40,7 @@ describe('a release is made', () => {
       undefined,
     ],
   ])('%s', (...[, app, found, secrets, expected]) => {
-    const plan = planRelease(app, found, secrets)
+    const plan = planRelease(app, found, { secretVersions: secrets })
     expect(plan && { number: plan.number, reason: plan.reason }).toEqual(expected)
   })
 })
