@@ -2,6 +2,7 @@
 import { isIPv4 } from 'node:net'
 import { buildLogBounds } from '../api/tenancy/tenant.ts'
 import { sharedSourceSettings } from '../builds/source-store/config.ts'
+import { containsRange } from '../lib/address-range.ts'
 import {
   choiceSetting,
   type Environment,
@@ -15,8 +16,8 @@ import {
   textSetting,
   urlSetting,
 } from '../lib/config.ts'
-import { followedRegistry } from '../registry/followed-tags/followed-registry.ts'
-import { networkSettings } from './tenant/index.ts'
+import { type FollowedRegistry, followedRegistry } from '../registry/followed-tags/followed-registry.ts'
+import { metadataRanges, networkSettings, registryRange } from './tenant/index.ts'
 
 /** Refuses an item of a list that has another form than `form` describes. */
 function matching(pattern: RegExp, form: string): (item: string) => string {
@@ -42,6 +43,14 @@ function quantitySetting(name: string, description: string, quantity: string): S
     ? ([/^[1-9][0-9]{0,6}m?$/, 'cores, such as 4 or 500m'] as const)
     : ([/^[1-9][0-9]{0,6}(Mi|Gi)$/, 'a quantity such as 512Mi or 8Gi'] as const)
   return { ...textSetting(name, description, { default: quantity }), parse: matching(pattern, form) }
+}
+
+/** A registry whose tags are followed. No metadata service of a cloud can be listed. */
+function listedRegistry(item: string): FollowedRegistry {
+  const registry = followedRegistry(item)
+  const address = registryRange(registry.host)
+  if (address === undefined || !metadataRanges.some(range => containsRange(range, address.range))) return registry
+  throw new Error(`must not name ${registry.host}, which belongs to the metadata services of clouds`)
 }
 
 function podAddressSetting(name: string, description: string): Setting<string> {
@@ -108,7 +117,7 @@ export const controllersSettings = {
   followedRegistries: listSetting(
     'SEKISHO_FOLLOWED_REGISTRIES',
     'the hosts of other registries, separated by commas, whose tags Applications may follow (spec.followTag), such as ghcr.io,docker.io; host=host names a token server at another host, and http:// a registry without TLS; none when not set',
-    followedRegistry,
+    listedRegistry,
   ),
   followedTagSeconds: integerSetting(
     'SEKISHO_FOLLOWED_TAG_SECONDS',

@@ -40,7 +40,7 @@ const shortestPause = 60_000
 /** A registry that answers has answered by then. */
 const firstLook = 250
 const laterLook = 1000
-/** Nobody waits for an answer that only confirms what is known. */
+/** When it takes longer: nobody waits for an answer that usually confirms what is known. */
 const unhurriedLook = 10_000
 
 function clamped(milliseconds: number): number {
@@ -83,8 +83,9 @@ export function createTagWatch({ read, clock, everyMilliseconds }: TagWatchDeps)
   function look({ digest, problem, dueAt, askedAt }: Entry): number {
     const now = elapsed(clock)
     if (askedAt === undefined) return Math.max(dueAt - now, laterLook)
-    if (digest !== undefined || problem !== undefined) return unhurriedLook
-    return now - askedAt < laterLook ? firstLook : laterLook
+    const isNew = now - askedAt < laterLook
+    if (digest === undefined && problem === undefined) return isNew ? firstLook : laterLook
+    return isNew ? laterLook : unhurriedLook
   }
 
   return {

@@ -74,5 +74,5 @@ export const imageReasonTexts: ReasonTexts<typeof imageReasons> = {
     'The registry does not say which image the tag means: it does not answer, has no such tag, or lets nobody read it without a credential. The platform asks again.',
   RegistryNotFollowed:
     'The platform does not ask this registry. A platform admin lists those that it asks in `SEKISHO_FOLLOWED_REGISTRIES`. Until then name a digest in `spec.image`, without `spec.followTag`.',
-  TooManyFollowed: `${mostFollowed} older Applications of the namespace follow a tag already. Remove \`spec.followTag\` from one of them.`,
+  TooManyFollowed: `As many as ${mostFollowed} older Applications of the namespace follow a tag already. Remove \`spec.followTag\` from one of them.`,
 }
