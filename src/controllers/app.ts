@@ -6,12 +6,15 @@ import { type ChartRenderer, createChartRenderer } from '../charts/renderer.ts'
 import type { ControllerDefinition } from '../kube/controller/controller.ts'
 import { createEventRecorder, type EventRecorder } from '../kube/object/events.ts'
 import { openNetworkProbe } from '../network-probe/open.ts'
+import { createTagReader, type TagReader } from '../registry/followed-tags/read-tag.ts'
+import { createTagWatch } from '../registry/followed-tags/tag-watch.ts'
 import type { ControllersDeps } from './app-deps.ts'
 import { createAppPipelineController } from './app-pipeline/index.ts'
 import { createAppSecretController } from './app-secret/index.ts'
 import { dnsLookUp } from './application/domains/dns-challenge.ts'
 import { createDomainProofs } from './application/domains/domain-proofs.ts'
 import { reservedHostsOf } from './application/domains/reserved-hosts.ts'
+import type { FollowedTags } from './application/image/followed-tag.ts'
 import { createApplicationController } from './application/index.ts'
 import { createApplicationChartController } from './application-chart/index.ts'
 import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
@@ -56,6 +59,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
     appSecrets: await openAppSecrets({ ...deps, log, generation: settings.appSecretsKeyGeneration }),
     registry,
     unusedImages: openUnusedImages({ ...deps, log }, registry, builds.kpack.installed),
+    tagReader: createTagReader(clock),
     renderer: createChartRenderer(),
     events: createEventRecorder({ client, clock, log, component: 'sekisho-controllers' }),
   }
@@ -86,6 +90,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
         buildLogs.stop(),
         unusedImages.stop(),
         registry.stop(),
+        services.tagReader.close(),
         renderer.stop(),
         networkProbe.stop(),
         appSecrets.publishing.stop(),
@@ -105,6 +110,7 @@ type Services = {
   readonly unusedImages: OpenUnusedImages
   readonly appSecrets: OpenAppSecrets
   readonly registry: OpenRegistry
+  readonly tagReader: TagReader
   readonly renderer: ChartRenderer
   readonly events: EventRecorder
 }
@@ -135,6 +141,7 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
   }
   const ingress = { publicUrl: settings.applicationUrl, className: settings.ingressClass }
   const proofs = createDomainProofs({ lookUp: dnsLookUp(settings.dnsServers), clock })
+  const tags = followedTagsOf(settings, services.tagReader, clock)
   const domains = { reservedHosts: reservedHostsOf(settings), redirectAnnotations, proofs }
   return [
     createTenantController({ ...onGitHub, settings: tenantSettings, registry: registry.tenants }),
@@ -143,7 +150,7 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
     createRepositoryGrantController(onGitHub),
     createApplicationChartController({ ...shared, renderer }),
     createAppSecretController({ ...shared, keys: appSecrets.keys }),
-    createApplicationController({ ...shared, ...domains, ...{ renderer, ingress, registry, certificateIssuers } }),
+    createApplicationController({ ...shared, ...domains, ...{ renderer, ingress, registry, certificateIssuers, tags } }),
     createDomainClaimController(shared),
     createAppPipelineController({ ...shared, ...following, ingress }),
     createPreviewApprovalController({ ...shared, ...following, audit: store.audit }),
@@ -179,6 +186,12 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
       publicUrl: settings.publicUrl,
     }),
   ]
+}
+
+/** The tags of the registries that the administrators listed. */
+function followedTagsOf(settings: ControllersSettings, { read }: TagReader, clock: ControllersDeps['clock']): FollowedTags {
+  const { followedRegistries: registries, followedTagSeconds } = settings
+  return { registries, ...createTagWatch({ read, clock, everyMilliseconds: followedTagSeconds * 1000 }) }
 }
 
 /** Undefined when no image for Dockerfile builds is configured. */

@@ -2,6 +2,7 @@
 import { isIPv4 } from 'node:net'
 import { buildLogBounds } from '../api/tenancy/tenant.ts'
 import { sharedSourceSettings } from '../builds/source-store/config.ts'
+import { containsRange } from '../lib/address-range.ts'
 import {
   choiceSetting,
   type Environment,
@@ -15,8 +16,9 @@ import {
   textSetting,
   urlSetting,
 } from '../lib/config.ts'
+import { type FollowedRegistry, followedRegistry } from '../registry/followed-tags/followed-registry.ts'
 import { redirectAnnotationsSetting } from './application/domains/redirect-setting.ts'
-import { networkSettings } from './tenant/index.ts'
+import { metadataRanges, networkSettings, registryRange } from './tenant/index.ts'
 
 /** Refuses an item of a list that has another form than `form` describes. */
 function matching(pattern: RegExp, form: string): (item: string) => string {
@@ -42,6 +44,14 @@ function quantitySetting(name: string, description: string, quantity: string): S
     ? ([/^[1-9][0-9]{0,6}m?$/, 'cores, such as 4 or 500m'] as const)
     : ([/^[1-9][0-9]{0,6}(Mi|Gi)$/, 'a quantity such as 512Mi or 8Gi'] as const)
   return { ...textSetting(name, description, { default: quantity }), parse: matching(pattern, form) }
+}
+
+/** A registry whose tags are followed. No metadata service of a cloud can be listed. */
+function listedRegistry(item: string): FollowedRegistry {
+  const registry = followedRegistry(item)
+  const address = registryRange(registry.host)
+  if (address === undefined || !metadataRanges.some(range => containsRange(range, address.range))) return registry
+  throw new Error(`must not name ${registry.host}, which belongs to the metadata services of clouds`)
 }
 
 function podAddressSetting(name: string, description: string): Setting<string> {
@@ -105,6 +115,16 @@ export const controllersSettings = {
     'paths in the registry, separated by commas, with images that builds may pull and kpack may push: builder, stack and buildpacks (token-server only)',
     matching(/^[a-z0-9]+([._/-]+[a-z0-9]+)*$/, 'paths such as cnb'),
     { default: 'cnb,kpack' },
+  ),
+  followedRegistries: listSetting(
+    'SEKISHO_FOLLOWED_REGISTRIES',
+    'the hosts of other registries, separated by commas, whose tags Applications may follow (spec.followTag), such as ghcr.io,docker.io; host=host names a token server at another host, and http:// a registry without TLS; none when not set',
+    listedRegistry,
+  ),
+  followedTagSeconds: integerSetting(
+    'SEKISHO_FOLLOWED_TAG_SECONDS',
+    'the seconds between two requests about a followed tag (±10 %)',
+    { minimum: 60, maximum: 86_400, default: '300' },
   ),
   registryService: textSetting('SEKISHO_REGISTRY_SERVICE', '`auth.token.service` of the registry (token-server only)', {
     default: 'sekisho-registry',

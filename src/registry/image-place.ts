@@ -12,7 +12,13 @@ export type ImagePlace =
   /** In the platform's registry, but not the name of a repository. */
   | { readonly kind: 'malformed' }
 
-type Reference = { readonly host: string; readonly path: string }
+export type Reference = {
+  readonly host: string
+  readonly path: string
+  /** Without tag and digest, as written. */
+  readonly name: string
+  readonly tag: string | undefined
+}
 
 const defaultHost = 'docker.io'
 
@@ -23,15 +29,15 @@ export function canonicalHost(host: string): string {
 }
 
 /** The first part is a host when it has a dot, a port or upper case, or is `localhost`; otherwise the default registry is meant. */
-function parsed(reference: string): Reference {
+export function parseReference(reference: string): Reference {
   const [withTag = ''] = reference.split('@')
   const slash = withTag.lastIndexOf('/')
   const colon = withTag.lastIndexOf(':')
-  const name = colon > slash ? withTag.slice(0, colon) : withTag
+  const [name, tag] = colon > slash ? [withTag.slice(0, colon), withTag.slice(colon + 1)] : [withTag, undefined]
   const [first = '', ...rest] = name.split('/')
   const isHost = rest.length > 0 && (/[.:A-Z]/.test(first) || first === 'localhost')
-  if (isHost) return { host: canonicalHost(first), path: rest.join('/') }
-  return { host: defaultHost, path: rest.length === 0 ? `library/${name}` : name }
+  if (isHost) return { host: canonicalHost(first), path: rest.join('/'), name, tag }
+  return { host: defaultHost, path: rest.length === 0 ? `library/${name}` : name, name, tag }
 }
 
 /** The host of a registry address such as `registry.example.com/apps`, and the path below it. */
@@ -43,7 +49,7 @@ export function splitRegistry(registry: string): { readonly host: string; readon
 
 export function placeOfImage(image: string, place: RegistryPlace): ImagePlace {
   const { host, path } = splitRegistry(place.registry)
-  const reference = parsed(image)
+  const reference = parseReference(image)
   const hosts = [host, ...place.aliases].map(canonicalHost)
   if (!hosts.includes(reference.host)) return { kind: 'elsewhere' }
   const name = reference.path.toLowerCase()

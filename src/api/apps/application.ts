@@ -3,7 +3,6 @@ import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
 import { commitId, dnsLabel, timestamp } from '../schema/fields.ts'
 import { flag, integer, list, map, object, optional, text } from '../schema/schema.ts'
-import { autoscalingReasons, autoscalingReasonTexts } from './application/autoscaling.ts'
 import { cronField } from './application/cron.ts'
 import {
   domainsField,
@@ -14,7 +13,8 @@ import {
   tlsField,
 } from './application/domains.ts'
 import { applicationEnvironmentField, environmentSourcesField } from './application/environment.ts'
-import { nameField, processField } from './application/process.ts'
+import { followTagField, followTagRule, imageReasons, imageReasonTexts, imageStatusFields } from './application/image.ts'
+import { autoscalingReasons, autoscalingReasonTexts, nameField, processField } from './application/process.ts'
 import { releaseFields, releaseReasons, releaseReasonTexts, releaseStatusFields } from './application/releases.ts'
 import { volumeField } from './application/volume.ts'
 
@@ -39,6 +39,7 @@ export const application = defineKind({
           pattern: '^[^ @]+(@sha256:[0-9a-f]{64})?$',
         }),
       ),
+      followTag: optional(followTagField),
       commit: optional(
         commitId(
           'The commit from which the image was built. Only the platform sets it, together with `image`; set it to `null` when you set another `image`.',
@@ -101,6 +102,7 @@ export const application = defineKind({
     {
       description: 'What runs, and how.',
       rules: [
+        followTagRule,
         {
           rule: "!has(self.processes) || self.processes.all(p, p.name != 'web' || has(p.port))",
           message: 'processes[web].port must be set: the URL leads to this port',
@@ -149,31 +151,7 @@ export const application = defineKind({
         },
       ),
     ),
-    imageContents: optional(
-      object(
-        {
-          image: text({ description: 'The image that was read, by digest.', max: 512 }),
-          port: optional(integer({ description: 'The port that the image names.', min: 1, max: 65_535 })),
-          processes: optional(
-            list(
-              object(
-                {
-                  name: nameField('The name of the process.'),
-                  type: text({ description: 'The process type of the buildpacks.', max: 64 }),
-                },
-                { description: 'One process of the image.' },
-              ),
-              {
-                description: 'The processes that buildpacks put into the image; absent when no buildpacks built it.',
-                max: 20,
-                unique: ['name'],
-              },
-            ),
-          ),
-        },
-        { description: 'What the platform read from the image, when what runs depends on it.' },
-      ),
-    ),
+    ...imageStatusFields,
     appliedAt: optional(timestamp('When all Kubernetes objects of this generation were applied.')),
     availableAt: optional(timestamp('When the rollout of this generation was complete.')),
     inventory: optional(
@@ -203,6 +181,8 @@ export const application = defineKind({
     Autoscaling:
       'The number of pods follows the load. Absent without `autoscaling`, and while the Application is suspended. It says nothing about Ready.',
     Redirecting: 'The ingress redirects the hosts of `redirects`. Absent without these. It says nothing about Ready.',
+    Following:
+      'The platform knows which image the tag in `spec.image` means. Absent without `spec.followTag`. When it is False, what the tag meant before keeps running.',
   },
   reasons: {
     Applied: 'The cluster has all objects that the chart rendered.',
@@ -248,6 +228,7 @@ export const application = defineKind({
       'Pods are not created, or do not become ready in time. Check `port` and `healthPath`, and the quota of the namespace.',
     ...autoscalingReasonTexts,
     ...redirectReasonTexts,
+    ...imageReasonTexts,
   } satisfies ReasonTexts<typeof applicationReasons>,
   columns: [
     { name: 'URL', type: 'string', jsonPath: '.status.url' },
@@ -294,4 +275,5 @@ export const applicationReasons = {
   rolloutStalled: 'RolloutStalled',
   ...autoscalingReasons,
   ...redirectReasons,
+  ...imageReasons,
 } as const

@@ -8,10 +8,11 @@ import { longestUserName } from './application/changed-by.ts'
 import { type Application, application } from './application.ts'
 
 /**
- * What of an Application's spec is not part of a release: where it is reached, how many pods it has, its data, and what is about releases
+ * What of an Application's spec is not part of a release: whether its tag is followed (a release has the digest), where it is reached, how many pods it has, its data, and what is about releases
  * themselves. A release that runs again runs with the present values of these. Every other field is part of it.
  */
 export const notInRelease = [
+  'followTag',
   'domains',
   'redirects',
   'tls',
@@ -62,6 +63,7 @@ export const release = defineKind({
         max: 2_147_483_647,
       }),
       image: text({ description: 'The image that runs.', max: 512 }),
+      tag: optional(text({ description: 'The tag that meant this image, when the Application followed it.', max: 512 })),
       commit: optional(commitId('The commit from which the image was built, when the platform built it.')),
       hash: text({
         description: 'A hash of everything that is part of the release: two releases with the same hash run the same.',
@@ -80,13 +82,13 @@ export const release = defineKind({
       restartedAt: optional(timestamp('The value of `spec.restartedAt` of the Application when the release was made.')),
       by: object(
         {
-          kind: choice(['RemoteSync', 'User', 'FieldManager'], {
+          kind: choice(['RemoteSync', 'User', 'FieldManager', 'Tag'], {
             description:
-              'What `name` is: the RemoteSync that set the image; the user who alone changed the spec since the release before; or, when that is not known, the field manager of the last change.',
+              'What `name` is: the RemoteSync that set the image; the tag that came to mean another image; the user who alone changed the spec since the release before; or, when that is not known, the field manager of the last change.',
           }),
           name: text({
             description:
-              'The name of the RemoteSync; or the user name, as `kubectl auth whoami` shows it; or `unknown (kubectl-edit)`: nobody is named, and in brackets is the name that the program which sent the last change gave itself.',
+              'The name of the RemoteSync; or the tag; or the user name, as `kubectl auth whoami` shows it; or `unknown (kubectl-edit)`: nobody is named, and in brackets is the name that the program which sent the last change gave itself.',
             max: longestUserName,
           }),
           requestedBy: optional(text({ description: 'The person in whose name the RemoteSync acts.', max: 512 })),
@@ -107,10 +109,13 @@ export const release = defineKind({
         },
         { description: 'Where the change came from, as far as it is known for certain.' },
       ),
-      reason: choice(['First', 'NewCommit', 'NewImage', 'Promoted', 'Rebased', 'SpecChanged', 'SecretChanged', 'Retried'], {
-        description:
-          'What changed. `Promoted`: the image of a preview of the same files was taken without a build. `Rebased`: the image is the one before on a newer run image of its builder; its commit is the same. `Retried`: nothing, but the release before had failed and `spec.restartedAt` of the Application was changed.',
-      }),
+      reason: choice(
+        ['First', 'NewCommit', 'NewImage', 'Promoted', 'Rebased', 'TagMoved', 'SpecChanged', 'SecretChanged', 'Retried'],
+        {
+          description:
+            'What changed. `Promoted`: the image of a preview of the same files was taken without a build. `Rebased`: the image is the one before on a newer run image of its builder; its commit is the same. `TagMoved`: the tag that `spec.followTag` follows means another image, and nothing else changed. `Retried`: nothing, but the release before had failed and `spec.restartedAt` of the Application was changed.',
+        },
+      ),
     },
     { description: 'What was released, and why.' },
   ),

@@ -218,6 +218,8 @@ export const remoteSync = defineKind({
     BuildSecretNotFound: 'An AppSecret that `spec.build.secrets` names does not exist. Create it, or remove it from the list.',
     ApplicationNotFound: 'The Application that `spec.application` names does not exist. Create it.',
     ApplicationTaken: 'Another RemoteSync already sets the image of this Application. Delete one of the two.',
+    ApplicationFollowsTag:
+      'The Application follows a tag (`spec.followTag`), so the image of the commit is not set on it. Remove that field, or delete the RemoteSync.',
     ApplicationNotReady: 'The image was set on the Application, but the Application is not ready. The message has its reason.',
     Pinned:
       'The image of the newest commit was built, but the Application runs the release that its `spec.pinnedRelease` names. Remove that field to run the newest commit.',
@@ -275,6 +277,7 @@ export const remoteSyncReasons = {
   buildSecretNotFound: 'BuildSecretNotFound',
   applicationNotFound: 'ApplicationNotFound',
   applicationTaken: 'ApplicationTaken',
+  applicationFollowsTag: 'ApplicationFollowsTag',
   applicationNotReady: 'ApplicationNotReady',
   pinned: 'Pinned',
   rollingOut: 'RollingOut',

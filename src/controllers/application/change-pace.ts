@@ -9,15 +9,17 @@ import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 const ofTenant = { burst: 50, millisecondsPerToken: 1000 }
 
 export type ChangePace = {
-  /** 0 when the Application may be brought to its present generation now, which counts; otherwise the milliseconds to wait. */
-  readonly wait: (application: Application) => number
+  /**
+   * 0 when the Application may be brought to its present generation, or to what its tag means now, which counts; otherwise the milliseconds to wait.
+   */
+  readonly wait: (application: Application, tagMoved: boolean) => number
 }
 
 /** Full budgets. A generation that was observed already costs nothing, so what runs is kept running at any time. */
 export function createChangePace(clock: Clock): ChangePace {
   const changes = createKeyedBuckets(ofTenant, clock)
   return {
-    wait: ({ metadata, status }) =>
-      status?.observedGeneration === metadata.generation ? 0 : changes.take(metadata.namespace ?? ''),
+    wait: ({ metadata, status }, tagMoved) =>
+      status?.observedGeneration === metadata.generation && !tagMoved ? 0 : changes.take(metadata.namespace ?? ''),
   }
 }

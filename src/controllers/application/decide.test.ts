@@ -74,6 +74,15 @@ const toTarget = [['haproxy.org/request-redirect', '{to}']] as const
 
 const { image: _image, ...withoutImage } = app().spec
 
+test('waits for a followed tag only while nothing is known of it, and never for that of another tenant', () => {
+  const problem = { reason: 'TagUnreadable', message: 'the registry ghcr.io answered 503' }
+  const followed = { tag: 'ghcr.io/acme/shop:v1', digest: undefined, problem, againMilliseconds: undefined }
+  expect(decide(facts({ followed }))).toEqual({ kind: 'refused', ...problem })
+  expect(decide(facts({ followed: { ...followed, digest: `sha256:${'a'.repeat(64)}` } }))).toMatchObject({ kind: 'render' })
+  const foreign = app({ image: 'registry.example.com/apps/globex/shop:v1', followTag: true })
+  expect(decide(facts({ application: foreign, followed }))).toMatchObject({ reason: 'ForeignImage' })
+})
+
 describe('deciding on an Application', () => {
   test('renders when every check passes', () => {
     expect(decide(facts())).toMatchObject({

@@ -49,6 +49,9 @@ const imageIsOwn: Check<Facts> = ({ application: { spec, metadata }, registry })
   return { reason: reasons.foreignImage, message }
 }
 
+/** Stops an Application that follows a tag of which nothing is known. */
+const tagIsKnown: Check<Facts> = ({ followed }) => (followed?.digest === undefined ? followed?.problem : undefined)
+
 /** Stops an Application whose chart does not exist or has no code. Whether the code loads is found out by rendering. */
 const chartExists: Check<Facts> = ({ application: { spec }, chart }) => {
   if (chart?.lookup.kind === 'found') return undefined
@@ -116,6 +119,7 @@ const checks: readonly Check<Facts>[] = [
   nameIsLabel,
   hasImage,
   imageIsOwn,
+  tagIsKnown,
   chartExists,
   secretsExist,
   imageIsReadable,

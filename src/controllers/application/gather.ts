@@ -35,6 +35,7 @@ import type { StatusWriter } from '../status-writer.ts'
 import type { RedirectAnnotations } from './domains/redirects.ts'
 import { type HostFacts, hostsOfIngress, type IngressAddress, wantedHosts } from './hosts.ts'
 import type { ContentsState } from './image/contents.ts'
+import { byDigest, type Followed, type FollowedTags, followedOf } from './image/followed-tag.ts'
 import type { ImageContentsReader } from './image/read-contents.ts'
 import { entryOf, entryText, type InventoryEntry, union } from './objects/inventory.ts'
 import { isKeptClaimOf } from './objects/volume-claim-rules.ts'
@@ -56,6 +57,8 @@ export const namespaceIndex = 'application/namespace'
 export const chartIndex = 'chart'
 /** Applications by the `namespace/name` of the AppSecrets that they use. */
 export const secretIndex = 'application/secret'
+/** Applications that follow a tag, by their namespace. */
+const followingIndex = 'application/following'
 const applicationIndex = 'application'
 const ownerIndex = 'owner'
 const jobIndex = 'job'
@@ -94,6 +97,9 @@ export function addApplicationIndexes(caches: ApplicationCaches, ingress: Ingres
   caches.applications.addIndex(chartIndex, application => [application.spec.chart])
   caches.applications.addIndex(secretIndex, ({ metadata, spec }) =>
     usedSecrets(spec).map(name => `${metadata.namespace}/${name}`),
+  )
+  caches.applications.addIndex(followingIndex, ({ metadata, spec }) =>
+    spec.followTag === true ? [metadata.namespace ?? ''] : [],
   )
   const ofApplication = ({ metadata }: KubeObject): readonly string[] => [
     `${metadata.namespace}/${metadata.labels?.[labels.application] ?? ''}`,
@@ -154,6 +160,8 @@ export type ImageRegistry = { readonly place: RegistryPlace; readonly pullSecret
 /** What decides about an Application: plain values, as the caches held them at one time. */
 export type Facts = HostFacts & {
   readonly registry: ImageRegistry
+  /** What its tag means, when it follows one: `application` then has the digest, if that is known. */
+  readonly followed?: Followed
   /** What its image says about the processes in it. */
   readonly contents: ContentsState
   /** The ClusterIssuers that Applications may name. */
@@ -178,14 +186,20 @@ export type GatherDeps = {
   readonly redirectAnnotations: RedirectAnnotations
   readonly registry: ImageRegistry
   readonly images: ImageContentsReader
+  readonly tags: FollowedTags
   readonly certificateIssuers: readonly string[]
   readonly status: Pick<StatusWriter<Application>, 'latest'>
 }
 
 /** Undefined when the cache has no such Application. */
 export function gather(deps: GatherDeps, key: ObjectKey): Facts | undefined {
-  const cached = deps.caches.applications.get(key)
-  return cached && factsOf(deps, deps.status.latest(cached))
+  const { caches, tags, registry } = deps
+  const cached = caches.applications.get(key)
+  if (cached === undefined) return undefined
+  const application = deps.status.latest(cached)
+  const following = caches.applications.byIndex(followingIndex, key.namespace ?? '')
+  const followed = followedOf(application, { tags, place: registry.place, following })
+  return { ...factsOf(deps, byDigest(application, followed)), ...(followed === undefined ? {} : { followed }) }
 }
 
 /** The facts about an Application with this spec: that of the cluster, or that of an earlier release. */

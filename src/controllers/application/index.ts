@@ -45,6 +45,7 @@ import {
   secretIndex,
 } from './gather.ts'
 import { hostsOfIngress, type IngressAddress, wantedHosts } from './hosts.ts'
+import type { FollowedTags } from './image/followed-tag.ts'
 import { createImageContentsReader, type ImageReader } from './image/read-contents.ts'
 import { fieldManager } from './objects/apply-objects.ts'
 import { createManifestSource } from './objects/manifest-source.ts'
@@ -56,9 +57,21 @@ import { problemFields } from './rollout/pod-problem.ts'
 
 export type ApplicationControllerDeps = Omit<
   ApplicationDeps,
-  'caches' | 'status' | 'outcomes' | 'client' | 'manifests' | 'snapshots' | 'knownLogin' | 'changePace' | 'images' | 'registry'
+  | 'caches'
+  | 'status'
+  | 'outcomes'
+  | 'client'
+  | 'manifests'
+  | 'snapshots'
+  | 'knownLogin'
+  | 'changePace'
+  | 'images'
+  | 'registry'
+  | 'tags'
 > & {
   readonly registry: ImageRegistry & Pick<ImageReader, 'labelsOf'>
+  /** Default: no tag is followed. */
+  readonly tags?: FollowedTags
   /** Default: that of `createChangePace`. */
   readonly changePace?: ChangePace
   readonly renderer: Pick<ChartRenderer, 'render'>
@@ -82,6 +95,11 @@ function applicationOfAutoscaler(autoscaler: HorizontalPodAutoscaler): readonly 
 function autoscalerFields(autoscaler: HorizontalPodAutoscaler): unknown {
   const { annotations, labels: given, ownerReferences, deletionTimestamp } = autoscaler.metadata
   return [annotations, given, ownerReferences, deletionTimestamp, autoscaler.spec, measuredOf(autoscaler)]
+}
+
+const noTags: FollowedTags = {
+  registries: [],
+  stateOf: () => ({ digest: undefined, problem: 'is not asked', againMilliseconds: 600_000 }),
 }
 
 const labelled = { labelSelector: applicationSelector }
@@ -164,10 +182,11 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     // The Application's own Events say it.
     eventsOn: [],
   })
-  const { changePace = createChangePace(deps.clock) } = deps
+  const { changePace = createChangePace(deps.clock), tags = noTags } = deps
   const all: ApplicationDeps = {
     ...deps,
     changePace,
+    tags,
     client,
     caches,
     status,

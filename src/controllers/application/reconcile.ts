@@ -20,6 +20,7 @@ import type { DomainProofs } from './domains/domain-proofs.ts'
 import { redirectingCondition } from './domains/redirects.ts'
 import { type Facts, factsOf, type GatherDeps, gather, isFoundByOwner } from './gather.ts'
 import { hostsOf, hostsOfIngress, isLost, urlOf } from './hosts.ts'
+import { followedStatus, hasMoved } from './image/followed-tag.ts'
 import { foundIn, runningIn } from './image/processes.ts'
 import { liveApplication } from './live-application.ts'
 import { applyObjects, prune, type Target } from './objects/apply-objects.ts'
@@ -211,13 +212,21 @@ function deploymentsOf(facts: Facts, step: Step): readonly (Deployment | undefin
   return step.progress.kind === 'refused' && existing.length > 0 ? existing : found
 }
 
+/** When to look again while a registry has not been answered yet for the first time, about the image or a followed tag; undefined when nothing is awaited. */
+function pendingMilliseconds({ contents, followed }: Facts): number | undefined {
+  if (contents.kind === 'pending') return contents.againMilliseconds
+  return followed?.digest === undefined && followed?.problem === undefined ? followed?.againMilliseconds : undefined
+}
+
 /** Idempotent. A deleted Application needs nothing: the garbage collector follows the owner references of its objects. */
 export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
   const known = gather(deps, key)
   if (!known || known.application.metadata.deletionTimestamp !== undefined) return done
-  const wait = deps.changePace.wait(known.application)
+  const { followed } = known
+  const wait = deps.changePace.wait(known.application, hasMoved(known.application, followed))
   if (wait > 0) return requeueAfter(wait)
-  if (known.contents.kind === 'pending') return requeueAfter(known.contents.againMilliseconds)
+  const unread = pendingMilliseconds(known)
+  if (unread !== undefined) return requeueAfter(unread)
   const before = decide(known)
   const unproven = before.kind === 'refused' && before.reason === applicationReasons.domainNotProven
   const { facts, againMilliseconds, pending } = unproven
@@ -234,6 +243,7 @@ export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<
   const unreadable = facts.contents.kind === 'unreadable' && !facts.contents.permanent
   const refusedByCluster = step.progress.kind === 'refused' && clusterReasons.includes(step.progress.reason)
   const waits = [
+    followed?.againMilliseconds,
     againMilliseconds,
     againAfterRollout,
     lookAgain,
@@ -253,12 +263,22 @@ async function report(deps: ApplicationDeps, facts: Facts, step: Step, rollout: 
     now,
   )
   const autoscaling = autoscalingCondition(ofKind(horizontalPodAutoscalers, facts, step))
+  const following = followedStatus(application, facts.followed, now)
   const present = inventory.filter(({ kind }) => kind === ingresses.kind).map(({ name }) => name)
   const redirecting = redirectingCondition(application, facts.redirectAnnotations, {
     applied: progress.kind === 'applied',
     present,
   })
-  const observation = { progress, inventory, rollout, releases: found, autoscaling, redirecting, ...foundIn(step.facts) }
+  const observation = {
+    progress,
+    inventory,
+    rollout,
+    releases: found,
+    autoscaling,
+    redirecting,
+    following,
+    ...foundIn(step.facts),
+  }
   const status = nextStatus(application, observation, now)
   await deps.status.write(application, status)
   await keepReleases(deps, facts, status)

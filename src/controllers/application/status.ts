@@ -24,6 +24,8 @@ export type Observation = {
   readonly autoscaling?: WantedCondition | undefined
   /** Undefined without redirects. */
   readonly redirecting?: WantedCondition | undefined
+  /** What the tag means, when one is followed. */
+  readonly following?: { readonly followedTag?: ApplicationStatus['followedTag']; readonly condition?: WantedCondition }
   /** What was read from the image, and the processes that run because of it. */
   readonly imageContents?: ApplicationStatus['imageContents']
   readonly processes?: ApplicationStatus['processes']
@@ -106,13 +108,22 @@ function definedFields(entries: Readonly<Record<string, string | undefined>>): R
   return defined
 }
 
+/** What was found out about the image. */
+function foundFields({ following, imageContents, processes }: Observation): Partial<ApplicationStatus> {
+  return {
+    ...(following?.followedTag === undefined ? {} : { followedTag: following.followedTag }),
+    ...(imageContents === undefined ? {} : { imageContents }),
+    ...(processes === undefined ? {} : { processes }),
+  }
+}
+
 function conditionsOf(application: Application, observation: Observation): WantedCondition[] {
-  const { progress, autoscaling, redirecting } = observation
+  const { progress, autoscaling, redirecting, following } = observation
   return [
     renderedCondition(progress),
     availableCondition(application, observation),
     readyCondition(application, observation),
-    ...[autoscaling, redirecting].filter(condition => condition !== undefined),
+    ...[autoscaling, redirecting, following?.condition].filter(condition => condition !== undefined),
   ]
 }
 
@@ -120,7 +131,7 @@ function conditionsOf(application: Application, observation: Observation): Wante
 export function nextStatus(application: Application, observation: Observation, now: Date): ApplicationStatus {
   const { metadata, spec, status: before } = application
   const generation = metadata.generation ?? 1
-  const { progress, rollout, inventory, imageContents, processes, releases } = observation
+  const { progress, rollout, inventory, releases } = observation
   const applied = progress.kind === 'applied'
   const running = applied && rollout.complete && spec.suspend !== true
   const times = before?.observedGeneration === generation ? before : undefined
@@ -129,8 +140,7 @@ export function nextStatus(application: Application, observation: Observation, n
     observedGeneration: generation,
     conditions: mergeConditions(before?.conditions, conditionsOf(application, observation), generation, now),
     inventory: [...inventory],
-    ...(imageContents === undefined ? {} : { imageContents }),
-    ...(processes === undefined ? {} : { processes }),
+    ...foundFields(observation),
     ...releases.fields,
     ...definedFields({
       url: applied ? progress.url : before?.url,

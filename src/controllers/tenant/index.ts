@@ -18,7 +18,7 @@ import { tenantsByNamespace } from '../tenants-by-namespace.ts'
 import { createOwnObjects, ownedKinds } from './own-objects.ts'
 import { fieldManager, reconcileTenant, type TenantDeps } from './reconcile.ts'
 
-export { networkSettings, registryPort, registryRange } from './network/network-settings.ts'
+export { metadataRanges, networkSettings, registryPort, registryRange } from './network/network-settings.ts'
 export type { NetworkSettings, TenantSettings } from './settings.ts'
 
 export type TenantControllerDeps = Omit<

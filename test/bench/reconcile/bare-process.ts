@@ -94,7 +94,7 @@ async function writeAll(found: Application): Promise<void> {
   if (decision.kind === 'refused') throw new Error(decision.message)
   const desired = desiredManifests(found, chart(decision.input), decision.input)
   if (desired.kind === 'refused') throw new Error(desired.message)
-  const plan = planRelease(found, undefined, {})
+  const plan = planRelease(found, undefined, { secretVersions: {} })
   const by = { kind: 'User', name: 'github|github.com|1' } as const
   if (plan) await create(release, desiredRelease(found, plan, { secretVersions: {}, by }))
   for (const manifest of desired.manifests) {

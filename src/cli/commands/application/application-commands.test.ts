@@ -39,6 +39,16 @@ describe('scale', () => {
 
 describe('deploy', () => {
   const application = (spec: object) => ({ metadata: { name: 'shop' }, spec }) as unknown as Application
+  test('a digest ends following, and another tag does not', () => {
+    const following = application({ image: 'ghcr.io/acme/shop:v1', followTag: true })
+    expect(imagePatch(following, 'ghcr.io/acme/shop@sha256:1')).toEqual({
+      image: 'ghcr.io/acme/shop@sha256:1',
+      commit: null,
+      followTag: null,
+    })
+    expect(imagePatch(following, 'ghcr.io/acme/shop:v2')).toEqual({ image: 'ghcr.io/acme/shop:v2', commit: null })
+  })
+
   test('the commit of the image before is removed with it', () => {
     expect(imagePatch(application({ image: 'a', commit: 'c' }), 'b')).toEqual({ image: 'b', commit: null })
     expect(imagePatch(application({ image: 'b' }), 'b')).toBeUndefined()
@@ -165,6 +175,7 @@ describe('releases', () => {
     expect(byText({ kind: 'RemoteSync', name: 'shop', requestedBy: mia })).toBe('RemoteSync shop')
     expect(byText({ kind: 'User', name: mia })).toBe(mia)
     const unknown = 'unknown (kubectl-edit)'
+    expect(byText({ kind: 'Tag', name: 'ghcr.io/acme/shop:v1' })).toBe('tag ghcr.io/acme/shop:v1')
     expect(byText({ kind: 'FieldManager', name: unknown })).toBe(unknown)
     expect(byText({ kind: 'FieldManager', name: unknown, alsoChangedBy: mia })).toBe(`${unknown}, also ${mia}`)
     expect(byText({ kind: 'FieldManager', name: mia })).toBe(`unknown (${mia})`)

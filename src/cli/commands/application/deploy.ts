@@ -9,11 +9,19 @@ import { changeApplication } from './change.ts'
 
 type Options = { readonly image: string; readonly output: ClusterFormat; readonly dryRun?: boolean }
 
-/** The patch of `spec`; undefined when the Application already has the image. */
+/** The patch of `spec`; undefined when the Application already has the image. A digest cannot be followed. */
 export function imagePatch({ spec }: Application, image: string): object | undefined {
   if (spec.image === image && spec.commit === undefined) return undefined
   // The commit belongs to the image that was built from it.
-  return { image, commit: null }
+  return { image, commit: null, ...(spec.followTag === true && image.includes('@') ? { followTag: null } : {}) }
+}
+
+/** What a person should know about an image that is named by a tag. */
+function tagNote({ spec }: Application, image: string): string {
+  if (image.includes('@')) return ''
+  return spec.followTag === true
+    ? '. Its tag is followed'
+    : '. A tag can come to mean another image: a digest (@sha256:…) stays the same, and spec.followTag follows the tag'
 }
 
 /** A RemoteSync would set its own image again, which admission refuses (rule built-images); one that is suspended or being deleted sets none. */
@@ -40,8 +48,7 @@ export async function deploy(context: ClusterContext, options: Options, name: st
   const text = (): string => {
     if (!changed) return `${name} already has ${image}`
     if (dryRun === true) return `${name} would run ${image} (dry run)`
-    const byTag = image.includes('@sha256:') ? '' : '. A tag can come to mean another image: a digest (@sha256:…) stays the same'
-    return `${name} is set to ${image}${byTag}. sekisho status ${name} shows its rollout`
+    return `${name} is set to ${image}${tagNote(before, image)}. sekisho status ${name} shows its rollout`
   }
   await present(context.terminal, output, { value, text })
 }

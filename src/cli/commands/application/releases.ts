@@ -35,6 +35,7 @@ export function stateOf(release: Release, { spec, status }: Application): string
 /** Who made the change, for people. */
 export function byText({ kind, name, login, alsoChangedBy }: Release['spec']['by']): string {
   if (kind === 'RemoteSync') return login === undefined ? `RemoteSync ${name}` : `RemoteSync ${name} of ${login}`
+  if (kind === 'Tag') return `tag ${name}`
   if (kind === 'User') return personText(name, login)
   // Of earlier versions: the name of a program, which it gave itself.
   const shown = !name.startsWith('unknown') ? `unknown (${name})` : name
@@ -100,8 +101,13 @@ export async function rollback(context: ClusterContext, options: RollbackOptions
   const text = (): string =>
     options.dryRun === true
       ? `${name} would run release v${target} (dry run)`
-      : `${name} goes back to release v${target} and stays there: new commits are built, but not rolled out, until sekisho rollback ${name} --resume`
+      : `${name} goes back to release v${target} and stays there: ${waits(application)} until sekisho rollback ${name} --resume`
   await present(terminal, options.output, { value, text })
+}
+
+/** What a pin keeps from being rolled out. */
+function waits({ spec }: Application): string {
+  return spec.followTag === true ? 'its tag is not followed' : 'new commits are built, but not rolled out,'
 }
 
 async function resume({ cluster, terminal }: ClusterContext, options: RollbackOptions, name: string): Promise<void> {

@@ -28,6 +28,8 @@ export type ApplicationStatus = Verdict & {
   readonly commit: string | undefined
   readonly image: string | undefined
   readonly release: number | undefined
+  /** What the tag means that `spec.followTag` follows, or why that is not known. */
+  readonly tag: string | undefined
   /** Set while a release is pinned. */
   readonly pinnedRelease: number | undefined
   readonly processes: readonly ProcessStatus[]
@@ -65,6 +67,7 @@ export function statusOf(application: Application, all: readonly Pod[], syncs: r
     url: application.status?.url,
     commit: application.status?.commit,
     image: application.status?.image,
+    tag: application.status?.conditions?.find(({ type }) => type === 'Following')?.message,
     release: application.status?.release,
     pinnedRelease: application.spec.pinnedRelease,
     processes: processesOf(own),
@@ -128,6 +131,7 @@ function details(one: ApplicationStatus): string {
     ['Commit', one.commit ?? '-'],
     ['Release', one.release === undefined ? '-' : `v${one.release}${one.pinnedRelease === undefined ? '' : ', pinned'}`],
     ['Image', one.image ?? '-'],
+    ...(one.tag === undefined ? [] : [['Tag', one.tag]]),
     ...one.processes.map(({ process, ready, pods: count, troubles }) => [
       `Process ${process}`,
       `${ready} of ${count} pods ready${troubles.length === 0 ? '' : ` (${troubles.join(', ')})`}`,

@@ -23,10 +23,25 @@ function imageStep({ metadata, spec }: Application, { remoteSync }: Facts): Judg
     : waiting(`RemoteSync ${remoteSync.metadata.name} has not built it yet`)
 }
 
+/** What a followed tag means, or why that is not known. Late: an Application runs on what the tag meant before. */
+function tagStep(application: Application): Judgement | undefined {
+  const condition = conditionOf(application, 'Following')
+  if (application.spec.followTag !== true) return undefined
+  // Whoever pinned a release wants this.
+  return condition?.reason === 'Pinned' ? ok(condition.message) : fromCondition(condition, tagCures[condition?.reason ?? ''])
+}
+
+const tagCures: Readonly<Record<string, string>> = {
+  RegistryNotFollowed: 'ask a platform admin, or name a digest in spec.image without spec.followTag',
+  TagUnreadable: 'check that spec.image is right and that everybody may pull it; the platform asks again',
+  TooManyFollowed: 'remove spec.followTag from an Application that need not follow',
+}
+
 function chartStep(application: Application): Judgement {
   const rendered = conditionOf(application, 'Rendered')
   if (rendered !== undefined && domainReasons.has(rendered.reason)) return open('waits for the domain')
   if (rendered?.reason === 'WaitingForImage') return open('waits for the image')
+  if (tagCures[rendered?.reason ?? ''] !== undefined) return open('waits for the tag')
   return fromCondition(rendered, `kubectl describe application ${application.metadata.name} shows all of it`)
 }
 
@@ -257,6 +272,7 @@ export const runSteps: readonly Step[] = [
   { name: 'ingress', judge: ofApplication(ingressStep) },
   { name: 'times', judge: ofApplication(timesStep) },
   { name: 'request', judge: ofApplication(requestStep) },
+  { name: 'tag', judge: ofApplication(tagStep) },
   { name: 'autoscaling', judge: ofApplication(autoscalingStep) },
   { name: 'redirect', judge: ofApplication(redirectStep) },
 ]

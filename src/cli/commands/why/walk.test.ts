@@ -137,6 +137,22 @@ describe('a host that is redirected', () => {
   })
 })
 
+test('a registry that cannot be asked about a followed tag is named when nothing else is wrong', () => {
+  const following = (text: string, more: Record<string, string> = {}) => {
+    const found = application({ Following: text, ...more })
+    return walk({ ...healthy, application: { ...found, spec: { ...found.spec, followTag: true } } })
+  }
+  const text = 'TagUnreadable: the registry ghcr.io answered 503'
+  expect(following(text).first).toMatchObject({ step: 'tag', mark: 'wrong', text, cure: expect.stringContaining('asks again') })
+  expect(following('RegistryNotFollowed: none').first?.cure).toContain('ask a platform admin')
+  expect(following('Pinned: it is not asked').first).toBeUndefined()
+  expect(following('True').steps.at(-1)).toMatchObject({ step: 'tag', mark: 'ok' })
+  expect(following(text, { Rendered: text, Ready: text }).steps.find(({ step }) => step === 'chart')).toMatchObject({
+    mark: 'open',
+    text: 'waits for the tag',
+  })
+})
+
 const waits = (stage: string) => `${stage}: waits for ${stage}`
 
 type Case = readonly [name: string, facts: Partial<Facts>, step: string, mark: 'wrong' | 'waiting', text: RegExp, cure?: RegExp]

@@ -1,5 +1,6 @@
 // Which release runs, and when another one is made.
 import { describe, expect, test } from 'vitest'
+import type { Application } from '../../../api/apps/application.ts'
 import { choosePinned, chooseRelease, planRelease } from './choose-release.ts'
 import { contentHash } from './release-content.ts'
 import { application, header } from './testing/application.ts'
@@ -40,8 +41,31 @@ describe('a release is made', () => {
       undefined,
     ],
   ])('%s', (...[, app, found, secrets, expected]) => {
-    const plan = planRelease(app, found, secrets)
+    const plan = planRelease(app, found, { secretVersions: secrets })
     expect(plan && { number: plan.number, reason: plan.reason }).toEqual(expected)
+  })
+})
+
+describe('a release of a followed tag', () => {
+  const secretVersions = { database: '1' }
+  const tag = 'registry.test/shop:v1'
+  const moved = application({ image: 'registry.test/shop@sha256:2' })
+  const before = { hash: contentHash(application(), secretVersions), secretVersions, tag }
+
+  test.each<[string, Application, { tag?: string | undefined }, object, string | undefined]>([
+    ['says that the tag moved', moved, {}, { tag }, 'TagMoved'],
+    ['is not made again for the same image, also after a roll back', application(), {}, { tag }, undefined],
+    ['says that the spec changed when it did, too', { ...moved, spec: { ...moved.spec, env: [] } }, {}, { tag }, 'SpecChanged'],
+    ['says that the image changed when it is another tag', moved, {}, { tag: 'registry.test/shop:v2' }, 'NewImage'],
+    ['says that the image changed when it was none of a tag', moved, { tag: undefined }, { tag }, 'NewImage'],
+    ['says that the image changed when no tag is followed any more', moved, {}, {}, 'NewImage'],
+  ])('%s', (...[, app, spec, inputs, expected]) => {
+    const rolledBack = { rollback: { from: 4, to: 3, reason: 'r', at: 't' } }
+    const plan = planRelease({ ...app, status: rolledBack }, header(4, { ...before, ...spec } as never), {
+      secretVersions,
+      ...inputs,
+    })
+    expect(plan?.reason).toBe(expected)
   })
 })
 

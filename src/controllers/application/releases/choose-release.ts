@@ -23,8 +23,26 @@ function isRetried({ spec, status }: Application, newest: ReleaseHeader): boolea
   return spec.restartedAt !== undefined && spec.restartedAt !== newest.spec.restartedAt && hasFailed(newest, status)
 }
 
-function reasonOf(application: Application, newest: ReleaseHeader | undefined, secretVersions: SecretVersions): Reason {
+/** What a release is made of, beside the Application: the versions of its AppSecrets, and the tag that its image was found under. */
+export type ReleaseInputs = { readonly secretVersions: SecretVersions; readonly tag?: string | undefined }
+
+/** Undefined unless the release before was of the same tag, which means another image now. */
+function reasonOfTag(
+  application: Application,
+  newest: ReleaseHeader,
+  { secretVersions, tag }: ReleaseInputs,
+): Reason | undefined {
+  const { image } = newest.spec
+  if (tag === undefined || tag !== newest.spec.tag || image === application.spec.image) return undefined
+  const former = { ...application, spec: { ...application.spec, image } }
+  return contentHash(former, secretVersions) === newest.spec.hash ? 'TagMoved' : 'SpecChanged'
+}
+
+function reasonOf(application: Application, newest: ReleaseHeader | undefined, inputs: ReleaseInputs): Reason {
   if (newest === undefined) return 'First'
+  const { secretVersions } = inputs
+  const ofTag = reasonOfTag(application, newest, inputs)
+  if (ofTag) return ofTag
   const { image, commit } = application.spec
   if (image !== newest.spec.image) return commit === undefined || commit === newest.spec.commit ? 'NewImage' : 'NewCommit'
   const versionsBefore = newest.spec.secretVersions ?? {}
@@ -39,11 +57,11 @@ function reasonOf(application: Application, newest: ReleaseHeader | undefined, s
 export function planRelease(
   application: Application,
   newest: ReleaseHeader | undefined,
-  secretVersions: SecretVersions,
+  inputs: ReleaseInputs,
 ): ReleasePlan | undefined {
-  const hash = contentHash(application, secretVersions)
+  const hash = contentHash(application, inputs.secretVersions)
   const number = Math.max(newest?.spec.number ?? 0, application.status?.latestRelease ?? 0) + 1
-  if (newest?.spec.hash !== hash) return { number, hash, reason: reasonOf(application, newest, secretVersions) }
+  if (newest?.spec.hash !== hash) return { number, hash, reason: reasonOf(application, newest, inputs) }
   return isRetried(application, newest) ? { number, hash, reason: 'Retried' } : undefined
 }
 

@@ -103,6 +103,17 @@ function imageBy(...managers: readonly string[]): Application {
   return { metadata: { name: 'shop', managedFields }, spec: { image, commit: 'c1' } } as unknown as Application
 }
 
+test('a tag that moved names the tag: nobody changed the Application', () => {
+  const tagged = live([['kubectl', '2026-01-01T00:00:00Z']])
+  const by = changedBy(
+    { ...tagged, spec: { ...tagged.spec, image: 'ghcr.io/acme/shop:v1' } },
+    { syncs: [], released: 0 },
+    'TagMoved',
+  )
+  expect(by).toEqual({ kind: 'Tag', name: 'ghcr.io/acme/shop:v1' })
+  expect(personIn(by)).toBeUndefined()
+})
+
 test('an image that was promoted was set by the only RemoteSync, unless somebody else set it too', () => {
   const ours = 'sekisho.dev/remote-sync'
   const shop = { syncs: [sync('shop', {})], released: 1 }

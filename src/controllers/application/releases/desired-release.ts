@@ -8,8 +8,8 @@ import { changedByAnnotation, labels, promotedAnnotation, rebasedAnnotation } fr
 import type { NewObject } from '../../../kube/client/client.ts'
 import { ownerReference, uidOf } from '../../../kube/object/owner.ts'
 import { isJsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
-import type { ReleasePlan } from './choose-release.ts'
-import { type SecretVersions, snapshotOf } from './release-content.ts'
+import type { ReleaseInputs, ReleasePlan } from './choose-release.ts'
+import { snapshotOf } from './release-content.ts'
 
 type By = Release['spec']['by']
 type Reason = ReleasePlan['reason']
@@ -95,9 +95,10 @@ export type Changes = { readonly syncs: readonly RemoteSync[]; readonly released
 
 /**
  * `live`: as the API server has it, with `managedFields`. Only the platform sets `spec.commit`, so an image with one was set by the RemoteSync that
- * has this image, or that still works on this commit: it writes its own status afterwards.
+ * has this image, or that still works on this commit: it writes its own status afterwards. When a tag moved, nobody changed the Application.
  */
 export function changedBy(live: Application, { syncs, released }: Changes, reason: Reason): By {
+  if (reason === 'TagMoved') return { kind: 'Tag', name: live.spec.image ?? '' }
   const sync = ofImage(reason) ? syncOf(live, syncs) : undefined
   if (sync) return { kind: 'RemoteSync', name: sync.metadata.name, requestedBy: sync.spec.requestedBy }
   // What changed is another object.
@@ -124,7 +125,7 @@ export function changedByKnown(cached: Application, changes: Changes, reason: Re
 export function desiredRelease(
   application: Application,
   { number, hash, reason }: ReleasePlan,
-  { secretVersions, by }: { readonly secretVersions: SecretVersions; readonly by: By },
+  { secretVersions, tag, by }: ReleaseInputs & { readonly by: By },
 ): NewObject<Release> {
   const { name, namespace = '', generation } = application.metadata
   const { image = '', commit, restartedAt } = application.spec
@@ -141,6 +142,7 @@ export function desiredRelease(
       application: { name, uid: uidOf(application), ...(generation === undefined ? {} : { generation }) },
       number,
       image,
+      ...(tag === undefined ? {} : { tag }),
       ...(commit === undefined ? {} : { commit }),
       hash,
       snapshot: snapshotOf(application),

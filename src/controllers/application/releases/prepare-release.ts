@@ -87,7 +87,8 @@ async function currentRelease(
   const { application, releases: known } = facts
   const { secretVersions, syncs } = known
   const newest = await newestOf(deps, facts)
-  const plan = planRelease(application, newest, secretVersions)
+  const inputs = { secretVersions, tag: facts.followed?.tag }
+  const plan = planRelease(application, newest, inputs)
   if (plan === undefined && newest) return { kind: 'current', release: newest, madeAt: undefined }
   if (plan === undefined) throw new KubeError('a first release is always planned', { status: 0, reason: 'Malformed' })
   // What cannot be rendered is not released.
@@ -97,7 +98,7 @@ async function currentRelease(
   const person = personIn(by)
   const login = person === undefined ? undefined : deps.knownLogin(application.metadata.namespace ?? '', person)
   const named = login === undefined ? by : { ...by, login }
-  const desired = desiredRelease(application, { ...plan, reason }, { secretVersions, by: named })
+  const desired = desiredRelease(application, { ...plan, reason }, { ...inputs, by: named })
   const made: Release = await createRelease({ client: deps.client, application }, desired)
   return { kind: 'current', release: made, madeAt: deps.clock.now().toISOString() }
 }

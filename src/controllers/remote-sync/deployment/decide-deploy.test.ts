@@ -15,6 +15,11 @@ describe('image and commit of the Application', () => {
     ['are set the first time', application(), { kind: 'apply', desired: { spec: { image, commit } } }],
     ['are set for another image', application({ image: 'image@0', commit }), { kind: 'apply' }],
     ['are set for the same image of another commit', application({ image, commit: 'b'.repeat(40) }), { kind: 'apply' }],
+    [
+      'are not set on one that follows a tag',
+      application({ image: 'ghcr.io/acme/shop:v1', followTag: true }),
+      { kind: 'halt', halt: { reason: 'ApplicationFollowsTag', message: expect.stringContaining('"followTag":null') } },
+    ],
     ['are left alone when both are set', current, { kind: 'keep', application: current }],
   ])('%s', (_what, found, expected) => {
     expect(decideDeploy(facts({ application: found }), { image, commit, isPromoted: false })).toMatchObject(expected)

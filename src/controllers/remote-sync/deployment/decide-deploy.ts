@@ -13,11 +13,19 @@ export type DeployAction =
   /** The Application has both already. */
   | { readonly kind: 'keep'; readonly application: Application }
 
+/** Two would set the image. The schema refuses it, too. */
+function followsTag({ metadata: { name, namespace } }: Application): Halt {
+  const unfollow = `kubectl patch application ${name} -n ${namespace} --type merge -p '{"spec":{"followTag":null}}'`
+  const message = `Application ${name} follows a tag, so the image of the commit was built but is not set: to run it: \`${unfollow}\``
+  return halt('Deployed', reasons.applicationFollowsTag, message)
+}
+
 /** Image and commit are written only when one of them differs; a missing Application halts, because a RemoteSync never creates one. */
 export function decideDeploy({ application, remoteSync }: Facts, built: BuiltImage): DeployAction {
   if (!application || application.metadata.deletionTimestamp !== undefined)
     return { kind: 'halt', halt: applicationNotFound('Deployed', remoteSync.spec.application) }
   if (application.spec.image === built.image && application.spec.commit === built.commit) return { kind: 'keep', application }
+  if (application.spec.followTag === true) return { kind: 'halt', halt: followsTag(application) }
   return { kind: 'apply', desired: desiredApplication(application, built) }
 }
 

@@ -1,0 +1,78 @@
+// The fields of an Application that are about its image: whether its tag is followed, and what the platform found out about it. Data only.
+import type { ReasonTexts } from '../../resource.ts'
+import { timestamp } from '../../schema/fields.ts'
+import { flag, integer, list, object, optional, type Rule, text } from '../../schema/schema.ts'
+import { nameField } from './process.ts'
+
+/** Applications of one namespace whose tags are followed: as many as a tenant may have by default. */
+export const mostFollowed = 50
+
+/** `spec.followTag`. */
+export const followTagField = flag({
+  description:
+    'Set it to `true` to follow the tag that `image` names (`latest` when it names none): the platform asks the registry every few minutes which image the tag means, and runs that one by its digest. A new digest makes a release, like any change. It asks without a credential, and only registries that the platform admins listed. `spec.pinnedRelease` pauses it.',
+})
+
+/** What is by its digest cannot move, and what a RemoteSync builds is not under a tag. */
+export const followTagRule: Rule = {
+  rule: "!has(self.followTag) || !self.followTag || (has(self.image) && !has(self.commit) && !self.image.contains('@'))",
+  message:
+    'followTag needs an image that is named by a tag: remove followTag where image names a digest (@sha256:…), is omitted, or is set by a RemoteSync (commit)',
+  fieldPath: '.followTag',
+}
+
+/** The fields of `status`. */
+export const imageStatusFields = {
+  followedTag: optional(
+    object(
+      {
+        image: text({ description: 'The value of `spec.image`.', max: 512 }),
+        digest: text({ description: 'The digest that the registry answered last.', max: 71, pattern: '^sha256:[0-9a-f]{64}$' }),
+        since: timestamp('When it was answered for the first time, after another one.'),
+      },
+      { description: 'What the tag means that `spec.followTag` follows.' },
+    ),
+  ),
+  imageContents: optional(
+    object(
+      {
+        image: text({ description: 'The image that was read, by digest.', max: 512 }),
+        port: optional(integer({ description: 'The port that the image names.', min: 1, max: 65_535 })),
+        processes: optional(
+          list(
+            object(
+              {
+                name: nameField('The name of the process.'),
+                type: text({ description: 'The process type of the buildpacks.', max: 64 }),
+              },
+              { description: 'One process of the image.' },
+            ),
+            {
+              description: 'The processes that buildpacks put into the image; absent when no buildpacks built it.',
+              max: 20,
+              unique: ['name'],
+            },
+          ),
+        ),
+      },
+      { description: 'What the platform read from the image, when what runs depends on it.' },
+    ),
+  ),
+}
+
+/** Reasons of the condition Following, and of Ready and Rendered while nothing is known of the tag. */
+export const imageReasons = {
+  tagKnown: 'TagKnown',
+  tagUnreadable: 'TagUnreadable',
+  registryNotFollowed: 'RegistryNotFollowed',
+  tooManyFollowed: 'TooManyFollowed',
+} as const
+
+export const imageReasonTexts: ReasonTexts<typeof imageReasons> = {
+  TagKnown: 'The registry answered which image the tag means.',
+  TagUnreadable:
+    'The registry does not say which image the tag means: it does not answer, has no such tag, or lets nobody read it without a credential. The platform asks again.',
+  RegistryNotFollowed:
+    'The platform does not ask this registry. A platform admin lists those that it asks in `SEKISHO_FOLLOWED_REGISTRIES`. Until then name a digest in `spec.image`, without `spec.followTag`.',
+  TooManyFollowed: `As many as ${mostFollowed} older Applications of the namespace follow a tag already. Remove \`spec.followTag\` from one of them.`,
+}

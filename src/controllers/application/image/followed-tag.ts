@@ -1,0 +1,131 @@
+// What the tag of an Application that follows it means, and the Application as it runs then: by digest. Pure, but for asking what is known of the tag.
+// What it meant last is in the status, so that nothing changes while the registry is away or after a restart.
+import { mostFollowed } from '../../../api/apps/application/image.ts'
+import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
+import type { WantedCondition } from '../../../kube/object/conditions.ts'
+import type { Refusal } from '../../../policy/check.ts'
+import type { FollowedRegistry } from '../../../registry/followed-tags/followed-registry.ts'
+import type { FollowedTag } from '../../../registry/followed-tags/read-tag.ts'
+import type { TagWatch } from '../../../registry/followed-tags/tag-watch.ts'
+import { parseReference, placeOfImage, type RegistryPlace } from '../../../registry/image-place.ts'
+import { isRepositoryName } from '../../../registry/repository.ts'
+
+/** The registries that may be asked, and what is known of their tags. */
+export type FollowedTags = TagWatch & { readonly registries: readonly FollowedRegistry[] }
+
+/** What is known of the tag of one Application. */
+export type Followed = {
+  /** `spec.image`. */
+  readonly tag: string
+  /** What it meant when the registry last answered; undefined before that. */
+  readonly digest: string | undefined
+  /** Why the registry was not asked, or did not answer. With neither this nor a digest the first answer is awaited. */
+  readonly problem: Refusal | undefined
+  readonly againMilliseconds: number | undefined
+}
+
+export type FollowDeps = {
+  readonly tags: FollowedTags
+  readonly place: RegistryPlace
+  /** Those of the namespace with `spec.followTag`. */
+  readonly following: readonly Application[]
+}
+
+const setting = 'SEKISHO_FOLLOWED_REGISTRIES'
+/** Of a name with its registry (distribution reference grammar), so that there is room for a digest. */
+const longestName = 255
+const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/
+const digestCure = 'until then name a digest (@sha256:…) in spec.image, without spec.followTag'
+
+function byAge({ metadata: a }: Application, { metadata: b }: Application): number {
+  const [left, right] = [`${a.creationTimestamp} ${a.name}`, `${b.creationTimestamp} ${b.name}`]
+  return left < right ? -1 : 1
+}
+
+/** The oldest ones are followed. */
+function isSurplus({ metadata }: Application, following: readonly Application[]): boolean {
+  if (following.length <= mostFollowed) return false
+  return !following
+    .toSorted(byAge)
+    .slice(0, mostFollowed)
+    .some(other => other.metadata.uid === metadata.uid)
+}
+
+function notFollowed(registries: readonly FollowedRegistry[], host: string): Refusal {
+  const hosts = registries.map(registry => registry.host).join(', ')
+  const message =
+    hosts === ''
+      ? `spec.followTag: the platform follows tags in no registry: a platform admin lists ${host} in ${setting}; ${digestCure}`
+      : `spec.followTag: the platform follows no tags in ${host}, only in ${hosts}: a platform admin adds it to ${setting}; ${digestCure}`
+  return { reason: reasons.registryNotFollowed, message }
+}
+
+/** The tag to ask for, or why it is not asked for. */
+function tagOf(application: Application, image: string, { tags, place, following }: FollowDeps): FollowedTag | Refusal {
+  const { host, path: repository, name, tag = 'latest' } = parseReference(image)
+  if (placeOfImage(image, place).kind !== 'elsewhere') {
+    const message = `spec.followTag: in the platform's own registry only builds push, each under a tag of its own: a RemoteSync deploys what it builds; remove spec.followTag`
+    return { reason: reasons.registryNotFollowed, message }
+  }
+  if (!isRepositoryName(repository) || !tagPattern.test(tag) || name.length > longestName)
+    return { reason: reasons.tagUnreadable, message: 'spec.image is not the name of an image with a tag: correct it' }
+  const registry = tags.registries.find(listed => listed.host === host)
+  if (registry === undefined) return notFollowed(tags.registries, host)
+  if (!isSurplus(application, following)) return { registry, repository, tag }
+  const message = `spec.followTag: ${mostFollowed} older Applications of this namespace follow a tag already: remove spec.followTag from one of them, or here`
+  return { reason: reasons.tooManyFollowed, message }
+}
+
+/** Undefined when the Application follows no tag. Asks for it when that is due. */
+export function followedOf(application: Application, deps: FollowDeps): Followed | undefined {
+  const { spec, status, metadata } = application
+  if (spec.followTag !== true || spec.image === undefined) return undefined
+  const { image } = spec
+  const digest = status?.followedTag?.image === image ? status.followedTag.digest : undefined
+  const without = (problem: Refusal): Followed => ({ tag: image, digest, problem, againMilliseconds: undefined })
+  if (spec.pinnedRelease !== undefined) {
+    const message = `the tag is not asked for while spec.pinnedRelease is ${spec.pinnedRelease}: remove that field to follow it again`
+    return without({ reason: reasons.pinned, message })
+  }
+  const tag = tagOf(application, image, deps)
+  if ('reason' in tag) return without(tag)
+  const state = deps.tags.stateOf(tag, metadata.namespace ?? '')
+  const message = `the registry ${tag.registry.host} ${state.problem}: it is asked again`
+  const problem = state.problem === undefined ? undefined : { reason: reasons.tagUnreadable, message }
+  return { tag: image, digest: state.digest ?? digest, problem, againMilliseconds: state.againMilliseconds }
+}
+
+/** The Application as it runs: with the digest in place of the tag. The same one while no digest is known. */
+export function byDigest(application: Application, followed: Followed | undefined): Application {
+  if (followed?.digest === undefined) return application
+  return { ...application, spec: { ...application.spec, image: `${parseReference(followed.tag).name}@${followed.digest}` } }
+}
+
+/** True when the tag means another image than the status says: the Application changes without a new generation. */
+export function hasMoved({ status }: Application, followed: Followed | undefined): boolean {
+  return followed?.digest !== undefined && status?.followedTag?.digest !== followed.digest
+}
+
+/** What the status says of the tag: the field and the condition. Nothing without `followed`. */
+export function followedStatus(
+  { status }: Application,
+  followed: Followed | undefined,
+  now: Date,
+): {
+  readonly followedTag?: NonNullable<NonNullable<Application['status']>['followedTag']>
+  readonly condition?: WantedCondition
+} {
+  if (followed === undefined) return {}
+  const { tag, digest, problem } = followed
+  const before = status?.followedTag
+  const isSame = before?.image === tag && before.digest === digest
+  const followedTag = digest === undefined ? undefined : isSame ? before : { image: tag, digest, since: now.toISOString() }
+  if (followedTag === undefined) return problem ? { condition: { ...following, status: 'False', ...problem } } : {}
+  const known = `${tag} means ${digest} since ${followedTag.since}`
+  const condition: WantedCondition = problem
+    ? { ...following, status: 'False', reason: problem.reason, message: `${problem.message}; as last answered, ${known}` }
+    : { ...following, status: 'True', reason: reasons.tagKnown, message: known }
+  return { followedTag, condition }
+}
+
+const following = { type: 'Following' } as const
