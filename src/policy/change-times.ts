@@ -4,7 +4,7 @@
  * So much later than the change must the question have been that its answer showed it: GitHub's times have whole seconds, and its servers learn of a
  * change one after the other.
  */
-const settlingMilliseconds = 60_000
+export const settlingMilliseconds = 60_000
 
 /** A question: when it was asked, and the time of the last change that GitHub named before it. */
 export type TimedQuestion = { readonly at: Date; readonly time: string | undefined }

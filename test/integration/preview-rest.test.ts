@@ -7,6 +7,7 @@ import { previewApproval } from '../../src/api/apps/preview-approval.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { createPreviewApprovalController } from '../../src/controllers/preview-approval/index.ts'
 import { type GitHubRequest, recordGitHubRequests } from '../bench/previews/github-requests.ts'
+import { findCondition } from '../../src/kube/object/conditions.ts'
 import { patience, runPods } from '../fixtures/application-fixture.ts'
 import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { waitUntil } from '../fixtures/harness.ts'
@@ -97,7 +98,7 @@ test('a waiting fork and a merge commit cost nothing but the list; a push to the
   await untilAsked(() => asked(rest), list, resyncs)
   expect(asked(rest).filter(one => one !== `GET ${list} 304`)).toEqual([])
 
-  // The same file as in the branch: they do not conflict.
+  // The same file with the same text as in the branch: they do not conflict.
   const base = await push('dave', 'acme/shop', 'main', 'one')
   expect(await fixture.merged(commit)).toMatchObject({ base })
 
@@ -113,4 +114,27 @@ test('a waiting fork and a merge commit cost nothing but the list; a push to the
     patience,
   )
   expect(approvals.map(({ spec }) => [spec.number, spec.headCommit, spec.via])).toEqual([[waiting.number, sha, 'Comment']])
+}, 240_000)
+
+test('a conflict costs nothing but the list; a push to the base branch that ends it is found without webhooks', async () => {
+  const fixture = await start()
+  const { client, namespace, number, waiting, commit, asked } = fixture
+  const becomes = (state: string) => fixture.rows({ [number]: state, [waiting.number]: 'WaitingForApproval' })
+  await push('dave', 'acme/shop', 'main', 'another')
+  await becomes('Conflict')
+  const old = performance.now()
+  grewOld()
+  await untilAsked(() => asked(old), `/repositories/${shop}/issues/${waiting.number}/comments`)
+  await untilAsked(() => asked(old), `/repositories/${shop}/branches/main`)
+  const settled = performance.now()
+  await untilAsked(() => asked(settled), list, 2)
+
+  const rest = performance.now()
+  await untilAsked(() => asked(rest), list, resyncs)
+  expect(asked(rest).filter(one => one !== `GET ${list} 304`)).toEqual([])
+  const conflicting = await client.get(remoteSync, { namespace, name: `shop-pr-${number}` })
+  expect(findCondition(conflicting?.status?.conditions, 'Ready')?.reason).toBe('MergeConflict')
+
+  const base = await push('dave', 'acme/shop', 'main', 'one')
+  expect(await fixture.merged(commit)).toMatchObject({ base })
 }, 240_000)
