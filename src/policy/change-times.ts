@@ -13,3 +13,8 @@ export type TimedQuestion = { readonly at: Date; readonly time: string | undefin
 export function isSettled({ at, time }: TimedQuestion, now: string | undefined): boolean {
   return time !== undefined && time === now && at.getTime() - Date.parse(time) > settlingMilliseconds
 }
+
+/** A time of GitHub in one spelling, so that texts of several answers can be compared; undefined for what is none. */
+export function changeTime(text: string | undefined): string | undefined {
+  return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString()
+}

@@ -14,6 +14,7 @@ import { waitUntil } from '../fixtures/harness.ts'
 import { startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
 import { image, succeeded } from '../fixtures/remote-sync-fixture.ts'
+import { setStatus } from '../fixtures/remote-sync-objects.ts'
 
 useEmulatedGitHub()
 
@@ -63,9 +64,14 @@ async function start() {
   return { ...fixture, number, waiting, commit, merged, asked }
 }
 
+/** As GitHub writes it. */
+function hourAgo(): string {
+  return new Date(Date.now() - 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
 /** All that happened is an hour old. */
 function grewOld(): void {
-  const ago = new Date(Date.now() - 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z')
+  const ago = hourAgo()
   github.context.store.change(state => {
     repository().pushedAt = ago
     for (const pull of state.pullRequests) pull.updatedAt = ago
@@ -122,6 +128,10 @@ test('a conflict costs nothing but the list; a push to the base branch that ends
   const becomes = (state: string) => fixture.rows({ [number]: state, [waiting.number]: 'WaitingForApproval' })
   await push('dave', 'acme/shop', 'main', 'another')
   await becomes('Conflict')
+  await setStatus(remoteSync, namespace, `shop-pr-${number}`, { pullRequest: { conflictSince: hourAgo() } })
+  const wakes = performance.now()
+  await fixture.wake(`shop-pr-${number}`)
+  await untilAsked(() => asked(wakes), `/repositories/${shop}/pulls/${number}`)
   const old = performance.now()
   grewOld()
   await untilAsked(() => asked(old), `/repositories/${shop}/issues/${waiting.number}/comments`)

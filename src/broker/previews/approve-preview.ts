@@ -19,6 +19,7 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../kube/client/errors.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
+import { isSameApproval } from '../../policy/same-approval.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import type { Identity } from '../people/tenant-access.ts'
 import type { VisiblePreviews } from './visible-previews.ts'
@@ -32,7 +33,7 @@ export type ApprovePreviewDeps = {
   /** Rejects with `unauthenticated` when the person has to sign in again. */
   readonly repositoryClient: (host: string, userId: number) => Promise<PersonsRepository>
   readonly kube: Pick<KubeClient, 'create' | 'get'>
-  readonly audit: Pick<AuditLog, 'append'>
+  readonly audit: Pick<AuditLog, 'append' | 'appendOnce'>
   readonly log: Log
 }
 
@@ -165,9 +166,15 @@ export async function approvePreview(deps: ApprovePreviewDeps, request: Approval
   const approval: NewApproval = { repository, number, headCommit, by: { id: by.id, login: by.login }, via }
   const { name } = newPreviewApproval(pipeline, approval).metadata
   const object = `PreviewApproval/${namespace}/${name}`
-  await deps.audit.append(
-    recordOf(request, pipeline, { object, outcome: 'allowed', reason: reasonTexts[via], repository, login: by.login }),
-  )
+  const record = recordOf(request, pipeline, {
+    object,
+    outcome: 'allowed',
+    reason: reasonTexts[via],
+    repository,
+    login: by.login,
+  })
+  // A process may have ended between the record and the object: who asks again finishes the same approval.
+  await deps.audit.appendOnce(record, earlier => earlier.some(one => isSameApproval(one, record)))
   await create(deps, pipeline, approval)
   deps.log.info({ approval: name, namespace, subject: request.identity.subject, via }, 'preview approved')
   return name
