@@ -13,7 +13,13 @@ test.each<[WokenPullRequest | undefined, string]>([
   expect(pullRequestOfWake(wake)).toBe(pullRequest)
 })
 
-test.each(['', 'now', '2026-01-01T12:00:00Z/token-desk', 'a/b/pull/', 'a/b/pull/x', 'a/b/pull/0', 'a/b/c/pull/1', 'a/b/pull/1/2'])(
-  '%s is about no pull request alone',
-  text => expect(pullRequestOfWake(text)).toBeUndefined(),
-)
+test.each([
+  '',
+  'now',
+  '2026-01-01T12:00:00Z/token-desk',
+  'a/b/pull/',
+  'a/b/pull/x',
+  'a/b/pull/0',
+  'a/b/c/pull/1',
+  'a/b/pull/1/2',
+])('%s is about no pull request alone', text => expect(pullRequestOfWake(text)).toBeUndefined())

@@ -111,7 +111,10 @@ test('texts that people wrote into a push are not kept', () => {
 
 test('what people wrote on a pull request is not kept', () => {
   const said = { body: '/sekisho approve', user: { login: 'dave' } }
-  const { kept } = reduceDelivery('issue_comment', bytes({ ...bodies.issue_comment, issue: { number: 3, title: 'x' }, comment: said }))
+  const { kept } = reduceDelivery(
+    'issue_comment',
+    bytes({ ...bodies.issue_comment, issue: { number: 3, title: 'x' }, comment: said }),
+  )
   expect(JSON.parse(kept.toString())).toEqual({
     action: 'created',
     repository,
