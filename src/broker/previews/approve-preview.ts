@@ -5,6 +5,7 @@ import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import {
   type ApprovalWay,
   approves,
+  isSameApproval,
   type NewApproval,
   newPreviewApproval,
   previewApproval,
@@ -19,7 +20,6 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../kube/client/errors.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import { isSameApproval } from '../../policy/same-approval.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import type { Identity } from '../people/tenant-access.ts'
 import type { VisiblePreviews } from './visible-previews.ts'

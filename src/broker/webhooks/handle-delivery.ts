@@ -1,9 +1,8 @@
 // What one stored delivery does: wakes the affected objects, ends the sign-ins of a person who revoked the App, resumes onboardings that
 // waited for an owner. Safe to repeat: a wake is a hint, and everything else reads the state first.
 import type { AuditRecord } from '../../api/audit-event.ts'
-import { userSubject, wakeAnnotation } from '../../api/names.ts'
+import { userSubject, type WokenPullRequest, wakeAnnotation, wakeText } from '../../api/names.ts'
 import { keyText } from '../../api/resource.ts'
-import { type WokenPullRequest, wakeText } from '../../api/wake.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ClaimedDelivery } from '../../store/inbox/inbox.ts'

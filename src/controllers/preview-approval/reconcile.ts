@@ -3,7 +3,7 @@
 // the audit log has one record of an approval, and the name of the object contains the commit.
 
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
-import { previewApproval } from '../../api/apps/preview-approval.ts'
+import { isSameApproval, previewApproval } from '../../api/apps/preview-approval.ts'
 import { type AccessReader, type DiscussedPullRequest, type DiscussionClient, writerById } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../kube/client/errors.ts'
@@ -12,7 +12,6 @@ import { mergeConditions } from '../../kube/object/conditions.ts'
 import { uidOf } from '../../kube/object/owner.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import { changeTime } from '../../policy/change-times.ts'
-import { isSameApproval } from '../../policy/same-approval.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import { retryMilliseconds, unreachable } from '../github-unreachable.ts'
 import { type AccessDeps, accessOnce, planOwnedGrant, type RepositoryAccess } from '../owned-grant.ts'
