@@ -15,7 +15,7 @@ const developmentRooms = {
   images: 'cluster',
   kpack: 'cluster|images',
   up: 'cluster|postgres|images',
-  demo: 'cluster|up',
+  demo: 'cluster|up|images',
   attack: 'cluster|up|demo',
   generate: 'github|attack|up',
   test: 'cluster|up',

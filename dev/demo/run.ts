@@ -15,6 +15,7 @@ import {
 import { readLocalGitHub } from '../up/github.ts'
 import type { DemoContext } from './context.ts'
 import { demoPlace } from './place.ts'
+import { openPreviewImages } from './preview-images.ts'
 import { accessSteps } from './scenario/access.ts'
 import { attackSteps } from './scenario/attacks.ts'
 import { deploySteps } from './scenario/deploy.ts'
@@ -27,11 +28,12 @@ import { person, type ToolPaths } from './tools.ts'
 /** Runs all steps, or only those of the main job, and prints each; throws the error of the first step that fails. */
 export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Promise<void> {
   const started = performance.now()
-  const demo = await prepareDemo(await demoPlace(readClusterSettings()))
+  const settings = readClusterSettings()
+  const demo = await prepareDemo(await demoPlace(settings))
   const passed = await runSteps([
     ...onboardSteps(demo),
     ...deploySteps(demo),
-    ...(only === undefined ? [...firstDaySteps(demo), ...previewSteps(demo)] : []),
+    ...(only === undefined ? [...firstDaySteps(demo), ...previewSteps(demo, openPreviewImages(settings))] : []),
     ...accessSteps(demo),
     ...(only === undefined ? attackSteps(demo) : []),
   ])

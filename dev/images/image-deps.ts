@@ -18,7 +18,7 @@ import { createNodeSource } from './node-source.ts'
 import type { ImageName } from './recipes/catalog.ts'
 import { authorizeAt, basicOf, givenRegistrySettings, parseGivenRegistry } from './registry/given-registry.ts'
 import { createPushTokens, type PushTokens } from './registry/push-token.ts'
-import { createRegistryClient } from './registry/registry-client.ts'
+import { createRegistryClient, type RegistryClient } from './registry/registry-client.ts'
 
 /** They run before the platform, which issues the tokens of the other registry. */
 const startedFirst: readonly ImageName[] = ['sekisho', 'kpack']
@@ -33,7 +33,7 @@ export async function createImageDeps(
   const nodeVersion = (await readFile(join(settings.repository, '.node-version'), 'utf8')).trim()
   const own = settings.givenKubeconfig === undefined ? settings : givenState(settings)
   const authority = join(devClusterFolder(own), 'pki', 'ca.crt')
-  const registryOf = settings.givenKubeconfig === undefined ? localRegistries(settings) : givenRegistry(settings)
+  const registryOf = registriesOf(settings)
   return {
     store: createBlobStore(join(cacheFolder, 'images', 'blobs')),
     recordFolder: join(cacheFolder, 'images', 'layers'),
@@ -57,6 +57,17 @@ export async function createImageDeps(
 }
 
 type Registries = (name: ImageName) => TargetRegistry
+
+function registriesOf(settings: ClusterSettings): Registries {
+  return settings.givenKubeconfig === undefined ? localRegistries(settings) : givenRegistry(settings)
+}
+
+/** The registry of the tenants' images, read as who pushes what builds begin from. Throws `invalid_configuration` as `make up` does. */
+export function sharedRegistry(settings: ClusterSettings): RegistryClient {
+  const { address, client } = registriesOf(settings)('run')
+  if (client === undefined) throw new AppError('internal', `there is no client for the registry ${address}`)
+  return client
+}
 
 function localRegistries(settings: ClusterSettings): Registries {
   const tokens = createPushTokens(registryAuthorityFiles(join(devClusterFolder(settings), 'pki')), registryTokens)

@@ -11,6 +11,31 @@ export function isReservedKey(key: string): boolean {
 /** A change of this annotation makes the controller check the object. The broker sets it when a webhook affects the object. */
 export const wakeAnnotation = `${domain}/wake`
 
+/** Which pull request a wake is about. `unknown`: about one pull request, and the broker does not know which. */
+export type WokenPullRequest = number | 'unknown'
+
+export type Wake = {
+  readonly receivedAt: Date
+  readonly deliveryId: string
+  /** Undefined: about the repository, the account or a person. */
+  readonly pullRequest: WokenPullRequest | undefined
+}
+
+/**
+ * The value of the wake annotation: `<RFC 3339 time>/<delivery id>`, and `/pull/<number>` for what is about one pull request. A hint: the next one
+ * replaces it, also before anybody has seen it, so that what it is about must be found without it as well.
+ */
+export function wakeText({ receivedAt, deliveryId, pullRequest }: Wake): string {
+  const about = pullRequest === undefined ? '' : `/pull/${pullRequest}`
+  return `${receivedAt.toISOString()}/${deliveryId}${about}`
+}
+
+/** The pull request that a wake is about; undefined for every other text, which may be about all of them. */
+export function pullRequestOfWake(wake: string): WokenPullRequest | undefined {
+  const [, about] = /^[^/]*\/[^/]*\/pull\/(unknown|[1-9]\d{0,9})$/.exec(wake) ?? []
+  return about === undefined || about === 'unknown' ? about : Number(about)
+}
+
 /** Labels of objects that the platform creates. */
 export const labels = {
   tenant: `${domain}/tenant`,

@@ -6,6 +6,7 @@ import { createComment } from '../../dev/github/actions/pull-requests/comments.t
 import { previewApproval } from '../../src/api/apps/preview-approval.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { createPreviewApprovalController } from '../../src/controllers/preview-approval/index.ts'
+import { findCondition } from '../../src/kube/object/conditions.ts'
 import { type GitHubRequest, recordGitHubRequests } from '../bench/previews/github-requests.ts'
 import { patience, runPods } from '../fixtures/application-fixture.ts'
 import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
@@ -13,6 +14,7 @@ import { waitUntil } from '../fixtures/harness.ts'
 import { startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
 import { image, succeeded } from '../fixtures/remote-sync-fixture.ts'
+import { setStatus } from '../fixtures/remote-sync-objects.ts'
 
 useEmulatedGitHub()
 
@@ -62,9 +64,14 @@ async function start() {
   return { ...fixture, number, waiting, commit, merged, asked }
 }
 
+/** As GitHub writes it. */
+function hourAgo(): string {
+  return new Date(Date.now() - 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
 /** All that happened is an hour old. */
 function grewOld(): void {
-  const ago = new Date(Date.now() - 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z')
+  const ago = hourAgo()
   github.context.store.change(state => {
     repository().pushedAt = ago
     for (const pull of state.pullRequests) pull.updatedAt = ago
@@ -97,7 +104,7 @@ test('a waiting fork and a merge commit cost nothing but the list; a push to the
   await untilAsked(() => asked(rest), list, resyncs)
   expect(asked(rest).filter(one => one !== `GET ${list} 304`)).toEqual([])
 
-  // The same file as in the branch: they do not conflict.
+  // The same file with the same text as in the branch: they do not conflict.
   const base = await push('dave', 'acme/shop', 'main', 'one')
   expect(await fixture.merged(commit)).toMatchObject({ base })
 
@@ -113,4 +120,31 @@ test('a waiting fork and a merge commit cost nothing but the list; a push to the
     patience,
   )
   expect(approvals.map(({ spec }) => [spec.number, spec.headCommit, spec.via])).toEqual([[waiting.number, sha, 'Comment']])
+}, 240_000)
+
+test('a conflict costs nothing but the list; a push to the base branch that ends it is found without webhooks', async () => {
+  const fixture = await start()
+  const { client, namespace, number, waiting, commit, asked } = fixture
+  const becomes = (state: string) => fixture.rows({ [number]: state, [waiting.number]: 'WaitingForApproval' })
+  await push('dave', 'acme/shop', 'main', 'another')
+  await becomes('Conflict')
+  await setStatus(remoteSync, namespace, `shop-pr-${number}`, { pullRequest: { conflictSince: hourAgo() } })
+  const wakes = performance.now()
+  await fixture.wake(`shop-pr-${number}`)
+  await untilAsked(() => asked(wakes), `/repositories/${shop}/pulls/${number}`)
+  const old = performance.now()
+  grewOld()
+  await untilAsked(() => asked(old), `/repositories/${shop}/issues/${waiting.number}/comments`)
+  await untilAsked(() => asked(old), `/repositories/${shop}/branches/main`)
+  const settled = performance.now()
+  await untilAsked(() => asked(settled), list, 2)
+
+  const rest = performance.now()
+  await untilAsked(() => asked(rest), list, resyncs)
+  expect(asked(rest).filter(one => one !== `GET ${list} 304`)).toEqual([])
+  const conflicting = await client.get(remoteSync, { namespace, name: `shop-pr-${number}` })
+  expect(findCondition(conflicting?.status?.conditions, 'Ready')?.reason).toBe('MergeConflict')
+
+  const base = await push('dave', 'acme/shop', 'main', 'one')
+  expect(await fixture.merged(commit)).toMatchObject({ base })
 }, 240_000)

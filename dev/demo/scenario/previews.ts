@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { DemoContext } from '../context.ts'
 import { tenantNamespace } from '../context.ts'
 import { askGitHub, onGitHub } from '../github.ts'
+import type { PreviewImages } from '../preview-images.ts'
 import { eventually, expectThat, type Step } from '../steps.ts'
 import { mustRun } from '../tools.ts'
 import { readSync, untilContains, urlAnswers } from './deploy.ts'
@@ -18,7 +19,8 @@ import {
   untilNothingIsLeft,
 } from './pull-request.ts'
 
-export function previewSteps(demo: DemoContext): readonly Step[] {
+/** `images`: absent where the registry cannot be asked. */
+export function previewSteps(demo: DemoContext, images: PreviewImages | undefined): readonly Step[] {
   const { dave, noah } = demo.people
   const own: Origin = { who: dave, branch: 'demo-preview' }
   const forked: Origin = { who: noah, branch: 'demo-fork', fork: 'noah/shop-fork' }
@@ -44,11 +46,11 @@ export function previewSteps(demo: DemoContext): readonly Step[] {
     },
     {
       title: 'noah opens one from his fork: nothing of it is built until dave approves that commit; the next push waits again',
-      run: () => forkWaits(demo, forked),
+      run: () => forkWaits(demo, images, forked),
     },
     {
       title: 'dave merges: main takes the image of the preview without a build, and nothing of the preview is left',
-      run: () => promoted(demo, pull, commit),
+      run: () => promoted(demo, images, { pull, commit }),
     },
   ]
 }
@@ -72,7 +74,7 @@ async function shown(demo: DemoContext, pull: PullRequest, commit: string, title
   return `#${pull.number}: ${row.url} → 200 “${title}…”; one comment, status success, deployment success`
 }
 
-async function forkWaits(demo: DemoContext, origin: Origin): Promise<string> {
+async function forkWaits(demo: DemoContext, images: PreviewImages | undefined, origin: Origin): Promise<string> {
   const repository = `${tenantNamespace}/shop`
   await onGitHub(demo, 'olivia', `PUT /repos/${repository}/collaborators/noah`, { permission: 'pull' })
   try {
@@ -90,20 +92,28 @@ async function forkWaits(demo: DemoContext, origin: Origin): Promise<string> {
     await untilContains(demo.people.dave, `${running.url}/`, '<title>A roof of noah</title>')
     const approvals = await mustRun(demo.people.dave, demo.tools.kubectl, ['get', 'previewapprovals', '-o', 'wide'])
     expectThat(approvals.includes('dave') && !/\bnoah\b/.test(approvals), `dave did not approve it: ${approvals}`)
+    const name = `${pipelineName}-pr-${pull.number}`
+    const built = (await images?.built(name)) ?? []
     const second = await pushTitle(demo, origin, 'Another roof of noah')
     await pull.untilState('WaitingForApproval', second)
     await pull.close()
-    await untilNothingIsLeft(demo, { name: `${pipelineName}-pr-${pull.number}`, number: pull.number, approved: [first] })
-    return `#${pull.number}: ${first.slice(0, 8)} waited, dave approved it, ${running.url} served it; ${second.slice(0, 8)} waited again, and after its end nothing is left`
+    const registry = await untilNothingIsLeft(demo, {
+      ...{ name, number: pull.number, approved: [first] },
+      images: images && (() => images.left(name, built)),
+    })
+    return `#${pull.number}: ${first.slice(0, 8)} waited, dave approved it, ${running.url} served it; ${second.slice(0, 8)} waited again, and after its end nothing is left${registry}`
   } finally {
     await askGitHub(demo, 'olivia', `DELETE /repos/${repository}/collaborators/noah`)
   }
 }
 
-async function promoted(demo: DemoContext, pull: PullRequest, commit: string): Promise<string> {
+type Merged = { readonly pull: PullRequest; readonly commit: string }
+
+async function promoted(demo: DemoContext, images: PreviewImages | undefined, { pull, commit }: Merged): Promise<string> {
   const { dave } = demo.people
   const name = `${pipelineName}-pr-${pull.number}`
   const preview = await readSync(demo, dave, name)
+  const built = (await images?.built(name)) ?? []
   const merged = await pull.merge()
   const sync = await eventually(`main to run ${merged}`, 60, async () => {
     const found = await readSync(demo, dave)
@@ -116,13 +126,17 @@ async function promoted(demo: DemoContext, pull: PullRequest, commit: string): P
   demo.pushed.push(sync.status?.imageCommit ?? '')
   demo.title = (await untilContains(dave, await urlOf(demo), '<title>A green roof')).match(/<title>(.*)<\/title>/)?.[1] ?? ''
   await urlAnswers(demo, dave)
-  await untilNothingIsLeft(demo, { name, number: pull.number })
+  const kept = sync.status?.image?.split('@')[1]
+  const registry = await untilNothingIsLeft(demo, {
+    ...{ name, number: pull.number },
+    images: images && (() => images.left(name, built, kept)),
+  })
   await pull.untilComment('destroyed')
   const deployment = await eventually('the deployment to be inactive', 60, async () => {
     const found = await pull.deploymentOf(commit)
     return found?.state === 'inactive' ? found : undefined
   })
-  return `main runs ${sync.status?.image} of commit ${commit.slice(0, 8)}; the comment says destroyed, the deployment is ${deployment.state}`
+  return `main runs ${sync.status?.image} of commit ${commit.slice(0, 8)}; the comment says destroyed, the deployment is ${deployment.state}; nothing else is left${registry}`
 }
 
 async function urlOf(demo: DemoContext): Promise<string> {

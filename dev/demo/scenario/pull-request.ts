@@ -102,8 +102,16 @@ export function pullRequestOf(demo: DemoContext, number: number) {
   }
 }
 
-/** The preview `name` of pull request `number`; `approved`: the commits of a fork that a person let run. */
-type EndedPreview = { readonly name: string; readonly number: number; readonly approved?: readonly string[] }
+/**
+ * The preview `name` of pull request `number`; `approved`: the commits of a fork that a person let run; `images`: what the registry still has of it,
+ * absent where the registry cannot be asked.
+ */
+type EndedPreview = {
+  readonly name: string
+  readonly number: number
+  readonly approved?: readonly string[]
+  readonly images?: (() => Promise<readonly string[]>) | undefined
+}
 
 type Approvals = { readonly items: readonly { readonly spec: { readonly number: number; readonly headCommit: string } }[] }
 type Builds = {
@@ -112,10 +120,11 @@ type Builds = {
 }
 
 /**
- * Awaits that Application, RemoteSync, grant and pods are gone, and that nothing is built or waits to be; rejects with what is left. Asked as dave, who
- * cannot list the registry: that images of a preview leave it is tried in src/registry/unused-images/ended-previews.test.ts.
+ * Awaits that Application, RemoteSync, grant and pods are gone, that nothing is built or waits to be, and that the registry has no image and no cache of
+ * it; rejects with what is left. Resolves to what it could not ask, as text. All but the registry is asked as dave.
  */
-export async function untilNothingIsLeft(demo: DemoContext, { name, number, approved = [] }: EndedPreview): Promise<void> {
+export async function untilNothingIsLeft(demo: DemoContext, ended: EndedPreview): Promise<string> {
+  const { name, number, approved = [], images } = ended
   const { dave } = demo.people
   const get = (args: readonly string[]) => mustRun(dave, demo.tools.kubectl, ['get', ...args, '-n', tenantNamespace])
   await eventually(`nothing of ${name} to be left`, 60, async () => {
@@ -137,6 +146,14 @@ export async function untilNothingIsLeft(demo: DemoContext, { name, number, appr
   const { items }: Approvals = JSON.parse(await get(['previewapprovals', '-o', 'json']))
   const others = items.filter(({ spec }) => spec.number === number && !approved.includes(spec.headCommit))
   if (others.length > 0) throw new Error(`pull request ${number} has approvals of ${JSON.stringify(others)}`)
+  if (images === undefined) return '; the registry was not asked: SEKISHO_UP_REGISTRY is not set'
+  // Images go when the pods have ended, five seconds after the last look that finds them in use (src/registry/unused-images/ended-previews.ts).
+  await eventually(`no image and no cache of ${name} to be left in the registry`, 120, async () => {
+    const left = await images()
+    if (left.length === 0) return true
+    throw new Error(left.join(', '))
+  })
+  return ', nor in the registry'
 }
 
 /** Logs of builds are kept after them: only what runs or waits counts. */

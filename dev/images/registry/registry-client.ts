@@ -1,12 +1,16 @@
-// The five requests of the distribution API that a push needs (OCI distribution spec, "Push"), to a registry of the development cluster or to one that
-// the user gave, with a credential where it asks for one. It knows nothing about images.
+// The five requests of the distribution API that a push needs (OCI distribution spec, "Push"), and the list of tags, to a registry of the development
+// cluster or to one that the user gave, with a credential where it asks for one. It knows nothing about images.
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { request } from 'undici'
 import { AppError } from '../../../src/lib/errors.ts'
+import { readAtMost } from '../../../src/lib/http/byte-stream.ts'
+import { asObject, listAt, parseJson } from '../../../src/lib/json/json-value.ts'
 import type { Digest } from '../blobs/blob-store.ts'
 
 export type RegistryClient = {
+  /** Empty for a repository that does not exist. Throws `upstream_failed` for a list that the registry cut, or that is none. */
+  readonly tags: (repository: string) => Promise<readonly string[]>
   /** The digest of a tag; undefined when there is none. */
   readonly manifestDigest: (repository: string, tag: string, mediaType: string) => Promise<string | undefined>
   readonly hasBlob: (repository: string, digest: Digest) => Promise<boolean>
@@ -28,25 +32,28 @@ export type RegistryClientOptions = {
   readonly prefix?: string
 }
 
+/** More than the tags of a thousand builds. */
+const mostListBytes = 1_048_576
+
 /** `address` is host and port without a scheme. Its functions throw `unavailable` when the registry does not answer. */
 export function createRegistryClient(address: string, options: RegistryClientOptions = {}): RegistryClient {
   const { authorize, scheme = 'http', prefix = '' } = options
   const base = new URL(`${scheme}://${address}/`)
   const at = (repository: string): string => `${prefix}${repository}`
-  const call = async (
-    method: 'HEAD' | 'POST' | 'PUT',
+  const send = async (
+    method: 'GET' | 'HEAD' | 'POST' | 'PUT',
     path: string | URL,
     options: { repository: string; from?: string; body?: Uint8Array | Readable; headers?: Record<string, string> },
   ) => {
     const url = new URL(path, base)
     const { repository, from } = options
     const credential = await authorize?.([
-      { name: at(repository), actions: ['pull', 'push'] },
+      { name: at(repository), actions: method === 'GET' ? ['pull'] : ['pull', 'push'] },
       ...(from === undefined ? [] : [{ name: at(from), actions: ['pull'] }]),
     ])
     // An upload may be sent elsewhere (a Location of another origin); the credential is for this registry alone.
     const shown = url.origin === base.origin ? credential : undefined
-    const answer = await request(url, {
+    return request(url, {
       method,
       headers: { ...options.headers, ...(shown === undefined ? {} : { authorization: shown }) },
       body: options.body ?? null,
@@ -54,6 +61,9 @@ export function createRegistryClient(address: string, options: RegistryClientOpt
       const cure = scheme === 'http' ? ': start the cluster (make up) first' : ''
       throw new AppError('unavailable', `the registry ${address} does not answer${cure}`, { cause })
     })
+  }
+  const call: typeof send = async (...sent) => {
+    const answer = await send(...sent)
     await answer.body.dump()
     return answer
   }
@@ -66,6 +76,17 @@ export function createRegistryClient(address: string, options: RegistryClientOpt
     return new URL(location, base)
   }
   return {
+    async tags(repository) {
+      const answer = await send('GET', `v2/${at(repository)}/tags/list`, { repository })
+      const bytes = await readAtMost(mostListBytes, answer.body)
+      if (answer.statusCode === 404) return []
+      const what = `the list of the tags of ${repository}`
+      if (answer.statusCode !== 200) throw refused(what, answer.statusCode)
+      const list = bytes && asObject(parseJson(bytes.toString('utf8')))
+      if (list?.['name'] !== at(repository) || answer.headers['link'] !== undefined)
+        throw new AppError('upstream_failed', `the registry ${address} cut ${what}, or it is none`)
+      return listAt(list, 'tags').filter(tag => typeof tag === 'string')
+    },
     async manifestDigest(repository, tag, mediaType) {
       const answer = await call('HEAD', `v2/${at(repository)}/manifests/${tag}`, { repository, headers: { accept: mediaType } })
       const digest = answer.headers['docker-content-digest']

@@ -2,6 +2,7 @@
 // build and run it. Written by the platform only, after it asked GitHub about that person, and never changed. The approval is for the commit: a
 // push makes another one, which nobody has approved.
 import { AppError } from '../../lib/errors.ts'
+import type { AuditRecord } from '../audit-event.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { labels, previewName } from '../names.ts'
 import type { ReasonTexts } from '../resource.ts'
@@ -141,4 +142,19 @@ export function newPreviewApproval(pipeline: AppPipeline, approval: NewApproval)
     },
     spec: { pipeline: { name, uid }, ...approval },
   }
+}
+
+/** The details of the audit record `preview.approved` that name the commit. */
+const recordedHead = ['pipelineUid', 'repositoryId', 'pullRequest', 'headCommit'] as const
+
+/**
+ * True for the record of the same approval by the same person, whatever the way: a process that ended between the record and the object, or another one,
+ * must not record it again.
+ */
+export function isSameApproval(earlier: AuditRecord, record: AuditRecord): boolean {
+  return (
+    earlier.outcome === record.outcome &&
+    earlier.actor === record.actor &&
+    recordedHead.every(field => earlier.details[field] === record.details[field])
+  )
 }

@@ -58,10 +58,17 @@ export const sourceStatusFields = {
         ),
         baseBranch: text({ description: 'The branch into which the pull request is to be merged.', max: 300 }),
         baseCommit: optional(
-          text({ description: 'With `mergeCommit`: the commit of the base branch that the merge commit was made of.', max: 64 }),
+          text({
+            description:
+              'With `mergeCommit`: the commit of the base branch that the merge commit was made of, or that the pull request conflicts with.',
+            max: 64,
+          }),
         ),
         mergePendingSince: optional(
           timestamp('Set while GitHub has not computed the merge commit: since when the platform waits for it.'),
+        ),
+        conflictSince: optional(
+          timestamp('Set while `headCommit` conflicts with `baseCommit`: when GitHub first said so of these two.'),
         ),
       },
       { description: 'The pull request that `spec.source` names, as GitHub described it when it was last asked.' },

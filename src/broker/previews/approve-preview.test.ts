@@ -55,7 +55,7 @@ function world({ pipeline: of = pipeline(), host = 'github.com', pull = {}, perm
         userById: async id => ({ id, login: 'mia' }),
         collaboratorPermission: async () => {
           if (permission instanceof AppError) throw permission
-          return { permission: permission as 'write', userId: 42 }
+          return { permission: permission as 'write', userId }
         },
       } as PersonsRepository
     },
@@ -69,7 +69,12 @@ function world({ pipeline: of = pipeline(), host = 'github.com', pull = {}, perm
       }) as never,
       get: (async () => ({ spec: { ...desiredSpec, ...existing } })) as never,
     },
-    audit: { append: (async (record: AuditRecord) => void records.push(record)) as never },
+    audit: {
+      append: (async (record: AuditRecord) => void records.push(record)) as never,
+      async appendOnce(record, alreadyRecorded) {
+        if (!alreadyRecorded(records as never)) records.push(record)
+      },
+    },
     log: silentLog,
   }
   return { deps, records, created, asked }
@@ -137,6 +142,16 @@ test.each<[string, string | AppError]>([
   await expect(approvePreview(deps, request)).rejects.toMatchObject({ code: 'forbidden', reason: 'NoWriteAccess' })
   expect(created).toEqual([])
   expect(records).toMatchObject([{ outcome: 'denied', actor: subject, object: 'AppPipeline/acme/shop' }])
+})
+
+test('who approves again after a process ended before the object existed is recorded once; another person is recorded, too', async () => {
+  const { deps, records } = world({})
+  await approvePreview(deps, request)
+  await approvePreview(deps, request)
+  expect(records).toHaveLength(1)
+  const previews = { find: async () => pipeline() }
+  await approvePreview({ ...deps, previews }, { ...request, identity: { subject: 'github|github.com|41', groups: [] } })
+  expect(records.map(({ actor }) => actor)).toEqual([subject, 'github|github.com|41'])
 })
 
 test('approving again is not an error; an object of the name that is for another commit with the same beginning is', async () => {

@@ -5,6 +5,7 @@ import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import {
   type ApprovalWay,
   approves,
+  isSameApproval,
   type NewApproval,
   newPreviewApproval,
   previewApproval,
@@ -32,7 +33,7 @@ export type ApprovePreviewDeps = {
   /** Rejects with `unauthenticated` when the person has to sign in again. */
   readonly repositoryClient: (host: string, userId: number) => Promise<PersonsRepository>
   readonly kube: Pick<KubeClient, 'create' | 'get'>
-  readonly audit: Pick<AuditLog, 'append'>
+  readonly audit: Pick<AuditLog, 'append' | 'appendOnce'>
   readonly log: Log
 }
 
@@ -165,9 +166,15 @@ export async function approvePreview(deps: ApprovePreviewDeps, request: Approval
   const approval: NewApproval = { repository, number, headCommit, by: { id: by.id, login: by.login }, via }
   const { name } = newPreviewApproval(pipeline, approval).metadata
   const object = `PreviewApproval/${namespace}/${name}`
-  await deps.audit.append(
-    recordOf(request, pipeline, { object, outcome: 'allowed', reason: reasonTexts[via], repository, login: by.login }),
-  )
+  const record = recordOf(request, pipeline, {
+    object,
+    outcome: 'allowed',
+    reason: reasonTexts[via],
+    repository,
+    login: by.login,
+  })
+  // A process may have ended between the record and the object: who asks again finishes the same approval.
+  await deps.audit.appendOnce(record, earlier => earlier.some(one => isSameApproval(one, record)))
   await create(deps, pipeline, approval)
   deps.log.info({ approval: name, namespace, subject: request.identity.subject, via }, 'preview approved')
   return name

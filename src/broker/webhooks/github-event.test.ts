@@ -111,13 +111,16 @@ test('texts that people wrote into a push are not kept', () => {
 
 test('what people wrote on a pull request is not kept', () => {
   const said = { body: '/sekisho approve', user: { login: 'dave' } }
-  const { kept } = reduceDelivery('issue_comment', bytes({ ...bodies.issue_comment, issue: { title: 'x' }, comment: said }))
+  const { kept } = reduceDelivery(
+    'issue_comment',
+    bytes({ ...bodies.issue_comment, issue: { number: 3, title: 'x' }, comment: said }),
+  )
   expect(JSON.parse(kept.toString())).toEqual({
     action: 'created',
     repository,
     installation: { id: 9, app_id: 5 },
     sender,
-    issue: {},
+    issue: { number: 3 },
     comment: {},
   })
   const review = reduceDelivery('pull_request_review', bytes({ ...bodies.pull_request_review, review: said }))
@@ -134,7 +137,9 @@ test('the fields of an event are read from the body', () => {
   expect(parseGitHubEvent('push', bytes({ ...bodies.push, ref: 'refs/tags/v1' })).branch).toBeUndefined()
   const { kept } = reduceDelivery('push', bytes({ ...bodies.push, repository: { ...repository, default_branch: 'trunk' } }))
   expect(parseGitHubEvent('push', kept).defaultBranch).toBe('trunk')
-  expect(parseGitHubEvent('pull_request', bytes(bodies.pull_request)).pullRequest).toBe(3)
+  for (const name of ['pull_request', 'pull_request_review', 'issue_comment'] as const)
+    expect(parseGitHubEvent(name, bytes(bodies[name])).pullRequest, name).toBe(3)
+  expect(parseGitHubEvent('push', bytes({ ...bodies.push, number: 3 })).pullRequest).toBeUndefined()
   expect(parseGitHubEvent('installation', bytes(bodies.installation))).toMatchObject({ requesterId: 1003, appId: 5 })
   expect(parseGitHubEvent('membership', bytes(bodies.membership)).memberId).toBe(1003)
   expect(parseGitHubEvent('organization', bytes(bodies.organization)).memberId).toBe(1002)

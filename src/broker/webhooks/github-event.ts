@@ -23,7 +23,7 @@ export type GitHubEvent = {
   readonly branch: string | undefined
   /** The default branch of the repository of a push. */
   readonly defaultBranch: string | undefined
-  /** The number of the pull request of a `pull_request` event. */
+  /** The number of the pull request or issue that the event is about; undefined in the large body of a comment or review. */
   readonly pullRequest: number | undefined
   readonly senderId: number | undefined
 }
@@ -86,9 +86,9 @@ export const keptFields = {
   organization: { id: 'value' },
   repository: { id: 'value', full_name: 'value', default_branch: 'value' },
   sender: { id: 'value' },
-  pull_request: 'shape',
+  pull_request: { number: 'value' },
   review: 'shape',
-  issue: 'shape',
+  issue: { number: 'value' },
   comment: 'shape',
   repositories_added: 'shape',
   changes: 'shape',
@@ -97,6 +97,9 @@ export const keptFields = {
   member: { id: 'value' },
   membership: { user: { id: 'value' } },
 } as const satisfies FieldSpecs
+
+/** Fields that are as long as people like, with their texts: nothing in them is read of a large body. */
+export const unboundedFields: ReadonlySet<string> = new Set<keyof typeof keptFields>(['pull_request', 'issue'])
 
 function withOnly(json: JsonObject, specs: FieldSpecs): JsonObject {
   const kept: Record<string, unknown> = {}
@@ -124,6 +127,12 @@ function memberOf(event: string, json: JsonObject): number | undefined {
   const concernsMember = event === 'organization' && textAt(json, 'action')?.startsWith('member_') === true
   const membership = concernsMember ? objectAt(json, 'membership') : undefined
   return membership && idOf(membership, 'user')
+}
+
+function pullRequestOf(event: string, json: JsonObject): number | undefined {
+  if (event === 'pull_request') return integerAt(json, 'number')
+  if (event === 'pull_request_review') return integerAt(objectAt(json, 'pull_request'), 'number')
+  return event === 'issue_comment' ? integerAt(objectAt(json, 'issue'), 'number') : undefined
 }
 
 function branchOf(ref: string | undefined): string | undefined {
@@ -167,7 +176,7 @@ function eventOf(event: string, json: JsonObject): GitHubEvent {
     repository: repositoryOf(json),
     branch: event === 'push' ? branchOf(textAt(json, 'ref')) : undefined,
     defaultBranch: event === 'push' ? textAt(objectAt(json, 'repository'), 'default_branch') : undefined,
-    pullRequest: event === 'pull_request' ? integerAt(json, 'number') : undefined,
+    pullRequest: pullRequestOf(event, json),
     senderId: idOf(json, 'sender'),
   }
 }

@@ -1,7 +1,7 @@
 // What one stored delivery does: wakes the affected objects, ends the sign-ins of a person who revoked the App, resumes onboardings that
 // waited for an owner. Safe to repeat: a wake is a hint, and everything else reads the state first.
 import type { AuditRecord } from '../../api/audit-event.ts'
-import { userSubject, wakeAnnotation } from '../../api/names.ts'
+import { userSubject, type WokenPullRequest, wakeAnnotation, wakeText } from '../../api/names.ts'
 import { keyText } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Log } from '../../lib/log.ts'
@@ -31,16 +31,27 @@ export async function handleDelivery(deps: DeliveryDeps, delivery: ClaimedDelive
   const { host } = delivery
   const event = parseGitHubEvent(delivery.event, delivery.body)
   const affected = affectedObjects(event, deps.candidates(event, host))
-  await wakeAll(deps, affected, delivery)
+  await wakeAll(deps, affected, delivery, pullRequestOf(event))
   await endWithdrawn(deps, event, host)
   await resumeOnboardings(deps, event, host)
   await deps.store.audit.append(receivedRecord(event, delivery, affected))
   return affected.length > 0 ? 'woken' : 'ignored'
 }
 
+/** Which pull request an event is about that is about one. */
+function pullRequestOf({ event, pullRequest }: GitHubEvent): WokenPullRequest | undefined {
+  const isAboutOne = event === 'pull_request' || event === 'pull_request_review' || event === 'issue_comment'
+  return isAboutOne ? (pullRequest ?? 'unknown') : undefined
+}
+
 /** The value holds time and delivery, so that the woken controller can measure the time since the webhook arrived. */
-async function wakeAll({ kube }: DeliveryDeps, affected: Affected, { receivedAt, deliveryId }: ClaimedDelivery): Promise<void> {
-  const patch = { metadata: { annotations: { [wakeAnnotation]: `${receivedAt.toISOString()}/${deliveryId}` } } }
+async function wakeAll(
+  { kube }: DeliveryDeps,
+  affected: Affected,
+  { receivedAt, deliveryId }: ClaimedDelivery,
+  pullRequest: WokenPullRequest | undefined,
+): Promise<void> {
+  const patch = { metadata: { annotations: { [wakeAnnotation]: wakeText({ receivedAt, deliveryId, pullRequest }) } } }
   await Promise.all(affected.map(({ type, key }) => kube.mergePatch(type, key, patch, manager)))
 }
 

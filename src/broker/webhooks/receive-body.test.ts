@@ -123,6 +123,22 @@ test('wanted values that are too large in sum are refused', async () => {
   expect(() => body.content()).toThrow('too large')
 })
 
+test('of a review or comment on a long text only the shape of that text is read: nobody makes it too large by writing', async () => {
+  const text = '\u0000'.repeat(65_536)
+  const pull = { number: 3, title: 'x', body: text }
+  const shared = { repository: { id: 5, full_name: 'acme/shop' }, installation: { id: 9 }, sender: { id: 1 } }
+  const events: readonly (readonly [string, object])[] = [
+    ['pull_request', { action: 'edited', number: 3, pull_request: pull, ...shared }],
+    ['pull_request_review', { action: 'submitted', review: { id: 2 }, pull_request: pull, ...shared }],
+    ['issue_comment', { action: 'created', issue: pull, comment: { body: 'x' }, ...shared }],
+  ]
+  const found = events.map(async ([event, body]) => {
+    const { content } = await received(JSON.stringify(body), 65_536)
+    return parseGitHubEvent(event, content()).pullRequest
+  })
+  expect(await Promise.all(found)).toEqual([3, undefined, undefined])
+})
+
 test('small members that are repeated very often are too large in sum, too', async () => {
   const often = (name: string): string => `{${Array.from({ length: 70_000 }, () => `"${name}":0`).join(',')}}`
   for (const name of ['team', 'number']) {

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { createWebhookVerifier } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
-import { keptFields } from './github-event.ts'
+import { keptFields, unboundedFields } from './github-event.ts'
 import { FieldReader, type Wanted } from './top-level-fields.ts'
 
 export type ReceivedBody = {
@@ -24,7 +24,9 @@ const mostKept = 256 * 1024
 const mostWhole = 64 * 1024
 
 const wanted: Wanted = new Map(
-  Object.entries(keptFields).map(([name, spec]) => [name, spec === 'shape' ? 'shape' : 'value'] as const),
+  Object.entries(keptFields).map(([name, spec]) => {
+    return [name, spec === 'shape' || unboundedFields.has(name) ? 'shape' : 'value'] as const
+  }),
 )
 
 /**

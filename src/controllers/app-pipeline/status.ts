@@ -4,6 +4,7 @@ import { isOfStranger, mostRows } from '../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipelineReasons as reasons } from '../../api/apps/app-pipeline.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import type { ObjectEvent } from '../../kube/object/events.ts'
+import { changeTime } from '../../policy/change-times.ts'
 import { wakeOf } from '../observed-wake.ts'
 import type { Row } from './activity.ts'
 import { type Entry, pausedStanding, requestedBy, type Standing } from './choose.ts'
@@ -81,8 +82,8 @@ function rowOf(entry: Entry, observation: Observation, before: Row | undefined):
 
 /** Whoever waits for a word of a person looks again when it changes. A time that is none is left out: the API server would refuse the status. */
 function changedAt(pull: Entry['pull'], before: Row | undefined): Pick<Row, 'updatedAt'> {
-  const text = pull?.updatedAt ?? before?.updatedAt
-  return text === undefined || Number.isNaN(Date.parse(text)) ? {} : { updatedAt: new Date(text).toISOString() }
+  const updatedAt = changeTime(pull?.updatedAt ?? before?.updatedAt)
+  return updatedAt === undefined ? {} : { updatedAt }
 }
 
 type Ranked = { readonly row: Row; readonly rank: number }

@@ -16,6 +16,7 @@ import {
   standingOf,
 } from './decide.ts'
 import type { Facts, PreviewRow } from './gather.ts'
+import { type Asked, withWake } from './last-asked.ts'
 
 const now = new Date('2026-01-01T12:00:00Z')
 const at = (secondsAgo: number): Date => new Date(now.getTime() - secondsAgo * 1000)
@@ -46,45 +47,81 @@ const approval = (change: object = {}, secondsAgo = 1): PreviewApproval =>
     spec: { pipeline: { name: 'shop', uid: 'u' }, repository: 11, number: 7, headCommit: head, ...change },
   }) as unknown as PreviewApproval
 
+const askedAt = (secondsAgo: number, change: Partial<Asked> = {}): Asked => {
+  return { at: at(secondsAgo), wake: 'w1', isDue: false, headCommit: head, updatedAt: undefined, ...change }
+}
+
 const numbers = (given: Facts): readonly number[] => planQuestions(given, resync).ask.map(({ number }) => number)
 
 describe('GitHub is asked', () => {
   test('about what waits, once for a head and a wake, and again after the resync', () => {
-    const asked = (secondsAgo: number, wake = 'w1', headCommit = head) =>
-      new Map([[7, { at: at(secondsAgo), wake, headCommit, updatedAt: undefined }]])
+    const asked = (secondsAgo: number, change: Partial<Asked> = {}) => new Map([[7, askedAt(secondsAgo, change)]])
     expect(numbers(facts())).toEqual([7])
     expect(planQuestions(facts({ asked: asked(60) }), resync)).toEqual({ ask: [], againMilliseconds: 540_000 })
     expect(numbers(facts({ asked: asked(601) }))).toEqual([7])
-    expect(numbers(facts({ asked: asked(60, 'w0') }))).toEqual([7])
-    expect(numbers(facts({ asked: asked(1, 'w1', 'b'.repeat(40)) }))).toEqual([7])
+    expect(numbers(facts({ asked: asked(60, { isDue: true }) }))).toEqual([7])
+    expect(numbers(facts({ asked: asked(1, { headCommit: 'b'.repeat(40) }) }))).toEqual([7])
   })
 
   test('not again while the list says that nothing has changed since, which costs a question every six hours', () => {
     const changed = at(2000).toISOString()
-    const rested = (secondsAgo: number, updatedAt: string | undefined, wake = 'w1', present: string | undefined = changed) =>
+    const rested = (secondsAgo: number, updatedAt: string | undefined, isDue = false, present: string | undefined = changed) =>
       facts({
         rows: [row(7, 'WaitingForApproval', head, present)],
-        asked: new Map([[7, { at: at(secondsAgo), wake, headCommit: head, updatedAt }]]),
+        asked: new Map([[7, askedAt(secondsAgo, { isDue, updatedAt })]]),
       })
     expect(planQuestions(rested(700, changed), resync)).toEqual({ ask: [], againMilliseconds: restMilliseconds - 700_000 })
     expect(numbers(rested(restMilliseconds / 1000, changed))).toEqual([7])
-    expect(numbers(rested(700, changed, 'w0'))).toEqual([7])
+    expect(numbers(rested(700, changed, true))).toEqual([7])
     // Something has changed; GitHub does not say when; the answer may be older than a change in the same moment.
     expect(numbers(rested(700, at(2001).toISOString()))).toEqual([7])
-    expect(numbers(rested(700, undefined, 'w1', undefined))).toEqual([7])
+    expect(numbers(rested(700, undefined, false, undefined))).toEqual([7])
     expect(numbers(rested(1950, changed))).toEqual([7])
   })
 
   test('at most every five seconds about one pull request, however often somebody comments', () => {
-    const asked = new Map([[7, { at: at(1), wake: 'w0', headCommit: head, updatedAt: undefined }]])
+    const asked = new Map([[7, askedAt(1, { isDue: true })]])
     const plan = planQuestions(facts({ asked }), resync)
     expect(plan.ask).toEqual([])
     expect(plan.againMilliseconds).toBe(5000)
   })
 
+  test('soon about what the list shows changed since the last question, which may have known more than the list', () => {
+    const changed = (updatedAt: string | undefined, present: string | undefined) => {
+      const asked = new Map([[7, askedAt(30, { updatedAt })]])
+      return numbers(facts({ rows: [row(7, 'WaitingForApproval', head, present)], asked }))
+    }
+    const [before, after] = [at(60).toISOString(), at(20).toISOString()]
+    expect(changed(before, after)).toEqual([7])
+    expect(changed(undefined, after)).toEqual([7])
+    expect(changed(after, before)).toEqual([])
+    expect(changed(before, undefined)).toEqual([])
+  })
+
+  test('about the pull request that a webhook is about, and about all for one that names none', () => {
+    const asked = (wake: string) => new Map([7, 8, 9].map(number => [number, withWake(askedAt(60), number, wake)]))
+    const woken = (wake: string) => numbers(facts({ rows: [row(7), row(8), row(9)], wake, asked: asked(wake) }))
+    expect(woken('t/d/pull/8')).toEqual([8])
+    expect(woken('t/d/pull/10')).toEqual([])
+    expect(woken('t/d/pull/unknown')).toEqual([])
+    expect(woken('t/d')).toEqual([7, 8, 9])
+    expect(woken('w1')).toEqual([])
+  })
+
+  test('about each pull request of several webhooks, although one replaces the other during the pause', () => {
+    const wakes = ['t/1/pull/7', 't/2/pull/8', 't/3/pull/9', 't/4/pull/unknown']
+    const asked = new Map(
+      [7, 8, 9, 10].map(number => [number, wakes.reduce((known, wake) => withWake(known, number, wake), askedAt(3))]),
+    )
+    const rows = [row(7), row(8), row(9), row(10)]
+    expect(planQuestions(facts({ rows, asked }), resync)).toEqual({ ask: [], againMilliseconds: 5000 })
+    const later = facts({ rows, asked, now: new Date(now.getTime() + 5000) })
+    expect(numbers(later)).toEqual([7, 8, 9])
+  })
+
   test('about a part of many, the longest unasked first; the rest follows soon', () => {
     const rows = Array.from({ length: 50 }, (_, index) => row(index + 1))
-    const asked = new Map([[3, { at: at(999), wake: 'w0', headCommit: head, updatedAt: undefined }]])
+    const asked = new Map([[3, askedAt(999, { isDue: true })]])
     const plan = planQuestions(facts({ rows, asked }), resync)
     expect(plan.ask).toHaveLength(mostAskedAtOnce)
     expect(plan.ask.map(({ number }) => number)).not.toContain(3)
@@ -114,6 +151,7 @@ const discussed = (change: Partial<DiscussedPullRequest> = {}): DiscussedPullReq
   headOwnerId: 5,
   author: { id: 5, login: 'noah' },
   comments: 0,
+  updatedAt: undefined,
   ...change,
 })
 const said = (id: number, headCommit = head) => ({ by: { id, login: `p${id}` }, headCommit })

@@ -23,12 +23,17 @@ const settledMilliseconds = 600_000
  */
 export const restMilliseconds = 6 * 3_600_000
 
+/** Whether the list shows a change that came after the last question; a list can be older than it. */
+function isLater(updatedAt: string | undefined, asked: string | undefined): boolean {
+  return updatedAt !== undefined && (asked === undefined || Date.parse(updatedAt) > Date.parse(asked))
+}
+
 /** The rows to ask about now, and in how many milliseconds others are due; undefined when none is. */
 export type Plan = { readonly ask: readonly PreviewRow[]; readonly againMilliseconds: number | undefined }
 
 /** `resyncMilliseconds`: how long GitHub may go unasked when no webhook comes. */
 export function planQuestions(facts: Facts, resyncMilliseconds: number): Plan {
-  const { rows, pipeline, installation, repository, wake, now, asked, approvals } = facts
+  const { rows, pipeline, installation, repository, now, asked, approvals } = facts
   if (pipeline.spec.policy.forks === 'Never' || installation === undefined || repository === undefined)
     return { ask: [], againMilliseconds: undefined }
   const head = { pipeline: pipeline.metadata.uid ?? '', repository: repository.id }
@@ -36,7 +41,7 @@ export function planQuestions(facts: Facts, resyncMilliseconds: number): Plan {
     approvals.some(approval => approves(approval, { ...head, number, headCommit }))
   const waits = rows.filter(row => row.state === 'WaitingForApproval' && !isApproved(row))
   const pauseAfter = (last: Asked, updatedAt: string | undefined): number => {
-    if (last.wake !== wake) return pauseMilliseconds
+    if (last.isDue || isLater(updatedAt, last.updatedAt)) return pauseMilliseconds
     const isAnswered = isSettled({ at: last.at, time: last.updatedAt }, updatedAt)
     return isAnswered ? Math.max(restMilliseconds, resyncMilliseconds) : resyncMilliseconds
   }

@@ -1,7 +1,7 @@
 // The approval to create and the audit record that precedes it. Pure.
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import { newPreviewApproval, type PreviewApproval } from '../../api/apps/preview-approval.ts'
-import type { AuditRecord, TenantAuditRecord } from '../../api/audit-event.ts'
+import type { TenantAuditRecord } from '../../api/audit-event.ts'
 import { userSubject } from '../../api/names.ts'
 import type { Candidate } from './decide.ts'
 
@@ -47,14 +47,4 @@ export function approvalRecord(approved: Approved): TenantAuditRecord {
       via: by.via,
     },
   }
-}
-
-/** True for the record of the same approval by the same person, which a process wrote before it ended without creating the object. */
-export function isSameApproval(earlier: AuditRecord, record: AuditRecord): boolean {
-  const fields = ['pipelineUid', 'repositoryId', 'pullRequest', 'headCommit'] as const
-  return (
-    earlier.outcome === record.outcome &&
-    earlier.actor === record.actor &&
-    fields.every(field => earlier.details[field] === record.details[field])
-  )
 }

@@ -10,7 +10,7 @@ import { findCondition } from '../../kube/object/conditions.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { wakeOf } from '../observed-wake.ts'
 import { ownedGrantName } from '../owned-grant.ts'
-import { type Asked, askedKey, type LastAsked } from './last-asked.ts'
+import { type Asked, askedKey, type LastAsked, withWake } from './last-asked.ts'
 
 export type ApprovalCaches = {
   readonly pipelines: Cache<AppPipeline>
@@ -43,7 +43,7 @@ export type Facts = {
   /** Of this AppPipeline. */
   readonly approvals: readonly PreviewApproval[]
   readonly wake: string | undefined
-  /** What this process asked last, by number. */
+  /** What this process asked last, by number, with the present wake. */
   readonly asked: ReadonlyMap<number, Asked>
 }
 
@@ -55,6 +55,7 @@ export function gather({ caches, lastAsked, clock }: GatherDeps, pipeline: AppPi
   const rows = status?.previews ?? []
   const installation = caches.installations.get({ namespace, name: spec.installation })
   const isReady = findCondition(installation?.status?.conditions, 'Ready')?.status === 'True'
+  const wake = wakeOf(pipeline)
   return {
     pipeline,
     now: clock.now(),
@@ -64,11 +65,11 @@ export function gather({ caches, lastAsked, clock }: GatherDeps, pipeline: AppPi
     installation: isReady ? installation : undefined,
     grant: caches.grants.get({ namespace, name: ownedGrantName(pipeline) }),
     approvals: caches.approvals.byIndex(pipelineIndex, uid).filter(one => one.metadata.namespace === namespace),
-    wake: wakeOf(pipeline),
+    wake,
     asked: new Map(
       rows.flatMap(({ number }) => {
         const asked = lastAsked.get(askedKey(uid, number))
-        return asked === undefined ? [] : [[number, asked]]
+        return asked === undefined ? [] : [[number, withWake(asked, number, wake)]]
       }),
     ),
   }

@@ -1,5 +1,6 @@
-// When this process last read what was said on a pull request that waits, and at which wake. Deliberately not stored: after a restart every waiting
+// When this process last read what was said on a pull request that waits, and whether a webhook has come for it since. Deliberately not stored: after a restart every waiting
 // pull request is asked about once more, which finds the approvals whose webhooks were missed meanwhile.
+import { pullRequestOfWake } from '../../api/names.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 
 /** Beyond this many pull requests, the one that was asked about the longest ago is forgotten: it is asked about again. */
@@ -7,10 +8,20 @@ const mostPullRequests = 50_000
 
 export type Asked = {
   readonly at: Date
+  /** The newest wake that was looked at, whether or not it is about this pull request. */
   readonly wake: string | undefined
+  /** A wake about it came since, which another one may have replaced. */
+  readonly isDue: boolean
   readonly headCommit: string
-  /** When anything about the pull request had last changed, as the list said. */
+  /** When anything about the pull request had last changed, as GitHub said then. */
   readonly updatedAt: string | undefined
+}
+
+/** What is known of a pull request after this wake. */
+export function withWake(asked: Asked, number: number, wake: string | undefined): Asked {
+  if (wake === undefined || wake === asked.wake) return asked
+  const about = pullRequestOfWake(wake)
+  return { ...asked, wake, isDue: asked.isDue || about === undefined || about === number }
 }
 
 /** uid of the AppPipeline and number of the pull request → the last answer. */

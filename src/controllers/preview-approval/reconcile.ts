@@ -3,20 +3,21 @@
 // the audit log has one record of an approval, and the name of the object contains the commit.
 
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
-import { previewApproval } from '../../api/apps/preview-approval.ts'
-import { type AccessReader, type DiscussionClient, writerById } from '../../github/index.ts'
+import { isSameApproval, previewApproval } from '../../api/apps/preview-approval.ts'
+import { type AccessReader, type DiscussedPullRequest, type DiscussionClient, writerById } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { uidOf } from '../../kube/object/owner.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
+import { changeTime } from '../../policy/change-times.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import { retryMilliseconds, unreachable } from '../github-unreachable.ts'
 import { type AccessDeps, accessOnce, planOwnedGrant, type RepositoryAccess } from '../owned-grant.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { type Candidate, candidatesOf, mayBeApproved, nextEnd, planQuestions, readyOf, standingOf } from './decide.ts'
-import { type Approved, approvalRecord, desiredApproval, isSameApproval } from './desired.ts'
+import { type Approved, approvalRecord, desiredApproval } from './desired.ts'
 import { type Facts, type GatherDeps, gather, type PreviewRow } from './gather.ts'
 import { askedKey } from './last-asked.ts'
 
@@ -44,9 +45,8 @@ type Open = { readonly reader: ApprovalReader; readonly repository: number; read
 async function approvalOf(
   facts: Facts,
   { reader, repository }: Open,
-  number: number,
+  { number, pullRequest }: { readonly number: number; readonly pullRequest: DiscussedPullRequest | undefined },
 ): Promise<Omit<Approved, 'host'> | undefined> {
-  const pullRequest = await reader.pullRequest(repository, number)
   if (pullRequest === undefined || !mayBeApproved(facts, pullRequest)) return undefined
   const [comments, reviews] = await Promise.all([
     reader.approvingComments(repository, number, pullRequest.comments),
@@ -93,8 +93,11 @@ async function ask(run: Run, rows: readonly PreviewRow[]): Promise<number | unde
     if (opened === undefined) return undefined
     for (const { number, headCommit, updatedAt } of rows) {
       signal.throwIfAborted()
-      const found = await approvalOf(facts, opened, number)
-      const asked = { at: facts.now, wake: facts.wake, headCommit, updatedAt }
+      const pullRequest = await opened.reader.pullRequest(opened.repository, number)
+      const found = await approvalOf(facts, opened, { number, pullRequest })
+      // What a webhook is about may have changed before the list shows it.
+      const changed = changeTime(pullRequest?.updatedAt) ?? updatedAt
+      const asked = { at: facts.now, wake: facts.wake, isDue: false, headCommit, updatedAt: changed }
       deps.lastAsked.set(askedKey(uidOf(facts.pipeline), number), asked)
       if (found !== undefined) await approve(run, { ...found, host: opened.host })
     }
@@ -103,6 +106,14 @@ async function ask(run: Run, rows: readonly PreviewRow[]): Promise<number | unde
     if (!isAppError(error)) throw error
     log.info({ cause: messageOf(error) }, 'approvals cannot be read from GitHub now')
     return retryMilliseconds(unreachable(error))
+  }
+}
+
+/** Before anything is asked, which may fail: the next wake replaces this one. */
+function rememberWake({ lastAsked }: PreviewApprovalDeps, { pipeline, asked }: Facts): void {
+  for (const [number, known] of asked) {
+    const key = askedKey(uidOf(pipeline), number)
+    if (lastAsked.get(key)?.wake !== known.wake) lastAsked.set(key, known)
   }
 }
 
@@ -134,6 +145,7 @@ export async function reconcilePreviewApprovals(
   const pipeline = deps.caches.pipelines.get(key)
   if (pipeline === undefined || pipeline.metadata.deletionTimestamp !== undefined) return done
   const facts = gather(deps, pipeline)
+  rememberWake(deps, facts)
   const run: Run = { deps, facts, log, signal }
   await keepApprovals(run)
   const plan = planQuestions(facts, deps.sweepMilliseconds)

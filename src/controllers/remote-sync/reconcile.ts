@@ -27,8 +27,9 @@ import { restoreImage } from './rebase/restore-image.ts'
 import { type AskDeps, askGitHub } from './source/ask-github.ts'
 import { approvalMissing, approvalMissingNow, isApproved, neededApproval, secretsRefused } from './source/fork-approval.ts'
 import { type OpenRepository, type OpenRepositoryDeps, openRepositoryOnce } from './source/open-repository.ts'
+import { mergeConflict } from './source/pull-request.ts'
 import { nextStatus, type ReconcileState, withoutCommit, withStatus, withTimes } from './status.ts'
-import { isNewSpec, mustResolve } from './wake.ts'
+import { isNewSpec, knownConflict, mustResolve } from './wake.ts'
 
 export type RemoteSyncDeps = OpenRepositoryDeps &
   GatherDeps &
@@ -96,6 +97,8 @@ async function resolveCommit({ deps, facts }: Run): StageResult<Resolved> {
     await ensureOwnedGrant(deps.client, { owner: remoteSync, plan, fieldManager })
     return { state: granted, halted: halt('Resolved', plan.reason, plan.message) }
   }
+  const conflict = knownConflict(facts, deps.sweepMilliseconds)
+  if (conflict !== undefined) return { state: granted, halted: mergeConflict(conflict, now) }
   const { app = '', installationId = 0 } = facts.installation?.spec ?? {}
   const repository = openRepositoryOnce(deps, { owner: remoteSync, grant: plan.grant, app, actor }, installationId)
   const known = granted.status.commit

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { wakeOf } from '../observed-wake.ts'
 import { commit, condition, now, sync } from './testing/remote-sync.ts'
-import { mayRetry, mustResolve, signalledAt } from './wake.ts'
+import { knownConflict, mayRetry, mustResolve, signalledAt } from './wake.ts'
 
 const known = sync({}, { status: { commit, observedGeneration: 1, handledWake: 'old' } })
 const newSpec = { ...known, metadata: { ...known.metadata, generation: 2 } }
@@ -55,6 +55,37 @@ describe('GitHub is asked', () => {
     ['for a fixed commit of a new spec', { ...newSpec, spec: fixed }, minutesAgo(1), true],
   ])('%s: %#', (_when, remoteSync, lastCheckedAt, expected) => {
     expect(mustResolve({ remoteSync, lastCheckedAt, now }, 300_000)).toBe(expected)
+  })
+})
+
+describe('a conflict', () => {
+  const secondsAgo = (count: number): Date => new Date(now.getTime() - count * 1000)
+  const hour = 3600
+
+  /** First seen so many seconds ago. */
+  function conflicting(since: number, of: RemoteSync = known, reason = 'MergeConflict'): RemoteSync {
+    const preview = ofPipeline({ mergeCommit: true }, of)
+    const conditions = [condition('Resolved', 'False', reason)]
+    const conflict = { number: 3, headCommit: commit, baseBranch: 'main', conflictSince: secondsAgo(since).toISOString() }
+    return { ...preview, status: { ...preview.status, conditions, pullRequest: conflict } }
+  }
+  const own = (since: number): RemoteSync => ({ ...conflicting(since), metadata: known.metadata })
+
+  test.each<[string, RemoteSync, Date | undefined, boolean]>([
+    ['that is new, at each reconcile', conflicting(30), secondsAgo(30), false],
+    ['that is a minute old', conflicting(61), secondsAgo(61), true],
+    ['that is a minute old and was asked about in between', conflicting(61), secondsAgo(10), true],
+    ['that was asked about a minute after it began, by the sweep', conflicting(hour), secondsAgo(hour - 61), false],
+    ['after hours', conflicting(7 * hour), secondsAgo(6 * hour), true],
+    ['after a restart', conflicting(hour), undefined, true],
+    ['for a new wake', conflicting(hour, woken('new')), secondsAgo(10), true],
+    ['for a new spec', conflicting(hour, newSpec), secondsAgo(10), true],
+    ['when there is access again', conflicting(hour, known, 'InstallationNotReady'), secondsAgo(10), true],
+    ['of a RemoteSync that a person wrote, shortly after the last time', own(hour), secondsAgo(60), false],
+    ['of a RemoteSync that a person wrote, by the sweep', own(hour), secondsAgo(300), true],
+  ])('is asked about %s: %#', (_when, remoteSync, lastCheckedAt, expected) => {
+    const conflict = knownConflict({ remoteSync, lastCheckedAt, now }, 300_000)
+    expect(conflict).toEqual(expected ? undefined : remoteSync.status?.pullRequest)
   })
 })
 

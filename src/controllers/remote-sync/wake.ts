@@ -1,9 +1,10 @@
 // When GitHub must be asked for the commit again, and when the signal to do so arrived. Pure.
 import { appPipeline } from '../../api/apps/app-pipeline.ts'
-import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import { type RemoteSync, remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { wakeOf } from '../observed-wake.ts'
 import type { Facts } from './gather.ts'
+import { type FollowedHead, settledAt } from './source/pull-request.ts'
 
 function isNewWake(remoteSync: RemoteSync): boolean {
   const wake = wakeOf(remoteSync)
@@ -41,14 +42,33 @@ function mayRest({ metadata, spec }: RemoteSync, sweepMilliseconds: number): num
   return spec.source.mergeCommit === true ? Math.max(mergeSweepMilliseconds, sweepMilliseconds) : undefined
 }
 
+type Asked = Pick<Facts, 'remoteSync' | 'lastCheckedAt' | 'now'>
+
+/** The resync that triggers the sweep comes up to a tenth early. */
+function isSweepDue(rest: number, lastCheckedAt: Date, now: Date): boolean {
+  return now.getTime() - lastCheckedAt.getTime() >= rest * 0.8
+}
+
+/**
+ * The pull request that the last answer said to be in conflict, while GitHub need not be asked about it again: another head or base comes with a webhook or
+ * is seen in the list of the AppPipeline, as for a merge commit.
+ */
+export function knownConflict({ remoteSync, lastCheckedAt, now }: Asked, sweepMilliseconds: number): FollowedHead | undefined {
+  const { pullRequest, conditions } = remoteSync.status ?? {}
+  const { conflictSince } = pullRequest ?? {}
+  if (conflictSince === undefined || findCondition(conditions, 'Resolved')?.reason !== reasons.mergeConflict) return undefined
+  if (lastCheckedAt === undefined || mayRetry(remoteSync)) return undefined
+  const isUncertain = lastCheckedAt.getTime() < settledAt(conflictSince)
+  if (isUncertain && now.getTime() >= settledAt(conflictSince)) return undefined
+  const rest = mayRest(remoteSync, sweepMilliseconds)
+  return rest !== undefined && isSweepDue(rest, lastCheckedAt, now) ? undefined : pullRequest
+}
+
 /**
  * Whether GitHub must be asked. After a restart `lastCheckedAt` is unknown, and asking once more finds pushes whose webhooks were missed.
  * A fixed commit is resolved once.
  */
-export function mustResolve(
-  { remoteSync, lastCheckedAt, now }: Pick<Facts, 'remoteSync' | 'lastCheckedAt' | 'now'>,
-  sweepMilliseconds: number,
-): boolean {
+export function mustResolve({ remoteSync, lastCheckedAt, now }: Asked, sweepMilliseconds: number): boolean {
   const { commit, pullRequest } = remoteSync.status ?? {}
   if (commit === undefined || isNewSpec(remoteSync)) return true
   // Without it, nobody knows whether the commit is one of a fork.
@@ -58,9 +78,7 @@ export function mustResolve(
   if (isNewWake(remoteSync)) return true
   const rest = mayRest(remoteSync, sweepMilliseconds)
   if (rest === undefined) return false
-  if (lastCheckedAt === undefined) return true
-  // The resync that triggers the sweep comes up to a tenth early.
-  return now.getTime() - lastCheckedAt.getTime() >= rest * 0.8
+  return lastCheckedAt === undefined || isSweepDue(rest, lastCheckedAt, now)
 }
 
 /** When the webhook arrived: the annotation is `<RFC 3339 time>/<delivery id>`. Without a valid time in the past: now. */

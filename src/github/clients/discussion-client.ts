@@ -21,6 +21,8 @@ export type DiscussedPullRequest = {
   /** The person who opened it; undefined for a bot and for a deleted account. */
   readonly author: ApprovalStatement['by'] | undefined
   readonly comments: number
+  /** When anything about it last changed, as GitHub writes it. */
+  readonly updatedAt: string | undefined
 }
 
 /** Repositories are named by id. All methods throw AppError: see failure.ts for codes and reasons. */
@@ -152,6 +154,7 @@ function pullRequestIn(answer: Answer): DiscussedPullRequest {
     headRepositoryId: isJsonObject(repository) ? integerAt(repository, 'id', 'head.repo') : undefined,
     headOwnerId: isJsonObject(owner) ? integerAt(owner, 'id', 'head.repo.owner') : undefined,
     author: personIn(answer, 'pull request'),
+    updatedAt: optionalTextAt(answer, 'updated_at', 'pull request'),
     comments: typeof comments === 'number' && Number.isSafeInteger(comments) && comments >= 0 ? comments : 0,
   }
 }

@@ -23,7 +23,14 @@ const image = (more: Partial<PresentImage> = {}): PresentImage => ({
   deletingSince: undefined,
   ...more,
 })
-const nothing = { digests: new Set<string>(), references: new Set<string>(), remoteSyncs: new Set<string>() }
+const nothing = {
+  digests: new Set<string>(),
+  pinned: new Map<string, ReadonlySet<string>>(),
+  references: new Set<string>(),
+  remoteSyncs: new Set<string>(),
+}
+const pinnedIn = (...repositories: readonly string[]) =>
+  new Map([[digest, new Set(repositories.map(repository => `registry.example.com/${repository}`))]])
 const facts = (more: Partial<DigestFacts> = {}): DigestFacts => ({
   digest,
   images: [image()],
@@ -40,17 +47,19 @@ test('what nothing named at two looks a period apart is deleted', () => {
 })
 
 describe('each thing that may need it keeps it, alone and with all others', () => {
-  const needs: readonly ((names: { digest: boolean; tag: boolean; owner: boolean; others: boolean }) => Partial<DigestFacts>)[] =
-    [
+  type Named = { digest: boolean; tag: boolean; owner: boolean; others: boolean }
+  const needs: readonly ((names: Named) => Partial<DigestFacts>)[] = [false, true].map(
+    isPinned =>
       ({ digest: byDigest, tag, owner, others }) => ({
         names: {
-          digests: new Set(byDigest ? [digest] : []),
+          digests: new Set(byDigest && !isPinned ? [digest] : []),
+          pinned: byDigest && isPinned ? pinnedIn('apps/acme/site', 'apps/acme/shop') : nothing.pinned,
           references: new Set(tag ? ['apps/acme/shop:shop-1'] : []),
           remoteSyncs: new Set(owner ? ['uid-1'] : []),
         },
         taggedByOthers: others,
       }),
-    ]
+  )
   const flags = [false, true]
   const all = flags.flatMap(byDigest =>
     flags.flatMap(tag => flags.flatMap(owner => flags.map(others => ({ digest: byDigest, tag, owner, others })))),
@@ -72,6 +81,8 @@ describe('each thing that may need it keeps it, alone and with all others', () =
 describe('what another digest, tag, repository or RemoteSync is named for keeps nothing', () => {
   test.each([
     [{ ...nothing, digests: new Set([`sha256:${'b'.repeat(64)}`]) }],
+    // The cache of another application has the same layers.
+    [{ ...nothing, pinned: pinnedIn('apps/acme/site', 'apps/acme/shop-pr-1', 'apps/acme/my-apps/acme/shop-pr-1') }],
     [
       {
         ...nothing,

@@ -34,8 +34,9 @@ export type DigestDecision =
 /** Whether anything may still pull the image. */
 export function isNeeded({ digest, images, names, taggedByOthers }: Omit<DigestFacts, 'now' | 'restMilliseconds'>): boolean {
   if (taggedByOthers || names.digests.has(digest)) return true
+  const pinned = [...(names.pinned.get(digest) ?? [])]
   return images.some(({ kind, owner, repository, tag }) => {
-    if (names.references.has(`${repository}:${tag}`)) return true
+    if (names.references.has(`${repository}:${tag}`) || pinned.some(name => name.endsWith(`/${repository}`))) return true
     return kind === 'Cache' && (owner === undefined || names.remoteSyncs.has(owner))
   })
 }

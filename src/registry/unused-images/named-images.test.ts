@@ -23,9 +23,29 @@ test.each([
 })
 
 test('a digest is found wherever it stands, and only whole', () => {
-  expect(namesIn(`{"imageID":"r/apps/acme/shop@${digest}"}`).digests).toEqual(new Set([digest]))
+  for (const text of [
+    `{"digest":"${digest}"}`,
+    `shop@${digest}`,
+    `acme/shop@${digest}`,
+    `@${digest}`,
+    `r/apps/acme/@${digest}`,
+    `docker-pullable://r/apps/acme/shop@${digest}`,
+  ])
+    expect(namesIn(text).digests, text).toEqual(new Set([digest]))
   expect(namesIn(`"${digest}\\n"`, `x${digest}`).digests).toEqual(new Set([digest]))
   expect(namesIn(digest.slice(0, -1)).digests).toEqual(new Set())
+})
+
+test.each([
+  `10.0.0.1:5000/apps/acme/shop@${digest}`,
+  `registry.example.com/apps/acme/shop:shop-1@${digest}`,
+  JSON.stringify({ imageID: `r/apps/acme/shop@${digest}` }),
+])('a digest in a repository means that repository: %s', text => {
+  const { digests, pinned } = namesIn(text)
+  expect(digests).toEqual(new Set())
+  const [[found, names] = []] = pinned
+  expect(found).toBe(digest)
+  expect([...(names ?? [])].every(name => name.endsWith('/apps/acme/shop'))).toBe(true)
 })
 
 test('another tag, a longer one or another path is not it', () => {
@@ -38,14 +58,14 @@ test('what an object names is found in any text around it', () => {
   fc.assert(
     fc.property(around, fc.string(), (before, after) => {
       const text = `${before},"image":"host:5000/apps/acme/shop:shop-1@${digest}","x":${JSON.stringify(after)}}`
-      const { digests, references } = namesIn(text)
-      expect(digests).toContain(digest)
+      const { pinned, references } = namesIn(text)
+      expect(pinned.get(digest)).toEqual(new Set(['host:5000/apps/acme/shop']))
       expect(references).toContain('apps/acme/shop:shop-1')
     }),
   )
 })
 
 test('a megabyte of text that almost is a reference is read once', () => {
-  for (const piece of ['a', 'a/', '/', 'a.', 'sha256:', 'a:'])
+  for (const piece of ['a', 'a/', '/', 'a.', 'sha256:', 'a:', `@${digest}`, `a/b/c@${digest}`])
     expect(namesIn(piece.repeat(1_048_576 / piece.length)).references.size).toBeLessThan(1000)
 })

@@ -11,6 +11,7 @@ import { githubReportOfFork, githubReportOfRemoteSync } from './github-report.ts
 import { installationDeletion, installationScenario, installationSuspension } from './installation.ts'
 import { onboardingAgain, onboardingScenario } from './onboarding.ts'
 import { previewApprovalScenario } from './preview-approval.ts'
+import { previewApprovalOnPage } from './preview-approval-page.ts'
 import { releaseScenario } from './release.ts'
 import {
   remoteSyncBranchDeletion,
@@ -52,6 +53,7 @@ export const scenarios: readonly Scenario[] = [
   onboardingScenario,
   onboardingAgain,
   previewApprovalScenario,
+  previewApprovalOnPage,
   releaseScenario,
   applicationScenario,
   applicationDeletion,

@@ -3,50 +3,17 @@
 // Tenant controller.
 
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
-import { issueTokens } from '../../../dev/github/actions/user-tokens.ts'
 import { nextId } from '../../../dev/github/state/github-state.ts'
 import { namespaces } from '../../../src/api/builtin/index.ts'
 import { installation } from '../../../src/api/github/installation.ts'
 import { labels } from '../../../src/api/names.ts'
 import { tenant } from '../../../src/api/tenancy/tenant.ts'
-import { SecretString } from '../../../src/lib/secret-string.ts'
 import { people } from '../environment/account.ts'
 import { type Environment, host } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { applyInstallation } from './bindings.ts'
+import { type Fields, formSecret, signIn, submit } from './signed-in.ts'
 import { patience } from './waits.ts'
-
-const olivia = { host, userId: people.olivia, login: 'olivia' } as const
-
-/** The cookie of a signed-in person, after writing to the store what a sign-in writes. */
-async function signIn(environment: Environment): Promise<string> {
-  const { accessToken, expiresIn } = issueTokens(environment.fixture.github.context, environment.account.app, people.olivia)
-  const expiresAt = new Date(Date.now() + expiresIn * 1000)
-  await environment.store.users.save({
-    ...olivia,
-    accessToken: new SecretString(accessToken),
-    accessTokenExpiresAt: expiresAt,
-    groups: [],
-  })
-  const handle = await environment.store.sessions.create({ ...olivia, expiresAt, data: {} })
-  return `__Host-sekisho-session=${handle.reveal()}`
-}
-
-type Fields = Readonly<Record<string, string>>
-
-function submit(environment: Environment, path: string, cookie: string, fields: Fields): Promise<Response> {
-  const headers = { cookie, accept: 'text/html' }
-  const body = new URLSearchParams(fields)
-  return fetch(`http://127.0.0.1:${environment.ports.broker}${path}`, { method: 'POST', headers, body, redirect: 'manual' })
-}
-
-/** The CSRF secret in every form of the person's pages. */
-async function formSecret(environment: Environment, cookie: string): Promise<string> {
-  const answer = await fetch(`http://127.0.0.1:${environment.ports.broker}/onboard`, { headers: { cookie }, redirect: 'manual' })
-  const secret = /name="csrf" value="([^"]+)"/.exec(await answer.text())?.[1]
-  if (secret === undefined) throw new Error(`the page has no form: ${answer.status}`)
-  return secret
-}
 
 /** Proceeds to the page on which the owner confirms. */
 async function prove(environment: Environment): Promise<void> {

@@ -28,7 +28,7 @@ function actionAs(environment: Environment, login: string) {
 const ref = 'refs/heads/work'
 
 /** A commit of noah on his branch; resolves with its id. */
-async function push(environment: Environment, fork: Repository, text: string, before: string): Promise<string> {
+export async function push(environment: Environment, fork: Repository, text: string, before: string): Promise<string> {
   const action = { ...actionAs(environment, 'noah'), repository: fork }
   const { git } = action.context
   const cwd = git.pathOf(fork.id)
@@ -41,7 +41,8 @@ async function push(environment: Environment, fork: Repository, text: string, be
   return after
 }
 
-async function openFork(environment: Environment): Promise<{ readonly fork: Repository; readonly pull: PullRequest }> {
+/** A pull request of noah from his fork. */
+export async function openFork(environment: Environment): Promise<{ readonly fork: Repository; readonly pull: PullRequest }> {
   const action = actionAs(environment, 'noah')
   const name = environment.account.organization.login
   const fork = await forkRepository(action, { owner: action.sender, name, defaultBranchOnly: true })

@@ -22,6 +22,19 @@ const merge = (baseCommit: string | undefined, resolved = -60): RemoteSync =>
     phases: { resolvedAt: seconds(resolved).toISOString() },
   })
 
+/** Of head and base, seen so many seconds from now. */
+const conflict = (since: number): RemoteSync =>
+  sync({
+    pullRequest: {
+      number: 1,
+      headCommit: head,
+      baseBranch: 'main',
+      baseCommit: base,
+      conflictSince: seconds(since).toISOString(),
+    },
+    phases: { resolvedAt: seconds(-600).toISOString() },
+  })
+
 test.each<[string, RemoteSync, readonly [string, ReturnType<typeof tip>?], boolean]>([
   ['that was not resolved yet', sync(undefined), [head], false],
   ['of another head', sync({ commit: head }), [next], true],
@@ -32,6 +45,10 @@ test.each<[string, RemoteSync, readonly [string, ReturnType<typeof tip>?], boole
   ['of a merge with a former commit of the base', merge(base), [head, tip(next)], true],
   ['of a merge with a newer commit of the base', merge(base, 1), [head, tip(next)], false],
   ['of a merge of another head', merge(base, 1), [next, tip(base)], true],
+  ['in conflict with the newest commit of the base', conflict(-60), [head, tip(base)], false],
+  ['in conflict with a former commit of the base', conflict(-60), [head, tip(next)], true],
+  ['in conflict with a newer commit of the base', conflict(1), [head, tip(next)], false],
+  ['in conflict, of a former head', conflict(1), [next, tip(base)], true],
   ['that waits for a merge', merge(undefined), [head, tip(base)], false],
 ])('a RemoteSync %s', (_what, remoteSync, [headCommit, newest], expected) => {
   expect(isBehind(remoteSync, headCommit, newest)).toBe(expected)

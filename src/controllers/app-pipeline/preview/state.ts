@@ -75,17 +75,17 @@ export function headOf({ status }: RemoteSync): string | undefined {
 }
 
 /**
- * Whether the RemoteSync does not know the newest commit of the pull request, or runs a merge commit that was made of another commit than `tip`. While it
- * waits for a merge commit it asks by itself, and what it resolved after the tip was asked for is newer.
+ * Whether the RemoteSync does not know the newest commit of the pull request, or runs a merge commit that was made of another commit than `tip`, or is in
+ * conflict with another one. While it waits for a merge commit it asks by itself, and what it resolved after the tip was asked for is newer.
  */
 export function isBehind(remoteSync: RemoteSync, headCommit: string, tip: BranchTip | undefined): boolean {
   const known = headOf(remoteSync)
   if (known === undefined) return false
   if (known !== headCommit) return true
   const { pullRequest, phases } = remoteSync.status ?? {}
-  const { baseCommit } = pullRequest ?? {}
+  const { baseCommit, conflictSince } = pullRequest ?? {}
   if (tip === undefined || baseCommit === undefined || baseCommit === tip.commit) return false
-  return !(Date.parse(phases?.resolvedAt ?? '') > tip.askedAt.getTime())
+  return !(Date.parse(conflictSince ?? phases?.resolvedAt ?? '') > tip.askedAt.getTime())
 }
 
 /** `headCommit`: the newest commit of the pull request; undefined when GitHub was not asked. */

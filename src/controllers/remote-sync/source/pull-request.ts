@@ -3,6 +3,7 @@
 // Source: https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request (`mergeable`, `merge_commit_sha`)
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient } from '../../../github/index.ts'
+import { settlingMilliseconds } from '../../../policy/change-times.ts'
 import { type Halt, halt } from '../halt.ts'
 import type { RemoteSyncStatus } from '../status.ts'
 
@@ -47,6 +48,19 @@ function refusal(reason: string, text: string): Halt {
   return halt('Resolved', reason, `spec.source.pullRequest: ${text}`)
 }
 
+/** When the answer about a conflict is certain: until then GitHub may say of these two commits what it computed of former ones. */
+export function settledAt(conflictSince: string): number {
+  return Date.parse(conflictSince) + settlingMilliseconds
+}
+
+/** A conflict of two commits stays one: it is asked about once more when the answer is certain, and then waits for another head or base. */
+export function mergeConflict({ number, baseBranch, conflictSince }: FollowedHead, now: Date): Halt {
+  const text = `pull request ${number} conflicts with branch ${baseBranch}: resolve the conflict on its branch and push`
+  const conflict = refusal(reasons.mergeConflict, text)
+  const rest = conflictSince === undefined ? 0 : settledAt(conflictSince) - now.getTime()
+  return rest > 0 ? { ...conflict, afterMilliseconds: rest } : conflict
+}
+
 /** `number`: of the pull request. Rejects as the client does. */
 export async function findPullRequestCommit(
   client: PullRequestReader,
@@ -83,8 +97,11 @@ async function mergeOf(
   const { before, now, repository } = asked
   const { number, baseBranch } = head
   if (found.mergeable === false) {
-    const text = `pull request ${number} conflicts with branch ${baseBranch}: resolve the conflict on its branch and push`
-    return none(head, refusal(reasons.mergeConflict, text))
+    const base = await client.branch(repository.id, found.baseBranch)
+    const isKnown = before?.number === number && before.headCommit === head.headCommit && before.baseCommit === base
+    const conflictSince = (isKnown ? before.conflictSince : undefined) ?? now.toISOString()
+    const conflicting = { ...head, ...(base === undefined ? {} : { baseCommit: base }), conflictSince }
+    return none(conflicting, mergeConflict(conflicting, now))
   }
   const { mergeCommit } = found
   if (found.mergeable === true && mergeCommit !== undefined) {

@@ -92,6 +92,7 @@ test('a long name of a branch is cut in the status only', async () => {
 describe('the merge commit', () => {
   const source = { pullRequest: 3, mergeCommit: true }
   const merge = { tree: 'e'.repeat(40), parents: [base, head] }
+  const other = 'f'.repeat(40)
 
   test('is the one that GitHub made of the present base and head', async () => {
     const found = await find(source, { pullRequest: pullRequest(), merge, branch: base })
@@ -100,11 +101,29 @@ describe('the merge commit', () => {
 
   test('does not exist while they conflict', async () => {
     const found = await find(source, { pullRequest: pullRequest({ mergeable: false }), merge, branch: base })
-    expect(found).toMatchObject({ kind: 'none', halt: { reason: 'MergeConflict' }, head: followed })
+    expect(found).toMatchObject({ kind: 'none', halt: { reason: 'MergeConflict' }, head: { ...followed, baseCommit: base } })
     expect(found.kind === 'none' && found.halt.message).toContain('conflicts with branch trunk')
   })
 
-  const other = 'f'.repeat(40)
+  test('is asked for once more a minute after the two were first seen in conflict, and not again until one of them is another', async () => {
+    const known = { ...followed, baseCommit: base, conflictSince: since }
+    const conflicting = (before: typeof known | undefined, mergeBase = base) =>
+      find(
+        source,
+        { pullRequest: pullRequest({ mergeable: false }), branch: mergeBase },
+        before === undefined ? {} : { pullRequest: before },
+      )
+    const first = { halt: { afterMilliseconds: 60_000 }, head: { conflictSince: now.toISOString() } }
+    expect(await conflicting(undefined)).toMatchObject(first)
+    expect(await conflicting({ ...known, headCommit: other })).toMatchObject(first)
+    expect(await conflicting(known, other)).toMatchObject(first)
+    const again = await conflicting({ ...known, conflictSince: '2026-01-01T11:59:30.500Z' })
+    expect(again).toMatchObject({ halt: { afterMilliseconds: 30_000 }, head: { conflictSince: '2026-01-01T11:59:30.500Z' } })
+    const certain = await conflicting(known)
+    expect(certain).toMatchObject({ halt: { reason: 'MergeConflict' }, head: known })
+    expect(certain.kind === 'none' && certain.halt).not.toHaveProperty('afterMilliseconds')
+  })
+
   test.each<[string, Found]>([
     ['it was not computed', { pullRequest: pullRequest({ mergeable: undefined }) }],
     ['GitHub names none', { pullRequest: pullRequest({ mergeCommit: undefined }) }],
