@@ -58,9 +58,15 @@ const tag = (): string => `${registry.host}/acme/shop:v1`
 
 type Started = Fixture & { readonly apply: (spec: object) => Promise<Application> }
 
+type Controlled = Started & { readonly stop: () => Promise<void> }
+
 /** The controller and a chart of this test alone. The registry is in the list unless another one is given. */
-async function start(list: readonly string[] = [`http://${registry.host}`]): Promise<Started> {
-  const fixture = await withFixture()
+async function start(list: readonly string[] = [`http://${registry.host}`]): Promise<Controlled> {
+  return control(await withFixture(), list)
+}
+
+/** May be called again after its `stop`: as after a restart, nothing is remembered. */
+async function control(fixture: Fixture, list: readonly string[]): Promise<Controlled> {
   const { controllersClient: client, platformNamespace, namespace } = fixture
   const chart = chartOf(namespace)
   const { apiVersion, kind } = applicationChart
@@ -82,7 +88,7 @@ async function start(list: readonly string[] = [`http://${registry.host}`]): Pro
     const object = { apiVersion: application.apiVersion, kind: application.kind, metadata, spec: { chart, ...more } }
     return fixture.client.apply(application, object, { fieldManager, force: true })
   }
-  return { ...fixture, apply }
+  return { ...fixture, apply, stop: () => manager.stop() }
 }
 
 const shop = ({ namespace }: Fixture) => ({ namespace, name: 'shop' })
@@ -174,6 +180,25 @@ describe('a followed tag', () => {
     registry.answerWith = undefined
     await untilFollowing(fixture, 'TagKnown')
     expect(await releasesOf(fixture)).toHaveLength(2)
+  })
+
+  test('is not released a second time after a crash between the Release and the status', async () => {
+    const [first, second] = [move('a'), registry.publish('acme/shop', 'b'.repeat(40))]
+    const fixture = await start()
+    await fixture.apply({ processes: [idle], image: tag(), followTag: true })
+    const { status: before } = await ready(fixture, 'Available')
+    move('b')
+    await untilReleases(fixture, 2)
+    await ready(fixture, 'Available')
+    await fixture.stop()
+    const { apiVersion, kind } = application
+    const object = { apiVersion, kind, metadata: shop(fixture), status: before }
+    await fixture.client.applyStatus(application, object as never, { fieldManager: 'sekisho.dev/application', force: true })
+    registry.answerWith = 503
+    const again = await control(fixture, [`http://${registry.host}`])
+    const found = await untilFollowing(again, 'TagUnreadable')
+    expect(found.status).toMatchObject({ followedTag: { digest: second.split('@')[1] }, latestRelease: 2 })
+    expect((await releasesOf(again)).map(({ image }) => image)).toEqual([first, second])
   })
 
   test('that was rolled back stays so until it moves again', async () => {

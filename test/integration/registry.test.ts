@@ -1,6 +1,8 @@
 // The registry wall: Debian's docker-registry with the platform's token server. Tenant globex tries what a build, a pod or a stranger could try
 // against tenant acme and the platform; every refusal is the registry's own.
 import { createHash } from 'node:crypto'
+import { createServer, request as plainRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { Agent } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeCertificateAuthority } from '../../src/identity/certificate-authority.ts'
@@ -8,6 +10,8 @@ import { createCertifiedSigner } from '../../src/identity/certified-signer.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import type { Credential } from '../../src/registry/credentials.ts'
+import { followedRegistry } from '../../src/registry/followed-tags/followed-registry.ts'
+import { createTagReader } from '../../src/registry/followed-tags/read-tag.ts'
 import { readImageLabels } from '../../src/registry/image-labels.ts'
 import { createRegistryReader, type ReaderAuthorization } from '../../src/registry/registry-reader.ts'
 import { createTokenIssuer } from '../../src/registry/token-issuer.ts'
@@ -326,5 +330,40 @@ describe('an image proves its commit', () => {
     const image = `127.0.0.1:1/apps/acme/shop@sha256:${'0'.repeat(64)}`
     expect(await readImageLabels(away.read, image)).toMatchObject({ kind: 'unreadable', permanent: false })
     await away.close()
+  })
+})
+
+describe('the tag of an image, asked for as a stranger', () => {
+  test('is read where everybody may, and where a token server gives nothing, nothing is read', async () => {
+    const digest = await pushImage(buildOf(acme), 'apps/acme/shop', 'followed')
+    const reader = createTagReader(systemClock)
+    const read = (item: string, tag = 'followed') =>
+      reader.read({ registry: followedRegistry(item), repository: 'apps/acme/shop', tag })
+    const { token } = await registry.issue('platform', [{ type: 'repository', name: 'apps/acme/shop', actions: ['pull'] }])
+    // The same registry as one that asks nobody for a token.
+    const open = createServer((request, response) => {
+      const headers = { accept: request.headers.accept, authorization: `Bearer ${token}` }
+      const forwarded = plainRequest(`http://${registry.host}${request.url}`, { method: request.method, headers }, answer => {
+        response.writeHead(answer.statusCode ?? 0, answer.headers)
+        answer.pipe(response)
+      })
+      forwarded.end()
+    })
+    await new Promise<void>(resolve => open.listen(0, '127.0.0.1', resolve))
+    try {
+      const { port } = open.address() as AddressInfo
+      expect(await read(`http://127.0.0.1:${port}`)).toEqual({ kind: 'digest', digest })
+      expect(await read(`http://127.0.0.1:${port}`, 'absent')).toMatchObject({ message: 'has no such image or tag' })
+      const refused = { kind: 'unreadable', message: expect.stringContaining('without a credential') }
+      const before = registry.counts.get('refused') ?? 0
+      expect(await read(`http://${registry.host}`)).toEqual(refused)
+      expect(registry.counts.get('refused') ?? 0).toBe(before)
+      expect(await read(`http://${registry.host}=${new URL(registry.realm).host}`)).toEqual(refused)
+      expect(registry.counts.get('refused')).toBe(before + 1)
+    } finally {
+      await reader.close()
+      open.closeAllConnections()
+      open.close()
+    }
   })
 })

@@ -198,7 +198,8 @@ export function gather(deps: GatherDeps, key: ObjectKey): Facts | undefined {
   if (cached === undefined) return undefined
   const application = deps.status.latest(cached)
   const following = caches.applications.byIndex(followingIndex, key.namespace ?? '')
-  const followed = followedOf(application, { tags, place: registry.place, following })
+  const [newest] = releaseHeaders(caches, application)
+  const followed = followedOf(application, { tags, place: registry.place, following, newest })
   return { ...factsOf(deps, byDigest(application, followed)), ...(followed === undefined ? {} : { followed }) }
 }
 
@@ -228,6 +229,11 @@ export function factsOf(deps: GatherDeps, application: Application): Facts {
   }
 }
 
+/** Newest first. */
+function releaseHeaders({ releases }: ApplicationCaches, { metadata: { uid = '' } }: Application): readonly ReleaseHeader[] {
+  return releases.byIndex(ownerIndex, uid).toSorted((a, b) => b.spec.number - a.spec.number)
+}
+
 function releaseFacts(caches: ApplicationCaches, application: Application): ReleaseFacts {
   const { namespace = '', name, uid = '' } = application.metadata
   const jobs = caches.jobs.byIndex(ownerIndex, uid).filter(job => releaseOfJob(job) !== undefined)
@@ -236,7 +242,7 @@ function releaseFacts(caches: ApplicationCaches, application: Application): Rele
     return pod === undefined ? [] : [[job.metadata.name, pod] as const]
   })
   return {
-    headers: caches.releases.byIndex(ownerIndex, uid).toSorted((a, b) => b.spec.number - a.spec.number),
+    headers: releaseHeaders(caches, application),
     jobs,
     podsOfJobs: new Map(podsOfJobs),
     syncs: caches.remoteSyncs.byIndex(syncIndex, `${namespace}/${name}`),

@@ -4,7 +4,8 @@ import { mostFollowed } from '../../../api/apps/application/image.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { followedRegistry } from '../../../registry/followed-tags/followed-registry.ts'
 import type { TagState } from '../../../registry/followed-tags/tag-watch.ts'
-import { application } from '../releases/testing/application.ts'
+import type { ReleaseHeader } from '../releases/release-content.ts'
+import { application, header } from '../releases/testing/application.ts'
 import { byDigest, followedOf, followedStatus, hasMoved } from './followed-tag.ts'
 
 const now = new Date('2026-01-01T12:00:00.000Z')
@@ -25,7 +26,8 @@ function found(
     list = ['ghcr.io', 'docker.io'],
     state = {},
     following = [app],
-  }: { list?: string[]; state?: Partial<TagState>; following?: Application[] } = {},
+    newest,
+  }: { list?: string[]; state?: Partial<TagState>; following?: Application[]; newest?: ReleaseHeader } = {},
 ) {
   const asked: string[] = []
   const tags = {
@@ -35,7 +37,7 @@ function found(
       return { digest: undefined, problem: undefined, againMilliseconds: 250, ...state }
     },
   }
-  return { asked, followed: followedOf(app, { tags, place, following }) }
+  return { asked, followed: followedOf(app, { tags, place, following, newest }) }
 }
 
 describe('the registry of a tag', () => {
@@ -131,6 +133,14 @@ describe('what runs', () => {
       expect(hasMoved(app, followed)).toBe(false)
     }
     expect(byDigest(app, found(app, { list: [] }).followed).spec.image).toBe(`ghcr.io/acme/shop@${a}`)
+  })
+
+  test('is that of a Release which the status does not know yet, after a crash between the two', () => {
+    const made = (number: number, tag: string) => header(number, { tag, image: `ghcr.io/acme/shop@${b}` })
+    const app = follows({}, { ...remembered, latestRelease: 1 })
+    expect(found(app, { newest: made(2, image) }).followed?.digest).toBe(b)
+    expect(found(app, { newest: made(1, image) }).followed?.digest).toBe(a)
+    expect(found(app, { newest: made(2, 'ghcr.io/acme/shop:v0') }).followed?.digest).toBe(a)
   })
 
   test('is nothing new while another tag is named and not yet answered', () => {

@@ -9,6 +9,7 @@ import type { FollowedTag } from '../../../registry/followed-tags/read-tag.ts'
 import type { TagWatch } from '../../../registry/followed-tags/tag-watch.ts'
 import { parseReference, placeOfImage, type RegistryPlace } from '../../../registry/image-place.ts'
 import { isRepositoryName } from '../../../registry/repository.ts'
+import type { ReleaseHeader } from '../releases/release-content.ts'
 
 /** The registries that may be asked, and what is known of their tags. */
 export type FollowedTags = TagWatch & { readonly registries: readonly FollowedRegistry[] }
@@ -29,6 +30,8 @@ export type FollowDeps = {
   readonly place: RegistryPlace
   /** Those of the namespace with `spec.followTag`. */
   readonly following: readonly Application[]
+  /** The newest Release of the Application. */
+  readonly newest: Pick<ReleaseHeader, 'spec'> | undefined
 }
 
 const setting = 'SEKISHO_FOLLOWED_REGISTRIES'
@@ -76,12 +79,19 @@ function tagOf(application: Application, image: string, { tags, place, following
   return { reason: reasons.tooManyFollowed, message }
 }
 
+/** What the tag meant last. A crash can be between a Release and the status that follows from it: then the Release knows more. */
+function rememberedDigest({ spec, status }: Application, newest: FollowDeps['newest']): string | undefined {
+  if (newest?.spec.tag === spec.image && newest !== undefined && newest.spec.number > (status?.latestRelease ?? 0))
+    return newest.spec.image.split('@')[1]
+  return status?.followedTag?.image === spec.image ? status?.followedTag?.digest : undefined
+}
+
 /** Undefined when the Application follows no tag. Asks for it when that is due. */
 export function followedOf(application: Application, deps: FollowDeps): Followed | undefined {
-  const { spec, status, metadata } = application
+  const { spec, metadata } = application
   if (spec.followTag !== true || spec.image === undefined) return undefined
   const { image } = spec
-  const digest = status?.followedTag?.image === image ? status.followedTag.digest : undefined
+  const digest = rememberedDigest(application, deps.newest)
   const without = (problem: Refusal): Followed => ({ tag: image, digest, problem, againMilliseconds: undefined })
   if (spec.pinnedRelease !== undefined) {
     const message = `the tag is not asked for while spec.pinnedRelease is ${spec.pinnedRelease}: remove that field to follow it again`
