@@ -8,7 +8,7 @@ import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { createPreviewApprovalController } from '../../src/controllers/preview-approval/index.ts'
 import { type GitHubRequest, recordGitHubRequests } from '../bench/previews/github-requests.ts'
 import { patience, runPods } from '../fixtures/application-fixture.ts'
-import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
+import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
@@ -16,7 +16,10 @@ import { image, succeeded } from '../fixtures/remote-sync-fixture.ts'
 
 useEmulatedGitHub()
 
-const { push, open, pullOf, actionOf, repository, fork, hub } = actsOn(() => github)
+const { push, open, pullOf, actionOf, repository, fork, hub } = actsOn(
+  () => github,
+  () => clock,
+)
 const list = `/repositories/${shop}/pulls`
 const resyncs = 5
 
