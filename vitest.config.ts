@@ -1,5 +1,7 @@
 // Six projects: unit (no network but loopback), integration, faults and sweep (a real API server, started once), e2e and replicas (the running dev
 // cluster).
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 const replicas = 'test/e2e/replicas.test.ts'
@@ -9,6 +11,12 @@ const replicas = 'test/e2e/replicas.test.ts'
  * `make test` (dev/test/outcome-reporter.ts): a defect to find, but not a reason to stop everybody. Unit tests are never repeated.
  */
 const retry = 1
+
+/**
+ * Each file of tests has a process of its own, and many start programs of this repository: what one has compiled, the next one reads. Where Node.js keeps
+ * it by default. https://nodejs.org/api/module.html#module-compile-cache
+ */
+process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache')
 
 export default defineConfig({
   test: {

@@ -23,7 +23,7 @@ import { createApplicationController } from '../../src/controllers/application/i
 import { createManager } from '../../src/kube/manager.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { objectAt } from '../../src/lib/json/json-value.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import {
@@ -41,6 +41,7 @@ import {
 } from '../fixtures/application-fixture.ts'
 import { withoutDomains } from '../fixtures/domains.ts'
 import { waitUntil } from '../fixtures/harness.ts'
+import { createQuickClock } from '../fixtures/quick-clock.ts'
 import { quiet } from '../fixtures/quiet.ts'
 
 const fieldManager = 'test'
@@ -57,7 +58,10 @@ afterAll(() => renderer.stop())
 
 type Registry = Parameters<typeof createApplicationController>[0]['registry']
 
-async function started(registry: Registry = otherRegistry): Promise<Fixture & { readonly chart: string }> {
+async function started(
+  registry: Registry = otherRegistry,
+  clock: Clock = systemClock,
+): Promise<Fixture & { readonly chart: string }> {
   const fixture = await withFixture()
   const { controllersClient: client, platformNamespace } = fixture
   const chart = chartOf(fixture.namespace)
@@ -65,9 +69,9 @@ async function started(registry: Registry = otherRegistry): Promise<Fixture & { 
   const spec = { builtIn: 'web', timeoutSeconds: 20 }
   await fixture.client.apply(applicationChart, { apiVersion, kind, metadata: { name: chart }, spec }, { fieldManager })
   onTestFinished(() => fixture.client.delete(applicationChart, { name: chart }))
-  const manager = createManager({ client, log: silentLog, clock: systemClock, random: Math.random })
-  const events = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'test' })
-  const deps = { manager, renderer, events, clock: systemClock, platformNamespace }
+  const manager = createManager({ client, log: silentLog, clock, random: Math.random })
+  const events = createEventRecorder({ client, clock, log: silentLog, component: 'test' })
+  const deps = { manager, renderer, events, clock, platformNamespace }
   manager.add(createApplicationController({ ...deps, ...withoutDomains, ingress, registry }))
   await manager.start()
   onTestFinished(() => manager.stop())
@@ -394,7 +398,7 @@ describe('processes of the image', () => {
 
   test('run when the spec names none, once the registry answers', async () => {
     let isAway = true
-    const fixture = await started({
+    const registry: Registry = {
       ...otherRegistry,
       labelsOf: async () =>
         isAway
@@ -405,7 +409,9 @@ describe('processes of the image', () => {
               entryPoint: ['/cnb/process/web'],
               ports: [],
             },
-    })
+    }
+    // The registry is asked again after ten seconds.
+    const fixture = await started(registry, createQuickClock(5))
     await put(fixture, { image: own.replace('NAMESPACE', fixture.namespace) })
     const waiting = await readyReason(fixture.client, application, keyIn(fixture), 'ImagePullFailed')
     expect(JSON.stringify(waiting.status?.conditions)).toContain('connection refused')

@@ -18,7 +18,6 @@ import { isKubeError } from '../../src/kube/client/errors.ts'
 import { done } from '../../src/kube/controller/controller.ts'
 import { createManager } from '../../src/kube/manager.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
-import { systemClock as clock } from '../../src/lib/clock.ts'
 import { silentLog as log } from '../../src/lib/testing/silent-log.ts'
 import {
   chartOf,
@@ -31,10 +30,13 @@ import {
 } from '../fixtures/application-fixture.ts'
 import { type DnsServer, startDnsServer } from '../fixtures/dns-server.ts'
 import { waitUntil } from '../fixtures/harness.ts'
+import { createQuickClock } from '../fixtures/quick-clock.ts'
 
 const fieldManager = 'test'
 const image = `registry.example.com/acme/shop@sha256:${'1'.repeat(64)}`
 const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
+/** A proof is looked up again after a minute; how long that is, is not tested. */
+const clock = createQuickClock(5)
 const reservedHosts = ['sekisho.example.com']
 /** As a platform admin would configure two ingress controllers. */
 const redirectAnnotations = [

@@ -5,7 +5,7 @@ import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.t
 import { type GitHubReport, githubReport } from '../../src/api/apps/github-report.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { patience, readyReason, runPods } from '../fixtures/application-fixture.ts'
-import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
+import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import {
@@ -32,10 +32,11 @@ async function push(text: string): Promise<string> {
 }
 
 function hub(): Hub {
-  const { client, installation, endpoints } = installedFixture(github)
+  const { client, installation, endpoints } = installedFixture(github, clock)
   const permissions = { contents: 'read', deployments: 'write', statuses: 'write' } as const
   return {
     endpoints,
+    clock,
     repository: { id: shop, fullName: 'acme/shop' },
     mint: async () => (await client.mint({ installationId: installation.id, repositoryIds: [shop], permissions })).token,
     appId: github.app.id,

@@ -9,7 +9,7 @@ import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import type { Fetch } from '../../src/github/index.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { patience } from '../fixtures/application-fixture.ts'
-import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
+import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { objectsOf, type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
@@ -22,7 +22,10 @@ beforeEach(() => {
   list = undefined
 })
 
-const { push, open, pullOf, actionOf, hub } = actsOn(() => github)
+const { push, open, pullOf, actionOf, hub } = actsOn(
+  () => github,
+  () => clock,
+)
 const pulls = `/repositories/${shop}/pulls`
 const answering: Fetch = async (url, init) =>
   list !== undefined && new URL(url).pathname.endsWith('/pulls') ? list() : fetch(url, init)
@@ -59,10 +62,10 @@ async function holds(
   reason: string,
   settle: () => Promise<void> = async () => {},
 ): Promise<void> {
-  // Something has changed: the answer is not a 304 without a body.
+  const armed = github.context.faults.arm(fault, null)
+  // Something changes, which nobody has been told before: the answer is not a 304 without a body.
   const title = { title: JSON.stringify(fault), body: undefined, base: undefined }
   await editPullRequest(actionOf('dave'), pullOf(fixture.number), title)
-  const armed = github.context.faults.arm(fault, null)
   await fixture.wakePipeline()
   const said = await fixture.listed(reason).catch((error: unknown) => expect.fail(`${JSON.stringify(fault)}: ${String(error)}`))
   expect(await fixture.existing(), JSON.stringify(fault)).toEqual(objectsOf(fixture.number))

@@ -7,7 +7,7 @@ import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { type Pod, pods } from '../../src/api/builtin/index.ts'
 import { isolatedServiceAccount, jobNameLabel, labels } from '../../src/api/names.ts'
 import { patience, runPods, setPodStatus } from '../fixtures/application-fixture.ts'
-import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
+import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn } from '../fixtures/pull-requests.ts'
@@ -15,7 +15,10 @@ import { fieldManager, image, succeeded } from '../fixtures/remote-sync-fixture.
 
 useEmulatedGitHub()
 
-const { push, open, pullOf, actionOf, fork, hub } = actsOn(() => github)
+const { push, open, pullOf, actionOf, fork, hub } = actsOn(
+  () => github,
+  () => clock,
+)
 
 function start(policy: object): Promise<Previews> {
   const program = (name: string) => ({ command: [name], timeoutSeconds: 60 })

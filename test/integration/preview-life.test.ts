@@ -16,14 +16,17 @@ import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { patience } from '../fixtures/application-fixture.ts'
-import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
+import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { objectsOf, type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
 
 useEmulatedGitHub()
 
-const { push, open, pullOf, actionOf, person, fork, hub } = actsOn(() => github)
+const { push, open, pullOf, actionOf, person, fork, hub } = actsOn(
+  () => github,
+  () => clock,
+)
 const start = (changes: Record<string, unknown> = {}) => startPipelineFixture(renderer, { hub: hub(), changes })
 const acme = () => organizationById(github.context.state, 2001) ?? expect.fail('no organisation')
 

@@ -1,17 +1,21 @@
 // What GitHub fails to do when the platform answers on a pull request, and what people undo there: the last state arrives, once. The GitHubReport
 // controller on a real API server and the GitHub emulator.
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
+import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import type { Fault } from '../../dev/github/faults/kinds.ts'
 import { installKinds, patience } from '../fixtures/application-fixture.ts'
+import { type QuickGitHub, startQuickGitHub } from '../fixtures/emulated-github.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
 
 beforeAll(() => installKinds())
 
+let quick: QuickGitHub
 let github: RunningEmulator
 beforeEach(async () => {
-  github = await startEmulator()
+  // Every write that fails is repeated ten seconds later, one kind after the other.
+  quick = await startQuickGitHub({}, 10)
+  github = quick.github
   return () => github.stop()
 })
 
@@ -51,7 +55,7 @@ test.each<[string, (path: string) => Fault]>([
 ])(
   'GitHub %s at each first write: everything is there in the end, and nothing twice',
   async (_what, faultAt) => {
-    const fixture = await startReportFixture(github)
+    const fixture = await startReportFixture(quick)
     const { number, head } = await fixture.open('feature')
     for (const place of places) github.context.faults.arm(faultAt(place), 1)
     const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
@@ -67,7 +71,7 @@ test.each<[string, (path: string) => Fault]>([
 test.each([403, 404, 422])(
   'GitHub refuses (%s): it says so, keeps nothing from the rest, and the next state is written',
   async status => {
-    const fixture = await startReportFixture(github)
+    const fixture = await startReportFixture(quick)
     const { number, head } = await fixture.open('feature')
     const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
     const path = `/repositories/${shop}/issues`
@@ -83,7 +87,7 @@ test.each([403, 404, 422])(
 )
 
 test('a deployment that a person deleted comes back with the next state, and what it was is not written to', async () => {
-  const fixture = await startReportFixture(github)
+  const fixture = await startReportFixture(quick)
   const { number, head } = await fixture.open('feature')
   const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
   await fixture.report([{ ...row, state: 'Running', url }])
@@ -130,7 +134,7 @@ async function deleteAll(): Promise<void> {
 const environments = () => github.context.state.environments.map(({ name }) => name)
 
 test('an environment that a person deleted with its deployments comes back with the next state', async () => {
-  const fixture = await startReportFixture(github)
+  const fixture = await startReportFixture(quick)
   const { number, head } = await fixture.open('feature')
   const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
   await fixture.report([{ ...row, state: 'Running', url }])
@@ -150,7 +154,7 @@ test('an environment that a person deleted with its deployments comes back with 
 }, 120_000)
 
 test('a deployment that a person deleted does not come back for the end of its preview', async () => {
-  const fixture = await startReportFixture(github)
+  const fixture = await startReportFixture(quick)
   const { number, head } = await fixture.open('feature')
   const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
   await fixture.report([{ ...row, state: 'Running', url }])
@@ -163,7 +167,7 @@ test('a deployment that a person deleted does not come back for the end of its p
 }, 120_000)
 
 test('an archived repository takes no answer: the report says so, and its end does not wait', async () => {
-  const fixture = await startReportFixture(github)
+  const fixture = await startReportFixture(quick)
   const { number, head } = await fixture.open('feature')
   const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
   await fixture.report([{ ...row, state: 'Running', url }])

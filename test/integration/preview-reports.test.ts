@@ -2,19 +2,22 @@
 // commit status, which follow the preview to its end; after deletions, forgeries, restarts and while GitHub limits.
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createComment, deleteComment } from '../../dev/github/actions/pull-requests/comments.ts'
-import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
+import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import { repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
 import { secrets } from '../../src/api/builtin/index.ts'
 import { installKinds, patience } from '../fixtures/application-fixture.ts'
+import { type QuickGitHub, startQuickGitHub } from '../fixtures/emulated-github.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { brokerUrl } from '../fixtures/remote-sync-objects.ts'
 import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
 
 beforeAll(() => installKinds())
 
+let quick: QuickGitHub
 let github: RunningEmulator
 beforeEach(async () => {
-  github = await startEmulator()
+  quick = await startQuickGitHub()
+  github = quick.github
   return () => github.stop()
 })
 
@@ -36,7 +39,7 @@ function shows(what: string, found: () => boolean): Promise<true> {
 }
 
 test('one comment, a deployment and a status follow a preview from its build to its end', async () => {
-  const fixture = await startReportFixture(github)
+  const fixture = await startReportFixture(quick)
   const { number, head } = await fixture.open('feature')
   const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
   await fixture.report([{ ...row, state: 'Building' }])
@@ -87,7 +90,7 @@ test('one comment, a deployment and a status follow a preview from its build to 
 }, 120_000)
 
 test('a pull request that is opened again has its comment again; comments of others with the same beginning are not touched', async () => {
-  const fixture = await startReportFixture(github)
+  const fixture = await startReportFixture(quick)
   const { number, head } = await fixture.open('feature')
   const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
   await fixture.report([{ ...row, state: 'Running', url }])
@@ -113,7 +116,7 @@ test('a pull request that is opened again has its comment again; comments of oth
 }, 120_000)
 
 test('previews of one commit share an environment, and each ends its own deployment', async () => {
-  const fixture = await startReportFixture(github)
+  const fixture = await startReportFixture(quick)
   const { number: first, head } = await fixture.open('feature')
   // The same commit, into another branch.
   const second = await fixture.openAgain('feature', 'release')
@@ -136,7 +139,7 @@ test('previews of one commit share an environment, and each ends its own deploym
 }, 120_000)
 
 test('nobody hears of pull requests that the policy excludes; doubt changes nothing', async () => {
-  const fixture = await startReportFixture(github)
+  const fixture = await startReportFixture(quick)
   const [fork, left] = [await fixture.open('fork'), await fixture.open('left')]
   const excluded = { number: fork.number, headCommit: fork.head, state: 'LeftOut', reason: 'ForkExcluded' } as const
   const limited = { number: left.number, headCommit: left.head, state: 'LeftOut', reason: 'LimitReached' } as const
@@ -148,7 +151,7 @@ test('nobody hears of pull requests that the policy excludes; doubt changes noth
 })
 
 test('a commit of a fork waits for its approval by name, and its deployment ends when a push takes it away', async () => {
-  const fixture = await startReportFixture(github)
+  const fixture = await startReportFixture(quick)
   const { number, head } = await fixture.open('feature')
   const row = { number, headCommit: head, headRepository: 4999 }
   await fixture.report([{ ...row, state: 'Running', url, application: `shop-pr-${number}` }])
@@ -167,7 +170,7 @@ test('a commit of a fork waits for its approval by name, and its deployment ends
 })
 
 test('a pull request from a fork with the head of another never changes the status of the commit, neither waiting nor closed', async () => {
-  const fixture = await startReportFixture(github)
+  const fixture = await startReportFixture(quick)
   const { number, head } = await fixture.open('feature')
   const own = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}`, state: 'Running', url } as const
   const copy = await fixture.openAgain('feature', 'other-base')
@@ -195,10 +198,11 @@ test('a pull request from a fork with the head of another never changes the stat
 
 test('GitHub limits the writes of the installation: nothing is sent until it allows it, and the last state arrives', async () => {
   await github.stop()
-  github = await startEmulator({
+  quick = await startQuickGitHub({
     rateLimit: { authenticated: 5000, anonymous: 60, enforced: false, secondary: { contentPerMinute: 2 } },
   })
-  const fixture = await startReportFixture(github)
+  github = quick.github
+  const fixture = await startReportFixture(quick)
   const { number, head } = await fixture.open('feature')
   const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
   await fixture.report([{ ...row, state: 'Building' }])

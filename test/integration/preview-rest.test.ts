@@ -9,7 +9,7 @@ import { createPreviewApprovalController } from '../../src/controllers/preview-a
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { type GitHubRequest, recordGitHubRequests } from '../bench/previews/github-requests.ts'
 import { patience, runPods } from '../fixtures/application-fixture.ts'
-import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
+import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
@@ -18,7 +18,10 @@ import { setStatus } from '../fixtures/remote-sync-objects.ts'
 
 useEmulatedGitHub()
 
-const { push, open, pullOf, actionOf, repository, fork, hub } = actsOn(() => github)
+const { push, open, pullOf, actionOf, repository, fork, hub } = actsOn(
+  () => github,
+  () => clock,
+)
 const list = `/repositories/${shop}/pulls`
 const resyncs = 5
 

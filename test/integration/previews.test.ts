@@ -10,7 +10,7 @@ import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import type { Fetch } from '../../src/github/index.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { patience, readyReason } from '../fixtures/application-fixture.ts'
-import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
+import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { objectsOf, type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
@@ -19,7 +19,10 @@ import { setStatus } from '../fixtures/remote-sync-objects.ts'
 
 useEmulatedGitHub()
 
-const { push, open, pullOf, actionOf, fork, hub } = actsOn(() => github)
+const { push, open, pullOf, actionOf, fork, hub } = actsOn(
+  () => github,
+  () => clock,
+)
 
 /** Which requests about pull requests were sent, and how GitHub answered. `list` replaces the answer to the list. */
 let asked: { readonly path: string; readonly status: number }[] = []

@@ -17,7 +17,7 @@ import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { ownerReference } from '../../src/kube/object/owner.ts'
 import { patience, readyReason, runPods } from '../fixtures/application-fixture.ts'
-import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
+import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import {
@@ -52,10 +52,11 @@ const open = (login: string, head: string) =>
 
 /** What a build gets: the repository by number, and nothing else. */
 function hub(): Hub {
-  const { client, installation, endpoints } = installedFixture(github)
+  const { client, installation, endpoints } = installedFixture(github, clock)
   const permissions = { contents: 'read', pull_requests: 'read' } as const
   return {
     endpoints,
+    clock,
     repository: { id: shop, fullName: 'acme/shop' },
     mint: async () => (await client.mint({ installationId: installation.id, repositoryIds: [shop], permissions })).token,
   }
@@ -155,10 +156,10 @@ describe('the merge commit', () => {
       await becomes(fixture, 'Deployed')
       for (const [index, silence] of silences.entries()) {
         const fault = silence(path)
-        // Both change, so that no answer is a 304, which has no body.
+        const armed = github.context.faults.arm(fault, null)
+        // Both change, and nobody has been told before, so that no answer is a 304, which has no body.
         const base = await push('dave', 'acme/shop', 'main', { file: 'other.txt', text: `base ${index}` })
         const next = await push('dave', 'acme/shop', 'feature', { file: 'page.txt', text: `push ${index}`, from: 'feature' })
-        const armed = github.context.faults.arm(fault, null)
         await fixture.wake()
         const { status } = await becomes(fixture, 'GitHubUnreachable').catch((error: unknown) =>
           expect.fail(`${JSON.stringify(fault)}: ${String(error)}`),

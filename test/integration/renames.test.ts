@@ -12,7 +12,7 @@ import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { patience, readyReason } from '../fixtures/application-fixture.ts'
-import { github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
+import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { type Hub, type RemoteSyncFixture, startRemoteSyncFixture } from '../fixtures/remote-sync-fixture.ts'
@@ -36,10 +36,11 @@ async function push(login: string, fullName: string, text: string, branch = 'mai
 
 /** The token desk's answer keeps the name of the day of the grant. */
 function hub(): Hub {
-  const { client, installation, endpoints } = installedFixture(github)
+  const { client, installation, endpoints } = installedFixture(github, clock)
   const permissions = { contents: 'read', pull_requests: 'read' } as const
   return {
     endpoints,
+    clock,
     repository: { id: shop, fullName: 'acme/shop' },
     mint: async () => (await client.mint({ installationId: installation.id, repositoryIds: [shop], permissions })).token,
   }

@@ -5,9 +5,9 @@ import { flushCompileCache } from 'node:module'
 import { createKubeClient } from '../../src/kube/client/kube-client.ts'
 import { loadKubeConnection } from '../../src/kube/kubeconfig/kubeconfig.ts'
 import { createManager } from '../../src/kube/manager.ts'
-import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { messageOf } from '../../src/lib/errors.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { createQuickClock } from '../fixtures/quick-clock.ts'
 import type { OpenComponent } from './subject/component.ts'
 import type { FromSubject, RunSettings, ToSubject } from './subject/messages.ts'
 
@@ -18,20 +18,10 @@ const { openComponent }: { readonly openComponent: OpenComponent } =
 const log = createLog({ level: 'info', name: 'subject' })
 const send = (message: FromSubject): void => void process.send?.(message)
 
-/** A clock that is ahead, and may be fast: the process behaves as if it was restarted that much later, without waiting. */
-function clockOf({ aheadMilliseconds, clockRate }: RunSettings): Clock {
-  const [start, wall] = [performance.now(), Date.now() + aheadMilliseconds]
-  const passed = (): number => (performance.now() - start) * clockRate
-  return {
-    now: () => new Date(wall + passed()),
-    monotonic: passed,
-    sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / clockRate, signal),
-  }
-}
-
 async function startComponent(settings: RunSettings): Promise<() => Promise<void>> {
-  const { environment } = settings
-  const clock = clockOf(settings)
+  const { environment, aheadMilliseconds, clockRate } = settings
+  // The process behaves as if it was restarted that much later, without waiting.
+  const clock = createQuickClock(clockRate, aheadMilliseconds)
   const random = Math.random
   const connection = await loadKubeConnection({ environment, clock })
   const kube = createKubeClient({ connection, component: 'sweep', clock, random })

@@ -62,13 +62,14 @@ export type Fixture = {
   readonly stop: () => Promise<void>
 }
 
-export async function openFixture(kubeconfig: string): Promise<Fixture> {
+/** `githubNow`: what time it is at GitHub, in milliseconds; the time of the machine by default. */
+export async function openFixture(kubeconfig: string, githubNow: () => number = Date.now): Promise<Fixture> {
   const folder = await mkdtemp(join(tmpdir(), 'sekisho-sweep-'))
   const [access, connection, github, dns, postgres, subjects, registry] = await Promise.all([
     readKubeconfig(kubeconfig),
     loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock: systemClock }),
     // Olivia owns the accounts of all environments, and each of her pages reads all of them: more requests than GitHub's hourly limit.
-    startEmulator({ rateLimit: { authenticated: 1_000_000, anonymous: 60, enforced: false } }),
+    startEmulator({ rateLimit: { authenticated: 1_000_000, anonymous: 60, enforced: false }, now: githubNow }),
     startDnsServer(),
     startPostgres(),
     createSubjects(folder),
