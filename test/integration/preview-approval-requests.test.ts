@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createComment } from '../../dev/github/actions/pull-requests/comments.ts'
 import type { PullRequest } from '../../dev/github/state/repositories.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { type GitHubRequests, recordGitHubRequests } from '../bench/previews/github-requests.ts'
 import { patience } from '../fixtures/broker-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
@@ -58,7 +59,10 @@ test('a push, a new pull request and a comment ask about no fork but the one tha
 
   advance(10_000)
   const since = performance.now()
-  const { push, open } = actsOn(() => environment.github)
+  const { push, open } = actsOn(
+    () => environment.github,
+    () => systemClock,
+  )
   await push('dave', `${namespace}/shop`, 'main-work', 'one')
   await open('dave', 'main-work')
   const [, second, third] = pulls
