@@ -5,8 +5,8 @@ import type { Application } from '../../api/apps/application.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 
-/** Ten Applications can change at once; then one a second, so that what many changes cost together is spread over time. */
-const ofTenant = { burst: 10, millisecondsPerToken: 1000 }
+/** All Applications that a tenant may have by default can change at once; then one a second. */
+const ofTenant = { burst: 50, millisecondsPerToken: 1000 }
 
 export type ChangePace = {
   /**
