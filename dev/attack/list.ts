@@ -13,6 +13,7 @@ import { rightsAttacks } from './cluster/rights.ts'
 import { serviceAttacks } from './cluster/services.ts'
 import { buildAttacks } from './deputies/builds.ts'
 import { deputyAttacks } from './deputies/deputies.ts'
+import { followedTagAttacks } from './deputies/followed-tags.ts'
 import { forkAttacks } from './deputies/forks.ts'
 import { grantAttacks } from './deputies/grants.ts'
 import { canaryAttacks } from './evidence/canary.ts'
@@ -51,6 +52,7 @@ export const attacks: readonly Attack[] = [
   ...issuerAttacks,
   ...deputyAttacks,
   ...grantAttacks,
+  ...followedTagAttacks,
   ...forkAttacks,
   ...buildAttacks,
   ...wallAttacks,
