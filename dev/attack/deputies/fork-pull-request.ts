@@ -45,6 +45,8 @@ export async function pushToFork(world: World): Promise<string> {
 }
 
 async function openPullRequest(world: World): Promise<ForkedPullRequest> {
+  // gary pushes for it, once: not between the fork and its pull request, which would then conflict.
+  await world.ownImage()
   await github(world, 'gary', 'PUT /repos/globex/site/collaborators/noah', { body: { permission: 'pull' } })
   await github(world, 'noah', `DELETE /repos/${fork}`, { mayBeGone: true })
   await github(world, 'noah', 'POST /repos/globex/site/forks', { body: { name: 'attack-fork' } })
