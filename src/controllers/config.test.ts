@@ -19,7 +19,7 @@ test('no registry is asked about tags unless it is listed', () => {
   expect(listed('ghcr.io, docker.io,http://10.0.0.5:5000')).toEqual(['ghcr.io', 'docker.io', '10.0.0.5:5000'])
 })
 
-test.each(['http://169.254.169.254', 'http://100.100.100.200:80', '168.63.129.16'])(
+test.each(['http://169.254.169.254', 'http://100.100.100.200:80', '168.63.129.16', 'registry.gitlab.com=169.254.169.254'])(
   '%s is refused: clouds give credentials there',
   item => {
     expect(() => listed(`ghcr.io,${item}`)).toThrow('SEKISHO_FOLLOWED_REGISTRIES')

@@ -46,12 +46,18 @@ function quantitySetting(name: string, description: string, quantity: string): S
   return { ...textSetting(name, description, { default: quantity }), parse: matching(pattern, form) }
 }
 
-/** A registry whose tags are followed. No metadata service of a cloud can be listed. */
+/** Host, with a port or without. */
+function isMetadataService(host: string): boolean {
+  const address = registryRange(host)
+  return address !== undefined && metadataRanges.some(range => containsRange(range, address.range))
+}
+
+/** A registry whose tags are followed. No metadata service of a cloud can be listed, neither as the registry nor as its token server. */
 function listedRegistry(item: string): FollowedRegistry {
   const registry = followedRegistry(item)
-  const address = registryRange(registry.host)
-  if (address === undefined || !metadataRanges.some(range => containsRange(range, address.range))) return registry
-  throw new Error(`must not name ${registry.host}, which belongs to the metadata services of clouds`)
+  const refused = registry.tokenHosts.find(isMetadataService)
+  if (refused === undefined) return registry
+  throw new Error(`must not name ${refused}, which belongs to the metadata services of clouds`)
 }
 
 function podAddressSetting(name: string, description: string): Setting<string> {
