@@ -163,7 +163,7 @@ test('another tenant can neither redirect from a host of this one nor to it', as
     await mustRun(platform.world.people.gary, platform.world.tools.kubectl, ['apply', '-n', neighbourNamespace, '-f', '-'], {
       input: JSON.stringify(inGlobex(spec)),
     })
-    await eventually(`globex is told: ${words}`, 60, async () => {
+    await eventually(`the refusal of globex: ${words}`, 60, async () => {
       const ready = readyOf(await find(platform.admin, reference, neighbourNamespace))
       if (ready?.reason === 'DomainTaken' && ready.message.includes(words)) return true
       throw new Error(`${ready?.reason}: ${ready?.message}`)

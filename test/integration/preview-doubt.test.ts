@@ -63,7 +63,7 @@ async function holds(
   settle: () => Promise<void> = async () => {},
 ): Promise<void> {
   const armed = github.context.faults.arm(fault, null)
-  // Something changes, which nobody has been told before: the answer is not a 304 without a body.
+  // Something changes that no answer has shown yet: the next one is not a 304 without a body.
   const title = { title: JSON.stringify(fault), body: undefined, base: undefined }
   await editPullRequest(actionOf('dave'), pullOf(fixture.number), title)
   await fixture.wakePipeline()

@@ -93,9 +93,8 @@ async function untilAsked(asked: () => readonly string[], path: string, times = 
   )
 }
 
-test('a waiting fork and a merge commit cost nothing but the list; a push to the base and an approval are found without webhooks', async () => {
-  const fixture = await start()
-  const { client, namespace, waiting, commit, asked } = fixture
+/** Once all that happened is an hour old, and each question that this leaves has been asked. */
+async function asksOnlyTheList({ waiting, asked }: Awaited<ReturnType<typeof start>>): Promise<void> {
   const old = performance.now()
   grewOld()
   await untilAsked(() => asked(old), `/repositories/${shop}/issues/${waiting.number}/comments`)
@@ -106,6 +105,12 @@ test('a waiting fork and a merge commit cost nothing but the list; a push to the
   const rest = performance.now()
   await untilAsked(() => asked(rest), list, resyncs)
   expect(asked(rest).filter(one => one !== `GET ${list} 304`)).toEqual([])
+}
+
+test('a waiting fork and a merge commit cost nothing but the list; a push to the base and an approval are found without webhooks', async () => {
+  const fixture = await start()
+  const { client, namespace, waiting, commit } = fixture
+  await asksOnlyTheList(fixture)
 
   // The same file with the same text as in the branch: they do not conflict.
   const base = await push('dave', 'acme/shop', 'main', 'one')
@@ -135,16 +140,7 @@ test('a conflict costs nothing but the list; a push to the base branch that ends
   const wakes = performance.now()
   await fixture.wake(`shop-pr-${number}`)
   await untilAsked(() => asked(wakes), `/repositories/${shop}/pulls/${number}`)
-  const old = performance.now()
-  grewOld()
-  await untilAsked(() => asked(old), `/repositories/${shop}/issues/${waiting.number}/comments`)
-  await untilAsked(() => asked(old), `/repositories/${shop}/branches/main`)
-  const settled = performance.now()
-  await untilAsked(() => asked(settled), list, 2)
-
-  const rest = performance.now()
-  await untilAsked(() => asked(rest), list, resyncs)
-  expect(asked(rest).filter(one => one !== `GET ${list} 304`)).toEqual([])
+  await asksOnlyTheList(fixture)
   const conflicting = await client.get(remoteSync, { namespace, name: `shop-pr-${number}` })
   expect(findCondition(conflicting?.status?.conditions, 'Ready')?.reason).toBe('MergeConflict')
 

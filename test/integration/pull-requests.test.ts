@@ -157,7 +157,7 @@ describe('the merge commit', () => {
       for (const [index, silence] of silences.entries()) {
         const fault = silence(path)
         const armed = github.context.faults.arm(fault, null)
-        // Both change, and nobody has been told before, so that no answer is a 304, which has no body.
+        // Both change, and no answer has shown that yet, so that none is a 304, which has no body.
         const base = await push('dave', 'acme/shop', 'main', { file: 'other.txt', text: `base ${index}` })
         const next = await push('dave', 'acme/shop', 'feature', { file: 'page.txt', text: `push ${index}`, from: 'feature' })
         await fixture.wake()

@@ -129,10 +129,16 @@ function memberOf(event: string, json: JsonObject): number | undefined {
   return membership && idOf(membership, 'user')
 }
 
-function pullRequestOf(event: string, json: JsonObject): number | undefined {
-  if (event === 'pull_request') return integerAt(json, 'number')
-  if (event === 'pull_request_review') return integerAt(objectAt(json, 'pull_request'), 'number')
-  return event === 'issue_comment' ? integerAt(objectAt(json, 'issue'), 'number') : undefined
+/** Events about one pull request (a comment: or issue) → its number in their body. */
+const pullRequestNumbers: ReadonlyMap<string, (json: JsonObject) => number | undefined> = new Map([
+  ['pull_request', json => integerAt(json, 'number')],
+  ['pull_request_review', json => integerAt(objectAt(json, 'pull_request'), 'number')],
+  ['issue_comment', json => integerAt(objectAt(json, 'issue'), 'number')],
+])
+
+/** Whether the event is about one pull request alone, also when `pullRequest` does not say which. */
+export function isAboutPullRequest({ event }: GitHubEvent): boolean {
+  return pullRequestNumbers.has(event)
 }
 
 function branchOf(ref: string | undefined): string | undefined {
@@ -176,7 +182,7 @@ function eventOf(event: string, json: JsonObject): GitHubEvent {
     repository: repositoryOf(json),
     branch: event === 'push' ? branchOf(textAt(json, 'ref')) : undefined,
     defaultBranch: event === 'push' ? textAt(objectAt(json, 'repository'), 'default_branch') : undefined,
-    pullRequest: pullRequestOf(event, json),
+    pullRequest: pullRequestNumbers.get(event)?.(json),
     senderId: idOf(json, 'sender'),
   }
 }

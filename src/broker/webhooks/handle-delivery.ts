@@ -12,7 +12,7 @@ import type { OnboardingDeps } from '../onboarding/prove-binding.ts'
 import { endSignIns } from '../people/end-sign-ins.ts'
 import { type AffectedObject, affectedObjects } from './affected-objects.ts'
 import type { CandidateReader } from './candidate-reader.ts'
-import { type GitHubEvent, parseGitHubEvent } from './github-event.ts'
+import { type GitHubEvent, isAboutPullRequest, parseGitHubEvent } from './github-event.ts'
 
 export type DeliveryDeps = {
   readonly kube: Pick<KubeClient, 'mergePatch'>
@@ -31,17 +31,15 @@ export async function handleDelivery(deps: DeliveryDeps, delivery: ClaimedDelive
   const { host } = delivery
   const event = parseGitHubEvent(delivery.event, delivery.body)
   const affected = affectedObjects(event, deps.candidates(event, host))
-  await wakeAll(deps, affected, delivery, pullRequestOf(event))
+  await wakeAll(deps, affected, delivery, wokenPullRequest(event))
   await endWithdrawn(deps, event, host)
   await resumeOnboardings(deps, event, host)
   await deps.store.audit.append(receivedRecord(event, delivery, affected))
   return affected.length > 0 ? 'woken' : 'ignored'
 }
 
-/** Which pull request an event is about that is about one. */
-function pullRequestOf({ event, pullRequest }: GitHubEvent): WokenPullRequest | undefined {
-  const isAboutOne = event === 'pull_request' || event === 'pull_request_review' || event === 'issue_comment'
-  return isAboutOne ? (pullRequest ?? 'unknown') : undefined
+function wokenPullRequest(event: GitHubEvent): WokenPullRequest | undefined {
+  return isAboutPullRequest(event) ? (event.pullRequest ?? 'unknown') : undefined
 }
 
 /** The value holds time and delivery, so that the woken controller can measure the time since the webhook arrived. */
