@@ -287,8 +287,8 @@ module.exports = {
     layer(
       'dev-tools-on-lib',
       '^dev/(?!generate|demo)(?!.*\\.test\\.ts$)',
-      '^src/(?!lib/)',
-      'A tool of dev that needs more of the product than src/lib would break with it; start the product as a process instead.',
+      '^src/(?!lib/|[^.]*/config\\.ts$)',
+      'A tool of dev that needs more of the product than src/lib and its tables of settings would break with it; start the product as a process instead.',
     ),
     layer(
       'demo-on-kinds',

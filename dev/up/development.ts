@@ -80,6 +80,7 @@ async function processEnvironment(kubectl: Kubectl, settings: ClusterSettings, f
     registry: tenantRegistry(settings),
     registryAliases: registryAliases(settings),
     ingressPort: settings.ingressPort,
+    ingressTlsPort: settings.ingressTlsPort,
     sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',
     buildkitImage: (await pushedImages(settings, ['buildkit'])).buildkit,
     node: { address: settings.nodeAddress, podGateway: settings.podGateway },

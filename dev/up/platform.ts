@@ -80,6 +80,7 @@ function podSettings(settings: ClusterSettings, buildkitImage: string): Record<s
     registry: tenantRegistry(settings),
     registryAliases: registryAliases(settings),
     ingressPort: settings.ingressPort,
+    ingressTlsPort: settings.ingressTlsPort,
     sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',
     node: { address: settings.nodeAddress, podGateway: settings.podGateway },
     buildkitImage,

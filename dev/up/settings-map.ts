@@ -12,6 +12,7 @@ export type PlatformAddresses = {
   /** Other names of the registry's host. */
   readonly registryAliases: readonly string[]
   readonly ingressPort: number
+  readonly ingressTlsPort: number
   readonly sourceUrl: string
   /** The image with which Dockerfiles are built, by digest. */
   readonly buildkitImage: string
@@ -53,6 +54,7 @@ export function platformSettings(addresses: PlatformAddresses, registryAuthority
     SEKISHO_APPLICATION_EGRESS: atNode([githubPort, ...nodePorts.applications]),
     SEKISHO_BUILD_EGRESS: atNode(nodePorts.builds),
     SEKISHO_APPLICATION_URL: `http://localhost:${addresses.ingressPort}`,
+    SEKISHO_APPLICATION_TLS_PORT: String(addresses.ingressTlsPort),
     SEKISHO_SOURCE_URL: addresses.sourceUrl,
     // The emulator has no hourly limit: a webhook that was lost while the platform restarted arrives a minute later.
     SEKISHO_REDELIVERY_SECONDS: '15',

@@ -139,7 +139,7 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
     accounts,
     buildsDockerfiles: settings.buildkitImage !== undefined,
   }
-  const ingress = { publicUrl: settings.applicationUrl, className: settings.ingressClass }
+  const ingress = { publicUrl: settings.applicationUrl, className: settings.ingressClass, tlsPort: settings.applicationTlsPort }
   const proofs = createDomainProofs({ lookUp: dnsLookUp(settings.dnsServers), clock })
   const tags = followedTagsOf(settings, services.tagReader, clock)
   const domains = { reservedHosts: reservedHostsOf(settings), redirectAnnotations, proofs }

@@ -196,6 +196,11 @@ export const controllersSettings = {
     'SEKISHO_APPLICATION_URL',
     'the URL of the ingress, such as https://apps.example.net; an Application is reachable at <name>.<namespace>.<host of this URL>',
   ),
+  applicationTlsPort: portSetting(
+    'SEKISHO_APPLICATION_TLS_PORT',
+    'the port of the ingress for HTTPS, where SEKISHO_APPLICATION_URL is without TLS: in the URLs of Applications with spec.tls',
+    { default: '443' },
+  ),
   sourceUrl: urlSetting('SEKISHO_SOURCE_URL', 'the URL by which build pods reach the source store', {
     default: 'http://sekisho-source.sekisho-system.svc:8081',
   }),

@@ -138,6 +138,7 @@ test('a certificate of the tenant’s own is served for its hosts, and www is re
   await untilReason(platform.admin, reference, 'Available')
   const { status } = await read(platform.admin, reference)
   expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'Redirecting', status: 'True' }))
+  expect(status?.['url']).toBe(origin('https', host))
   expect(await served('https', host, '/a?b=c')).toMatchObject({ path: '/a?b=c' })
   await served('http', host, '/')
 

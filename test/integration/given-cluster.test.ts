@@ -49,6 +49,7 @@ function planOf(mode: Mode): Plan {
     github: { kind: 'emulator', address: '10.0.0.9' },
     accounts: 'any',
     builder: { name: 'sekisho', make: true },
+    platformSettings: {},
   }
 }
 

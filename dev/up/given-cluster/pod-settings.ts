@@ -13,6 +13,7 @@ export function givenPodSettings({
   registry,
   ingress,
   builder,
+  platformSettings,
 }: Plan): Record<string, string> {
   const { prefix } = parseGivenRegistry(registry.reference)
   return {
@@ -31,8 +32,14 @@ export function givenPodSettings({
     SEKISHO_INGRESS_FROM: ingress.from,
     SEKISHO_APPLICATION_URL: ingress.applicationUrl.origin,
     ...(github.kind === 'emulator' ? { SEKISHO_APPLICATION_EGRESS: `${github.address}/32:${githubPort}` } : {}),
-    SEKISHO_LOG_LEVEL: 'info',
+    ...platformSettings,
   }
+}
+
+/** Those of the user's that other settings of `make up` decide. */
+export function decidedTwice(plan: Plan): readonly string[] {
+  const decided = givenPodSettings({ ...plan, platformSettings: {} })
+  return Object.keys(plan.platformSettings).filter(name => Object.hasOwn(decided, name))
 }
 
 /** The controllers renew the certificate of the webhook: nobody comes back to do it. */

@@ -6,12 +6,14 @@ import {
   listSetting,
   optional,
   readSettings,
+  type Setting,
   secretSetting,
   textSetting,
   urlSetting,
 } from '../../../src/lib/config.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import { givenRegistrySettings } from '../../images/registry/given-registry.ts'
+import { parsePlatformSettings } from './platform-settings.ts'
 
 export const givenClusterSettings = {
   ...givenRegistrySettings,
@@ -102,6 +104,14 @@ export const givenClusterSettings = {
       'the authority of the certificate of that PostgreSQL, PEM; not needed when everybody trusts it',
     ),
   ),
+  platformSettings: {
+    name: 'SEKISHO_UP_PLATFORM_SETTINGS',
+    description:
+      'further settings of the platform, one NAME=value in each line, such as SEKISHO_REDIRECT_ANNOTATIONS=…; best in a file, with SEKISHO_UP_PLATFORM_SETTINGS_FILE',
+    kind: 'text',
+    default: '',
+    parse: parsePlatformSettings,
+  } satisfies Setting<Readonly<Record<string, string>>>,
 }
 
 export type GivenClusterSettings = ReturnType<typeof readGivenClusterSettings>

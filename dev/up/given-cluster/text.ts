@@ -29,6 +29,7 @@ export function planText(plan: Plan, { version, nodes }: Facts): string {
     ['storage class', plan.storageClass ?? undefined],
     ['database', database === null ? 'embedded' : new URL(database.ownerUrl).host],
     ['webhook calls from', apiServer.from.join(', ')],
+    ['further settings', Object.keys(plan.platformSettings).join(', ') || undefined],
   ]
   const lines = rows.flatMap(([name, value]) => (value === undefined ? [] : [`  ${name.padEnd(19)} ${value}`]))
   return [

@@ -34,7 +34,7 @@ export type PreviewFacts = {
   readonly repository: number
   readonly pull: PullRequest
   readonly paused: boolean
-  readonly ingress: Pick<IngressAddress, 'publicUrl'>
+  readonly ingress: Pick<IngressAddress, 'publicUrl' | 'tlsPort'>
   /** What exists. */
   readonly application: Application | undefined
   readonly remoteSync: RemoteSync | undefined

@@ -198,6 +198,9 @@ describe('host names', () => {
     expect(hostsOf(mine, ingress)).toEqual([host])
     expect(urlOf('shop.acme.localhost', ingress)).toBe('http://shop.acme.localhost:8080')
     expect(urlOf('a.b', { ...ingress, publicUrl: new URL('https://apps.example.com') })).toBe('https://a.b')
+    expect(urlOf('a.b', ingress, true)).toBe('https://a.b')
+    expect(urlOf('a.b', { ...ingress, tlsPort: 8446 }, true)).toBe('https://a.b:8446')
+    expect(urlOf('a.b', { publicUrl: new URL('https://apps.example.com:8447'), tlsPort: 8446 }, true)).toBe('https://a.b:8447')
   })
 
   test('belong to the tenant of the claim, however old another tenant’s Application is; the message does not name the other', () => {

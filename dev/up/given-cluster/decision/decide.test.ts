@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Environment } from '../../../../src/lib/config.ts'
 import type { Mode } from '../../mode.ts'
+import { givenPodSettings } from '../pod-settings.ts'
 import { readGivenClusterSettings } from '../settings.ts'
 import { checksText, missingText, planText } from '../text.ts'
 import { decide } from './decide.ts'
@@ -274,4 +275,33 @@ test('a misspelled setting is refused by its name, and wrong ones all at once', 
   expect(() => readGivenClusterSettings({ SEKISHO_UP_REGISTY: 'x' })).toThrow('SEKISHO_UP_REGISTY: no such setting')
   const wrong = { SEKISHO_UP_EXPOSE: 'x', SEKISHO_UP_API_SERVER_FROM: 'here' }
   for (const name of Object.keys(wrong)) expect(() => readGivenClusterSettings(wrong)).toThrow(name)
+})
+
+describe('further settings of the platform', () => {
+  const withLines = (...lines: readonly string[]): Change => ({
+    environment: { SEKISHO_UP_PLATFORM_SETTINGS: lines.join('\n') },
+  })
+
+  test('reach the pods, and the plan names them', () => {
+    const { plan } = decided(withLines('# redirects', '', 'SEKISHO_REDIRECT_ANNOTATIONS=a/b=c', 'SEKISHO_LOG_LEVEL=debug '))
+    if (plan === undefined) throw new Error('no plan')
+    expect(givenPodSettings(plan)).toMatchObject({ SEKISHO_REDIRECT_ANNOTATIONS: 'a/b=c', SEKISHO_LOG_LEVEL: 'debug' })
+    expect(planText(plan, ready)).toMatch(/further settings +SEKISHO_REDIRECT_ANNOTATIONS, SEKISHO_LOG_LEVEL/)
+    expect(decided().plan?.platformSettings).toEqual({})
+  })
+
+  test.each([
+    ['SEKISHO_SWEEP_SECOND=60', 'SEKISHO_SWEEP_SECOND, which no process'],
+    ['SEKISHO_SWEEP_SECONDS=often', 'SEKISHO_SWEEP_SECONDS, which must be'],
+    ['SEKISHO_GITHUB_CLIENT_SECRET=x', 'SEKISHO_GITHUB_CLIENT_SECRET, a secret'],
+    ['SEKISHO_TLS_KEY_PATH=/etc/x', 'SEKISHO_TLS_KEY_PATH, which the manifests'],
+    ['SEKISHO_BROKER_PORT=1', 'SEKISHO_BROKER_PORT, which the manifests'],
+    ['sweep every minute', 'must have lines such as'],
+  ])('%s is refused', (line, message) => {
+    expect(() => decided(withLines(line))).toThrow(message)
+  })
+
+  test('are not those that make up decides', () => {
+    expect(lacks(withLines('SEKISHO_INGRESS_CLASS=other'))).toContain('one value for SEKISHO_INGRESS_CLASS')
+  })
 })

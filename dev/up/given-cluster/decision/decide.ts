@@ -1,6 +1,7 @@
 // From what was read of a cluster of the user's and from the settings to a plan, or to everything that is missing with its cure. Pure.
 import { kpackVersion } from '../../../cluster/binaries/catalog.ts'
 import type { Mode } from '../../mode.ts'
+import { decidedTwice } from '../pod-settings.ts'
 import type { GivenClusterSettings } from '../settings.ts'
 import type { ClassFact, Facts } from './facts.ts'
 import { builderOf, registryOf } from './images.ts'
@@ -30,7 +31,9 @@ export function decide(facts: Facts, settings: GivenClusterSettings, asked: Mode
     apiServer: apiServerOf(inputs),
     github: githubOf(inputs),
     accounts: settings.accounts ?? (settings.githubAddress === undefined ? null : 'any'),
+    platformSettings: settings.platformSettings,
   }
+  if (isComplete(plan)) checkPlatformSettings(plan, report)
   return { missing, plan: missing.length === 0 && isComplete(plan) ? plan : undefined }
 }
 
@@ -63,6 +66,15 @@ function checkCluster({ facts, missing }: Inputs): void {
     missing(
       'kpack, which builds images',
       `kubectl apply -f https://github.com/buildpacks-community/kpack/releases/download/v${kpackVersion}/release-${kpackVersion}.yaml; kubectl rollout status deployment -n kpack`,
+    )
+}
+
+function checkPlatformSettings(plan: Plan, missing: Report): void {
+  const names = decidedTwice(plan)
+  if (names.length > 0)
+    missing(
+      `one value for ${names.join(', ')}: make up sets it from what it finds and from its own settings`,
+      'leave it out of SEKISHO_UP_PLATFORM_SETTINGS; docs/reference/environment.md has the settings of make up',
     )
 }
 

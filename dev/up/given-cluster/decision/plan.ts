@@ -41,6 +41,8 @@ export type Plan = {
   /** Null: every account waits. */
   readonly accounts: string | null
   readonly builder: { readonly name: string; readonly make: boolean }
+  /** Settings of the platform that the user names, none of which `make up` decides. */
+  readonly platformSettings: Readonly<Record<string, string>>
 }
 
 export type Decision = {
