@@ -11,7 +11,7 @@ import { githubReportOfFork, githubReportOfRemoteSync } from './github-report.ts
 import { installationDeletion, installationScenario, installationSuspension } from './installation.ts'
 import { onboardingAgain, onboardingScenario } from './onboarding.ts'
 import { previewApprovalScenario } from './preview-approval.ts'
-import { previewApprovalOnPage } from './preview-approval-page.ts'
+import { previewApprovalByCommandLine, previewApprovalOnPage } from './preview-approval-by-person.ts'
 import { releaseScenario } from './release.ts'
 import {
   remoteSyncBranchDeletion,
@@ -54,6 +54,7 @@ export const scenarios: readonly Scenario[] = [
   onboardingAgain,
   previewApprovalScenario,
   previewApprovalOnPage,
+  previewApprovalByCommandLine,
   releaseScenario,
   applicationScenario,
   applicationDeletion,

@@ -1,5 +1,5 @@
-// Somebody who may write to the repository approves the commit of a fork on the page of the tenant, and repeats it until the broker answers. The form
-// of a page that shows a former commit approves nothing. The scenario writes the status of the AppPipeline, in place of its controller.
+// Somebody who may write to the repository approves the commit of a fork on the page of the tenant, or by the command line, and repeats it until the
+// broker answers. A former commit is refused. The scenarios write the status of the AppPipeline, in place of its controller.
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { appPipeline } from '../../../src/api/apps/app-pipeline.ts'
 import { previewApproval } from '../../../src/api/apps/preview-approval.ts'
@@ -12,7 +12,7 @@ import { chartOf } from './application.ts'
 import { applyInstallation, dave } from './bindings.ts'
 import { openFork, push } from './preview-approval.ts'
 import { repositoryOf } from './remote-sync.ts'
-import { formSecret, signIn, submit } from './signed-in.ts'
+import { callApi, formSecret, signIn, signInToKubectl, submit } from './signed-in.ts'
 import { patience } from './waits.ts'
 
 const olivia = userSubject(host, people.olivia)
@@ -77,15 +77,15 @@ async function waiting(environment: Environment): Promise<void> {
   })
 }
 
-type Form = { readonly cookie: string; readonly csrf: string; readonly headCommit: string }
+/** How the person sends an approval of this commit, with what they got when they signed in. */
+type Send = (headCommit: string) => Promise<Response>
 
 /** Repeated until the broker answers so: while it is not there, nobody does, and until its caches are filled it does not know the AppPipeline. */
-async function approve(environment: Environment, { cookie, csrf, headCommit }: Form, wanted: number): Promise<void> {
-  const fields = { csrf, pipeline: 'shop', number: String(pullOf(environment).number), headCommit }
+async function approve(send: Send, headCommit: string, wanted: number): Promise<void> {
   await waitUntil(
     `the broker answers ${wanted}`,
     async () => {
-      const answer = await submit(environment, `/tenants/${environment.namespace}/previews/approve`, cookie, fields)
+      const answer = await send(headCommit)
       if (answer.status === wanted) return true
       throw new Error(`${answer.status} ${await answer.text()}`)
     },
@@ -93,29 +93,53 @@ async function approve(environment: Environment, { cookie, csrf, headCommit }: F
   )
 }
 
-export const previewApprovalOnPage: Scenario = {
-  name: 'preview-approval: on the page',
-  // The broker writes it; it is not a controller.
-  controllers: [],
-  environment: { component: 'broker', namespace: 'made', github: 'repository' },
-  prepare: waiting,
-  // The others are about the token of the person.
-  shortPoints: /audit\.entries|previewapprovals/,
-  async act(environment) {
-    const cookie = await signIn(environment)
-    const csrf = await formSecret(environment, cookie)
-    const former = 'f'.repeat(40)
-    await approve(environment, { cookie, csrf, headCommit: former }, 409)
-    await approve(environment, { cookie, csrf, headCommit: pullOf(environment).head.sha }, 303)
-  },
-  compares: [previewApproval],
-  async more(environment) {
-    const head = pullOf(environment).head.sha
-    const approvals = await environment.fixture.kube.list(previewApproval, { namespace: environment.namespace })
-    const recorded = await environment.store.audit.list({ action: 'preview.approved', limit: 100 })
-    return {
-      approvals: approvals.map(({ spec }) => [spec.headCommit === head, spec.by.login, spec.via]),
-      recorded: recorded.map(({ actor, outcome, details }) => [actor === olivia, outcome, details['headCommit'] === head]),
-    }
-  },
+async function onPage(environment: Environment): Promise<Send> {
+  const cookie = await signIn(environment)
+  const csrf = await formSecret(environment, cookie)
+  const fields = { csrf, pipeline: 'shop', number: String(pullOf(environment).number) }
+  const path = `/tenants/${environment.namespace}/previews/approve`
+  return headCommit => submit(environment, path, cookie, { ...fields, headCommit })
 }
+
+async function byCommandLine(environment: Environment): Promise<Send> {
+  const idToken = await signInToKubectl(environment)
+  const path = `/api/v1/tenants/${environment.namespace}/previews/shop/${pullOf(environment).number}/approval`
+  return headCommit => callApi(environment, path, idToken, { headCommit })
+}
+
+type Way = {
+  readonly name: string
+  readonly open: (environment: Environment) => Promise<Send>
+  /** The answer to an approval that counts. */
+  readonly approved: number
+}
+
+function scenarioOf({ name, open, approved }: Way): Scenario {
+  return {
+    name: `preview-approval: ${name}`,
+    // The broker writes it; it is not a controller.
+    controllers: [],
+    environment: { component: 'broker', namespace: 'made', github: 'repository' },
+    prepare: waiting,
+    // The others are about the token of the person.
+    shortPoints: /audit\.entries|previewapprovals/,
+    async act(environment) {
+      const send = await open(environment)
+      await approve(send, 'f'.repeat(40), 409)
+      await approve(send, pullOf(environment).head.sha, approved)
+    },
+    compares: [previewApproval],
+    async more(environment) {
+      const head = pullOf(environment).head.sha
+      const approvals = await environment.fixture.kube.list(previewApproval, { namespace: environment.namespace })
+      const recorded = await environment.store.audit.list({ action: 'preview.approved', limit: 100 })
+      return {
+        approvals: approvals.map(({ spec }) => [spec.headCommit === head, spec.by.login, spec.via]),
+        recorded: recorded.map(({ actor, outcome, details }) => [actor === olivia, outcome, details['headCommit'] === head]),
+      }
+    },
+  }
+}
+
+export const previewApprovalOnPage = scenarioOf({ name: 'on the page', open: onPage, approved: 303 })
+export const previewApprovalByCommandLine = scenarioOf({ name: 'by the command line', open: byCommandLine, approved: 200 })
