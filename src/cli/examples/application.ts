@@ -60,6 +60,11 @@ export const applicationExamples: Readonly<Record<string, readonly Example[]>> =
       does: 'run an image by its digest',
       kubectl: `kubectl patch application shop --type merge -p '{"spec":{"image":"…","commit":null}}'`,
     },
+    {
+      line: 'sekisho deploy shop --image registry.example.com/shop:v1 --follow-tag',
+      does: 'run what a tag means, also when it moves',
+      kubectl: `kubectl patch application shop --type merge -p '{"spec":{"image":"…","commit":null,"followTag":true}}'`,
+    },
   ],
   run: [
     {

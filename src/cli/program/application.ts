@@ -63,6 +63,8 @@ function addChangingCommands(program: Command, { onCluster: act }: Runners): voi
     .description('run an image that was built elsewhere')
     .argument('<application>', 'the name of the Application')
     .requiredOption('--image <image>', 'the image, best by digest: registry.example.com/shop@sha256:…')
+    .option('--follow-tag', 'run what the tag of the image means, also when it moves (spec.followTag)')
+    .option('--no-follow-tag', 'do not follow the tag any more; a digest ends it, too')
     .addOption(dryRunOption())
     .addOption(outputOption('yaml'))
     .action(act(async () => (await import('../commands/application/deploy.ts')).deploy))

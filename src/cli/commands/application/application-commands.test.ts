@@ -41,17 +41,27 @@ describe('deploy', () => {
   const application = (spec: object) => ({ metadata: { name: 'shop' }, spec }) as unknown as Application
   test('a digest ends following, and another tag does not', () => {
     const following = application({ image: 'ghcr.io/acme/shop:v1', followTag: true })
-    expect(imagePatch(following, 'ghcr.io/acme/shop@sha256:1')).toEqual({
+    expect(imagePatch(following, { image: 'ghcr.io/acme/shop@sha256:1' })).toEqual({
       image: 'ghcr.io/acme/shop@sha256:1',
       commit: null,
       followTag: null,
     })
-    expect(imagePatch(following, 'ghcr.io/acme/shop:v2')).toEqual({ image: 'ghcr.io/acme/shop:v2', commit: null })
+    expect(imagePatch(following, { image: 'ghcr.io/acme/shop:v2' })).toEqual({ image: 'ghcr.io/acme/shop:v2', commit: null })
+  })
+
+  test('a flag says whether the tag is followed', () => {
+    const image = 'ghcr.io/acme/shop:v1'
+    const following = application({ image, followTag: true })
+    expect(imagePatch(application({ image }), { image, followTag: true })).toEqual({ image, commit: null, followTag: true })
+    expect(imagePatch(following, { image, followTag: true })).toBeUndefined()
+    expect(imagePatch(following, { image, followTag: false })).toEqual({ image, commit: null, followTag: null })
+    expect(imagePatch(application({ image }), { image, followTag: false })).toBeUndefined()
+    expect(() => imagePatch(following, { image: `${image}@sha256:1`, followTag: true })).toThrow('--follow-tag needs an image')
   })
 
   test('the commit of the image before is removed with it', () => {
-    expect(imagePatch(application({ image: 'a', commit: 'c' }), 'b')).toEqual({ image: 'b', commit: null })
-    expect(imagePatch(application({ image: 'b' }), 'b')).toBeUndefined()
+    expect(imagePatch(application({ image: 'a', commit: 'c' }), { image: 'b' })).toEqual({ image: 'b', commit: null })
+    expect(imagePatch(application({ image: 'b' }), { image: 'b' })).toBeUndefined()
   })
   test('an image that a RemoteSync builds is not replaced for a moment only', () => {
     const sync = { metadata: { name: 'main' }, spec: { application: 'shop', repository: 'acme/shop' } } as unknown as RemoteSync

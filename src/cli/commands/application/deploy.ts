@@ -7,21 +7,38 @@ import { type ClusterFormat, present } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { changeApplication } from './change.ts'
 
-type Options = { readonly image: string; readonly output: ClusterFormat; readonly dryRun?: boolean }
+/** `followTag` is undefined when neither `--follow-tag` nor `--no-follow-tag` is given. */
+type Wanted = { readonly image: string; readonly followTag?: boolean | undefined }
+type Options = Wanted & { readonly output: ClusterFormat; readonly dryRun?: boolean }
 
-/** The patch of `spec`; undefined when the Application already has the image. A digest cannot be followed. */
-export function imagePatch({ spec }: Application, image: string): object | undefined {
-  if (spec.image === image && spec.commit === undefined) return undefined
+const isDigest = (image: string): boolean => image.includes('@')
+
+/** Without a flag, an Application that follows its tag follows the new one, and a digest ends it. */
+function follows({ spec }: Application, { image, followTag }: Wanted): boolean {
+  return followTag ?? (spec.followTag === true && !isDigest(image))
+}
+
+/** The patch of `spec`; undefined when nothing has to change. Throws `invalid_request` for a digest that is to be followed. */
+export function imagePatch(application: Application, wanted: Wanted): object | undefined {
+  const { spec } = application
+  const { image, followTag } = wanted
+  if (followTag === true && isDigest(image))
+    throw new AppError(
+      'invalid_request',
+      `--follow-tag needs an image that is named by a tag, and a digest never changes: ${image}`,
+    )
+  const [followed, wantsFollowed] = [spec.followTag === true, follows(application, wanted)]
+  if (spec.image === image && spec.commit === undefined && followed === wantsFollowed) return undefined
   // The commit belongs to the image that was built from it.
-  return { image, commit: null, ...(spec.followTag === true && image.includes('@') ? { followTag: null } : {}) }
+  return { image, commit: null, ...(followed === wantsFollowed ? {} : { followTag: wantsFollowed || null }) }
 }
 
 /** What a person should know about an image that is named by a tag. */
-function tagNote({ spec }: Application, image: string): string {
-  if (image.includes('@')) return ''
-  return spec.followTag === true
+function tagNote(application: Application, wanted: Wanted): string {
+  if (isDigest(wanted.image)) return ''
+  return follows(application, wanted)
     ? '. Its tag is followed'
-    : '. A tag can come to mean another image: a digest (@sha256:…) stays the same, and spec.followTag follows the tag'
+    : '. A tag can come to mean another image: a digest (@sha256:…) stays the same, and --follow-tag follows the tag'
 }
 
 /** A RemoteSync would set its own image again, which admission refuses (rule built-images); one that is suspended or being deleted sets none. */
@@ -42,13 +59,16 @@ export async function deploy(context: ClusterContext, options: Options, name: st
   const { client, namespace } = context.cluster
   const { image, dryRun, output } = options
   refuseWhenBuilt(name, await client.list(remoteSyncs, { namespace }))
-  const { before, after } = await changeApplication(context.cluster, name, dryRun, application => imagePatch(application, image))
+  const { before, after } = await changeApplication(context.cluster, name, dryRun, application =>
+    imagePatch(application, options),
+  )
   const changed = before !== after
-  const value = { application: name, from: before.spec.image, image, changed, dryRun: dryRun === true }
+  const followTag = follows(before, options)
+  const value = { application: name, from: before.spec.image, image, followTag, changed, dryRun: dryRun === true }
   const text = (): string => {
-    if (!changed) return `${name} already has ${image}`
+    if (!changed) return `${name} already has ${image}${followTag ? ' and follows its tag' : ''}`
     if (dryRun === true) return `${name} would run ${image} (dry run)`
-    return `${name} is set to ${image}${tagNote(before, image)}. sekisho status ${name} shows its rollout`
+    return `${name} is set to ${image}${tagNote(before, options)}. sekisho status ${name} shows its rollout`
   }
   await present(context.terminal, output, { value, text })
 }
