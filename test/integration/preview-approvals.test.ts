@@ -61,13 +61,21 @@ async function recorded(commit: string, outcome: 'allowed' | 'denied') {
   return entries.filter(entry => entry.outcome === outcome && entry.details['headCommit'] === commit)
 }
 
-/** Nothing is approved, although the controller has looked: a comment of dave on another pull request, which is made last, is approved. */
+/** Nothing is approved, although the controller read what was said: it is asked twice, and the second time begins when the first has ended. */
 async function nothingIsApproved(commit: string): Promise<void> {
-  const row = { number: latestNumber, headCommit: commit }
-  const witness = await fixture.openFork(`witness-${Math.random().toString(36).slice(2)}`)
-  await fixture.show([row, { number: witness.number, headCommit: witness.head.sha }])
-  say('dave', witness, command(witness.head.sha))
-  await fixture.approvalOf(witness.head.sha)
+  const { faults } = fixture.environment.github.context
+  const path = `/repositories/4001/issues/${latestNumber}/comments`
+  const counter = faults.arm({ kind: 'slow-answer', method: 'GET', path, milliseconds: 1 }, null)
+  const questions = (): number => faults.list().find(({ id }) => id === counter)?.used ?? 0
+  await fixture.show([{ number: latestNumber, headCommit: commit }])
+  for (const time of ['first', 'second']) {
+    const before = questions()
+    // One pull request is not asked about twice within five seconds.
+    fixture.advance(6_000)
+    await fixture.wake()
+    await waitUntil(`the ${time} question`, async () => questions() > before || undefined, patience)
+  }
+  faults.disarm(counter)
   expect((await fixture.approvals()).filter(({ spec }) => spec.headCommit === commit)).toEqual([])
   expect(await recorded(commit, 'allowed')).toEqual([])
 }
@@ -143,6 +151,18 @@ describe('a comment', () => {
     removeCollaborator(action, gary as never)
     say('gary', pull, command(sha))
     await nothingIsApproved(sha)
+  })
+
+  test('of somebody who gets write access afterwards counts from then on, without another comment', async () => {
+    const action = fixture.actionOf('olivia')
+    const mia = fixture.actionOf('mia').sender
+    const pull = await openFork('later')
+    const { sha } = pull.head
+    say('mia', pull, command(sha))
+    await nothingIsApproved(sha)
+    addCollaborator(action, mia, 'write')
+    expect(await fixture.approvalOf(sha)).toMatchObject({ spec: { by: { id: 1003, login: 'mia' }, via: 'Comment' } })
+    removeCollaborator(action, mia)
   })
 
   test('for one commit does not hold after a push; its approval ends, and the log of it stays', async () => {

@@ -54,7 +54,11 @@ export const appPipeline = defineKind({
     },
   ),
   followsRepository: {
-    source: () => ({ pullRequest: 'every' }),
+    // Whether somebody may approve a commit of a fork depends on their access.
+    source: (_spec, status) => ({
+      pullRequest: 'every',
+      access: status?.previews?.some(({ state }) => state === 'WaitingForApproval') === true,
+    }),
     permissions: ({ report }) =>
       report ? { pull_requests: 'write', deployments: 'write', statuses: 'write' } : { pull_requests: 'read' },
     purpose: () => 'lists the pull requests that get a preview',

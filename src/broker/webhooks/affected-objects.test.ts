@@ -1,5 +1,6 @@
 // The candidate reader and the decision together, over real caches.
 import { expect, test } from 'vitest'
+import { appPipeline } from '../../api/apps/app-pipeline.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
@@ -250,7 +251,7 @@ const pipeline = defineKind({
   spec: object(followerFields, { description: 'x' }),
   status: followerStatusFields,
   columns: [],
-  followsRepository: { source: () => ({ pullRequest: 'every' }), permissions: () => ({}), purpose: () => 'x' },
+  followsRepository: { source: () => ({ pullRequest: 'every', access: true }), permissions: () => ({}), purpose: () => 'x' },
 }) as unknown as FollowerKind
 
 test('a kind that declares that it follows a repository is woken too', () => {
@@ -282,6 +283,43 @@ test('a kind that declares that it follows a repository is woken too', () => {
   expect(affected({ event: 'pull_request', pullRequest: 4, installationId: 10, repository: other })).toEqual([
     'Pipeline/globex/all',
   ])
+})
+
+/** An AppPipeline whose pull requests have these states. */
+function previews(namespace: string, name: string, states: readonly string[]): RepositoryFollower {
+  const spec = { installation: 'github', repository: 'acme/shop', requestedBy: 'x' }
+  const rows = states.map((state, index) => ({ number: index + 1, state }))
+  const status = { repository: { id: 5, name: 'acme/shop', requested: 'acme/shop' }, previews: rows }
+  return { apiVersion: 'v', kind: appPipeline.kind, metadata: { namespace, name }, spec, status }
+}
+
+/** Whether somebody may approve a fork's commit depends on their access, which each of these events may have changed. */
+test.each<[string, Partial<GitHubEvent>]>([
+  ['a new collaborator', { event: 'member', action: 'added', memberId: 2 }],
+  ['a collaborator with another role', { event: 'member', action: 'edited', memberId: 2 }],
+  ['somebody who joined a team', { event: 'membership', action: 'added', organizationId: 7, memberId: 2, ...nowhere }],
+  ['a team that got the repository', { event: 'team', action: 'added_to_repository', organizationId: 7 }],
+  ['a team with another parent', { event: 'team', action: 'edited', organizationId: 7, ...nowhere }],
+  [
+    'a new member of the organisation',
+    { event: 'organization', action: 'member_added', organizationId: 7, memberId: 2, ...nowhere },
+  ],
+])('%s wakes what waits for somebody with access, and nothing else that follows the repository', (_what, change) => {
+  const objects = [
+    ...held,
+    previews('acme', 'waits', ['Running', 'WaitingForApproval']),
+    previews('acme', 'runs', ['Running']),
+    previews('acme', 'new', []),
+    previews('globex', 'waits', ['WaitingForApproval']),
+  ]
+  const followers = affectedBy(change, host, objects).filter(key => !/^(Tenant|Installation|RepositoryGrant)\//.test(key))
+  expect(followers).toEqual(['AppPipeline/acme/waits'])
+})
+
+test('a collaborator of another repository wakes nothing that follows this one', () => {
+  const objects = [...held, previews('acme', 'waits', ['WaitingForApproval'])]
+  const repository = { id: 8, fullName: 'acme/plans' }
+  expect(affectedBy({ event: 'member', memberId: 2, repository }, host, objects)).toEqual(['RepositoryGrant/acme/plans'])
 })
 
 test('a push to the base branch wakes who follows the merge commit of a pull request into it', () => {

@@ -39,11 +39,14 @@ const affectedBy: ReadonlyMap<string, Groups> = new Map<string, Groups>([
   ['installation_target', everything],
   ['organization.renamed', everything],
   ['repository', ['grants', 'followers']],
-  ['member', ['grants']],
-  ['organization', ['tenants', 'installations', 'grants']],
-  ['membership', ['installations', 'grants']],
-  ['team', ['tenants', 'grants']],
+  ['member', ['grants', 'followers']],
+  ['organization', ['tenants', 'installations', 'grants', 'followers']],
+  ['membership', ['installations', 'grants', 'followers']],
+  ['team', ['tenants', 'grants', 'followers']],
 ])
+
+/** What people may do with a repository may have changed, unless an entry of `affectedBy` says what the action means. */
+const accessEvents: ReadonlySet<string> = new Set(['member', 'organization', 'membership', 'team'])
 
 /** The objects to wake, each once when `candidates` holds each once. */
 export function affectedObjects(event: GitHubEvent, candidates: Candidates): readonly AffectedObject[] {
@@ -54,12 +57,16 @@ export function affectedObjects(event: GitHubEvent, candidates: Candidates): rea
     grants: () => grants.map(object => affectedObject(repositoryGrant, object)),
     followers: () => followers.filter(item => followsSource(item, event)).map(({ kind, object }) => affectedObject(kind, object)),
   }
-  const groups = affectedBy.get(`${event.event}.${event.action}`) ?? affectedBy.get(event.event) ?? []
+  const groups = affectedBy.get(nameOf(event)) ?? affectedBy.get(event.event) ?? []
   return groups.flatMap(group => affected[group]())
 }
 
 function affectedObject(type: ResourceType, object: KubeObject): AffectedObject {
   return { type, key: keyOf(object) }
+}
+
+function nameOf({ event, action }: GitHubEvent): string {
+  return `${event}.${action}`
 }
 
 /** A push that does not say which branch is the default one may be a push to it. */
@@ -68,7 +75,8 @@ function isDefault({ branch, defaultBranch }: GitHubEvent): boolean {
 }
 
 function followsSource({ kind, object }: Follower, event: GitHubEvent): boolean {
-  const { branch, defaultBranch, pullRequest } = kind.options.followsRepository.source(object.spec, object.status)
+  const { branch, defaultBranch, pullRequest, access } = kind.options.followsRepository.source(object.spec, object.status)
+  if (accessEvents.has(event.event) && !affectedBy.has(nameOf(event))) return access === true
   if (event.event === 'push')
     return event.branch !== undefined && (branch === event.branch || (defaultBranch === true && isDefault(event)))
   if (event.event === 'pull_request_review' || event.event === 'issue_comment') return pullRequest === 'every'
