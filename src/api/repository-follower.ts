@@ -38,16 +38,20 @@ export const followerStatusFields = {
 
 /**
  * Which events of the repository affect an object: pushes to one branch or to the default branch, whichever that is, events of one pull request
- * or of every one.
+ * or of every one, and changes of what people may do with the repository.
  */
 export type FollowedSource = {
   readonly branch?: string | undefined
   readonly defaultBranch?: boolean
   readonly pullRequest?: number | 'every' | undefined
+  readonly access?: boolean
 }
 
-/** What the status of such an object may say about the pull request that it follows. */
-export type FollowedPullRequest = { readonly pullRequest?: { readonly baseBranch: string } }
+/** What the status of such an object may say about the pull request, or the pull requests, that it follows. */
+export type FollowedPullRequest = {
+  readonly pullRequest?: { readonly baseBranch: string }
+  readonly previews?: readonly { readonly state: string }[]
+}
 
 /** How a kind that follows a repository reads its own `spec`. */
 export type FollowsRepository<Spec = unknown> = {
@@ -85,6 +89,7 @@ export const followerReasons = {
   waitingForGrant: 'WaitingForGrant',
   grantDenied: 'GrantDenied',
   grantConflict: 'GrantConflict',
+  grantQuotaExceeded: 'GrantQuotaExceeded',
   repositoryReplaced: 'RepositoryReplaced',
 } as const
 
@@ -94,6 +99,8 @@ export const followerReasonTexts: ReasonTexts<typeof followerReasons> = {
   GrantDenied: 'The RepositoryGrant was denied. The message says why; see the reasons of RepositoryGrant.',
   GrantConflict:
     'A RepositoryGrant with the required name exists and does not belong to this object. Delete it, or rename this object.',
+  GrantQuotaExceeded:
+    'The tenant may not have more RepositoryGrants. Delete what is not used, or ask a platform admin to raise `spec.limits.applications` of the Tenant, which raises this limit, too. The platform tries again every minute.',
   RepositoryReplaced:
     'Another repository has taken the name in `spec.repository` since this object began to follow its repository. Set `spec.repository` to the present name of that repository, or delete the object and create it again to follow the other one.',
 }

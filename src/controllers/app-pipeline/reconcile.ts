@@ -68,8 +68,7 @@ async function look(deps: AppPipelineDeps, facts: Facts, signal: AbortSignal): P
   const plan = planOwnedGrant(pipeline, facts.grant, now)
   const grant = ownedGrantName(pipeline)
   if (plan.kind !== 'use') {
-    await ensureOwnedGrant(deps.client, { owner: pipeline, plan, fieldManager })
-    return { ...blind, halt: { reason: plan.reason, message: plan.message }, grant }
+    return { ...blind, halt: await ensureOwnedGrant(deps.client, { owner: pipeline, plan, fieldManager }), grant }
   }
   const { app = '', installationId = 0 } = facts.installation?.spec ?? {}
   const github = { access: accessOnce(deps, { owner: pipeline, grant: plan.grant, app, actor }), installationId, signal }

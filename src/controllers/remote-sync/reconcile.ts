@@ -94,8 +94,8 @@ async function resolveCommit({ deps, facts }: Run): StageResult<Resolved> {
   const plan = planOwnedGrant(remoteSync, facts.grant, now)
   const granted = withStatus(initial, { grant: ownedGrantName(remoteSync) })
   if (plan.kind !== 'use') {
-    await ensureOwnedGrant(deps.client, { owner: remoteSync, plan, fieldManager })
-    return { state: granted, halted: halt('Resolved', plan.reason, plan.message) }
+    const { reason, message, ...retry } = await ensureOwnedGrant(deps.client, { owner: remoteSync, plan, fieldManager })
+    return { state: granted, halted: halt('Resolved', reason, message, retry) }
   }
   const conflict = knownConflict(facts, deps.sweepMilliseconds)
   if (conflict !== undefined) return { state: granted, halted: mergeConflict(conflict, now) }

@@ -7,8 +7,8 @@ import { boundedKinds } from '../../api/tenancy/tenant-roles.ts'
 import { canonicalQuantity } from '../../policy/quantity.ts'
 
 const defaultApplications = 50
-/** Grants live for minutes to months, and each is small. */
-const mostGrants = 500
+/** Grants that people create live for minutes to months, and each is small. What follows a repository has one of its own. */
+const mostOtherGrants = 500
 
 function applicationsOf(limits: Tenant['spec']['limits']): number {
   return limits?.applications ?? defaultApplications
@@ -24,7 +24,9 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
     'count/applications.apps.sekisho.dev': applications,
     // One for each, and as many that several share.
     'count/appsecrets.apps.sekisho.dev': canonicalQuantity(String(2 * applicationsOf(limits))),
-    'count/repositorygrants.github.sekisho.dev': String(mostGrants),
+    'count/repositorygrants.github.sekisho.dev': canonicalQuantity(
+      String(mostOtherGrants + followerKinds.length * applicationsOf(limits)),
+    ),
     ...Object.fromEntries(followerKinds.map(({ plural, group }) => [`count/${plural}.${group}`, applications])),
   }
 }

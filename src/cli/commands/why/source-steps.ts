@@ -45,6 +45,9 @@ function installationStep({ remoteSync, grant, installation }: Facts): Judgement
 
 function grantStep({ remoteSync, grant, now }: Facts): Judgement | undefined {
   if (remoteSync === undefined && grant === undefined) return undefined
+  const resolved = remoteSync && conditionOf(remoteSync, 'Resolved')
+  // The RemoteSync cannot have a grant of its own; the message has the cure.
+  if (resolved?.reason === 'GrantConflict' || resolved?.reason === 'GrantQuotaExceeded') return fromCondition(resolved)
   if (grant === undefined) return waiting('the platform has not made the RepositoryGrant of the RemoteSync yet')
   const { name } = grant.metadata
   const expired = secondsSince(grant.status?.expiresAt, now)
@@ -78,11 +81,13 @@ function deliveryStep({ metadata, spec, status }: RemoteSync, { now }: Facts): J
   return open('no commit was noticed by a webhook yet; without one, the platform asks GitHub from time to time')
 }
 
+const withoutGrant: ReadonlySet<string> = new Set(['WaitingForGrant', 'GrantDenied', 'GrantConflict', 'GrantQuotaExceeded'])
+
 function tokenStep(sync: RemoteSync): Judgement {
   const resolved = conditionOf(sync, 'Resolved')
   if (resolved?.status === 'True') return ok('GitHub answers under the grant')
   if (resolved?.reason === 'GitHubUnreachable') return wrong(`GitHubUnreachable: ${resolved.message}`, 'the platform tries again')
-  if (resolved?.reason === 'GrantDenied' || resolved?.reason === 'WaitingForGrant') return open('waits for the grant')
+  if (resolved !== undefined && withoutGrant.has(resolved.reason)) return open('waits for the grant')
   return resolved === undefined ? open('not reached yet') : ok('GitHub answers')
 }
 

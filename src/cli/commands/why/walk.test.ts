@@ -62,6 +62,11 @@ test('without a RemoteSync the times are those of the newest release', () => {
   expect(steps.find(({ step }) => step === 'times')?.text).toBe('release 2026-11-22T11:59:00.000Z, available +4.0 s')
 })
 
+test.each(['GrantQuotaExceeded', 'GrantConflict'])('a RemoteSync that cannot have a grant of its own: %s', reason => {
+  const { first } = walk({ ...healthy, grant: undefined, remoteSync: sync({ Resolved: `${reason}: delete what is not used` }) })
+  expect(first).toMatchObject({ step: 'grant', mark: 'wrong', text: `${reason}: delete what is not used` })
+})
+
 test('an autoscaler without measurements is named last: the Application answers', () => {
   const scaled = (text: string) => walk({ ...healthy, application: application({ Autoscaling: text }) })
   const { steps, first } = scaled('MetricsMissing: the cluster has no metrics server')
