@@ -160,6 +160,12 @@ describe('a comment', () => {
     const { sha } = pull.head
     say('mia', pull, command(sha))
     await nothingIsApproved(sha)
+    // Once the later word of dave counts, no question about mia is under way.
+    const other = await fixture.openFork('meanwhile')
+    await fixture.show([pull, other].map(({ number, head }) => ({ number, headCommit: head.sha })))
+    say('dave', other, command(other.head.sha))
+    await fixture.approvalOf(other.head.sha)
+    expect(await recorded(sha, 'allowed')).toEqual([])
     addCollaborator(action, mia, 'write')
     expect(await fixture.approvalOf(sha)).toMatchObject({ spec: { by: { id: 1003, login: 'mia' }, via: 'Comment' } })
     removeCollaborator(action, mia)
