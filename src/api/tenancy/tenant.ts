@@ -4,6 +4,7 @@ import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
 import { accountField, dnsLabel, numericId, observedWakeField, timestamp } from '../schema/fields.ts'
 import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
+import { resourceLimitsField } from './resource-limits.ts'
 
 /** What the platform's settings and Tenants may say about kept build logs. */
 export const buildLogBounds = { days: { min: 1, max: 3650 }, megabytes: { min: 64, max: 65_536 } } as const
@@ -92,6 +93,7 @@ export const tenant = defineKind({
               max: 1000,
               default: 50,
             }),
+            resources: optional(resourceLimitsField),
             buildLogs: optional(
               object(
                 {

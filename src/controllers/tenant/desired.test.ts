@@ -55,6 +55,28 @@ test.each([7, 500, 1000, 2000])('with %i Applications, quotas are written as the
   expect(amounts.map(canonicalQuantity)).toEqual(amounts)
 })
 
+test('platform admins raise what everything in the namespace may use together, and the rest stays as it is', () => {
+  const hardOf = (resources?: NonNullable<Tenant['spec']['limits']>['resources']) => {
+    const limits = { ...tenant.spec.limits, ...(resources === undefined ? {} : { resources }) } as Tenant['spec']['limits']
+    const made = desiredContents({ ...tenant, spec: { ...tenant.spec, ...(limits ? { limits } : {}) } }, settings, credentials)
+    const quota = made.find(({ object }) => object.metadata.name === 'tenant' && object.metadata.namespace === 'acme')
+    return (quota?.object['spec'] as { readonly hard: Record<string, string> }).hard
+  }
+  const usual = hardOf()
+  expect(usual).toMatchObject({ pods: '200', 'count/pods': '300', 'requests.cpu': '16', 'requests.ephemeral-storage': '40Gi' })
+  expect(hardOf({})).toEqual(usual)
+  expect(hardOf({ pods: 2000, memory: '2048Gi', ephemeralStorage: '400Gi' })).toEqual({
+    ...usual,
+    pods: '2k',
+    'count/pods': '2100',
+    'requests.memory': '2Ti',
+    'limits.memory': '2Ti',
+    'requests.ephemeral-storage': '400Gi',
+    'limits.ephemeral-storage': '400Gi',
+  })
+  expect(hardOf({ cpu: '500m', storage: '1Ti' })).toEqual({ ...usual, 'requests.cpu': '500m', 'requests.storage': '1Ti' })
+})
+
 describe('the bindings of a tenant', () => {
   test('name groups and people by numeric ids, never by slug or login', () => {
     const group = (name: string) => ({ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name })

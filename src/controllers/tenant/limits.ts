@@ -1,14 +1,18 @@
 // What one tenant may use of what all tenants share, and the defaults for containers that request nothing. Pure. The limits are modest: they keep
-// a mistake or a flood away from others and do not size anybody's production. Node ports and load balancers bypass the ingress, so they are 0.
+// a mistake or a flood away from others, and platform admins raise them (`spec.limits` of a Tenant). Node ports and load balancers bypass the ingress, so they are 0.
 // A quota must name only kinds that the cluster has: it refuses to create what it names and cannot count.
 import { followerKinds } from '../../api/registry.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
+import { defaultResources } from '../../api/tenancy/resource-limits.ts'
 import { boundedKinds } from '../../api/tenancy/tenant-roles.ts'
 import { canonicalQuantity } from '../../policy/quantity.ts'
 
 const defaultApplications = 50
 /** Grants that people create live for minutes to months, and each is small. What follows a repository has one of its own. */
 const mostOtherGrants = 500
+
+/** Beside those that run: what has ended stays until it is collected. */
+const mostEndedPods = 100
 
 function applicationsOf(limits: Tenant['spec']['limits']): number {
   return limits?.applications ?? defaultApplications
@@ -34,19 +38,22 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
 /** For the namespace in which the tenant works. `count/…` also counts what has ended: a finished pod stays in etcd. */
 export function applicationQuota({ limits }: Tenant['spec']): Readonly<Record<string, string>> {
   const applications = applicationsOf(limits)
+  const { pods, cpu, memory, ephemeralStorage, storage } = { ...defaultResources, ...limits?.resources }
+  const disk = typeof ephemeralStorage === 'string' ? { requests: ephemeralStorage, limits: ephemeralStorage } : ephemeralStorage
   const counts = boundedKinds.map(({ group, plural, most, perApplication = 0 }) => [
     `count/${plural}${group === '' ? '' : `.${group}`}`,
     canonicalQuantity(String(most + perApplication * applications)),
   ])
   return {
     ...Object.fromEntries(counts),
-    'limits.ephemeral-storage': '200Gi',
-    'limits.memory': '32Gi',
-    pods: '200',
-    'requests.cpu': '16',
-    'requests.ephemeral-storage': '40Gi',
-    'requests.memory': '32Gi',
-    'requests.storage': '100Gi',
+    'count/pods': canonicalQuantity(String(pods + mostEndedPods)),
+    'limits.ephemeral-storage': canonicalQuantity(disk.limits),
+    'limits.memory': canonicalQuantity(memory),
+    pods: canonicalQuantity(String(pods)),
+    'requests.cpu': canonicalQuantity(cpu),
+    'requests.ephemeral-storage': canonicalQuantity(disk.requests),
+    'requests.memory': canonicalQuantity(memory),
+    'requests.storage': canonicalQuantity(storage),
     'services.loadbalancers': '0',
     'services.nodeports': '0',
   }

@@ -3,7 +3,7 @@
 
 /** For the end of a message. */
 export const quotaCure =
-  'request less (replicas, cpu, memory, ephemeralStorage, size of volumes), delete what is not used, or ask a platform admin for a higher limit'
+  'request less (replicas, cpu, memory, ephemeralStorage, size of volumes), delete what is not used, or ask a platform admin to raise spec.limits of the Tenant'
 
 export function isQuotaMessage(message: string): boolean {
   return message.includes('exceeded quota')
