@@ -4,7 +4,7 @@ import { repositoryGrant } from '../api/github/repository-grant.ts'
 import { followerReasons, type RepositoryFollower } from '../api/repository-follower.ts'
 import { keyOf } from '../api/resource.ts'
 import type { KubeClient } from '../kube/client/client.ts'
-import { isKubeError, isQuotaExceeded } from '../kube/client/errors.ts'
+import { isKubeError } from '../kube/client/errors.ts'
 import type { Refusal } from '../policy/check.ts'
 import { type OwnedGrantPlan, ownedGrantName } from './owned-grant.ts'
 
@@ -37,7 +37,8 @@ export async function ensureOwnedGrant(
   try {
     if (plan.kind === 'create') await client.create(repositoryGrant, plan.desired, { fieldManager })
   } catch (error) {
-    if (isQuotaExceeded(error))
+    // The text is that of the admission plugin ResourceQuota.
+    if (isKubeError(error, 403) && error.message.includes('exceeded quota'))
       return { reason: followerReasons.grantQuotaExceeded, message: quotaMessage, afterMilliseconds: quotaMilliseconds }
     // The cache is behind: the existing grant is evaluated when the cache shows it.
     if (!isKubeError(error, 409)) throw error

@@ -1,9 +1,10 @@
 // What one tenant may use of what all tenants share, and the defaults for containers that request nothing. Pure. The limits are modest: they keep
-// a mistake or a flood away from others, and platform admins raise them (`spec.limits` of a Tenant). Node ports and load balancers bypass the ingress, so they are 0.
+// a mistake or a flood away from others, and platform admins raise them (`spec.limits` of a Tenant). Node ports and load balancers bypass the
+// ingress, so they are 0.
 // A quota must name only kinds that the cluster has: it refuses to create what it names and cannot count.
 import { followerKinds } from '../../api/registry.ts'
-import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { defaultResources } from '../../api/tenancy/resource-limits.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { boundedKinds } from '../../api/tenancy/tenant-roles.ts'
 import { canonicalQuantity } from '../../policy/quantity.ts'
 

@@ -59,14 +59,6 @@ export function isKubeError(error: unknown, status?: number): error is KubeError
 const rbacRefusal =
   / is forbidden: User "[^"]*" cannot (?<verb>[a-z]+) resource "(?<resource>[^"]+)" in API group "(?<group>[^"]*)"(?: in the namespace "(?<namespace>[^"]+)")?(?: at the cluster scope)?(?:: (?<why>.*))?/s
 
-/**
- * Whether a quota of the namespace is used up.
- * https://kubernetes.io/docs/concepts/policy/resource-quotas/ (the text is that of the admission plugin ResourceQuota)
- */
-export function isQuotaExceeded(error: unknown): error is KubeError {
-  return isKubeError(error, 403) && error.message.includes('exceeded quota')
-}
-
 /** What the authorizer did not allow. `resource` has its subresource: `pods/log`; `why` is what the authorizer adds, such as a role that does not exist. */
 export type MissingRight = { readonly [F in 'verb' | 'resource' | 'group']: string } & {
   readonly namespace: string | undefined

@@ -2,7 +2,7 @@
 import { type AppPipeline, appPipelineReasons as reasons } from '../../../api/apps/app-pipeline.ts'
 import { type KubeObject, keyOf, noVersion, type ResourceType } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
-import { isGone, isKubeError, isQuotaExceeded, lacksRight } from '../../../kube/client/errors.ts'
+import { isGone, isKubeError, lacksRight } from '../../../kube/client/errors.ts'
 import { controllerOf, uidOf } from '../../../kube/object/owner.ts'
 import type { Standing } from '../choose.ts'
 import { isAsDesired, type Manifest } from '../desired.ts'
@@ -75,6 +75,8 @@ async function change<T extends WithSpec>(
 function refusal(desired: Manifest, error: unknown): Ensured<never> {
   if (!isKubeError(error) || error.retryable || [401, 409].includes(error.status ?? 0) || lacksRight(error)) throw error
   const message = `the cluster refuses ${desired.kind} ${desired.metadata.name}: ${error.message}`.slice(0, 400)
-  if (isQuotaExceeded(error)) return { kind: 'refused', standing: { state: 'Waiting', reason: reasons.quotaExceeded, message } }
+  // The text is that of the admission plugin ResourceQuota.
+  if (error.message.includes('exceeded quota'))
+    return { kind: 'refused', standing: { state: 'Waiting', reason: reasons.quotaExceeded, message } }
   return { kind: 'refused', standing: { state: 'Failed', reason: reasons.refusedByCluster, message } }
 }
