@@ -57,10 +57,11 @@ test.each([7, 500, 1000, 2000])('with %i Applications, quotas are written as the
 
 test('platform admins raise what everything in the namespace may use together, and the rest stays as it is', () => {
   const hardOf = (resources?: NonNullable<Tenant['spec']['limits']>['resources']) => {
-    const limits = { ...tenant.spec.limits, ...(resources === undefined ? {} : { resources }) } as Tenant['spec']['limits']
-    const made = desiredContents({ ...tenant, spec: { ...tenant.spec, ...(limits ? { limits } : {}) } }, settings, credentials)
-    const quota = made.find(({ object }) => object.metadata.name === 'tenant' && object.metadata.namespace === 'acme')
-    return (quota?.object['spec'] as { readonly hard: Record<string, string> }).hard
+    const limits = { concurrentBuilds: 2, tokensPerHour: 600, applications: 7, ...(resources === undefined ? {} : { resources }) }
+    const made = desiredContents({ ...tenant, spec: { ...tenant.spec, limits } }, settings, credentials)
+    const quotas = made.filter(({ object }) => object.metadata.name === 'tenant' && object.metadata.namespace === 'acme')
+    const [quota = expect.fail('no quota')] = quotas.filter(({ object }) => object.kind === 'ResourceQuota')
+    return (quota.object['spec'] as { readonly hard: Record<string, string> }).hard
   }
   const usual = hardOf()
   expect(usual).toMatchObject({ pods: '200', 'count/pods': '300', 'requests.cpu': '16', 'requests.ephemeral-storage': '40Gi' })
