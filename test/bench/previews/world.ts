@@ -83,6 +83,9 @@ const ceiling = {
   permissions: { contents: 'read', pull_requests: 'write', deployments: 'write', statuses: 'write' },
 }
 
+/** Room for the pods of 500 previews and a rollout of each. */
+const resources = { pods: 1000, cpu: '100', memory: '256Gi', ephemeralStorage: '1Ti' }
+
 /** What the broker makes when an owner onboards an account. */
 async function onboard(platform: SoakPlatform, tenant: TenantOfWorld, owner: { readonly id: number; readonly login: string }) {
   const { people, github: emulator } = platform
@@ -96,7 +99,7 @@ async function onboard(platform: SoakPlatform, tenant: TenantOfWorld, owner: { r
   const team = { type: 'Team', id: namespace === 'acme' ? teams.acme : teams.globex, name: 'developers' }
   const spec = {
     ...{ account, namespace, roles: [{ role: 'developer', subject: team }] },
-    limits: { applications: 1000, tokensPerHour: 5000, concurrentBuilds: 20 },
+    limits: { applications: 1000, tokensPerHour: 5000, concurrentBuilds: 20, resources },
   }
   const tenants = '/apis/tenancy.sekisho.dev/v1alpha1/tenants'
   const made = { apiVersion: 'tenancy.sekisho.dev/v1alpha1', kind: 'Tenant', metadata: { name: namespace }, spec }
