@@ -1,5 +1,6 @@
 // Many open pull requests whose previews run, while nothing happens: what the platform writes and what it asks GitHub. Then the platform starts anew,
 // which makes it ask about every repository once, without what it remembered of GitHub's answers.
+import { checkpointsName } from '../../../src/broker/audit/checkpoint-map.ts'
 import type { Figure, Measurement } from '../harness/bench.ts'
 import { figureAtMost } from '../harness/goals.ts'
 import { usageOf } from '../harness/process-usage.ts'
@@ -18,18 +19,24 @@ const quietSeconds = 90
 
 const labels = {
   missing: 'pull requests without a running preview',
-  writes: 'writes to the API server',
+  writes: 'writes to the API server but leases and checkpoints',
+  checkpoints: 'checkpoints of the audit log, at most one a minute',
   asked: 'requests for the pull requests of one repository within a resync, most',
   counted: 'of all of them, answers that GitHub counts',
   resync: 'started anew to every repository listed',
-  writesAnew: 'writes to the API server after that',
+  writesAnew: 'writes to the API server but leases and checkpoints, after that',
 } as const
+
+/** Each check of the pull requests uses a token, and each use is in the audit log, whose checkpoint follows it. */
+function isCheckpoint({ resource, name }: { readonly resource: string; readonly name: string | undefined }): boolean {
+  return resource === 'configmaps' && name === checkpointsName
+}
 
 /** Leases are the heartbeat of the leader election. */
 function writesSince({ proxy }: World, since: number): readonly string[] {
   return proxy.log
     .writes(since)
-    .filter(({ resource }) => resource !== 'leases')
+    .filter(write => write.resource !== 'leases' && !isCheckpoint(write))
     .map(({ verb, resource, subresource = '', name = '' }) => `${verb} ${resource}/${name} ${subresource}`)
 }
 
@@ -105,6 +112,7 @@ async function rest({ world, sizes, note, signal }: Run): Promise<readonly Figur
   return [
     { label: 'observed at rest', value: seconds, unit: 's' },
     { label: labels.writes, value: writes.length, unit: '' },
+    { label: labels.checkpoints, value: world.proxy.log.writes(began).filter(isCheckpoint).length, unit: '' },
     { label: 'requests for pull requests', value: ofPulls.length, unit: '' },
     { label: labels.asked, value: mostWithinResync(asked), unit: '' },
     { label: labels.counted, value: ofPulls.filter(({ status }) => status !== 304).length, unit: '' },
