@@ -258,7 +258,8 @@ describe('RemoteSync', () => {
     await fixture.wake()
     await fixture.approve()
     await fixture.buildOf(commit)
-  })
+    // A cluster may need half a minute until it can count a kind that is new to it.
+  }, 120_000)
 
   test('goes on at once when the App was installed again, under another installation', async () => {
     const fixture = await deployed()
