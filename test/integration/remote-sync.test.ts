@@ -9,13 +9,11 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { type RemoteSync, remoteSync } from '../../src/api/apps/remote-sync.ts'
-import { resourceQuotas } from '../../src/api/builtin/index.ts'
 import { installation } from '../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { objectAt } from '../../src/lib/json/json-value.ts'
 import { installDefinitions, installKinds, patience, readyReason, runPods } from '../fixtures/application-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
@@ -236,30 +234,6 @@ describe('RemoteSync', () => {
     await becomes(fixture, 'InstallationNotReady')
     expect(await messageOf(fixture)).toContain('there is no Installation other')
   })
-
-  test('says that the quota of grants is used up, and goes on when there is room', async () => {
-    const fixture = await startRemoteSyncFixture(renderer)
-    const { client, namespace } = fixture
-    const commit = await fixture.github.push('one')
-    const metadata = { name: 'grants', namespace }
-    const spec = { hard: { 'count/repositorygrants.github.sekisho.dev': '0' } }
-    const { apiVersion, kind } = resourceQuotas
-    await client.apply(resourceQuotas, { apiVersion, kind, metadata, spec }, { fieldManager })
-    await waitUntil(
-      'the quota is counted',
-      async () => objectAt(await client.get(resourceQuotas, metadata), 'status', 'hard') !== undefined || undefined,
-      { ...patience, timeoutMilliseconds: 60_000 },
-    )
-    await fixture.applyApplication()
-    await fixture.applyRemoteSync()
-    await becomes(fixture, 'GrantQuotaExceeded')
-    expect(await messageOf(fixture)).toContain('raise spec.limits.applications of the Tenant')
-    await client.delete(resourceQuotas, metadata)
-    await fixture.wake()
-    await fixture.approve()
-    await fixture.buildOf(commit)
-    // A cluster may need half a minute until it can count a kind that is new to it.
-  }, 120_000)
 
   test('goes on at once when the App was installed again, under another installation', async () => {
     const fixture = await deployed()
