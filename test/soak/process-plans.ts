@@ -1,7 +1,5 @@
 // Which processes the platform consists of in each form, and with what each is started on loopback: its program, its ServiceAccount, and the variables
 // of its own level of trust alone, as in deploy/production and deploy/standalone. Soak runs and the bench of memory start them.
-import { readFileSync } from 'node:fs'
-import { parseAllDocuments } from 'yaml'
 import type { KeyPairFiles } from '../../dev/cluster/pki/openssl.ts'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import type { TestPostgres } from '../../dev/postgres/start-postgres.ts'
@@ -14,8 +12,8 @@ export type ProcessName = 'standalone' | 'broker' | 'controllers' | 'admission'
 
 export type ProcessPlan = {
   readonly name: ProcessName
-  /** The arguments of Node.js: options, and the program below the repository. */
-  readonly program: readonly string[]
+  /** Its program, below the repository. */
+  readonly entry: string
   /** Its ServiceAccount in the platform's namespace. */
   readonly account: string
   readonly variables: Variables
@@ -64,29 +62,12 @@ export async function productionDatabases(
 /** `store` opens the database of the one process. */
 export function standalonePlans(sources: PlanSources, store: Variables): readonly ProcessPlan[] {
   const variables = { ...brokerVariables(sources), ...controllersVariables, ...admissionVariables(sources), ...store }
-  return [{ name: 'standalone', program: ['src/standalone.ts'], account: 'sekisho', variables }]
-}
-
-type Manifest = {
-  readonly kind?: string
-  readonly spec?: {
-    readonly template?: { readonly spec?: { readonly containers?: readonly { readonly command?: readonly string[] }[] } }
-  }
-}
-
-/** What the pods of deploy/production run. */
-function programInManifest(name: ProcessName): readonly string[] {
-  const file = new URL(`../../deploy/production/${name}.yaml`, import.meta.url)
-  const manifests = parseAllDocuments(readFileSync(file, 'utf8')).map(document => document.toJS() as Manifest)
-  const deployment = manifests.find(({ kind }) => kind === 'Deployment')
-  const [node, ...program] = deployment?.spec?.template?.spec?.containers?.[0]?.command ?? []
-  if (node !== 'node') throw new Error(`deploy/production/${name}.yaml has no Deployment that runs node`)
-  return program
+  return [{ name: 'standalone', entry: 'src/standalone.ts', account: 'sekisho', variables }]
 }
 
 export function productionPlans(sources: PlanSources, stores: Databases): readonly ProcessPlan[] {
   const plan = (name: ProcessName, variables: Variables): ProcessPlan => {
-    return { name, program: programInManifest(name), account: accountOf('production', name), variables }
+    return { name, entry: `src/${name}/main.ts`, account: accountOf('production', name), variables }
   }
   return [
     plan('broker', { ...brokerVariables(sources), ...stores.broker }),
