@@ -98,6 +98,19 @@ describe('a registry that wants a token', () => {
     expect(other.seen).toHaveLength(1)
   })
 
+  test.each<[number, Record<string, string>, object]>([
+    [429, { 'retry-after': '60' }, { ...unreadable('asks for fewer requests'), pauseSeconds: 60 }],
+    [503, {}, unreadable('answered 503')],
+  ])('that gives none now (%i) says nothing about the image', async (status, headers, expected) => {
+    const { host, seen } = await serve((request, response) => {
+      if (request.url?.startsWith('/token')) return void response.writeHead(status, headers).end('busy')
+      const challenge = `Bearer realm="http://${request.headers.host}/token"`
+      return void response.writeHead(401, { 'www-authenticate': challenge }).end('unauthorized')
+    })
+    expect(await read(`http://${host}`)).toEqual(expected)
+    expect(seen).toHaveLength(2)
+  })
+
   test('gives none that breaks a header, and none of any size', async () => {
     for (const token of ['a\r\nhost: evil.example', 'a'.repeat(20_000), 'a'.repeat(70_000), 7]) {
       const { host, seen } = await serve(({ url = '', headers }, response) => {

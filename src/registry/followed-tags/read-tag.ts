@@ -79,31 +79,40 @@ function refusal({ statusCode, headers }: Dispatcher.ResponseData, now: Date): T
   return unreadable(`answered ${statusCode}`)
 }
 
+/** A token server that says nothing about the image: whoever asked may try again. */
+function isBusy({ statusCode }: Dispatcher.ResponseData): boolean {
+  return statusCode === 429 || statusCode >= 500
+}
+
+async function tokenOf({ statusCode, body }: Dispatcher.ResponseData): Promise<string | undefined> {
+  const bytes = await readAtMost(mostTokenBytes, body)
+  const answer = statusCode === 200 && bytes !== undefined ? asObject(parseJson(bytes.toString('utf8'))) : undefined
+  const token = textAt(answer, 'token') ?? textAt(answer, 'access_token')
+  return token !== undefined && tokenPattern.test(token) ? token : undefined
+}
+
 /** Nothing is asked before the first call. `timeoutMilliseconds`: of one answer with all its requests, default 10 s. */
 export function createTagReader(clock: Clock, timeoutMilliseconds: number = answerMilliseconds): TagReader {
   const dispatcher = new Agent({ connections: 4, keepAliveTimeout: 10_000, connect: { timeout: connectMilliseconds } })
 
-  /** Asks for the manifest, with an anonymous token where the registry wants one. */
+  /** Asks for the manifest, with an anonymous token where the registry wants one; the token server's answer when it cannot say now. */
   async function ask(of: FollowedTag, method: 'HEAD' | 'GET', signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const url = `${of.registry.origin}/v2/${of.repository}/manifests/${of.tag}`
+    const manifest = `${of.registry.origin}/v2/${of.repository}/manifests/${of.tag}`
     const headers = { accept: manifestTypes.join(', ') }
-    const first = await request(url, { dispatcher, method, headers, signal })
+    const first = await request(manifest, { dispatcher, method, headers, signal })
     const challenge = first.headers['www-authenticate']
     if (first.statusCode !== 401 || typeof challenge !== 'string') return first
-    const token = await anonymousToken(of, challenge, signal)
+    const url = tokenUrl(of, challenge)
+    if (url === undefined) return first
+    const answer = await request(url, { dispatcher, method: 'GET', signal })
+    if (isBusy(answer)) {
+      await readAtMost(mostTokenBytes, first.body)
+      return answer
+    }
+    const token = await tokenOf(answer)
     if (token === undefined) return first
     await readAtMost(mostTokenBytes, first.body)
-    return request(url, { dispatcher, method, headers: { ...headers, authorization: `Bearer ${token}` }, signal })
-  }
-
-  async function anonymousToken(of: FollowedTag, challenge: string, signal: AbortSignal): Promise<string | undefined> {
-    const url = tokenUrl(of, challenge)
-    if (url === undefined) return undefined
-    const { statusCode, body } = await request(url, { dispatcher, method: 'GET', signal })
-    const bytes = await readAtMost(mostTokenBytes, body)
-    const answer = statusCode === 200 && bytes !== undefined ? asObject(parseJson(bytes.toString('utf8'))) : undefined
-    const token = textAt(answer, 'token') ?? textAt(answer, 'access_token')
-    return token !== undefined && tokenPattern.test(token) ? token : undefined
+    return request(manifest, { dispatcher, method, headers: { ...headers, authorization: `Bearer ${token}` }, signal })
   }
 
   /** A registry need not name the digest of what it answers. */
