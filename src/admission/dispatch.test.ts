@@ -36,6 +36,7 @@ const request = (overrides: Partial<AdmissionRequest> = {}): AdmissionRequest =>
   subResource: undefined,
   namespace: 'acme',
   username: broker,
+  login: undefined,
   object: {},
   oldObject: undefined,
   ...overrides,

@@ -19,6 +19,7 @@ const filledBy = (overrides: Partial<AdmissionRequest>) =>
     subResource: undefined,
     namespace: 'acme',
     username: 'mia',
+    login: undefined,
     object: { spec: { branch: 'main' } },
     oldObject: undefined,
     ...overrides,

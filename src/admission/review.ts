@@ -1,8 +1,9 @@
 // The part of AdmissionReview v1 that rules read. Parsing is strict about the user, the resource and the operation. Objects stay unchecked
 // JSON: a rule reads the fields that it needs by the guards of json-value.ts and must not fail on any content.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
+import { loginExtra } from '../api/names.ts'
 import { AppError } from '../lib/errors.ts'
-import { asObject, type JsonObject, textAt } from '../lib/json/json-value.ts'
+import { asObject, type JsonObject, objectAt, textAt } from '../lib/json/json-value.ts'
 
 /** The operations of admission; CONNECT is accepted by the parser and matched by no rule. */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
@@ -17,6 +18,8 @@ export type AdmissionRequest = {
   readonly subResource: string | undefined
   readonly namespace: string | undefined
   readonly username: string
+  /** `loginExtra` of the user: whatever the API server says, for display only. */
+  readonly login: string | undefined
   /** Absent on DELETE. */
   readonly object: JsonObject | undefined
   /** Absent on CREATE. */
@@ -44,9 +47,15 @@ export function admissionRequest(body: unknown): AdmissionRequest {
     subResource: textAt(request, 'subResource') || undefined,
     namespace: textAt(request, 'namespace') || undefined,
     username: requiredText(user, 'username'),
+    login: firstText(objectAt(user, 'extra')?.[loginExtra]),
     object: asObject(request['object']),
     oldObject: asObject(request['oldObject']),
   }
+}
+
+function firstText(values: unknown): string | undefined {
+  const first: unknown = Array.isArray(values) ? values[0] : undefined
+  return typeof first === 'string' ? first : undefined
 }
 
 function requiredText(value: JsonObject, field: string): string {

@@ -113,6 +113,9 @@ export const rebasedAnnotation = `${domain}/rebased`
 /** On an Application: which user made the last changes of its spec (src/api/apps/application/changed-by.ts). Nobody else can set it. */
 export const changedByAnnotation = `${domain}/changed-by`
 
+/** What the API server adds to a person who signed in with GitHub (AuthenticationConfiguration, docs/guide/install.md): the login, for display only. */
+export const loginExtra = `${domain}/login`
+
 /** On pod templates of Applications: `spec.restartedAt`, so that a change of it replaces the pods. */
 export const restartedAnnotation = `${domain}/restarted-at`
 

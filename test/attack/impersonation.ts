@@ -1,8 +1,10 @@
 // Requests to the API server under any identity, by the administrator who may impersonate. Resolves to the response whatever its status.
 import { Agent, request } from 'undici'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
+import { loginExtra } from '../../src/api/names.ts'
 
-export type Identity = { readonly user: string; readonly groups: readonly string[] }
+/** `login`: what the API server adds for people who signed in with GitHub. */
+export type Identity = { readonly user: string; readonly groups: readonly string[]; readonly login?: string }
 export type ApiRequest = {
   readonly method: string
   readonly path: string
@@ -34,6 +36,7 @@ export async function impersonation(kubeconfig: string): Promise<Impersonation> 
     const headers = {
       'impersonate-user': identity.user,
       'impersonate-group': [...identity.groups],
+      ...(identity.login === undefined ? {} : { [`impersonate-extra-${encodeURIComponent(loginExtra)}`]: identity.login }),
       ...(body === undefined ? {} : { 'content-type': type }),
     }
     const response = await request(new URL(path, access.server), {

@@ -36,6 +36,7 @@ import { quiet } from '../fixtures/quiet.ts'
 
 const fieldManager = 'test'
 const mia = 'github|github.com|7'
+const noah = 'github|github.com|8'
 const image = (n: number): string => `registry.example.com/acme/shop@sha256:${String(n).repeat(64)}`
 const commit = (n: number): string => String(n).repeat(40)
 const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
@@ -196,10 +197,10 @@ describe('releases', () => {
     await apply({ processes: [idle], image: image(1) })
     await ready(fixture, 'Available')
     /** As admission records it. */
-    const change = async (value: string): Promise<void> => {
+    const change = async (value: string, by = ` ${mia}`): Promise<void> => {
       const { metadata } = await ready(fixture, 'Available')
       const { generation = 0 } = metadata
-      const annotations = { [changedByAnnotation]: `${generation + 1}-${generation + 1} ${mia}` }
+      const annotations = { [changedByAnnotation]: `${generation + 1}-${generation + 1}${by}` }
       const patch = { metadata: { annotations }, spec: { env: [{ name: 'A', value }] } }
       const changed = await client.mergePatch(application, shop(fixture), patch, { fieldManager })
       expect(changed?.metadata.generation).toBe(generation + 1)
@@ -213,10 +214,13 @@ describe('releases', () => {
     expect((await ready(fixture, 'Available')).status).toMatchObject({ releasedGeneration: 3, latestRelease: 2 })
     await change('2')
     expect(await last()).toMatchObject({ number: 3, by: { kind: 'User', name: mia } })
+    // GitHub said the login of mia about a grant, which noah does not have.
+    await change('3', `@noah ${noah}`)
+    expect(await last()).toMatchObject({ number: 4, by: { kind: 'User', name: noah, login: 'noah' } })
     // An annotation from before the change: the webhook was down.
-    await client.mergePatch(application, shop(fixture), { spec: { env: [{ name: 'A', value: '3' }] } }, { fieldManager })
+    await client.mergePatch(application, shop(fixture), { spec: { env: [{ name: 'A', value: '4' }] } }, { fieldManager })
     await ready(fixture, 'Available')
-    expect(await last()).toMatchObject({ number: 4, by: { kind: 'FieldManager', name: `unknown (${fieldManager})` } })
+    expect(await last()).toMatchObject({ number: 5, by: { kind: 'FieldManager', name: `unknown (${fieldManager})` } })
     expect((await last())?.by.alsoChangedBy).toBeUndefined()
   })
 

@@ -1,6 +1,7 @@
 // The API server's structured authentication file: users authenticate by ID tokens of our issuer; anonymous requests reach health only.
 // Kubernetes "Authenticating", section "Authentication configuration from a file".
 import { stringify } from 'yaml'
+import { loginExtra } from '../../../src/api/names.ts'
 
 export type IssuerTrust = {
   readonly url: string
@@ -29,7 +30,7 @@ export function authenticationConfiguration(issuer: IssuerTrust): string {
           username: { claim: 'sub', prefix: '' },
           groups: { claim: 'groups', prefix: '' },
           uid: { expression: 'claims.sub' },
-          extra: [{ key: 'sekisho.dev/login', valueExpression: "claims.?login.orValue('')" }],
+          extra: [{ key: loginExtra, valueExpression: "claims.?login.orValue('')" }],
         },
         userValidationRules: [
           { expression: `user.username.matches('${person}')`, message: 'the user is not a person of a GitHub host' },

@@ -40,10 +40,10 @@ function isChanged(object: JsonObject, before: JsonObject): boolean {
 }
 
 /** The value after the request. What changes no spec keeps it, so that a file without the annotation does not remove it. */
-function wantedText({ username, object, oldObject }: AdmissionRequest): string {
+function wantedText({ username: user, login, object, oldObject }: AdmissionRequest): string {
   const before = changedByOf(oldObject)
   if (object && oldObject && !isChanged(object, oldObject)) return before
-  return changedByText(before, generationOf(oldObject) + 1, username)
+  return changedByText(before, generationOf(oldObject) + 1, { user, login })
 }
 
 /** The patch that sets the annotation, whatever the request says about it; empty when it is right. */

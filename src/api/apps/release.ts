@@ -95,7 +95,7 @@ export const release = defineKind({
           login: optional(
             text({
               description:
-                'The login on GitHub of the person in `name`, `requestedBy` or `alsoChangedBy` when the release was made, where the platform knew it from a RepositoryGrant of that person in the namespace. For display only.',
+                'The login on GitHub of the person in `name`, `requestedBy` or `alsoChangedBy` when the release was made, as GitHub last answered about a RepositoryGrant of that person in the namespace, else as the API server knew it at the change. For display only.',
               max: 100,
             }),
           ),

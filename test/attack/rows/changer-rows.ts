@@ -1,5 +1,14 @@
 // Attempts at having an Application say that somebody else changed it, or that nobody did.
-import { clusterAdministrator, controllers, dave, garbageCollector, impostor, mia, platformAdministrator } from '../identities.ts'
+import {
+  clusterAdministrator,
+  controllers,
+  dave,
+  garbageCollector,
+  type Identity,
+  impostor,
+  mia,
+  platformAdministrator,
+} from '../identities.ts'
 import type { Body, Existing } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
 
@@ -21,6 +30,10 @@ export const changerFixtures: readonly Existing[] = [
   { path: `${apps}/applications`, object: changed('changed', `1-1 ${mia.user}`) },
 ]
 
+/** With a login, as the API server knows people. */
+const ofOctocat: Identity = { ...dave, login: 'octocat' }
+/** What is not a login is not recorded. */
+const spaced: Identity = { ...dave, login: `mia ${mia.user}` }
 const falseName = expecting('changed-by')
 const others = [dave, impostor, controllers, platformAdministrator, clusterAdministrator]
 export const changerRows: readonly Row[] = [
@@ -53,6 +66,12 @@ export const changerRows: readonly Row[] = [
   falseName.jsonPatch('dave replaces the name', dave, ofMia, [
     { op: 'replace', path: '/metadata/annotations/sekisho.dev~1changed-by', value: `1-1 ${dave.user}` },
   ]),
+  allowed.patch('a person with a login says the truth', ofOctocat, ofMia, saying(`2-2@octocat ${dave.user}`, changedSpec)),
+  falseName.patch('a person hides the own login', ofOctocat, ofMia, saying(`2-2 ${dave.user}`, changedSpec)),
+  falseName.patch('a person has another login', ofOctocat, ofMia, saying(`2-2@mia ${dave.user}`, changedSpec)),
+  falseName.patch('a person without a login has one', dave, ofMia, saying(`2-2@mia ${dave.user}`, changedSpec)),
+  falseName.patch('a person has mia’s name as login', spaced, ofMia, saying(`2-2@mia ${mia.user} ${dave.user}`, changedSpec)),
+  allowed.patch('a person whose login is none says the truth', spaced, ofMia, saying(`2-2 ${dave.user}`, changedSpec)),
   allowed.post('mia makes an Application and says so', mia, `${apps}/applications`, changed('new', `1-1 ${mia.user}`)),
   allowed.post('dave makes an Application and says nothing', dave, `${apps}/applications`, changed('new')),
   allowed.patch('mia goes on with her changes', mia, ofMia, saying(`1-2 ${mia.user}`, changedSpec)),

@@ -36,7 +36,7 @@ function applicationNumber(number: number): Record<string, unknown> {
       name: `shop-${number}`,
       namespace: namespaces[number % namespaces.length],
       // As admission, which does not run here, records it.
-      annotations: { [changedByAnnotation]: changedByText('', 1, 'github|github.com|1') },
+      annotations: { [changedByAnnotation]: changedByText('', 1, { user: 'github|github.com|1', login: undefined }) },
     },
     spec: {
       image,

@@ -1,8 +1,14 @@
 // The annotation of an Application that says who changed its spec: Releases name that user. The webhook writes it (src/admission/changed-by); this rule
 // lets it be nothing but the truth, whoever writes it, and holds without the webhook.
-import { changedByOf, changedByText, generationOf, longestUserName } from '../../../api/apps/application/changed-by.ts'
+import {
+  changedByOf,
+  changedByText,
+  generationOf,
+  loginPattern,
+  longestUserName,
+} from '../../../api/apps/application/changed-by.ts'
 import { application } from '../../../api/apps/application.ts'
-import { changedByAnnotation } from '../../../api/names.ts'
+import { changedByAnnotation, loginExtra } from '../../../api/names.ts'
 import type { AdmissionRequest } from '../../review.ts'
 import { celText, type Rule } from '../../rule.ts'
 
@@ -28,7 +34,8 @@ export const changedBy: Rule = {
     const before = changedByOf(request.oldObject)
     const after = changedByOf(request.object)
     if (after === before) return undefined
-    const isTrue = after === '' || after === changedByText(before, generationOf(request.object), request.username)
+    const { username: user, login } = request
+    const isTrue = after === '' || after === changedByText(before, generationOf(request.object), { user, login })
     return isTrue && isChanged(request) ? undefined : message
   },
   policy: () => ({
@@ -43,7 +50,12 @@ export const changedBy: Rule = {
       },
       { name: 'first', expression: "variables.before.split('-')[0] + '-'" },
       { name: 'begun', expression: "string(variables.generation) + '-'" },
-      { name: 'by', expression: "' ' + request.userInfo.username" },
+      { name: 'logins', expression: `request.userInfo.?extra[?${celText(loginExtra)}].orValue([])` },
+      {
+        name: 'login',
+        expression: `size(variables.logins) > 0 && variables.logins[0].matches(${celText(loginPattern)}) ? '@' + variables.logins[0] : ''`,
+      },
+      { name: 'by', expression: "variables.login + ' ' + request.userInfo.username" },
       {
         name: 'continues',
         expression: 'variables.before == variables.first + string(variables.generation - 1) + variables.by',

@@ -1,5 +1,5 @@
-// Who changed the spec of an Application: the value of the annotation `changedByAnnotation`, `<first>-<last> <user name>`. It says that every change of
-// the spec from generation `first` to generation `last` was made by this user and by nobody else. Admission writes it into the same write as the
+// Who changed the spec of an Application: the value of the annotation `changedByAnnotation`, `<first>-<last>[@<login>] <user name>`. It says that every
+// change of the spec from generation `first` to generation `last` was made by this user and by nobody else, with this login at that time. Admission writes it into the same write as the
 // change, and lets nobody write anything else; a change that it did not see leaves the value as it was, and `last` behind the generation. Pure.
 import { integerAt, type JsonObject, objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { changedByAnnotation } from '../../names.ts'
@@ -7,8 +7,14 @@ import { changedByAnnotation } from '../../names.ts'
 /** In characters. The changes of a user with a longer name are not recorded. */
 export const longestUserName = 512
 
-/** Consecutive generations of the spec that one user made. */
-export type ChangeRun = { readonly first: number; readonly last: number; readonly user: string }
+/** A login of GitHub, also one of an enterprise: it never has a space, which ends it in the value. RE2 and JavaScript read it alike. */
+export const loginPattern = '^[A-Za-z0-9_-]{1,100}$'
+
+/** Who makes a change. `login`: what the API server says about a person who signed in with GitHub; undefined for everybody else. */
+export type Changer = { readonly user: string; readonly login: string | undefined }
+
+/** Consecutive generations of the spec that one user made. `login`: for display only. */
+export type ChangeRun = Changer & { readonly first: number; readonly last: number }
 
 /** The value that an object has; empty when it has none. */
 export function changedByOf(object: JsonObject | undefined): string {
@@ -21,19 +27,19 @@ export function generationOf(object: JsonObject | undefined): number {
 }
 
 /**
- * The value for a change of the spec by `user` that makes `generation`. `before`: the value until then. A user name may contain anything, so `before`
- * is compared as a whole and never taken apart behind its first hyphen.
+ * The value for a change of the spec that makes `generation`. `before`: the value until then. A user name may contain anything, so `before` is compared
+ * as a whole and never taken apart behind its first hyphen. Whoever has another login now begins anew.
  */
-export function changedByText(before: string, generation: number, user: string): string {
+export function changedByText(before: string, generation: number, { user, login }: Changer): string {
   if ([...user].length > longestUserName) return ''
   const [first = ''] = before.split('-', 1)
-  return before === `${first}-${generation - 1} ${user}`
-    ? `${first}-${generation} ${user}`
-    : `${generation}-${generation} ${user}`
+  const by = `${login !== undefined && new RegExp(loginPattern).test(login) ? `@${login}` : ''} ${user}`
+  return before === `${first}-${generation - 1}${by}` ? `${first}-${generation}${by}` : `${generation}-${generation}${by}`
 }
 
 /** Undefined for what is not such a value. */
 export function changeRun(text: string): ChangeRun | undefined {
-  const [, first, last, user] = /^([1-9][0-9]{0,14})-([1-9][0-9]{0,14}) (.+)$/su.exec(text) ?? []
-  return first && last && user ? { first: Number(first), last: Number(last), user } : undefined
+  const [, first, last, login, user] =
+    /^([1-9][0-9]{0,14})-([1-9][0-9]{0,14})(?:@([A-Za-z0-9_-]{1,100}))? (.+)$/su.exec(text) ?? []
+  return first && last && user ? { first: Number(first), last: Number(last), user, login } : undefined
 }

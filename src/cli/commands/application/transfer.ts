@@ -3,7 +3,7 @@
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { clusterKind } from '../../../api/builtin/resource-type.ts'
-import { personText } from '../../../api/names.ts'
+import { loginExtra, personText } from '../../../api/names.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
 import { AppError } from '../../../lib/errors.ts'
@@ -23,16 +23,13 @@ const selfSubjectReviews = clusterKind<SelfSubjectReview>('authentication.k8s.io
 
 type Transfer = { readonly object: string; readonly from: string; readonly to: string }
 
-/** Where AuthenticationConfiguration maps it: docs/guide/install.md. */
-const loginKey = 'sekisho.dev/login'
-
 /** The name under which the API server knows the person, and the login, where it says that. */
 async function whoIs({ client }: Cluster): Promise<{ readonly user: string; readonly login: string | undefined }> {
   const body = { apiVersion: selfSubjectReviews.apiVersion, kind: selfSubjectReviews.kind, metadata: {} }
   const review = await client.create(selfSubjectReviews, body, { fieldManager })
   const { username: user, extra } = review.status?.userInfo ?? {}
   if (user === undefined) throw new AppError('upstream_failed', 'the API server does not say who you are')
-  return { user, login: extra?.[loginKey]?.[0] || undefined }
+  return { user, login: extra?.[loginExtra]?.[0] || undefined }
 }
 
 type Followed = RemoteSync | AppPipeline

@@ -54,6 +54,13 @@ describe('the user of the annotation', () => {
     { what: 'made the last change, and somebody else one before it', generation: 8, value: `8-8 ${mia}`, expected: also },
     { what: 'made a change, and an unrecorded one followed', generation: 7, value: `6-6 ${mia}`, expected: also },
     { what: 'made no change since', generation: 8, value: `5-5 ${mia}`, expected: nobody },
+    { what: 'has a login', value: `6-6@mia-x ${mia}`, expected: { ...user, login: 'mia-x' } },
+    {
+      what: 'has a login, and somebody else made a change',
+      generation: 8,
+      value: `8-8@mia ${mia}`,
+      expected: { ...also, login: 'mia' },
+    },
     { what: 'is not there', value: '', expected: nobody },
     { what: 'is not in a value of another form', value: mia, expected: nobody },
   ])('$what', ({ generation = 6, value, released = 5, expected }) => {

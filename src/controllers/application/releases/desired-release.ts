@@ -87,7 +87,8 @@ function ofSpec(live: Application, released: number): By {
   const run = changeRun(live.metadata.annotations?.[changedByAnnotation] ?? '')
   if (run === undefined || run.last <= released) return unknown(live)
   const isAlone = run.last === live.metadata.generation && run.first <= released + 1
-  return isAlone ? { kind: 'User', name: run.user } : { ...unknown(live), alsoChangedBy: run.user }
+  const by: By = isAlone ? { kind: 'User', name: run.user } : { ...unknown(live), alsoChangedBy: run.user }
+  return run.login === undefined ? by : { ...by, login: run.login }
 }
 
 /** What is known about an Application beside the object: its RemoteSyncs, and the last generation of which there is a release; 0 before the first. */

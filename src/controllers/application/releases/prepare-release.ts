@@ -96,6 +96,7 @@ async function currentRelease(
   if (rendered.kind === 'refused') return rendered
   const { reason, by } = await changeBehind(deps, application, plan, { syncs, released: releasedGeneration(application, newest) })
   const person = personIn(by)
+  // GitHub's own answer is newer than the sign-in of whoever made the change.
   const login = person === undefined ? undefined : deps.knownLogin(application.metadata.namespace ?? '', person)
   const named = login === undefined ? by : { ...by, login }
   const desired = desiredRelease(application, { ...plan, reason }, { ...inputs, by: named })

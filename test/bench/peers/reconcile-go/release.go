@@ -23,8 +23,9 @@ type ReleasedApplication struct {
 }
 
 type By struct {
-	Kind string `json:"kind"`
-	Name string `json:"name"`
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+	Login string `json:"login,omitempty"`
 }
 
 type ReleaseSpec struct {
@@ -69,7 +70,7 @@ func (in *ReleaseList) DeepCopyObject() runtime.Object {
 	return out
 }
 
-var changeRun = regexp.MustCompile(`^([1-9][0-9]*)-([1-9][0-9]*) (.+)$`)
+var changeRun = regexp.MustCompile(`^([1-9][0-9]*)-([1-9][0-9]*)(?:@([A-Za-z0-9_-]{1,100}))? (.+)$`)
 
 // by names the user who made every generation since the last release, as admission recorded it.
 func by(app *Application) By {
@@ -83,7 +84,7 @@ func by(app *Application) By {
 	if last != app.Generation || first > app.Status.ReleasedGeneration+1 {
 		return unknown
 	}
-	return By{Kind: "User", Name: parts[3]}
+	return By{Kind: "User", Name: parts[4], Login: parts[3]}
 }
 
 func releaseOf(app *Application, number int64, hash string) *Release {
