@@ -32,6 +32,12 @@ function foreignHosts({ targets }: World): readonly string[] {
   ]
 }
 
+/** A host in the zone of globex, which its Applications may have. */
+function ownHost({ targets }: World, index: number): string {
+  const [victim = ''] = targets.victim.host.split(':')
+  return `attack-redirect-${index}.${neighbourNamespace}.${victim.split('.').slice(2).join('.')}`
+}
+
 /** Texts that are not host names, or name another host to some reader. */
 const malformedHosts = [
   '*.acme.localhost',
@@ -74,6 +80,43 @@ export const domainAttacks: readonly Attack[] = [
           harm: () => ingressFor(world, host),
         }),
       )
+    },
+  },
+  {
+    name: 'names/redirects',
+    as: 'gary, admin of globex',
+    against: 'host names of acme, of the platform, of the API server, and people who follow a link of globex',
+    tries: 'An Application redirects a host that is not its own, or leads people to one that is not its own.',
+    expected: ['controller', 'admission', 'schema'],
+    attempts: async world => {
+      const image = await world.ownImage()
+      const redirecting = (index: number, from: string, to: string) =>
+        application(`attack-redirect-${index}`, image, { domains: [ownHost(world, index)], redirects: [{ from, to }] })
+      return [
+        ...foreignHosts(world).map((host, index) =>
+          objectAttempt(world, {
+            name: `redirect from ${host}`,
+            path: applicationsPath,
+            object: redirecting(index, host, ownHost(world, index)),
+            refusals: /^Domain|^RefusedByCluster$/,
+            refusedIn: { type: 'Redirecting', reason: 'RedirectNotSupported' },
+            harm: () => ingressFor(world, host),
+          }),
+        ),
+        ...apiAttempts(
+          world,
+          [...foreignHosts(world), ...malformedHosts].map(
+            (host, index): ApiAttempt => ({
+              as: 'gary',
+              method: 'POST',
+              path: applicationsPath,
+              json: redirecting(index, `www.${ownHost(world, index)}`, host),
+              name: `redirect to ${JSON.stringify(host).slice(0, 60)}`,
+              dry: true,
+            }),
+          ),
+        ),
+      ]
     },
   },
   {

@@ -26,6 +26,8 @@ export type ObjectAttempt = {
   readonly object: { readonly metadata: { readonly name: string } } & Readonly<Record<string, unknown>>
   /** Reasons of the condition Ready that say “refused”. */
   readonly refusals: RegExp
+  /** Another condition that says “refused” by this reason, while Ready says nothing about it. */
+  readonly refusedIn?: { readonly type: string; readonly reason: string }
   /** Another layer that stopped it, as the message of the condition says. */
   readonly toldOf?: { readonly message: RegExp; readonly by: Layer }
   /** Looks at the object, and the cluster, for the harm; undefined while there is none. */
@@ -33,11 +35,13 @@ export type ObjectAttempt = {
   readonly seconds?: number
 }
 
-export function readyOf({ status, metadata }: Shown) {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+function conditionOf({ status, metadata }: Shown, wanted: string) {
+  const found = status?.conditions?.find(({ type }) => type === wanted)
   // A condition of an earlier generation says nothing about this one.
-  return ready?.observedGeneration === undefined || ready.observedGeneration === metadata.generation ? ready : undefined
+  return found?.observedGeneration === undefined || found.observedGeneration === metadata.generation ? found : undefined
 }
+
+export const readyOf = (shown: Shown) => conditionOf(shown, 'Ready')
 
 export function objectAttempt(world: World, planned: ObjectAttempt): Attempt {
   return {
@@ -69,7 +73,7 @@ function judgeReady({ status, reason, message }: Ready, { refusals, toldOf, watc
 
 async function untilJudged(
   { admin, watcher }: World,
-  { refusals, toldOf, harm, seconds = 20 }: ObjectAttempt,
+  { refusals, refusedIn, toldOf, harm, seconds = 20 }: ObjectAttempt,
   path: string,
 ): Promise<Verdict> {
   let last = 'no condition'
@@ -80,6 +84,8 @@ async function untilJudged(
     const shown = answer.body as Shown
     const damage = await harm?.(shown)
     if (damage !== undefined) return succeeded(damage)
+    const other = refusedIn && conditionOf(shown, refusedIn.type)
+    if (other && other.reason === refusedIn.reason) return stopped('controller', `${other.reason}: ${other.message}`)
     const ready = readyOf(shown)
     if (ready !== undefined) last = `${ready.reason}: ${ready.message}`
     const verdict = ready && judgeReady(ready, { refusals, toldOf, watchesHarm: harm !== undefined })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { wakeAnnotation } from '../../api/names.ts'
+import { AppError } from '../../lib/errors.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import { grantObject, installationObject } from '../../token-desk/testing/desk-objects.ts'
@@ -78,4 +79,18 @@ test('the checks of ten thousand grants are spread: at most 1,000 an hour at res
   expect(Math.max(...spreads)).toBeLessThanOrEqual(1.1)
   const anHour = spreads.reduce((sum, spread) => sum + hour / (defaultRecheckTimes.atRestMilliseconds * spread), 0)
   expect(anHour).toBeLessThanOrEqual(1000)
+})
+
+test('while GitHub wants no requests of the App, waiting uses up nothing of what the tenant may cause', async () => {
+  const refusal = new AppError('too_many_requests', 'GitHub asked us to wait', { retryAfterSeconds: 40 })
+  const deps = {
+    installations: { get: () => installationObject },
+    githubApps: { get: async () => ({ client: { refusal: () => refusal } }) },
+    budget: { take: () => expect.unreachable('the budget was asked') },
+    recheck: defaultRecheckTimes,
+    clock: createFakeClock(),
+    log: silentLog,
+  } as unknown as GatherDeps
+  const { answer } = await gather(deps, grantObject({ status: { observedInputs: 'other' } }))
+  expect(answer).toEqual({ kind: 'unreachable', message: 'GitHub asked us to wait', retryAfterSeconds: 40 })
 })

@@ -50,13 +50,16 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   const facts = (answer: GitHubAnswer): Facts => ({ object, installation, installationReady, answer, askedAt })
   if (installation === undefined || !installationReady || isExpired(object, askedAt)) return facts({ kind: 'not-due' })
   if (!(await isDue(deps, object, installation, askedAt))) return facts({ kind: 'not-due' })
-  // Also before decisions that ask GitHub nothing: each new decision is a record in the audit log.
-  const refused = deps.budget.take({ namespace, uid: object.metadata.uid ?? '' })
-  if (refused !== undefined) return facts(refused)
+  const grant = { namespace, uid: object.metadata.uid ?? '' }
   const person = parseUserSubject(object.spec.requestedBy)
-  if (person?.host !== installation.spec.account.host) return facts({ kind: 'no-person' })
+  // A decision that asks GitHub nothing is a record in the audit log all the same.
+  if (person?.host !== installation.spec.account.host) return facts(deps.budget.take(grant) ?? { kind: 'no-person' })
   try {
     const app = await deps.githubApps.get(installation.spec.app)
+    // Nothing would be sent: that uses up nothing of the budget.
+    const paused = app.client.refusal()
+    const refused = paused === undefined ? deps.budget.take(grant) : unreachable(paused)
+    if (refused !== undefined) return facts(refused)
     const { installationId } = installation.spec
     const known = object.status?.repositories
     return facts(await probe(deps, app, { grant: object, installationId, known, requesterId: person.userId }))

@@ -37,6 +37,8 @@ export function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: Pic
       ...kind,
       keep: object => evaluate(deps, object),
       async end(object) {
+        const { namespace = '', uid = '' } = object.metadata
+        deps.budget.release({ namespace, uid })
         await revokeTokens(deps, object, 'the grant was deleted')
         return undefined
       },

@@ -7,7 +7,7 @@ import { usageOf } from '../harness/process-usage.ts'
 import type { GitHubRequest } from './github-requests.ts'
 import { rowsOf } from './one-preview.ts'
 import { open } from './people.ts'
-import { followPullRequests, repositoryId, secondsUntil, until, type World } from './world.ts'
+import { followPullRequests, type Pipeline, repositoryId, secondsUntil, until, type World } from './world.ts'
 
 type Sizes = { readonly pullRequests: number; readonly repositories: number; readonly resyncs: number; readonly reported: number }
 
@@ -68,7 +68,7 @@ function mostWithinResync(asked: ReadonlyMap<string, readonly GitHubRequest[]>):
 }
 
 async function openAll(world: World, { pullRequests, repositories, reported }: Sizes, note: (message: string) => void) {
-  const pipelines: string[] = []
+  const pipelines: Pipeline[] = []
   for (let index = 0; index < repositories; index++)
     pipelines.push(await followPullRequests(world, index, { report: index < reported }))
   for (let index = 0; index < pullRequests; index++) {
@@ -78,7 +78,7 @@ async function openAll(world: World, { pullRequests, repositories, reported }: S
   return pipelines
 }
 
-async function countMissing(world: World, pipelines: readonly string[], pullRequests: number): Promise<number> {
+async function countMissing(world: World, pipelines: readonly Pipeline[], pullRequests: number): Promise<number> {
   const rows = await Promise.all(pipelines.map(pipeline => rowsOf(world, pipeline)))
   return pullRequests - rows.flat().filter(({ state }) => state === 'Running').length
 }

@@ -8,7 +8,7 @@ import { percentile } from '../harness/statistics.ts'
 import { areLimits } from './github-requests.ts'
 import { rowsOf } from './one-preview.ts'
 import { commentSays, type OpenPull, openFor, push } from './people.ts'
-import { followPullRequests, globex, pathOf, repositoryId, secondsUntil, until, type World } from './world.ts'
+import { followPullRequests, globex, type Pipeline, pathOf, repositoryId, secondsUntil, until, type World } from './world.ts'
 
 const withinMilliseconds = 60_000
 const site = 4003
@@ -48,7 +48,7 @@ async function followSite({ platform }: World): Promise<void> {
 
 /** Seconds from a push until its image is available. */
 async function pushSite(world: World, text: string, signal: AbortSignal): Promise<number> {
-  const commit = await push(world, { repository: site, branch: 'main', text, login: 'gary' })
+  const commit = await push(world, { repository: site, branch: 'main', text })
   const at = performance.now()
   const path = `${pathOf(globex.namespace, 'remotesyncs')}/site`
   const deployed = async (): Promise<true | undefined> => {
@@ -80,7 +80,7 @@ async function openAll(world: World, { pullRequests, repositories }: Sizes, sign
   return opened
 }
 
-async function notRunning(world: World, pipelines: readonly string[], opened: readonly OpenPull[]): Promise<number> {
+async function notRunning(world: World, pipelines: readonly Pipeline[], opened: readonly OpenPull[]): Promise<number> {
   const rows = await Promise.all(pipelines.map(pipeline => rowsOf(world, pipeline)))
   const heads = new Set(rows.flat().flatMap(({ state, headCommit }) => (state === 'Running' ? [headCommit] : [])))
   return opened.filter(({ head }) => !heads.has(head)).length
@@ -159,7 +159,7 @@ async function measure(
 ): Promise<readonly Figure[]> {
   const idle = await idlePush(world, signal)
   note(`a push of another tenant takes ${idle.toFixed(2)} s at rest`)
-  const pipelines: string[] = []
+  const pipelines: Pipeline[] = []
   for (let index = 0; index < sizes.repositories; index++) pipelines.push(await followPullRequests(world, index))
   const began = performance.now()
   const other = keepPushing(world, signal)

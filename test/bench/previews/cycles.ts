@@ -7,7 +7,7 @@ import { figureAtMost } from '../harness/goals.ts'
 import { allImages, commentsLeft, deploymentsLeft, objectsOf, sourcesLeft, tokensLeft } from './leftovers.ts'
 import { running } from './one-preview.ts'
 import { close, type OpenPull, openFor, push, reopen } from './people.ts'
-import { followPullRequests, repositoryId, repositoryName, until, type World } from './world.ts'
+import { followPullRequests, type Pipeline, repositoryId, until, type World } from './world.ts'
 
 type Sizes = { readonly cycles: number; readonly repositories: number; readonly reported: number }
 
@@ -56,20 +56,22 @@ async function pushTo(run: Run, place: { readonly repository: number; readonly b
   return push(run.world, { ...place, text })
 }
 
-async function runs({ world, counts, note, signal }: Run, pipeline: string, pull: OpenPull): Promise<void> {
+async function runs({ world, counts, note, signal }: Run, pipeline: Pipeline, pull: OpenPull): Promise<void> {
   try {
     await running(world, pipeline, pull, { signal, seconds: findSeconds })
   } catch (error) {
     if (world.platform.ended() !== undefined || signal.aborted) throw error
     counts.never++
-    note(`preview ${pull.pull.number} of ${pipeline}: ${error instanceof Error ? error.message : String(error)}`)
+    note(`preview ${pull.pull.number} of ${pipeline.name}: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
+/** A repository, by its index. */
+type Followed = { readonly index: number; readonly pipeline: Pipeline }
+
 /** One pull request, from its branch to its end. */
-async function cycle(run: Run, index: number, count: number): Promise<void> {
+async function cycle(run: Run, { index, pipeline }: Followed, count: number): Promise<void> {
   const { world, signal, pulls, counts } = run
-  const pipeline = repositoryName(index)
   const place = { repository: repositoryId(index), branch: `work-${count}` }
   const life = (['at once', 'when it is built', 'when it runs'] as const)[count % 3]
   const head = await pushTo(run, place, place.branch)
@@ -79,7 +81,7 @@ async function cycle(run: Run, index: number, count: number): Promise<void> {
   pulls.push({ repository: index, number: opened.pull.number })
   if (life === 'when it is built') {
     const begun = async (): Promise<number | undefined> => world.actor.begunAt(head)
-    await until(world, `the build of ${pipeline} ${opened.pull.number}`, begun, {
+    await until(world, `the build of ${pipeline.name} ${opened.pull.number}`, begun, {
       signal,
       seconds: findSeconds,
       everyMilliseconds: 50,
@@ -130,18 +132,20 @@ async function settle(run: Run, before: readonly string[]): Promise<Left> {
 async function measure(run: Run): Promise<readonly Figure[]> {
   const { world, sizes, note, counts } = run
   const { cycles, repositories, reported } = sizes
-  for (let index = 0; index < repositories; index++) await followPullRequests(world, index, { report: index < reported })
+  const followed: Followed[] = []
+  for (let index = 0; index < repositories; index++)
+    followed.push({ index, pipeline: await followPullRequests(world, index, { report: index < reported }) })
   const before = await objectsOf(world)
   const heapBefore = (await world.process.memory()).heapUsed
   const began = performance.now()
-  const one = async (index: number): Promise<void> => {
-    for (let count = index; count < cycles; count += repositories) {
-      await cycle(run, index, Math.floor(count / repositories))
+  const one = async (repository: Followed): Promise<void> => {
+    for (let count = repository.index; count < cycles; count += repositories) {
+      await cycle(run, repository, Math.floor(count / repositories))
       if (counts.closed % 10 === 0) note(`${counts.closed} pull requests were closed`)
     }
   }
   // A failure of one ends the others: their next action finds the signal aborted, or the platform ended.
-  await Promise.all(Array.from({ length: repositories }, (_, index) => one(index)))
+  await Promise.all(followed.map(one))
   const lastClosed = performance.now()
   const left = await settle(run, before)
   const settled = performance.now()

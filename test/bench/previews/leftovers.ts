@@ -6,7 +6,7 @@ import { credentialKey } from '../../../dev/github/tokens/formats.ts'
 import { buildNamespaceOf } from '../../../src/api/names.ts'
 import { readRecord } from '../../../src/builds/source-store/source-record.ts'
 import { gitHubHost } from '../../soak/platform.ts'
-import { acme, repositoryName, type World } from './world.ts'
+import { repositoryName, type TenantOfWorld, tenants, type World } from './world.ts'
 
 const apps = 'apis/apps.sekisho.dev/v1alpha1'
 
@@ -34,17 +34,20 @@ async function namesIn({ platform }: World, path: string): Promise<readonly stri
   return (answer.body as List).items.map(({ metadata }) => metadata.name)
 }
 
-/** All objects of these kinds in the tenant's namespaces, as `<plural>/<name>`; builds' as `build: <plural>/<name>`. */
+/** All objects of these kinds in the namespaces of both tenants, as `<namespace> <plural>/<name>`. */
 export async function objectsOf(world: World): Promise<readonly string[]> {
-  const { namespace } = acme
-  const lists = (prefix: string, within: string, kinds: typeof ofTenant | typeof ofBuilds) =>
+  const lists = (within: string, kinds: typeof ofTenant | typeof ofBuilds) =>
     kinds.flatMap(([group, plurals]) =>
       plurals.map(async plural => {
         const names = await namesIn(world, `/${group}/namespaces/${within}/${plural}`)
-        return names.map(name => `${prefix}${plural}/${name}`)
+        return names.map(name => `${within} ${plural}/${name}`)
       }),
     )
-  const found = await Promise.all([...lists('', namespace, ofTenant), ...lists('build: ', buildNamespaceOf(namespace), ofBuilds)])
+  const ofBoth = tenants.flatMap(({ namespace }) => [
+    ...lists(namespace, ofTenant),
+    ...lists(buildNamespaceOf(namespace), ofBuilds),
+  ])
+  const found = await Promise.all(ofBoth)
   return found.flat()
 }
 
@@ -55,8 +58,8 @@ export async function objectsLeft(world: World, name: string): Promise<readonly 
 }
 
 /** Tags in the repository of a preview. */
-export function imagesLeft({ registry }: World, name: string): readonly string[] {
-  return registry.tagsOf(`apps/${acme.namespace}/${name}`).map(tag => `image ${name}:${tag}`)
+export function imagesLeft({ registry }: World, namespace: string, name: string): readonly string[] {
+  return registry.tagsOf(`apps/${namespace}/${name}`).map(tag => `image ${name}:${tag}`)
 }
 
 /** Every address at which a build can fetch the source of a commit. */
@@ -85,14 +88,14 @@ export function deploymentsLeft({ platform }: World): readonly string[] {
     .map(({ id, environment }) => `deployment ${id} of ${environment}`)
 }
 
-/** Tokens of acme's installation that are active on GitHub without a grant that exists, or that the registry does not know. */
-export async function tokensLeft({ platform }: World): Promise<readonly string[]> {
+/** Tokens of the tenant's installation that are active on GitHub without a grant that exists, or that the registry does not know. */
+async function tokensLeftOf({ platform }: World, { namespace, organization }: TenantOfWorld): Promise<readonly string[]> {
   const { github, store, admin } = platform
   const [app] = github.context.state.apps
-  const installed = github.context.state.installations.find(({ accountId }) => accountId === acme.organization)
-  if (app === undefined || installed === undefined) throw new Error('the App is not installed at acme')
+  const installed = github.context.state.installations.find(({ accountId }) => accountId === organization)
+  if (app === undefined || installed === undefined) throw new Error(`the App is not installed at ${namespace}`)
   const live = await store.tokens.liveBy({ installation: { host: gitHubHost, appId: app.id, installationId: installed.id } })
-  const grants = (await admin.call('GET', `/apis/github.sekisho.dev/v1alpha1/namespaces/${acme.namespace}/repositorygrants`)) as {
+  const grants = (await admin.call('GET', `/apis/github.sekisho.dev/v1alpha1/namespaces/${namespace}/repositorygrants`)) as {
     readonly items: readonly { readonly metadata: { readonly uid: string } }[]
   }
   const uids = new Set(grants.items.map(({ metadata }) => metadata.uid))
@@ -100,14 +103,20 @@ export async function tokensLeft({ platform }: World): Promise<readonly string[]
   const allowed = new Set(ofGrants)
   return Object.entries(github.context.state.credentials.accessTokens).flatMap(([key, token]) => {
     const isTheirs = token.kind === 'installation' && token.installationId === installed.id && !allowed.has(key)
-    return isTheirs ? [`token for ${JSON.stringify(token.permissions)}`] : []
+    return isTheirs ? [`token of ${namespace} for ${JSON.stringify(token.permissions)}`] : []
   })
 }
 
-/** Tags in the repositories of all previews of acme's repositories of these numbers. */
+export async function tokensLeft(world: World): Promise<readonly string[]> {
+  return (await Promise.all(tenants.map(tenant => tokensLeftOf(world, tenant)))).flat()
+}
+
+/** Tags in the repositories of all previews of these repositories, by their indexes. */
 export function allImages(
   world: World,
   pulls: readonly { readonly repository: number; readonly number: number }[],
 ): readonly string[] {
-  return pulls.flatMap(({ repository, number }) => imagesLeft(world, `${repositoryName(repository)}-pr-${number}`))
+  return pulls.flatMap(({ repository, number }) =>
+    imagesLeft(world, world.tenantOf(repository).namespace, `${repositoryName(repository)}-pr-${number}`),
+  )
 }

@@ -5,12 +5,12 @@ import { figureAtMost } from '../harness/goals.ts'
 import { percentile } from '../harness/statistics.ts'
 import { imagesLeft, objectsLeft } from './leftovers.ts'
 import { close, commentSays, type OpenPull, open, openFor, push } from './people.ts'
-import { acme, followPullRequests, pathOf, repositoryId, secondsUntil, until, type World } from './world.ts'
+import { followPullRequests, type Pipeline, pathOf, repositoryId, secondsUntil, until, type World } from './world.ts'
 
 type Row = { readonly number: number; readonly state: string; readonly url?: string; readonly headCommit: string }
 
-export async function rowsOf({ platform }: World, pipeline: string): Promise<readonly Row[]> {
-  const path = `${pathOf(acme.namespace, 'apppipelines')}/${pipeline}`
+export async function rowsOf({ platform }: World, { namespace, name }: Pipeline): Promise<readonly Row[]> {
+  const path = `${pathOf(namespace, 'apppipelines')}/${name}`
   const found = (await platform.admin.call('GET', path)) as { readonly status?: { readonly previews?: readonly Row[] } }
   return found.status?.previews ?? []
 }
@@ -18,7 +18,7 @@ export async function rowsOf({ platform }: World, pipeline: string): Promise<rea
 /** Resolves when the row of the pull request says that this commit runs, and where. */
 export async function running(
   world: World,
-  pipeline: string,
+  pipeline: Pipeline,
   { pull, head }: OpenPull,
   patience: { readonly signal: AbortSignal; readonly seconds?: number },
 ): Promise<void> {
@@ -46,7 +46,7 @@ type Times = Readonly<Record<'comment' | 'url' | 'cancelled' | 'gone' | 'images'
 
 const imagesSeconds = 90
 
-type Place = { readonly world: World; readonly pipeline: string; readonly signal: AbortSignal }
+type Place = { readonly world: World; readonly pipeline: Pipeline; readonly signal: AbortSignal }
 
 async function live({ world, pipeline, signal }: Place, index: number, times: Times): Promise<void> {
   const repository = repositoryId(0)
@@ -69,7 +69,7 @@ async function live({ world, pipeline, signal }: Place, index: number, times: Ti
   await running(world, pipeline, second, { signal })
   times.url.push(since(second.at))
   for (const { pull } of [opened, second]) {
-    const name = `${pipeline}-pr-${pull.number}`
+    const name = `${pipeline.name}-pr-${pull.number}`
     const closedAt = await close(world, pull)
     const left = async (): Promise<true | undefined> => {
       const objects = await objectsLeft(world, name)
@@ -78,7 +78,7 @@ async function live({ world, pipeline, signal }: Place, index: number, times: Ti
     }
     await until(world, `preview ${pull.number} to be gone`, left, { signal, everyMilliseconds: 100 })
     times.gone.push(since(closedAt))
-    const withoutImages = async (): Promise<boolean> => imagesLeft(world, name).length === 0
+    const withoutImages = async (): Promise<boolean> => imagesLeft(world, pipeline.namespace, name).length === 0
     times.images.push(await secondsUntil(world, closedAt, withoutImages, { signal, seconds: imagesSeconds }))
   }
 }

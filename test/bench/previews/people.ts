@@ -1,4 +1,4 @@
-// What developers of acme do on GitHub: branches with a commit, pull requests, pushes, closing. git runs in the emulator's own repositories, and the
+// What developers do on GitHub: branches with a commit, pull requests, pushes, closing. git runs in the emulator's own repositories, and the
 // emulator sends the webhooks.
 
 import type { RepositoryAction } from '../../../dev/github/actions/context.ts'
@@ -7,29 +7,32 @@ import { recordPush } from '../../../dev/github/actions/record-push.ts'
 import { noCommit } from '../../../dev/github/git/ref-update.ts'
 import { repositoryById, userByLogin } from '../../../dev/github/state/github-state.ts'
 import type { IssueComment, PullRequest } from '../../../dev/github/state/repositories.ts'
-import type { World } from './world.ts'
+import { tenants, type World } from './world.ts'
 
 export type OpenPull = { readonly pull: PullRequest; readonly head: string /** By `performance.now()`. */; readonly at: number }
 
-function actionIn({ platform }: World, repository: number, login: string): RepositoryAction {
+/** By the developer of the tenant that has the repository. */
+function actionIn({ platform }: World, repository: number): RepositoryAction {
   const { context } = platform.github
-  const [found, sender] = [repositoryById(context.state, repository), userByLogin(context.state, login)]
-  if (!found || !sender) throw new Error(`the seed has no repository ${repository} or no ${login}`)
+  const found = repositoryById(context.state, repository)
+  const tenant = tenants.find(({ organization }) => organization === found?.ownerId)
+  const sender = tenant && userByLogin(context.state, tenant.login)
+  if (!found || !sender) throw new Error(`the seed has no repository ${repository}, or nobody who writes in it`)
   return { context, repository: found, sender }
 }
 
-export type Push = { readonly repository: number; readonly branch: string; readonly text: string; readonly login?: string }
+export type Push = { readonly repository: number; readonly branch: string; readonly text: string }
 
 /** A commit on top of main with one changed file, at the branch. */
-export async function push(world: World, { repository, branch, text, login = 'dave' }: Push): Promise<string> {
-  const action = actionIn(world, repository, login)
+export async function push(world: World, { repository, branch, text }: Push): Promise<string> {
+  const action = actionIn(world, repository)
   const { git } = action.context
   const ref = `refs/heads/${branch}`
   const before = (await git.resolve(repository, ref)) ?? noCommit
   const at = Math.floor(Date.now() / 1000)
   const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`
   const from = before === noCommit ? 'refs/heads/main' : ref
-  const input = `commit ${ref}\ncommitter Dave <dave@example.com> ${at} +0000\n${data(text)}from ${from}^0\nM 100644 inline page.txt\n${data(text)}`
+  const input = `commit ${ref}\ncommitter Developer <developer@example.com> ${at} +0000\n${data(text)}from ${from}^0\nM 100644 inline page.txt\n${data(text)}`
   await git.run(['fast-import', '--quiet'], { cwd: git.pathOf(repository), input })
   const after = await git.resolve(repository, ref)
   if (after === undefined) throw new Error(`git made no commit at ${ref}`)
@@ -50,19 +53,19 @@ export async function openFor(
 ): Promise<OpenPull> {
   const wanted = { title: branch, body: null, head: branch, seesHead: () => true, base: 'main', draft: false }
   const at = performance.now()
-  const pull = await openPullRequest(actionIn(world, repository, 'dave'), wanted)
+  const pull = await openPullRequest(actionIn(world, repository), wanted)
   return { pull, head, at }
 }
 
 /** Resolves to the time of it. */
 export async function close(world: World, pull: PullRequest): Promise<number> {
   const at = performance.now()
-  await setPullRequestState(actionIn(world, pull.repositoryId, 'dave'), pull, 'closed')
+  await setPullRequestState(actionIn(world, pull.repositoryId), pull, 'closed')
   return at
 }
 
 export async function reopen(world: World, pull: PullRequest): Promise<void> {
-  await setPullRequestState(actionIn(world, pull.repositoryId, 'dave'), pull, 'open')
+  await setPullRequestState(actionIn(world, pull.repositoryId), pull, 'open')
 }
 
 function commentsOf({ platform }: World, { repositoryId, number }: PullRequest): readonly IssueComment[] {

@@ -23,13 +23,18 @@ export type World = {
   readonly registry: SmallRegistry
   readonly actor: ClusterActor
   readonly requests: GitHubRequests
+  /** The tenant that has the repository of this index. */
+  readonly tenantOf: (index: number) => TenantOfWorld
   readonly close: () => Promise<void>
 }
 
 export type TenantOfWorld = {
+  /** And the login of the organisation. */
   readonly namespace: string
   readonly organization: number
   readonly developer: Identity
+  /** Of the developer, on GitHub. */
+  readonly login: string
 }
 
 const apps = '/apis/apps.sekisho.dev/v1alpha1/namespaces'
@@ -44,28 +49,39 @@ function person(id: number, organization: number, team: number): Identity {
 }
 
 const teams = { acme: 3001, globex: 3002 } as const
-export const acme: TenantOfWorld = { namespace: 'acme', organization: 2001, developer: person(1002, 2001, teams.acme) }
-export const globex: TenantOfWorld = { namespace: 'globex', organization: 2002, developer: person(1004, 2002, teams.globex) }
+export const acme: TenantOfWorld = {
+  namespace: 'acme',
+  organization: 2001,
+  developer: person(1002, 2001, teams.acme),
+  login: 'dave',
+}
+export const globex: TenantOfWorld = {
+  ...{ namespace: 'globex', organization: 2002, developer: person(1004, 2002, teams.globex), login: 'gary' },
+}
+export const tenants = [acme, globex] as const
 
 const firstRepository = 4101
 export const repositoryName = (index: number): string => `app-${String(index).padStart(3, '0')}`
 export const repositoryId = (index: number): number => firstRepository + index
 
-/** acme has so many repositories more, in which its developers may write; somebody of globex, too. */
-function seedWith(repositories: number): Seed {
+/** So many repositories more, in which the developers of their tenants may write. */
+function seedWith(repositories: number, tenantOf: World['tenantOf']): Seed {
   const names = Array.from({ length: repositories }, (_, index) => repositoryName(index))
-  const rights = Object.fromEntries([...names, 'shop'].map(name => [name, 'write' as const]))
+  const rightsIn = (tenant: TenantOfWorld, existing: string) => {
+    const theirs = names.filter((_, index) => tenantOf(index) === tenant)
+    return Object.fromEntries([...theirs, existing].map(name => [name, 'write' as const]))
+  }
   const made = names.map((name, index) => ({
-    ...{ id: repositoryId(index), owner: 'acme', name, private: true, description: name },
+    ...{ id: repositoryId(index), owner: tenantOf(index).namespace, name, private: true, description: name },
     files: { 'README.md': `# ${name}\n` },
   }))
   return {
     ...defaultSeed,
     teams: [
-      ...defaultSeed.teams.map(team => ({ ...team, repositories: rights })),
+      ...defaultSeed.teams.map(team => ({ ...team, repositories: rightsIn(acme, 'shop') })),
       {
         ...{ id: teams.globex, organization: 'globex', slug: 'developers', name: 'Developers', members: ['gary'] },
-        repositories: { site: 'write' as const },
+        repositories: rightsIn(globex, 'site'),
       },
     ],
     repositories: [...defaultSeed.repositories, ...made],
@@ -121,6 +137,8 @@ async function onboard(platform: SoakPlatform, tenant: TenantOfWorld, owner: { r
 
 export type WorldOptions = {
   readonly repositories: number
+  /** Whether every second repository is of globex; otherwise all are of acme. */
+  readonly isShared?: boolean
   /** Of the platform, by environment variables. */
   readonly settings?: Readonly<Record<string, string>>
   readonly rateLimit?: NonNullable<SoakPlatformOptions['github']>['rateLimit']
@@ -131,7 +149,14 @@ export type WorldOptions = {
 const gitHubsLimits = { authenticated: 5000, anonymous: 60, enforced: true, secondary: {} } as const
 
 /** Both tenants are onboarded, and nothing else is there. */
-export async function openWorld({ repositories, settings = {}, rateLimit = gitHubsLimits, note }: WorldOptions): Promise<World> {
+export async function openWorld({
+  repositories,
+  isShared = false,
+  settings = {},
+  rateLimit = gitHubsLimits,
+  note,
+}: WorldOptions): Promise<World> {
+  const tenantOf = (index: number): TenantOfWorld => (isShared && index % 2 === 1 ? globex : acme)
   const stops: (() => Promise<unknown>)[] = []
   const close = async (): Promise<void> => {
     for (const end of stops.splice(0).reverse()) await end()
@@ -142,7 +167,7 @@ export async function openWorld({ repositories, settings = {}, rateLimit = gitHu
     const platform = await openSoakPlatform({
       form: 'standalone',
       cluster: { name: 'previews-cluster', portOffset: 40 },
-      github: { seed: seedWith(repositories), rateLimit },
+      github: { seed: seedWith(repositories, tenantOf), rateLimit },
       prepare: installKpack,
       settings: { SEKISHO_REGISTRY: `${registry.host}/apps`, SEKISHO_PLATFORM_BUILDS: '40', ...settings },
     })
@@ -157,27 +182,30 @@ export async function openWorld({ repositories, settings = {}, rateLimit = gitHu
     await onboard(platform, acme, { id: 1001, login: 'olivia' })
     await onboard(platform, globex, { id: 1004, login: 'gary' })
     note('two tenants are onboarded')
-    return { platform, process, proxy, registry, actor, requests, close }
+    return { platform, process, proxy, registry, actor, requests, tenantOf, close }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-/** An AppPipeline for acme's repository of this number, made by a developer; resolves when it is Ready. */
-export async function followPullRequests(world: World, index: number, more: object = {}): Promise<string> {
+/** Of a repository. */
+export type Pipeline = { readonly namespace: string; readonly name: string }
+
+/** An AppPipeline for the repository of this index, made by a developer; resolves when it is Ready. */
+export async function followPullRequests(world: World, index: number, more: object = {}): Promise<Pipeline> {
   const name = repositoryName(index)
-  const { namespace, developer } = acme
+  const { namespace, developer } = world.tenantOf(index)
   const application = { processes: [{ name: 'web', port: 3000, replicas: 1 }] }
   const spec = {
-    ...{ installation: 'github', repository: `acme/${name}`, template: { application, build: {} } },
+    ...{ installation: 'github', repository: `${namespace}/${name}`, template: { application, build: {} } },
     ...{ limits: { previews: 100 }, ...more },
   }
   const path = pathOf(namespace, 'apppipelines')
   const made = { apiVersion: 'apps.sekisho.dev/v1alpha1', kind: 'AppPipeline', metadata: { name, namespace }, spec }
   accepted(await world.platform.people.as(developer, 'POST', path, made), `AppPipeline ${name}`)
   await untilReady(world.platform, `${path}/${name}`)
-  return name
+  return { namespace, name }
 }
 
 export function until<T>(
