@@ -55,7 +55,7 @@ function environment() {
     },
   }
   const github = {
-    refusal: () => undefined,
+    mintRefusal: () => undefined,
     async mint(request: MintRequest): Promise<MintedToken> {
       state.steps.push('mint')
       await state.duringMint()

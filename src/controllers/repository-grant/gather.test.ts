@@ -85,7 +85,7 @@ test('while GitHub wants no requests of the App, waiting uses up nothing of what
   const refusal = new AppError('too_many_requests', 'GitHub asked us to wait', { retryAfterSeconds: 40 })
   const deps = {
     installations: { get: () => installationObject },
-    githubApps: { get: async () => ({ client: { refusal: () => refusal } }) },
+    githubApps: { get: async () => ({ client: { mintRefusal: () => refusal } }) },
     budget: { take: () => expect.unreachable('the budget was asked') },
     recheck: defaultRecheckTimes,
     clock: createFakeClock(),

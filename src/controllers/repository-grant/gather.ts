@@ -57,10 +57,10 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   try {
     const app = await deps.githubApps.get(installation.spec.app)
     // Nothing would be sent: that uses up nothing of the budget.
-    const paused = app.client.refusal()
+    const { installationId } = installation.spec
+    const paused = app.client.mintRefusal(installationId)
     const refused = paused === undefined ? deps.budget.take(grant) : unreachable(paused)
     if (refused !== undefined) return facts(refused)
-    const { installationId } = installation.spec
     const known = object.status?.repositories
     return facts(await probe(deps, app, { grant: object, installationId, known, requesterId: person.userId }))
   } catch (error) {

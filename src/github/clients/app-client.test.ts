@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test, vi } from 'vitest'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { SecretString } from '../../lib/secret-string.ts'
+import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import type { MintRequest } from '../minted-token.ts'
 import { type Asked, type ScriptedAnswer, scriptedGitHub } from '../testing/scripted-github.ts'
@@ -144,6 +145,25 @@ describe('minting', () => {
     expect(await client.mint({ ...mintRequest, installationId: 6 })).toMatchObject({ repositoryIds: [11] })
     slow.resolve(minted())
     expect(await waiting).toMatchObject({ repositoryIds: [11] })
+  })
+
+  test('for one installation leaves room for others: sixty at once, then one a second, and no request beyond that', async () => {
+    await using github = await scriptedGitHub(() =>
+      minted({ expires_at: new Date(clock.now().getTime() + 3_000_000).toISOString() }),
+    )
+    const clock = createFakeClock()
+    const client = clientFor(github.url, undefined, clock)
+    for (let count = 0; count < 60; count++) await client.mint(mintRequest)
+    const refused = { code: 'too_many_requests', reason: 'RateLimited', retryAfterSeconds: 1 }
+    expect(client.mintRefusal(5)).toMatchObject(refused)
+    await expect(client.mint(mintRequest)).rejects.toMatchObject(refused)
+    await expect(client.mintOrganizationReader(5)).rejects.toMatchObject(refused)
+    expect(github.asked).toHaveLength(60)
+    expect(client.mintRefusal(6)).toBeUndefined()
+    await client.mint({ ...mintRequest, installationId: 6 })
+    await clock.advance(1000)
+    await client.mint(mintRequest)
+    expect(client.mintRefusal(5)).toMatchObject(refused)
   })
 
   const answers: readonly (readonly [string, ScriptedAnswer, object])[] = [

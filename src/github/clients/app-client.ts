@@ -20,6 +20,7 @@ import { createCircuit } from '../transport/circuit.ts'
 import { githubFailure } from '../transport/failure.ts'
 import { createClient } from '../transport/github-requests.ts'
 import { createAppSigner } from './app-jwt.ts'
+import { createMintPace } from './mint-pace.ts'
 import { type OrganizationReader, organizationReader } from './organization-reader.ts'
 import { createTokenRevoker } from './token-revoker.ts'
 
@@ -52,8 +53,11 @@ export type InstallationPage = {
 /** All methods throw AppError: see failure.ts for codes and reasons. */
 export type AppClient = {
   readonly app: () => Promise<AppFacts>
-  /** Why no request would be sent to GitHub now (it is unreachable, or asked us to wait); undefined when one would be sent. */
-  readonly refusal: () => AppError | undefined
+  /**
+   * Why no token would be requested of GitHub now: it is unreachable, asked us to wait, or many were requested for this installation; undefined when one
+   * would be.
+   */
+  readonly mintRefusal: (installationId: number) => AppError | undefined
   /** undefined when this App does not have such an installation. */
   readonly installation: (id: number) => Promise<InstallationFacts | undefined>
   /**
@@ -97,6 +101,7 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   // Octokit sends one token request at a time for each bucket: one that GitHub does not answer must not stop those of other tenants.
   const minting = (installationId: number) => createClient({ ...deps, circuit }, `mint:${name}:${installationId}`)
   const signed = createAppSigner(deps)
+  const pace = createMintPace(deps.clock)
 
   const signedRequest = async <T>(route: string, request: (authorization: string) => Promise<T>): Promise<T> => {
     // Before the client's queue: a request that will be refused should not wait in it.
@@ -127,15 +132,18 @@ export function createAppClient(deps: AppClientDeps): AppClient {
     }
   }
 
-  const post = (installationId: number, body: Readonly<Record<string, unknown>>) => {
+  const post = async (installationId: number, body: Readonly<Record<string, unknown>>) => {
     if (!Number.isSafeInteger(installationId) || installationId < 1)
       throw new AppError('invalid_request', 'installationId must be a positive whole number')
+    const refused = circuit.refusal()
+    if (refused !== undefined) throw refused
+    pace.take(installationId)
     const parameters = { installation_id: installationId, ...body, request: { retries: 0 } }
     return asApp(mintRoute, parameters, minting(installationId))
   }
 
   return {
-    refusal: circuit.refusal,
+    mintRefusal: installationId => circuit.refusal() ?? pace.refusal(installationId),
     async app() {
       const { data } = await asApp('GET /app', {})
       const answer = recordOf(data, 'app')

@@ -24,7 +24,7 @@ export type AdmittedRequest = {
   readonly request: TokenRequest
   readonly intent: TokenIntent
   readonly permissions: Permissions
-  readonly client: Pick<AppClient, 'refusal' | 'mint' | 'revoke'>
+  readonly client: Pick<AppClient, 'mintRefusal' | 'mint' | 'revoke'>
   readonly tokensPerHour: number
   /** Why the grant exists, in its requester's words. */
   readonly reason: string
@@ -43,7 +43,7 @@ const hourMilliseconds = 3_600_000
 export async function mint(deps: MintDeps, admitted: AdmittedRequest): Promise<LiveToken> {
   const { request, intent, reason } = admitted
   // Before the intent: requests while GitHub is unreachable must not use up the tenant's quota.
-  const refused = admitted.client.refusal()
+  const refused = admitted.client.mintRefusal(admitted.intent.installation.installationId)
   if (refused !== undefined) throw refused
   const id = await intend(deps, admitted)
   const recorded: Recorded = { ...admitted, id }
