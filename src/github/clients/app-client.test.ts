@@ -154,7 +154,7 @@ describe('minting', () => {
     const clock = createFakeClock()
     const client = clientFor(github.url, undefined, clock)
     for (let count = 0; count < 60; count++) await client.mint(mintRequest)
-    const refused = { code: 'too_many_requests', reason: 'RateLimited', retryAfterSeconds: 1 }
+    const refused = { code: 'too_many_requests', reason: 'RateLimited', retryAfterSeconds: 10 }
     expect(client.mintRefusal(5)).toMatchObject(refused)
     await expect(client.mint(mintRequest)).rejects.toMatchObject(refused)
     await expect(client.mintOrganizationReader(5)).rejects.toMatchObject(refused)

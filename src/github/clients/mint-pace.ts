@@ -10,6 +10,8 @@ import { githubReasons } from '../transport/failure.ts'
 /** 60 at once, then one a second: at most 120 in a minute. */
 const ofInstallation = { burst: 60, millisecondsPerToken: 1000 }
 const mostInstallations = 10_000
+/** There are ten tokens by then: of a hundred who wait, not all retry every second. */
+const retryAfterSeconds = 10
 
 export type MintPace = {
   /** Why no token would be requested for the installation now; undefined when one would be. */
@@ -23,11 +25,10 @@ export function createMintPace(clock: Clock): MintPace {
   const reserved = new BoundedMap<number>(mostInstallations)
   const next = (installationId: number) => takeToken(ofInstallation, reserved.get(String(installationId)), elapsed(clock))
   const refusal: MintPace['refusal'] = installationId => {
-    const { wait } = next(installationId)
-    if (wait === 0) return undefined
+    if (next(installationId).wait === 0) return undefined
     return new AppError('too_many_requests', 'many tokens of this installation were requested within a minute', {
       reason: githubReasons.rateLimited,
-      retryAfterSeconds: Math.ceil(wait / 1000),
+      retryAfterSeconds,
     })
   }
   return {
