@@ -1,7 +1,6 @@
 // The API server's structured authentication file: users authenticate by ID tokens of our issuer; anonymous requests reach health only.
 // Kubernetes "Authenticating", section "Authentication configuration from a file".
 import { stringify } from 'yaml'
-import { loginExtra } from '../../../src/api/names.ts'
 
 export type IssuerTrust = {
   readonly url: string
@@ -10,7 +9,7 @@ export type IssuerTrust = {
   readonly audience: string
 }
 
-// As src/api/names.ts spells people. Groups are compared by their beginning only: what follows it is never bound by a cluster's own roles.
+// As src/api/names.ts spells people, and `loginExtra` below. Groups are compared by their beginning only: what follows it is never bound by a cluster's own roles.
 const person = String.raw`^github\\|[a-z0-9][a-z0-9.:-]*\\|[1-9][0-9]{0,14}$`
 
 /**
@@ -30,7 +29,7 @@ export function authenticationConfiguration(issuer: IssuerTrust): string {
           username: { claim: 'sub', prefix: '' },
           groups: { claim: 'groups', prefix: '' },
           uid: { expression: 'claims.sub' },
-          extra: [{ key: loginExtra, valueExpression: "claims.?login.orValue('')" }],
+          extra: [{ key: 'sekisho.dev/login', valueExpression: "claims.?login.orValue('')" }],
         },
         userValidationRules: [
           { expression: `user.username.matches('${person}')`, message: 'the user is not a person of a GitHub host' },

@@ -5,7 +5,7 @@ import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { takeToken } from '../../lib/limits/token-bucket.ts'
-import { githubReasons } from '../transport/failure.ts'
+import { githubReasons } from './failure.ts'
 
 /** 60 at once, then one a second: at most 120 in a minute. */
 const ofInstallation = { burst: 60, millisecondsPerToken: 1000 }
