@@ -23,7 +23,12 @@ export type MintPace = {
 /** In memory: of one App, in one process. */
 export function createMintPace(clock: Clock): MintPace {
   const reserved = new BoundedMap<number>(mostInstallations)
-  const next = (installationId: number) => takeToken(ofInstallation, reserved.get(String(installationId)), elapsed(clock))
+  const next = (installationId: number) => {
+    const now = elapsed(clock)
+    const known = reserved.get(String(installationId))
+    // Only tokens that are there are taken, so a later time is from a clock that was set back: nobody waits for the hours it lost.
+    return takeToken(ofInstallation, known !== undefined && known > now ? undefined : known, now)
+  }
   const refusal: MintPace['refusal'] = installationId => {
     if (next(installationId).wait === 0) return undefined
     return new AppError('too_many_requests', 'many tokens of this installation were requested within a minute', {
