@@ -53,7 +53,8 @@ export function createProbeBudget(clock: Clock): ProbeBudget {
     take(grant) {
       const now = elapsed(clock)
       const turn = turns.get(grant.uid)
-      if (turn !== undefined) return turn <= now && turns.delete(grant.uid) ? undefined : later(turn - now)
+      if (turn !== undefined && turn > now) return later(turn - now)
+      if (turns.delete(grant.uid)) return undefined
       // The grant first: one grant that is woken all the time does not use up its tenant's budget.
       const wait = grants.take(grant.uid)
       return wait > 0 ? later(wait) : takeTurn(grant, now)

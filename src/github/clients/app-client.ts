@@ -102,6 +102,7 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   const minting = (installationId: number) => createClient({ ...deps, circuit }, `mint:${name}:${installationId}`)
   const signed = createAppSigner(deps)
   const pace = createMintPace(deps.clock)
+  const mintRefusal: AppClient['mintRefusal'] = installationId => circuit.refusal() ?? pace.refusal(installationId)
 
   const signedRequest = async <T>(route: string, request: (authorization: string) => Promise<T>): Promise<T> => {
     // Before the client's queue: a request that will be refused should not wait in it.
@@ -135,7 +136,7 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   const post = async (installationId: number, body: Readonly<Record<string, unknown>>) => {
     if (!Number.isSafeInteger(installationId) || installationId < 1)
       throw new AppError('invalid_request', 'installationId must be a positive whole number')
-    const refused = circuit.refusal()
+    const refused = mintRefusal(installationId)
     if (refused !== undefined) throw refused
     pace.take(installationId)
     const parameters = { installation_id: installationId, ...body, request: { retries: 0 } }
@@ -143,7 +144,7 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   }
 
   return {
-    mintRefusal: installationId => circuit.refusal() ?? pace.refusal(installationId),
+    mintRefusal,
     async app() {
       const { data } = await asApp('GET /app', {})
       const answer = recordOf(data, 'app')

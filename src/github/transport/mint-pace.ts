@@ -16,7 +16,7 @@ const retryAfterSeconds = 10
 export type MintPace = {
   /** Why no token would be requested for the installation now; undefined when one would be. */
   readonly refusal: (installationId: number) => AppError | undefined
-  /** Counts a request. @throws AppError `too_many_requests` (reason RateLimited) */
+  /** Counts a request; call where there is no refusal. */
   readonly take: (installationId: number) => void
 }
 
@@ -29,18 +29,15 @@ export function createMintPace(clock: Clock): MintPace {
     // Only tokens that are there are taken, so a later time is from a clock that was set back: nobody waits for the hours it lost.
     return takeToken(ofInstallation, known !== undefined && known > now ? undefined : known, now)
   }
-  const refusal: MintPace['refusal'] = installationId => {
-    if (next(installationId).wait === 0) return undefined
-    return new AppError('too_many_requests', 'many tokens of this installation were requested within a minute', {
-      reason: githubReasons.rateLimited,
-      retryAfterSeconds,
-    })
-  }
   return {
-    refusal,
+    refusal(installationId) {
+      if (next(installationId).wait === 0) return undefined
+      return new AppError('too_many_requests', 'many tokens of this installation were requested within a minute', {
+        reason: githubReasons.rateLimited,
+        retryAfterSeconds,
+      })
+    },
     take(installationId) {
-      const refused = refusal(installationId)
-      if (refused !== undefined) throw refused
       reserved.set(String(installationId), next(installationId).reserved)
     },
   }
