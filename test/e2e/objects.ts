@@ -35,6 +35,7 @@ const collections: Readonly<Record<string, Collection>> = {
   deployment: { path: '/apis/apps/v1/deployments', namespaced: true },
   ingress: { path: '/apis/networking.k8s.io/v1/ingresses', namespaced: true },
   service: { path: '/api/v1/services', namespaced: true },
+  endpointslice: { path: '/apis/discovery.k8s.io/v1/endpointslices', namespaced: true },
   event: { path: '/api/v1/events', namespaced: true },
   namespace: { path: '/api/v1/namespaces', namespaced: false },
   secret: { path: '/api/v1/secrets', namespaced: true },

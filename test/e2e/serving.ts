@@ -1,5 +1,7 @@
 // Requests an application through the ingress, once or repeatedly while something else happens.
 import { request } from 'undici'
+import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
+import { list } from './objects.ts'
 
 export type Answer = { readonly status: number; readonly text: string }
 
@@ -20,19 +22,46 @@ export type Watch = {
   readonly end: () => Promise<void>
 }
 
+const time = (date: Date): string => date.toISOString().slice(11, 23)
+
+/** What the ingress controller could send requests to at this moment: the pods of the namespace with their addresses and how ready they are. */
+async function endpointsNow(admin: AdminClient): Promise<string> {
+  const [slices, pods] = [await list(admin, 'endpointslice'), await list(admin, 'pod')]
+  const endpoints = slices.map(
+    ({ metadata, ...slice }) => `${metadata.name} ${JSON.stringify((slice as { endpoints?: unknown }).endpoints)}`,
+  )
+  const states = pods.map(({ metadata, status }) => {
+    const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+    return `${metadata.name} ${ready?.status} since ${ready?.lastTransitionTime}, deleted ${metadata.deletionTimestamp}`
+  })
+  return [...endpoints, ...states].join('\n')
+}
+
+/** The kubelet's failed probes of the last minutes. */
+async function failedProbes(admin: AdminClient): Promise<string> {
+  const events = await list(admin, 'event', `?fieldSelector=${encodeURIComponent('reason=Unhealthy')}`)
+  return events
+    .map(event => JSON.stringify(event))
+    .map(text => text.slice(0, 600))
+    .join('\n')
+}
+
 /** Sends a request four times a second until its end; every answer other than 200 is a failure. */
-export function watchServing(url: string): Watch {
+export function watchServing(admin: AdminClient, url: string): Watch {
   const failures: string[] = []
+  let endpoints = ''
   let requests = 0
   let on = true
+  const began = new Date()
   const loop = (async () => {
     while (on) {
       requests += 1
       const sent = new Date()
       const answer = await requestVersion(url).catch((error: unknown) => ({ status: 0, text: String(error) }))
-      const taken = Date.now() - sent.getTime()
-      if (answer.status !== 200)
-        failures.push(`${sent.toISOString().slice(11, 23)} ${answer.status} ${answer.text.trim().slice(0, 60)} after ${taken} ms`)
+      if (answer.status !== 200) {
+        failures.push(`${time(sent)} ${answer.status} ${answer.text.trim().slice(0, 60)} after ${Date.now() - sent.getTime()} ms`)
+        if (failures.length === 1) endpoints = await endpointsNow(admin).catch(String)
+      }
       await new Promise(resolve => setTimeout(resolve, 250))
     }
   })()
@@ -44,7 +73,12 @@ export function watchServing(url: string): Watch {
     end,
     async endServed(least) {
       await end()
-      if (failures.length > 0) throw new Error(`${failures.length} of ${requests} requests failed: ${failures.join(', ')}`)
+      const sent = `of ${requests} requests between ${time(began)} and ${time(new Date())}`
+      if (failures.length > 0) {
+        const probes = await failedProbes(admin).catch(String)
+        const when = `At the first:\n${endpoints}\nFailed probes:\n${probes}`
+        throw new Error(`${failures.length} ${sent} failed: ${failures.join(', ')}\n${when}`)
+      }
       if (requests < least) throw new Error(`only ${requests} requests were sent, not the ${least} that show something`)
     },
   }

@@ -237,6 +237,23 @@ describe('in a real browser', () => {
     }
   }, 120_000)
 
+  test('what has changed while the page could not be updated is announced with the recovery', async () => {
+    const browser = await signedIn('dave', true)
+    const { page } = browser
+    const status = () => page.getByRole('status').textContent()
+    try {
+      await page.route(path(), route => route.abort())
+      await expect.poll(status, { timeout: 20_000 }).toContain('could not be updated')
+      const third = await fixture.openFork('third')
+      await fixture.show([{ number: third.number, headCommit: third.head.sha }])
+      await page.unroute(path())
+      await expect.poll(status, { timeout: 30_000 }).toContain('Up to date again.')
+      expect(await status()).toContain('1 commit waits for approval')
+    } finally {
+      await browser.close()
+    }
+  }, 120_000)
+
   test('a page that somebody may not see any more is gone from the screen', async () => {
     const rules = [{ apiGroups: ['apps.sekisho.dev'], resources: ['applications'], verbs: ['list'] }]
     await fixture.bind('guest', 'User', fixture.environment.subjectOf('gary'), rules)

@@ -193,7 +193,7 @@ describe('how often it is asked for again', () => {
   test('the sentence that is announced changes with what happens', () => {
     const summary = (text: string) => /data-summary="([^"]*)"/.exec(text)?.[1]
     const waiting = shown({ pipelines: list(pipeline([preview(7, 'WaitingForApproval')])), applications: list(application()) })
-    expect(summary(waiting)).toBe('1 of 1 applications ready, 0 builds run or wait, 1 commits wait for approval')
+    expect(summary(waiting)).toBe('1 of 1 applications ready, 0 builds run or wait, 1 commit waits for approval')
   })
 })
 

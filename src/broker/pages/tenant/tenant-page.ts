@@ -91,7 +91,9 @@ const youngMilliseconds = 5 * 60_000
 function liveOf(view: TenantView, now: Date): Live {
   const { tenant, installations, remoteSyncs } = view
   const { ready, applications: all, builds, waiting, moving } = countsOf(view)
-  const summary = `${ready} of ${all} applications ready, ${builds} builds run or wait, ${waiting} commits wait for approval`
+  const building = `${builds} ${builds === 1 ? 'build runs or waits' : 'builds run or wait'}`
+  const approvals = `${waiting} ${waiting === 1 ? 'commit waits' : 'commits wait'} for approval`
+  const summary = `${ready} of ${all} applications ready, ${building}, ${approvals}`
   const isPrepared = isReady(tenant) && (installations === undefined || installations.some(isReady))
   if (!isPrepared) {
     const isYoung = now.getTime() - Date.parse(tenant.metadata.creationTimestamp ?? '') < youngMilliseconds
