@@ -1,6 +1,7 @@
 // Olivia, who owns the account of an environment, as a person who is signed in at the broker: her session and the forms that her browser sends, her
 // ID token and the calls of the API that her command line makes.
 import { issueTokens } from '../../../dev/github/actions/user-tokens.ts'
+import type { RunningEmulator } from '../../../dev/github/emulator.ts'
 import { groups, kubernetesClientId, userSubject } from '../../../src/api/names.ts'
 import { loadIssuerKeys } from '../../../src/identity/oidc/issuer-keys.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -12,10 +13,24 @@ const brokerUrl = ({ ports }: Environment): string => `http://127.0.0.1:${ports.
 
 const olivia = { host, userId: people.olivia, login: 'olivia' } as const
 
-/** Writes her tokens of GitHub to the store, as a sign-in does; resolves to the time until which the first is valid. */
+const issued = new WeakMap<RunningEmulator, { readonly accessToken: string; readonly expiresAt: Date }>()
+
+/**
+ * Her token of GitHub, one for all environments, of which none ends it. GitHub keeps ten tokens of a person and an App: with one for each environment,
+ * a case that waits for a lease of the killed process would lose its own to the cases that run meanwhile.
+ */
+function tokenOf({ fixture, account }: Environment) {
+  const known = issued.get(fixture.github)
+  if (known !== undefined) return known
+  const { accessToken, expiresIn } = issueTokens(fixture.github.context, account.app, people.olivia)
+  const token = { accessToken, expiresAt: new Date(Date.now() + expiresIn * 1000) }
+  issued.set(fixture.github, token)
+  return token
+}
+
+/** Writes her token of GitHub to the store, as a sign-in does; resolves to the time until which it is valid. */
 async function saveTokens(environment: Environment): Promise<Date> {
-  const { accessToken, expiresIn } = issueTokens(environment.fixture.github.context, environment.account.app, people.olivia)
-  const expiresAt = new Date(Date.now() + expiresIn * 1000)
+  const { accessToken, expiresAt } = tokenOf(environment)
   await environment.store.users.save({
     ...olivia,
     accessToken: new SecretString(accessToken),
