@@ -47,7 +47,8 @@ export async function startPostgres({ durable = false }: PostgresOptions = {}): 
     { ...as, cwd: folder },
   )
   const port = await freePort()
-  const settings = ['-h', '127.0.0.1', '-k', folder, ...(durable ? [] : ['-F']), '-c', 'max_connections=60']
+  // Five workers of the sweep have two processes each at the moment of a restart, and their own connections beside them.
+  const settings = ['-h', '127.0.0.1', '-k', folder, ...(durable ? [] : ['-F']), '-c', 'max_connections=150']
   const start = async (): Promise<ChildProcess> => {
     const stdio = ['ignore' as const, 'ignore' as const, 'pipe' as const]
     const started = spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
