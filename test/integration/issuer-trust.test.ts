@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authenticationConfiguration } from '../../dev/cluster/control-plane/authentication-config.ts'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { readClusterSettings, testClusterFolder } from '../../dev/cluster/settings.ts'
-import { groups } from '../../src/api/names.ts'
+import { groups, loginExtra } from '../../src/api/names.ts'
 import { issueCertificate, makeCertificateAuthority } from '../../src/identity/certificate-authority.ts'
 import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
 
@@ -53,17 +53,21 @@ function signed(claims: JWTPayload): Promise<string> {
     .sign(keys.privateKey)
 }
 
+type UserInfo = {
+  readonly username: string
+  readonly groups: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
 /** Who the API server takes the bearer for; undefined when it refuses the token. */
-async function userOf(
-  claims: JWTPayload,
-): Promise<{ readonly username: string; readonly groups: readonly string[] } | undefined> {
+async function userOf(claims: JWTPayload): Promise<UserInfo | undefined> {
   const answer = await request(`${apiServer}/apis/authentication.k8s.io/v1/selfsubjectreviews`, {
     method: 'POST',
     dispatcher: agent,
     headers: { authorization: `Bearer ${await signed(claims)}`, 'content-type': 'application/json' },
     body: JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }),
   })
-  const body = (await answer.body.json()) as { status?: { userInfo?: { username: string; groups: readonly string[] } } }
+  const body = (await answer.body.json()) as { status?: { userInfo?: UserInfo } }
   if (answer.statusCode === 401) return undefined
   expect(answer.statusCode).toBe(201)
   return body.status?.userInfo
@@ -96,6 +100,11 @@ describe.runIf(settings.givenTestKubeconfig === undefined)('the API server', () 
     expect(await userOf({ sub, groups: [], typ: 'id' })).toMatchObject({ groups: ['system:authenticated'] })
     const many = Array.from({ length: 200 }, (_, index) => groups.team('github.localhost', 7, index + 1))
     expect((await userOf({ sub, groups: many }))?.groups).toHaveLength(201)
+  })
+
+  test('the login is where admission reads it, and is missing without the claim', async () => {
+    expect((await userOf({ sub, login: 'mia' }))?.extra?.[loginExtra]).toEqual(['mia'])
+    expect((await userOf({ sub }))?.extra ?? {}).not.toHaveProperty([loginExtra])
   })
 
   test.each([

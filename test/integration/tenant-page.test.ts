@@ -242,13 +242,24 @@ describe('in a real browser', () => {
     const browser = await signedIn('dave', true)
     const { page } = browser
     const status = () => page.getByRole('status').textContent()
+    /** What it says a little later by the page's clock: less than its time limit of a request. */
+    const later = async () => {
+      await page.clock.runFor(15_000)
+      return status()
+    }
     try {
+      await page.clock.install()
+      await page.reload()
       await page.route(path(), route => route.abort())
-      await expect.poll(status, { timeout: 20_000 }).toContain('could not be updated')
-      const third = await fixture.openFork('third')
-      await fixture.show([{ number: third.number, headCommit: third.head.sha }])
+      await expect.poll(later, { timeout: 20_000 }).toContain('could not be updated')
+      await fixture.show([{ number: pull.number, headCommit: pull.head.sha }])
+      await waitUntil(
+        'the broker knows it',
+        async () => (await open('dave')).text.includes('1 commit waits for approval') || undefined,
+        { ...patience, everyMilliseconds: 500 },
+      )
       await page.unroute(path())
-      await expect.poll(status, { timeout: 30_000 }).toContain('Up to date again.')
+      await expect.poll(later, { timeout: 20_000 }).toContain('Up to date again.')
       expect(await status()).toContain('1 commit waits for approval')
     } finally {
       await browser.close()
