@@ -74,7 +74,7 @@ test('a pushed branch is served at its URL', async () => {
 
 test('a platform that is killed during a build adopts the build, unless the build needed the registry meanwhile: the new commit is served', async () => {
   const { admin } = platform
-  const serving = watchServing(platform.admin, url)
+  const serving = watchServing(admin, url)
   onTestFinished(serving.end)
   second = await branch.push(`second ${new Date().toISOString()}`, {})
   const [build] = await eventually('the build has read its source', 60, async () => {
@@ -96,7 +96,7 @@ test('a platform that is killed during a build adopts the build, unless the buil
 
 test('a platform that is killed before the builder has read its source retries the build by itself', async () => {
   const { admin } = platform
-  const serving = watchServing(platform.admin, url)
+  const serving = watchServing(admin, url)
   onTestFinished(serving.end)
   second = await branch.push(`third ${new Date().toISOString()}`, {})
   await eventually('the build is created', 60, async () => ((await buildsOf(second)).length === 1 ? true : undefined))

@@ -40,10 +40,7 @@ async function endpointsNow(admin: AdminClient): Promise<string> {
 /** The kubelet's failed probes of the last minutes. */
 async function failedProbes(admin: AdminClient): Promise<string> {
   const events = await list(admin, 'event', `?fieldSelector=${encodeURIComponent('reason=Unhealthy')}`)
-  return events
-    .map(event => JSON.stringify(event))
-    .map(text => text.slice(0, 600))
-    .join('\n')
+  return events.map(event => JSON.stringify(event).slice(0, 600)).join('\n')
 }
 
 /** Sends a request four times a second until its end; every answer other than 200 is a failure. */
@@ -73,8 +70,8 @@ export function watchServing(admin: AdminClient, url: string): Watch {
     end,
     async endServed(least) {
       await end()
-      const sent = `of ${requests} requests between ${time(began)} and ${time(new Date())}`
       if (failures.length > 0) {
+        const sent = `of ${requests} requests between ${time(began)} and ${time(new Date())}`
         const probes = await failedProbes(admin).catch(String)
         const when = `At the first:\n${endpoints}\nFailed probes:\n${probes}`
         throw new Error(`${failures.length} ${sent} failed: ${failures.join(', ')}\n${when}`)

@@ -62,10 +62,7 @@ const content = `'use strict';
 
   const show = page => {
     const next = page.querySelector('main');
-    if (!next) {
-      location.reload();
-      return '';
-    }
+    if (!next) return location.reload();
     const kept = positions();
     const focus = focused();
     const [before, after] = [[...main.children], [...next.children]];
@@ -74,27 +71,24 @@ const content = `'use strict';
     else before.forEach((part, index) => { if (!part.isEqualNode(after[index])) part.replaceWith(after[index]); });
     restore(kept, focus);
     if (document.title !== page.title) document.title = page.title;
-    const news = main.dataset.summary === next.dataset.summary ? '' : next.dataset.summary ?? '';
+    const news = main.dataset.summary === next.dataset.summary ? undefined : next.dataset.summary;
     main.dataset.summary = next.dataset.summary ?? '';
     main.dataset.refresh = next.dataset.refresh ?? '';
     return news;
   };
 
-  // What has changed, as a text; empty when nothing has.
+  // What has changed, as a text, if anything has.
   const ask = async () => {
     const headers = { accept: 'text/html', ...(tag ? { 'if-none-match': tag } : {}) };
     const signal = AbortSignal.timeout(20000);
     const answer = await fetch(location.href, { headers, redirect: 'manual', cache: 'no-store', signal });
-    if (answer.status === 304) return '';
+    if (answer.status === 304) return;
     // The session has ended, or the person may not see it any more: the browser shows what the server says.
-    if (answer.type === 'opaqueredirect' || [401, 403, 404].includes(answer.status)) {
-      location.reload();
-      return '';
-    }
+    if (answer.type === 'opaqueredirect' || [401, 403, 404].includes(answer.status)) return location.reload();
     if (answer.status !== 200) throw new Error(String(answer.status));
     const text = await answer.text();
     // Somebody who copies something keeps it; the next answer is shown.
-    if (paused || isSelecting()) return '';
+    if (paused || isSelecting()) return;
     const news = show(new DOMParser().parseFromString(text, 'text/html'));
     tag = answer.headers.get('etag') ?? undefined;
     return news;
@@ -105,7 +99,7 @@ const content = `'use strict';
     asking = true;
     try {
       const news = await ask();
-      const texts = [failures > 0 ? 'Up to date again.' : '', news].filter(text => text !== '');
+      const texts = [failures > 0 && 'Up to date again.', news].filter(Boolean);
       if (texts.length > 0) say(texts.join(' '));
       failures = 0;
     } catch {
