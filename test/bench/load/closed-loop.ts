@@ -5,11 +5,11 @@
 import { once } from 'node:events'
 import { connect as connectPlain } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { percentile } from '../harness/statistics.ts'
 import { type Connection, http1Connection, prepareHttp1 } from './http1-connection.ts'
 import { http2Connection, prepareHttp2 } from './http2-connection.ts'
+import { startPace } from './pace.ts'
 import type { LoadPlan, PreparedRequest } from './planned-request.ts'
 
 export type LoadResult = {
@@ -20,6 +20,9 @@ export type LoadResult = {
   readonly p50Milliseconds: number
   readonly p99Milliseconds: number
 }
+
+/** When a request was due, on the clock of `performance.now()`; undefined after the last. */
+type Due = number | undefined
 
 export type ClosedLoop = {
   /** Resolves to the number of warm-up answers other than the expected ones. */
@@ -62,12 +65,10 @@ export async function openClosedLoop(plan: LoadPlan): Promise<ClosedLoop> {
     return request
   }
   /** All workers continue until there is no next due time. */
-  const drive = async (nextDue: () => number | undefined, took: (milliseconds: number) => void): Promise<number> => {
+  const drive = async (nextDue: () => Due | Promise<Due>, took: (milliseconds: number) => void): Promise<number> => {
     let failures = 0
     const worker = async (connection: Connection): Promise<void> => {
-      for (let due = nextDue(); due !== undefined; due = nextDue()) {
-        const early = due - performance.now()
-        if (early > 0) await sleep(early)
+      for (let due = await nextDue(); due !== undefined; due = await nextDue()) {
         if (!(await connection.send(next()))) failures += 1
         took(performance.now() - due)
       }
@@ -75,27 +76,22 @@ export async function openClosedLoop(plan: LoadPlan): Promise<ClosedLoop> {
     await Promise.all(connections.flatMap(connection => Array.from({ length: plan.streams }, () => worker(connection))))
     return failures
   }
-  const dueTimes = (started: number, until: number): (() => number | undefined) => {
-    const { perSecond } = plan
-    let arrivals = 0
-    return () => {
-      const due = perSecond === undefined ? performance.now() : started + (arrivals++ * 1000) / perSecond
-      return due < until ? due : undefined
-    }
-  }
   return {
     warmUp() {
-      const until = sent + plan.warmUpRequests
+      let left = plan.warmUpRequests
       return drive(
-        () => (sent < until ? performance.now() : undefined),
+        () => (left-- > 0 ? performance.now() : undefined),
         () => {},
       )
     },
     async run(seconds) {
+      const { perSecond } = plan
+      const pace = perSecond === undefined ? undefined : await startPace({ perSecond, seconds })
       const milliseconds: number[] = []
       const started = performance.now()
       const until = started + seconds * 1000
-      const failures = await drive(dueTimes(started, until), took => milliseconds.push(took))
+      const now = (): Due => (performance.now() < until ? performance.now() : undefined)
+      const failures = await drive(pace?.next ?? now, took => milliseconds.push(took))
       return {
         requests: milliseconds.length,
         failures,
