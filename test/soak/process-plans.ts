@@ -1,5 +1,8 @@
 // Which processes the platform consists of in each form, and with what each is started on loopback: its program, its ServiceAccount, and the variables
 // of its own level of trust alone, as in deploy/production and deploy/standalone. Soak runs and the bench of memory start them.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
 import type { KeyPairFiles } from '../../dev/cluster/pki/openssl.ts'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import type { TestPostgres } from '../../dev/postgres/start-postgres.ts'
@@ -12,8 +15,8 @@ export type ProcessName = 'standalone' | 'broker' | 'controllers' | 'admission'
 
 export type ProcessPlan = {
   readonly name: ProcessName
-  /** Its program, below the repository. */
-  readonly entry: string
+  /** What follows `node` in its container's command: options, and its program below the repository. */
+  readonly program: readonly string[]
   /** Its ServiceAccount in the platform's namespace. */
   readonly account: string
   readonly variables: Variables
@@ -62,18 +65,29 @@ export async function productionDatabases(
 /** `store` opens the database of the one process. */
 export function standalonePlans(sources: PlanSources, store: Variables): readonly ProcessPlan[] {
   const variables = { ...brokerVariables(sources), ...controllersVariables, ...admissionVariables(sources), ...store }
-  return [{ name: 'standalone', entry: 'src/standalone.ts', account: 'sekisho', variables }]
+  return [{ name: 'standalone', program: ['src/standalone.ts'], account: 'sekisho', variables }]
 }
 
 export function productionPlans(sources: PlanSources, stores: Databases): readonly ProcessPlan[] {
   const plan = (name: ProcessName, variables: Variables): ProcessPlan => {
-    return { name, entry: `src/${name}/main.ts`, account: accountOf('production', name), variables }
+    return { name, program: programOf(name), account: accountOf('production', name), variables }
   }
   return [
     plan('broker', { ...brokerVariables(sources), ...stores.broker }),
     plan('controllers', { ...controllersVariables, ...stores.desk }),
     plan('admission', admissionVariables(sources)),
   ]
+}
+
+const production = join(import.meta.dirname, '..', '..', 'deploy', 'production')
+
+/** As the Deployment of the process starts it. */
+function programOf(name: ProcessName): readonly string[] {
+  const objects = parseAllDocuments(readFileSync(join(production, `${name}.yaml`), 'utf8')).map(document => document.toJS())
+  const deployment = objects.find(({ kind }) => kind === 'Deployment')
+  const [node, ...program] = deployment.spec.template.spec.containers[0].command as string[]
+  if (node !== 'node') throw new Error(`the container of ${name} does not start node`)
+  return program
 }
 
 export function accountOf(form: Form, name: ProcessName): string {

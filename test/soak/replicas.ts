@@ -100,7 +100,7 @@ async function startOne({ plan, name, listen }: Planned, { onStop, ...options }:
   const started = await startSoakProcess({
     name,
     repository,
-    entry: plan.entry,
+    program: plan.program,
     environment: {
       PATH: process.env['PATH'] ?? '',
       HOME: folder,

@@ -33,8 +33,8 @@ export type SoakProcess = {
 export type SoakProcessOptions = {
   readonly name: string
   readonly repository: string
-  /** Its program, below the repository. */
-  readonly entry: string
+  /** What follows `node`: options, and its program below the repository. */
+  readonly program: readonly string[]
   readonly environment: Variables
   readonly healthPort: number
   /** Is appended to. */
@@ -103,9 +103,9 @@ export async function startSoakProcess(options: SoakProcessOptions): Promise<Soa
   }
 }
 
-async function launch({ repository, entry, environment, logFile }: SoakProcessOptions): Promise<Running> {
+async function launch({ repository, program, environment, logFile }: SoakProcessOptions): Promise<Running> {
   const log = await open(logFile, 'a', 0o600)
-  const child = spawn(process.execPath, ['--expose-gc', '--import', reporter, entry], {
+  const child = spawn(process.execPath, ['--expose-gc', '--import', reporter, ...program], {
     cwd: repository,
     env: environment,
     stdio: ['ignore', log.fd, log.fd, 'ipc'],

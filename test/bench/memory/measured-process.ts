@@ -26,8 +26,8 @@ export type MeasuredProcess = {
 
 export type ProcessOptions = {
   readonly name: string
-  /** Its program, such as src/standalone.ts. */
-  readonly entry: string
+  /** What follows `node`: options, and its program, such as src/standalone.ts. */
+  readonly program: readonly string[]
   readonly app: AppFolder
   readonly environment: Readonly<Record<string, string>>
   /** Has the files `token` and `ca.crt` of a ServiceAccount. */
@@ -45,13 +45,13 @@ const stopMilliseconds = 40_000
 const rest = { share: 0.05, seconds: 5, longestSeconds: 180 }
 
 export async function startMeasuredProcess(options: ProcessOptions): Promise<MeasuredProcess> {
-  const { name, entry, app, environment, accountFolder, healthUrl, logFile } = options
+  const { name, program, app, environment, accountFolder, healthUrl, logFile } = options
   const log = await open(logFile, 'w', 0o600)
-  const program = [process.execPath, '--expose-gc', '--import', app.reporter, entry]
+  const command = [process.execPath, '--expose-gc', '--import', app.reporter, ...program]
   const namespace = process.getuid?.() === 0 ? ['--mount'] : ['--mount', '--map-root-user']
   const child: ChildProcess = spawn(
     'unshare',
-    [...namespace, 'sh', '-c', asInPod, serviceAccountFolder, accountFolder, ...program],
+    [...namespace, 'sh', '-c', asInPod, serviceAccountFolder, accountFolder, ...command],
     {
       cwd: app.folder,
       env: environment,

@@ -138,11 +138,11 @@ async function plansOf(form: Form, sources: PlanSources & { readonly folder: str
   return productionPlans(sources, stores)
 }
 
-async function startPlanned({ name, entry, account, variables }: ProcessPlan, healthPort: number, surroundings: Surroundings) {
+async function startPlanned({ name, program, account, variables }: ProcessPlan, healthPort: number, surroundings: Surroundings) {
   const { folder, app, logs, controlPlane, access } = surroundings
   return startMeasuredProcess({
     name,
-    entry,
+    program,
     app,
     environment: {
       ...runtimeEnvironment(app.folder),
