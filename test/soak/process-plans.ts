@@ -81,8 +81,8 @@ export function productionPlans(sources: PlanSources, stores: Databases): readon
 
 const production = join(import.meta.dirname, '..', '..', 'deploy', 'production')
 
-/** As the Deployment of the process starts it. */
-function programOf(name: ProcessName): readonly string[] {
+/** As its Deployment in the production form starts the process. */
+export function programOf(name: ProcessName): readonly string[] {
   const objects = parseAllDocuments(readFileSync(join(production, `${name}.yaml`), 'utf8')).map(document => document.toJS())
   const deployment = objects.find(({ kind }) => kind === 'Deployment')
   const [node, ...program] = deployment.spec.template.spec.containers[0].command as string[]

@@ -11,7 +11,7 @@ import { serverAlone } from './server-alone.ts'
 import { steadyFigures, steadyState } from './steady-state.ts'
 
 const applications = 1000
-const steadyApplications = 2500
+const steadyApplications = 2000
 
 /** Most of the machine is used by the API server and its store: a faster controller would change nothing. */
 const serverIsTheLimit: Goal<Summary> = {

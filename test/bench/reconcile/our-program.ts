@@ -1,9 +1,13 @@
-// How our programs are started for measurements: with the Node.js that runs the bench, able to collect garbage on command.
+// How our programs are started for measurements: with the Node.js that runs the bench and the options of the controllers' Deployment, able to collect
+// garbage on command.
 import { join } from 'node:path'
+import { programOf } from '../../soak/process-plans.ts'
 import type { ProgramOptions } from '../harness/program.ts'
 
+const options = programOf('controllers').slice(0, -1)
+
 function program(name: string, file: string): ProgramOptions {
-  return { name, path: process.execPath, args: ['--expose-gc', join(import.meta.dirname, file)] }
+  return { name, path: process.execPath, args: [...options, '--expose-gc', join(import.meta.dirname, file)] }
 }
 
 export const ourProgram = program('Application controller', 'controller-process.ts')

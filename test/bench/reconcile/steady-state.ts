@@ -31,7 +31,8 @@ export type SteadyStateOptions = {
 
 /** Size of the first memory measurement: its heap contains what a controller needs for any number of objects. */
 const firstOf = (applications: number): number => Math.ceil(applications / 10)
-const objectsOf = (applications: number): number => applications * 4
+/** Each is cached with its Release, Deployment, Service and Ingress. */
+const objectsOf = (applications: number): number => applications * 5
 
 async function withController<T>(
   fixture: Fixture,
