@@ -8,7 +8,7 @@ import { stringify } from 'yaml'
 import { applicationChart } from '../../../src/api/apps/application-chart.ts'
 import { configMaps, namespaces, secrets } from '../../../src/api/builtin/index.ts'
 import { clusterGitHubApp } from '../../../src/api/github/cluster-github-app.ts'
-import { platformNamespace } from '../../../src/api/names.ts'
+import { labels, platformNamespace } from '../../../src/api/names.ts'
 import type { ResourceType } from '../../../src/api/resource.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
@@ -219,7 +219,7 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
       const path = namespace === undefined ? group : `${group}/namespaces/${namespace}`
       await fixture.admin.call('PATCH', `${path}/${type.plural}/${name}/status`, { status }, 'application/merge-patch+json')
     },
-    giveRights: () => giveRights(fixture.kubeconfig, prefix, ['application', 'build']),
+    giveRights: () => giveRights(fixture.kubeconfig, prefix, ['application']),
     cut() {
       for (const proxy of proxies) proxy.cut()
     },
@@ -238,7 +238,8 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
     },
   }
   if (request.namespace === 'made') {
-    await apply(namespaces, prefix, {})
+    const tenants = { [labels.tenant]: prefix, [labels.namespacePurpose]: 'application' }
+    await apply(namespaces, prefix, { metadata: { name: prefix, labels: tenants } })
     await environment.giveRights()
   }
   if (request.github === 'app' || request.github === 'repository') {
