@@ -33,6 +33,48 @@ describe('group commit', () => {
     expect(batches).toEqual([['a', 'b'], ['c', 'd'], ['e']])
   })
 
+  test('another transaction begins beside one in progress only when enough items wait', async () => {
+    const open: (() => void)[] = []
+    const batches: string[][] = []
+    const commit = createGroupCommit<string, string>({
+      mostItems: 3,
+      mostWaiting: 100,
+      async write(items) {
+        batches.push([...items])
+        await new Promise<void>(resolve => open.push(resolve))
+        return [...items]
+      },
+      overflow: () => new Error('too many'),
+      sideBySide: { most: 2, waiting: 2 },
+    })
+    const settled = () => new Promise(resolve => setImmediate(resolve))
+    const added = [commit.add('a')]
+    await settled()
+    added.push(commit.add('b'))
+    await settled()
+    expect(batches).toEqual([['a']])
+    added.push(commit.add('c'))
+    await settled()
+    expect(batches).toEqual([['a'], ['b', 'c']])
+    added.push(...['d', 'e', 'f', 'g'].map(item => commit.add(item)))
+    await settled()
+    expect(batches).toHaveLength(2)
+    // The first that ends takes a whole batch; then one item waits, for which only the last writer goes on.
+    open.shift()?.()
+    await settled()
+    expect(batches[2]).toEqual(['d', 'e', 'f'])
+    open.shift()?.()
+    await settled()
+    expect(batches).toHaveLength(3)
+    open.shift()?.()
+    await settled()
+    expect(batches[3]).toEqual(['g'])
+    open.shift()?.()
+    expect(await Promise.all(added)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
+    await commit.idle()
+    expect(await Promise.all([commit.add('h'), settled().then(() => open.shift()?.())])).toEqual(['h', undefined])
+  })
+
   test('rejects every item of a failed batch and no other, and continues', async () => {
     const { commit } = recordingCommit({ mostItems: 2, failOn: 'c' })
     const results = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map(item => commit.add(item)))

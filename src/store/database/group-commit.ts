@@ -1,7 +1,7 @@
-// Turns many concurrent writes into few transactions: items that arrive while one transaction is in progress go together into the next.
+// Turns many concurrent writes into few transactions: items that arrive while transactions are in progress go together into the next.
 // An item resolves only when its transaction has committed; a failed transaction rejects every item in it and no other.
 
-/** Writes items in groups, in the order in which they were added. */
+/** Takes items in the order in which they were added, and writes them in groups. */
 export type GroupCommit<Item, Result> = {
   /** Resolves to the item's result. Rejects with `overflow` when too much is waiting, and when the item's transaction fails. */
   readonly add: (item: Item) => Promise<Result>
@@ -28,15 +28,20 @@ export type GroupCommitOptions<Item, Result> = {
   readonly write: (items: readonly Item[]) => Promise<readonly Result[]>
   /** The error that refuses an item when too many wait already. */
   readonly overflow: () => Error
+  /**
+   * For items whose order does not matter: how many transactions may be in progress, and how many items must wait for another one to begin. Without it
+   * one transaction at a time, so items are committed in the order in which they were added.
+   */
+  readonly sideBySide?: { readonly most: number; readonly waiting: number }
 }
 
-/** One writer at a time; the bounds are those of the options. */
+/** The bounds are those of the options. */
 export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> {
-  const { weight } = options
+  const { weight, sideBySide = { most: 1, waiting: Number.POSITIVE_INFINITY } } = options
   const weightOf = (item: Item): number => weight?.of(item) ?? 0
   const queue: Waiting<Item, Result>[] = []
   let waitingWeight = 0
-  let running: Promise<void> | undefined
+  const writers = new Set<Promise<void>>()
 
   const isFull = (item: Item): boolean =>
     queue.length >= options.mostWaiting ||
@@ -66,10 +71,16 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
       for (const waiting of batch) waiting.reject(error)
     }
   }
-  const drain = async (): Promise<void> => {
-    while (queue.length > 0) await writeBatch(nextBatch())
-    running = undefined
+  /** The last writer goes on until nothing waits; any other ends when what waits is little. */
+  const begin = (): void => {
+    const writer: Promise<void> = Promise.resolve().then(async () => {
+      while (queue.length >= (writers.size > 1 ? sideBySide.waiting : 1)) await writeBatch(nextBatch())
+      writers.delete(writer)
+    })
+    writers.add(writer)
   }
+  const isWriterMissing = (): boolean =>
+    writers.size === 0 || (writers.size < sideBySide.most && queue.length >= sideBySide.waiting)
 
   return {
     add(item) {
@@ -77,11 +88,11 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
       return new Promise((resolve, reject) => {
         queue.push({ item, resolve, reject })
         waitingWeight += weightOf(item)
-        running ??= Promise.resolve().then(drain)
+        if (isWriterMissing()) begin()
       })
     },
     async idle() {
-      while (running !== undefined) await running
+      while (writers.size > 0) await Promise.all(writers)
     },
   }
 }

@@ -20,11 +20,13 @@ export type NewDelivery = Delivery & { readonly id: string }
 /** A delivery leased to a worker; `attempts` counts its leases, this one included. */
 export type ClaimedDelivery = Delivery & { readonly id: string; readonly attempts: number }
 
+/** In the order of the index that makes deliveries unique: two statements with the same deliveries wait for each other in one direction only. */
 const insert = `
   INSERT INTO broker.deliveries (id, host, delivery_id, event, action, received_at, claimable_at, body)
   SELECT id, host, "deliveryId", event, action, "receivedAt", "receivedAt", substring($2::bytea FROM "from" FOR length)
   FROM json_to_recordset($1::json) AS delivery(id uuid, host text, "deliveryId" text, event text, action text,
     "receivedAt" timestamptz, "from" integer, length integer)
+  ORDER BY host, "deliveryId", "from"
   ON CONFLICT DO NOTHING RETURNING id`
 
 const claim = `

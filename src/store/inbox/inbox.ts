@@ -62,6 +62,8 @@ export function createInbox(deps: {
       return deliveries.map(({ id }) => (stored.has(id) ? 'stored' : 'duplicate'))
     },
     overflow,
+    // While one statement waits for the disk, the next ones are read and sent.
+    sideBySide: { most: 2, waiting: 16 },
   })
   const endings = createGroupCommit<Ended, true>({
     mostItems: mostInStatement,
