@@ -9,6 +9,7 @@ import { ownRules } from '../../src/admission/rules/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { createCertificate } from '../../src/web/tls.ts'
+import { admissionPath } from '../fixtures/policies.ts'
 import { clientAuthority, webhookCertificate } from '../fixtures/webhook-certificate.ts'
 import { type AttackCluster, attackCluster, startAttackCluster, webhookAddress } from './attack-cluster.ts'
 import { eventually } from './eventually.ts'
@@ -21,7 +22,6 @@ import { builtImageRows } from './rows/built-image-rows.ts'
 import { ownRows } from './rows/own-rows.ts'
 import type { Row } from './rows/row.ts'
 
-const registry = '/apis/admissionregistration.k8s.io/v1'
 const { authorityPem, pair } = await webhookCertificate()
 const address = webhookAddress(attackCluster)
 const target = { kind: 'url', origin: `https://${address.host}:${address.port}`, authorityPem } as const
@@ -36,11 +36,6 @@ afterAll(async () => {
   await webhook?.stop()
   await cluster?.stop()
 })
-
-const pathOf = ({ kind, metadata }: Manifest): string => {
-  const plural = kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : `${kind.toLowerCase()}s`
-  return `${registry}/${plural}/${metadata.name}`
-}
 
 const isOwn = (file: string): boolean => ownRules.some(({ name }) => file === `${name}.yaml`)
 const filesOf = (identities: PlatformIdentities, wantedFile: (file: string) => boolean): readonly Manifest[] =>
@@ -65,8 +60,8 @@ function formOf(mode: Mode) {
   }
 }
 
-const install = (manifest: Manifest) => cluster.admin.apply(pathOf(manifest), manifest)
-const uninstall = (manifest: Manifest) => cluster.admin.call('DELETE', pathOf(manifest))
+const install = (manifest: Manifest) => cluster.admin.apply(admissionPath(manifest), manifest)
+const uninstall = (manifest: Manifest) => cluster.admin.call('DELETE', admissionPath(manifest))
 
 const attempt = (row: Row): Promise<Reply> => {
   const path = `${row.path}${row.path.includes('?') ? '&' : '?'}dryRun=All`

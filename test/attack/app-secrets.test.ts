@@ -19,6 +19,7 @@ import { sealerOf } from '../../src/identity/sealed-values/seal.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { createCertificate } from '../../src/web/tls.ts'
+import { admissionPath } from '../fixtures/policies.ts'
 import { webhookCertificate } from '../fixtures/webhook-certificate.ts'
 import { type AttackCluster, startAttackCluster, webhookAddress } from './attack-cluster.ts'
 import { eventually } from './eventually.ts'
@@ -138,10 +139,7 @@ describe('with it', () => {
     await startWebhook()
     const files = policyFiles(platformIdentities('production'))
     for (const manifest of files.get('app-secret-copies.yaml') ?? expect.fail())
-      await cluster.admin.apply(
-        `/apis/admissionregistration.k8s.io/v1/${manifest.kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : `${manifest.kind.toLowerCase()}s`}/${manifest.metadata.name}`,
-        manifest,
-      )
+      await cluster.admin.apply(admissionPath(manifest), manifest)
     await eventually('values are sealed', async () => {
       const reply = await post(appSecret('probe', { values: { A: canary } }), '?dryRun=All')
       return reply.status === 201 ? true : undefined

@@ -8,9 +8,8 @@ import { type Mode, platformIdentities } from '../../src/admission/identities.ts
 import { policyFiles } from '../../src/admission/policies.ts'
 import { registrations } from '../../src/admission/registrations.ts'
 import { platformNamespace } from '../../src/api/names.ts'
+import { admissionPath } from '../fixtures/policies.ts'
 import { servicePorts } from './process-plans.ts'
-
-const registry = '/apis/admissionregistration.k8s.io/v1'
 
 /** A token of a ServiceAccount of the platform. */
 export async function accountToken({ admin }: Pick<ControlPlane, 'admin'>, account: string): Promise<string> {
@@ -44,8 +43,6 @@ export async function installAdmission({ admin }: ControlPlane, authorityPem: st
   const identities = platformIdentities(mode)
   const target = { kind: 'url', origin: `https://127.0.0.1:${servicePorts.admission}`, authorityPem } as const
   for (const manifest of [...[...policyFiles(identities).values()].flat(), ...registrations(target, identities)]) {
-    const { kind, metadata } = manifest
-    const plural = kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : `${kind.toLowerCase()}s`
-    await admin.apply(`${registry}/${plural}/${metadata.name}`, manifest)
+    await admin.apply(admissionPath(manifest), manifest)
   }
 }

@@ -11,7 +11,8 @@ import type { ServerStoreOptions } from '../../src/store/open-store.ts'
 import { createProductionDatabase } from '../fixtures/production-database.ts'
 
 export type Variables = Readonly<Record<string, string>>
-export type ProcessName = 'standalone' | 'broker' | 'controllers' | 'admission'
+type ProductionProcess = 'broker' | 'controllers' | 'admission'
+export type ProcessName = 'standalone' | ProductionProcess
 
 export type ProcessPlan = {
   readonly name: ProcessName
@@ -69,7 +70,7 @@ export function standalonePlans(sources: PlanSources, store: Variables): readonl
 }
 
 export function productionPlans(sources: PlanSources, stores: Databases): readonly ProcessPlan[] {
-  const plan = (name: ProcessName, variables: Variables): ProcessPlan => {
+  const plan = (name: ProductionProcess, variables: Variables): ProcessPlan => {
     return { name, program: programOf(name), account: accountOf('production', name), variables }
   }
   return [
@@ -82,7 +83,7 @@ export function productionPlans(sources: PlanSources, stores: Databases): readon
 const production = join(import.meta.dirname, '..', '..', 'deploy', 'production')
 
 /** As its Deployment in the production form starts the process. */
-export function programOf(name: ProcessName): readonly string[] {
+export function programOf(name: ProductionProcess): readonly string[] {
   const objects = parseAllDocuments(readFileSync(join(production, `${name}.yaml`), 'utf8')).map(document => document.toJS())
   const deployment = objects.find(({ kind }) => kind === 'Deployment')
   const [node, ...program] = deployment.spec.template.spec.containers[0].command as string[]
