@@ -37,10 +37,12 @@ import {
 import type { ManifestSource } from './objects/manifest-source.ts'
 import { keepReleases } from './releases/keep-releases.ts'
 import { type Prepared, preparePinned, prepareRelease, type ReleaseDeps } from './releases/prepare-release.ts'
-import { type ReleaseObservation, rolloutRecord } from './releases/release-status.ts'
+import type { ReleaseObservation } from './releases/release-status.ts'
 import { autoscalingCondition } from './rollout/autoscaling.ts'
+import { withDelay } from './rollout/observation.ts'
 import { reportOf } from './rollout/report.ts'
 import { evaluateRollout, type Rollout } from './rollout/rollout.ts'
+import { rolloutRecord } from './rollout/rollout-record.ts'
 import { withUnanswered } from './rollout/unanswered.ts'
 import { type ApplicationStatus, nextStatus, type Progress } from './status.ts'
 
@@ -272,7 +274,7 @@ async function report(deps: ApplicationDeps, facts: Facts, step: Step, rollout: 
   const observation = {
     progress,
     inventory,
-    rollout,
+    rollout: withDelay(rollout, found.fields.rollout),
     releases: found,
     autoscaling,
     redirecting,

@@ -2,7 +2,7 @@
 // Release (release.ts) is the record of what ran.
 import type { ReasonTexts } from '../../resource.ts'
 import { timestamp } from '../../schema/fields.ts'
-import { choice, integer, list, object, optional, text } from '../../schema/schema.ts'
+import { choice, flag, integer, list, object, optional, text } from '../../schema/schema.ts'
 
 /** What holds for an Application that leaves the fields out. */
 export const releaseDefaults = { rolloutSeconds: 300, kept: 20 } as const
@@ -44,7 +44,8 @@ export const releaseFields = {
     object(
       {
         timeoutSeconds: integer({
-          description: 'How long a release may take until all its processes are ready, in seconds.',
+          description:
+            'How long a release may take until all its processes are ready, in seconds. The time begins when Kubernetes has observed its Deployments.',
           min: 30,
           max: 3600,
           default: releaseDefaults.rolloutSeconds,
@@ -104,6 +105,17 @@ export const releaseStatusFields = {
       {
         release: releaseNumber('The number of the release.'),
         startedAt: timestamp('When its objects were applied for the first time.'),
+        delayed: optional(
+          flag({
+            description:
+              'True when Kubernetes had not observed its Deployments within ten seconds: nothing is known about it until then.',
+          }),
+        ),
+        observedAt: optional(
+          timestamp(
+            'When Kubernetes had observed all its Deployments, if it was delayed. The time of the rollout counts from then.',
+          ),
+        ),
         before: optional(releaseNumber('The release that ran before. It runs again when this one does not become ready.')),
       },
       { description: 'The release whose objects the cluster has, or is about to have.' },

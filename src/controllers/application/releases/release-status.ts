@@ -3,7 +3,8 @@ import type { Application } from '../../../api/apps/application.ts'
 import { releaseOutcomes as outcomes, type Release } from '../../../api/apps/release.ts'
 import { findCondition, mergeConditions } from '../../../kube/object/conditions.ts'
 import type { Refusal } from '../../../policy/check.ts'
-import type { RolloutRecord, Verdict } from '../rollout/verdict.ts'
+import type { RolloutRecord } from '../rollout/rollout-record.ts'
+import type { Verdict } from '../rollout/verdict.ts'
 import type { ReleaseHeader } from './release-content.ts'
 import type { JobRecord } from './release-job.ts'
 
@@ -31,14 +32,6 @@ export type ReleaseObservation = {
   readonly job: JobRecord | undefined
   /** The pods of the process `web`. */
   readonly replicas: number | undefined
-}
-
-/** The record of the release that is applied now. One that runs already keeps the time at which it began. */
-export function rolloutRecord(status: Status | undefined, runs: number, now: Date): RolloutRecord {
-  const { rollout, release } = status ?? {}
-  if (rollout?.release === runs) return rollout
-  const before = release === undefined || release === runs ? {} : { before: release }
-  return { release: runs, startedAt: now.toISOString(), ...before }
 }
 
 /** Whether a release that failed gives way to the one before it. A release that others were rolled back to, or that is pinned, does not. */
@@ -81,14 +74,21 @@ function presentRollback(before: Status | undefined, newest: number | undefined)
   return before?.rollback?.from === newest ? before?.rollback : undefined
 }
 
-/** `rollback`: the one that begins now. */
+/** What was decided about the release that runs; nothing when it was not judged. */
+export type Judged = {
+  readonly record?: RolloutRecord
+  readonly verdict?: Verdict
+  /** The one that begins now. */
+  readonly rollback?: Status['rollback']
+}
+
 export function nextReleaseStatus(
   before: Status | undefined,
   observed: ReleaseObservation,
-  found: { readonly verdict: Verdict | undefined; readonly rollback: Status['rollback']; readonly now: Date },
+  found: Judged & { readonly now: Date },
 ): ReleaseStatus {
   const { newest, runs, job, replicas } = observed
-  const { verdict, now } = found
+  const { record, verdict, now } = found
   const ready = verdict?.kind === 'ready'
   const latest = Math.max(newest ?? 0, before?.latestRelease ?? 0)
   return defined<ReleaseStatus>({
@@ -96,7 +96,7 @@ export function nextReleaseStatus(
     release: found.rollback?.to ?? (ready ? runs : before?.release),
     latestRelease: latest === 0 ? undefined : latest,
     releasedGeneration: observed.released ?? before?.releasedGeneration,
-    rollout: runs === undefined ? before?.rollout : rolloutRecord(before, runs, now),
+    rollout: record ?? before?.rollout,
     rollback: found.rollback ?? presentRollback(before, newest),
     releaseJob: job ?? before?.releaseJob,
     phases: phasesOf(before, observed, ready, now),

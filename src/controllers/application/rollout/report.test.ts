@@ -18,8 +18,9 @@ const observed: ReleaseObservation = {
   job: undefined,
   replicas: undefined,
 }
-const complete = { available: true, complete: true, progress: '2 of 2 replicas run this version' }
-const incomplete = { available: true, complete: false, progress: '0 of 2 replicas run this version' }
+const complete = { available: true, complete: true, observed: true, progress: '2 of 2 replicas run this version' }
+const unobserved = { available: true, complete: false, observed: false, progress: '0 of 2 replicas run this version' }
+const incomplete = { available: true, complete: false, observed: true, progress: '0 of 2 replicas run this version' }
 
 function crashing(createdAt: string, restartCount = 3): Pod {
   const state = { waiting: { reason: 'CrashLoopBackOff' } }
@@ -104,6 +105,7 @@ describe('a rollout', () => {
     ['is pinned', rolling(301), { observed: { ...observed, isPinned: true } }],
     ['is what others were rolled back to', rolling(301), { observed: { ...observed, newest: 3 } }],
     ['is suspended', rolling(301, { suspend: true }), {}],
+    ['Kubernetes has not begun with', rolling(301), { rollout: unobserved }],
     ['is refused because of the spec', rolling(301), { progress: { kind: 'refused', reason: 'DomainTaken', message: 'taken' } }],
   ])('that %s is not rolled back', (_what, app, changes) => {
     expect(reportOf(app, found(changes), now).fields.rollback).toBeUndefined()
@@ -115,6 +117,37 @@ describe('a rollout', () => {
     const { fields, note } = reportOf(app, found({ observed: first }), now)
     expect(fields.rollback).toBeUndefined()
     expect(note).toContain('no earlier release')
+  })
+
+  test('that Kubernetes begins with late has its whole time from then', () => {
+    const look = (app: Application, rollout: Found['rollout'], seconds: number) =>
+      reportOf(app, found({ rollout }), new Date(at(seconds)))
+    const soon = look(rolling(0), unobserved, 4)
+    expect(soon.fields.rollout).toEqual({ release: 2, startedAt: at(0), before: 1 })
+    expect(soon.againMilliseconds).toBe(6000)
+    const late = look(rolling(0), unobserved, 10)
+    expect(late.fields.rollout).toEqual({ release: 2, startedAt: at(0), before: 1, delayed: true })
+    expect(late.againMilliseconds).toBeUndefined()
+    const delayed = rolling(0, {}, late.fields)
+    expect(look(delayed, unobserved, 1000).fields).toEqual(late.fields)
+    const begun = look(delayed, incomplete, 1000)
+    expect(begun.fields.rollout).toEqual({ release: 2, startedAt: at(0), before: 1, delayed: true, observedAt: at(1000) })
+    expect(begun.againMilliseconds).toBe(300_000)
+    const going = rolling(0, {}, begun.fields)
+    expect(look(going, incomplete, 1299).fields.rollback).toBeUndefined()
+    expect(look(going, incomplete, 1301).fields.rollback).toMatchObject({ from: 2, to: 1 })
+  })
+
+  test('that Kubernetes begins with at once is recorded as before', () => {
+    expect(reportOf(rolling(200), found(), now).fields.rollout).toEqual({ release: 2, startedAt: at(-200), before: 1 })
+  })
+
+  test('that the cluster refuses is judged although there is nothing to observe', () => {
+    const progress = { kind: 'refused', reason: 'QuotaExceeded', message: 'no room' } as const
+    expect(reportOf(rolling(301), found({ rollout: unobserved, progress }), now).fields.rollback).toMatchObject({
+      from: 2,
+      to: 1,
+    })
   })
 
   test('of what is suspended does not count as one that was ready', () => {

@@ -3,14 +3,10 @@
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import type { Pod } from '../../../api/builtin/index.ts'
 import type { Refusal } from '../../../policy/check.ts'
-import {
-  nextReleaseStatus,
-  type ReleaseObservation,
-  type ReleaseStatus,
-  rollbackOf,
-  rolloutRecord,
-} from '../releases/release-status.ts'
+import { nextReleaseStatus, type ReleaseObservation, type ReleaseStatus, rollbackOf } from '../releases/release-status.ts'
+import { observedRecord } from './observation.ts'
 import type { Rollout } from './rollout.ts'
+import { rolloutRecord } from './rollout-record.ts'
 import { rolloutSettings, verdictOf } from './verdict.ts'
 
 export type ReleaseReport = {
@@ -59,15 +55,15 @@ export function reportOf(application: Application, found: Found, now: Date): Rel
   const isSuspended = application.spec.suspend === true
   const isJudged = runs !== undefined && !isSuspended && (refused === undefined || refusedByCluster.has(refused.reason))
   if (!isJudged) {
-    const fields = nextReleaseStatus(status, { ...observed, runs: undefined }, { verdict: undefined, rollback: undefined, now })
+    const fields = nextReleaseStatus(status, { ...observed, runs: undefined }, { now })
     return { fields, hold, pinned, note: '', againMilliseconds: undefined }
   }
-  const record = rolloutRecord(status, runs, now)
+  const record = observedRecord(rolloutRecord(status, runs, now), rollout, now)
   const { timeoutSeconds, whenUnhealthy } = rolloutSettings(application)
   const wasReady = status?.release === runs
   const verdict = verdictOf({ record, rollout, pods, refused: refused?.message, wasReady, now }, timeoutSeconds)
   const rollback = whenUnhealthy === 'RollBack' ? rollbackOf(observed, record, verdict, now) : undefined
-  const fields = nextReleaseStatus(status, observed, { verdict, rollback, now })
+  const fields = nextReleaseStatus(status, observed, { record, verdict, rollback, now })
   const againMilliseconds = rollback ? soon : verdict.kind === 'wait' ? verdict.milliseconds : undefined
   return {
     fields,

@@ -1,6 +1,7 @@
 // Rollouts, from states of Deployments and pods as a real cluster reports them.
 import { describe, expect, test } from 'vitest'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
+import { withDelay } from './observation.ts'
 import { podProblem } from './pod-problem.ts'
 import { evaluateRollout } from './rollout.ts'
 import { withUnanswered } from './unanswered.ts'
@@ -46,6 +47,28 @@ describe('rollout', () => {
     ['a Deployment that was not observed yet', undefined, false],
   ])('%s is not complete', (_what, item, available) => {
     expect(evaluateRollout([item], [])).toMatchObject({ complete: false, available })
+  })
+
+  test.each<[string, Deployment | undefined, boolean]>([
+    ['with a status of this generation', deployment({ observedGeneration: 2 }), true],
+    ['with a status of an older generation', deployment({ ...rolledOut, observedGeneration: 1 }), false],
+    ['without a status', deployment(undefined), false],
+    ['that the cache does not have yet', undefined, false],
+  ])('a Deployment %s: observed or not', (_what, item, isObserved) => {
+    expect(evaluateRollout([deployment(rolledOut), item], []).observed).toBe(isObserved)
+  })
+
+  test('of a release that Kubernetes has not begun with says so, unless a pod says more', () => {
+    const rollout = evaluateRollout([deployment(undefined)], [])
+    const record = { release: 2, startedAt: '2026-01-01T00:00:00Z', delayed: true }
+    expect(withDelay(rollout, record).problem).toMatchObject({
+      reason: 'RollingOut',
+      message: expect.stringContaining('kube-controller-manager'),
+    })
+    expect(withDelay(rollout, { ...record, delayed: false }).problem).toBeUndefined()
+    expect(withDelay({ ...rollout, observed: true }, record).problem).toBeUndefined()
+    const problem = { reason: 'ImagePullFailed', message: 'no such image' } as const
+    expect(withDelay({ ...rollout, problem }, record).problem).toBe(problem)
   })
 
   test('the problem comes from the Deployment when no pod has one', () => {
@@ -213,7 +236,7 @@ describe('a process that runs and is not ready', () => {
   const started = new Date('2026-01-01T00:00:00Z')
   const later = (seconds: number): Date => new Date(started.getTime() + seconds * 1000)
   const running = pod({ state: { running: { startedAt: started.toISOString() } } })
-  const rollout = { available: false, complete: false, progress: '' }
+  const rollout = { available: false, complete: false, observed: true, progress: '' }
   const found = (process: object, seconds: number, pods: readonly Pod[] = [running]) =>
     withUnanswered(
       rollout,

@@ -12,13 +12,15 @@ export type Rollout = {
   readonly available: boolean
   /** Every process runs this generation with all its replicas, and nothing else runs. */
   readonly complete: boolean
+  /** Kubernetes has observed every Deployment as it is now: until then nothing is known about this generation. */
+  readonly observed: boolean
   /** Why it does not proceed, when that is known. */
   readonly problem?: Problem
   /** For people: how many replicas run this version. */
   readonly progress: string
 }
 
-type Counts = { readonly wanted: number; readonly updated: number; readonly available: number; readonly complete: boolean }
+type Counts = Readonly<{ wanted: number; updated: number; available: number; observed: boolean; complete: boolean }>
 
 function counts(deployment: Deployment): Counts {
   const { status } = deployment
@@ -27,7 +29,7 @@ function counts(deployment: Deployment): Counts {
   const updated = observed ? (status?.updatedReplicas ?? 0) : 0
   const available = status?.availableReplicas ?? 0
   const complete = observed && updated === wanted && (status?.replicas ?? 0) === updated && available >= wanted
-  return { wanted, updated, available, complete }
+  return { wanted, updated, available, observed, complete }
 }
 
 function deploymentProblem(deployment: Deployment): Problem | undefined {
@@ -52,15 +54,17 @@ function deploymentProblem(deployment: Deployment): Problem | undefined {
 
 /** `deployments` in the order of the manifests; undefined for one that has not been observed yet, which makes the rollout incomplete. */
 export function evaluateRollout(deployments: readonly (Deployment | undefined)[], pods: readonly Pod[]): Rollout {
-  const observed = deployments.filter(deployment => deployment !== undefined)
-  const all = observed.map(counts)
-  const complete = observed.length === deployments.length && all.every(item => item.complete)
-  const available = observed.length === deployments.length && all.every(item => item.wanted === 0 || item.available > 0)
+  const present = deployments.filter(deployment => deployment !== undefined)
+  const all = present.map(counts)
+  const areAllPresent = present.length === deployments.length
+  const observed = areAllPresent && all.every(item => item.observed)
+  const complete = areAllPresent && all.every(item => item.complete)
+  const available = areAllPresent && all.every(item => item.wanted === 0 || item.available > 0)
   const updated = all.reduce((sum, item) => sum + item.updated, 0)
   const wanted = all.reduce((sum, item) => sum + item.wanted, 0)
   const progress =
     deployments.length === 0 ? 'no process is to run all the time' : `${updated} of ${wanted} replicas run this version`
-  if (complete) return { available, complete, progress }
-  const problem = podProblem(pods) ?? observed.map(deploymentProblem).find(found => found !== undefined)
-  return { available, complete, progress, ...(problem ? { problem } : {}) }
+  if (complete) return { available, complete, observed, progress }
+  const problem = podProblem(pods) ?? present.map(deploymentProblem).find(found => found !== undefined)
+  return { available, complete, observed, progress, ...(problem ? { problem } : {}) }
 }

@@ -3,13 +3,10 @@
 import { releaseDefaults } from '../../../api/apps/application/releases.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
+import { untilDelayed } from './observation.ts'
 import { podProblem } from './pod-problem.ts'
 import type { Rollout } from './rollout.ts'
-
-type Status = NonNullable<Application['status']>
-
-/** The record of the release whose objects the cluster has. */
-export type RolloutRecord = NonNullable<Status['rollout']>
+import type { RolloutRecord } from './rollout-record.ts'
 
 /** Restarts after which a process is not expected to recover: the kubelet waits 10, 20 and 40 seconds before them. */
 const hopelessRestarts = 3
@@ -30,8 +27,8 @@ export type RolloutFacts = {
 export type Verdict =
   /** It is ready, or was. */
   | { readonly kind: 'ready' }
-  /** Decide again after this time, or on the next change. */
-  | { readonly kind: 'wait'; readonly milliseconds: number }
+  /** Decide again after this time, or on the next change; only on the next change when it is undefined. */
+  | { readonly kind: 'wait'; readonly milliseconds: number | undefined }
   | { readonly kind: 'failed'; readonly problem: string }
 
 /** The settings of an Application, with the defaults of those that it omits. */
@@ -58,14 +55,15 @@ function crashOf(facts: RolloutFacts): string | undefined {
 /**
  * A crash counts as long as the rollout may take, also when all pods were ready for a moment: a process without a port counts as ready as soon
  * as it runs. Later crashes are not the release's, nor is what else happens to a release that was ready once: pods start anew when a node is lost or
- * the platform renders its chart in another way, and an earlier release would fare no better.
+ * the platform renders its chart in another way, and an earlier release would fare no better. What Kubernetes has not observed cannot have failed.
  */
 export function verdictOf(facts: RolloutFacts, timeoutSeconds: number): Verdict {
   const { record, rollout, refused, wasReady, now } = facts
-  const left = Date.parse(record.startedAt) + timeoutSeconds * 1000 - now.getTime()
+  const left = Date.parse(record.observedAt ?? record.startedAt) + timeoutSeconds * 1000 - now.getTime()
   const crash = left > 0 ? crashOf(facts) : undefined
   if (crash !== undefined) return { kind: 'failed', problem: crash }
   if (rollout.complete && refused === undefined) return { kind: 'ready' }
+  if (refused === undefined && !rollout.observed) return { kind: 'wait', milliseconds: untilDelayed(record, now) }
   if (left > 0) return { kind: 'wait', milliseconds: left }
   if (wasReady) return { kind: 'ready' }
   const cause = refused ?? rollout.problem?.message ?? rollout.progress
