@@ -1,5 +1,6 @@
-// The command line of the local cluster: up, down, status, doctor, env. Progress goes to standard error, results to standard output.
+// The command line of the local cluster: up, build, down, status, doctor, env. Progress goes to standard error, results to standard output.
 import { parseArgs } from 'node:util'
+import { ensureAll } from './binaries/ensure-all.ts'
 import { print, printUsage, runCommandLine } from './command-line.ts'
 import { gatherFacts } from './doctor/gather.ts'
 import { findings, findingsTable } from './doctor/requirements.ts'
@@ -12,6 +13,7 @@ import { up } from './up.ts'
 
 const usage = `usage: node dev/cluster/main.ts <command>
   up [--control-plane-only]  start the local Kubernetes; on a running cluster, check and repair it
+  build                      fetch or build every program that it needs into the cache; starts nothing
   down [--keep-state]        stop it and undo its changes to this host
   status [--json]            show what is running
   doctor [--json]            check this machine for what is needed and show how to install it
@@ -39,6 +41,9 @@ async function run(args: string[]): Promise<number> {
       print(`${kubeconfig}\n`)
       return 0
     }
+    case 'build':
+      await progress.step('programs of the cluster', () => ensureAll({ settings, progress }))
+      return 0
     case 'down':
       await progress.step('cluster down', () => down({ settings, progress, keepState: values['keep-state'] }))
       return 0

@@ -11,7 +11,7 @@ import { clusterStatus } from '../cluster/status.ts'
 import { forgetLocalState } from '../up/platform.ts'
 import { type LaneResult, runLane } from './run-lane.ts'
 import { installShells } from './shells.ts'
-import { bothForms, controlPlane, first, rightsOf, runningPlatform } from './stages.ts'
+import { bothForms, controlPlane, first, programs, rightsOf, runningPlatform } from './stages.ts'
 
 const mostKeptBytes = 5_000_000
 
@@ -29,7 +29,8 @@ const wasUp = settings.givenKubeconfig !== undefined || (await clusterStatus(set
 const platform = wasUp ? runningPlatform : bothForms
 if (wasUp) progress.note('the platform runs already: it is tested in the form that it has, and stays')
 await installShells(progress, settings.root && settings.givenKubeconfig === undefined)
-const results: LaneResult[] = [await runLane(first, options)]
+const before = settings.givenKubeconfig === undefined ? [...first, ...programs] : first
+const results: LaneResult[] = [await runLane(before, options)]
 const isGreen = (): boolean => results.every(({ failed }) => failed === undefined)
 if (isGreen()) results.push(...(await Promise.all([controlPlane, platform.beside].map(lane => runLane(lane, options)))))
 if (isGreen()) results.push(await runLane(platform.alone, options))
@@ -42,7 +43,7 @@ if (!wasUp) {
 }
 const passed = results.reduce((sum, result) => sum + result.passed, 0)
 const failed = results.flatMap(result => result.failed ?? [])
-const lanes = [first, controlPlane, platform.beside, platform.alone, rightsOf([])]
+const lanes = [before, controlPlane, platform.beside, platform.alone, rightsOf([])]
 const all = lanes.reduce((sum, lane) => sum + lane.length, 0)
 console.log(`\nstages: ${passed} of ${all} passed${failed.length === 0 ? '' : `; failed: ${failed.join(', ')}`}`)
 // At the very end, where a reader of a cut log finds them.

@@ -20,6 +20,9 @@ function vitest(title: string, project: string): Stage {
 /** The cheap stages; the lanes start only after they have passed. */
 export const first: Lane = [{ title: 'checks', args: ['dev/check/main.ts'] }, vitest('unit tests', 'unit')]
 
+/** Nothing on a machine that has them. Before the lanes, whose tests wait for seconds: compilers beside them take all processors for minutes. */
+export const programs: Lane = [{ title: 'programs of the local cluster', args: ['dev/cluster/main.ts', 'build'] }]
+
 /** No pods: the temporary control plane is one for all, so these run one after the other. */
 export const controlPlane: Lane = [
   vitest('integration tests (API server, databases)', 'integration'),
