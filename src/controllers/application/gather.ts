@@ -35,7 +35,7 @@ import type { StatusWriter } from '../status-writer.ts'
 import type { RedirectAnnotations } from './domains/redirects.ts'
 import { type HostFacts, hostsOfIngress, type IngressAddress, wantedHosts } from './hosts.ts'
 import type { ContentsState } from './image/contents.ts'
-import { byDigest, type Followed, type FollowedTags, followedOf } from './image/followed-tag.ts'
+import { byDigest, type Followed, type FollowedTags, followedOf, namesOfTags } from './image/followed-tag.ts'
 import type { ImageContentsReader } from './image/read-contents.ts'
 import { entryOf, entryText, type InventoryEntry, union } from './objects/inventory.ts'
 import { isKeptClaimOf } from './objects/volume-claim-rules.ts'
@@ -59,6 +59,8 @@ export const chartIndex = 'chart'
 export const secretIndex = 'application/secret'
 /** Applications that follow a tag, by their namespace. */
 const followingIndex = 'application/following'
+/** Applications by the name of the tag that they follow. */
+export const tagIndex = 'application/tag'
 const applicationIndex = 'application'
 const ownerIndex = 'owner'
 const jobIndex = 'job'
@@ -101,6 +103,7 @@ export function addApplicationIndexes(caches: ApplicationCaches, ingress: Ingres
   caches.applications.addIndex(followingIndex, ({ metadata, spec }) =>
     spec.followTag === true ? [metadata.namespace ?? ''] : [],
   )
+  caches.applications.addIndex(tagIndex, namesOfTags)
   const ofApplication = ({ metadata }: KubeObject): readonly string[] => [
     `${metadata.namespace}/${metadata.labels?.[labels.application] ?? ''}`,
   ]

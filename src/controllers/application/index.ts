@@ -43,6 +43,7 @@ import {
   hostIndex,
   type ImageRegistry,
   secretIndex,
+  tagIndex,
 } from './gather.ts'
 import { hostsOfIngress, type IngressAddress, wantedHosts } from './hosts.ts'
 import type { FollowedTags } from './image/followed-tag.ts'
@@ -99,6 +100,7 @@ function autoscalerFields(autoscaler: HorizontalPodAutoscaler): unknown {
 
 const noTags: FollowedTags = {
   registries: [],
+  onChange: () => {},
   stateOf: () => ({ digest: undefined, problem: 'is not asked', againMilliseconds: 600_000 }),
 }
 
@@ -127,8 +129,18 @@ function cachesOf(manager: Pick<Manager, 'cache'>, platformNamespace: string): A
   }
 }
 
+/** Answers of registries about followed tags. */
+function tagAnswers({ applications }: ApplicationCaches, tags: Pick<FollowedTags, 'onChange'>): Watch {
+  return {
+    attach: (_source, enqueue) =>
+      tags.onChange(name => {
+        for (const follower of applications.byIndex(tagIndex, name)) enqueue(keyOf(follower), { initial: false })
+      }),
+  }
+}
+
 /** Everything that a decision is made from, except what an Application owns. */
-function watchesOf(caches: ApplicationCaches, ingress: IngressAddress): readonly Watch[] {
+function watchesOf(caches: ApplicationCaches, ingress: IngressAddress, tags: FollowedTags): readonly Watch[] {
   const wanting = (hosts: readonly string[]): readonly Application[] =>
     hosts.flatMap(host => caches.applications.byIndex(hostIndex, host))
   const sharesHost = (changed: Application): readonly ObjectKey[] =>
@@ -156,6 +168,7 @@ function watchesOf(caches: ApplicationCaches, ingress: IngressAddress): readonly
     watches(horizontalPodAutoscalers, applicationOfAutoscaler, { ...labelled, predicate: partChanged(autoscalerFields) }),
     watches(persistentVolumeClaims, applicationOf, labelled),
     watches(pods, applicationOf, { ...labelled, predicate: partChanged(problemFields) }),
+    tagAnswers(caches, tags),
   ]
 }
 
@@ -203,7 +216,7 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     concurrency: 10,
     owns: [deployments, services, ingresses, cronJobs, jobs, release],
     ownsLabelSelector: applicationSelector,
-    watches: watchesOf(caches, deps.ingress),
+    watches: watchesOf(caches, deps.ingress, tags),
     reconcile: context => reconcileApplication(all, context),
   }
   return sayingMissingRights(definition, { cache: caches.applications, says: inStatus(status, deps.clock), clock: deps.clock })

@@ -8,7 +8,7 @@ import { type Predicate, specOrMetadataChanged } from './predicates.ts'
 
 export type WatchFilter<T extends KubeObject> = CacheScope & { readonly predicate?: Predicate<T> }
 
-export type EnqueueKey = (key: ObjectKey, change: Change<KubeObject>) => void
+export type EnqueueKey = (key: ObjectKey, change: Pick<Change<KubeObject>, 'initial'>) => void
 
 /** One source of keys, ready to be attached; it hides the type of the objects that it watches. */
 export type Watch = { readonly attach: (source: ChangeSource, enqueue: EnqueueKey) => void }

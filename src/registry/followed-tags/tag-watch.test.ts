@@ -29,14 +29,16 @@ function watch() {
     open.shift()?.(value)
     await settle()
   }
-  return { clock, asked, open, answer, stateOf: tags.stateOf }
+  const news: string[] = []
+  tags.onChange(name => news.push(name))
+  return { clock, asked, open, answer, news, stateOf: tags.stateOf }
 }
 
 describe('one tag', () => {
   test('is asked about once for all who follow it, every five minutes give or take 10 %', async () => {
     const { clock, asked, answer, stateOf } = watch()
     for (const tenant of ['acme', 'acme', 'globex'])
-      expect(stateOf(of('acme/shop'), tenant)).toEqual({ digest: undefined, problem: undefined, againMilliseconds: 250 })
+      expect(stateOf(of('acme/shop'), tenant)).toMatchObject({ digest: undefined, problem: undefined })
     await answer(digest('a'))
     const { againMilliseconds, ...known } = stateOf(of('acme/shop'), 'globex')
     expect(known).toEqual({ digest: `sha256:${'a'.repeat(64)}`, problem: undefined })
@@ -46,12 +48,33 @@ describe('one tag', () => {
     stateOf(of('acme/shop'), 'acme')
     expect(asked).toHaveLength(1)
     await clock.advance(1)
-    expect(stateOf(of('acme/shop'), 'acme')).toMatchObject({ digest: `sha256:${'a'.repeat(64)}`, againMilliseconds: 1000 })
-    await clock.advance(1000)
-    expect(stateOf(of('acme/shop'), 'acme').againMilliseconds).toBe(10_000)
+    expect(stateOf(of('acme/shop'), 'acme')).toMatchObject({ digest: `sha256:${'a'.repeat(64)}` })
+    await settle()
     expect(asked).toEqual(['ghcr.io/acme/shop', 'ghcr.io/acme/shop'])
     await answer(digest('b'))
     expect(stateOf(of('acme/shop'), 'acme')).toMatchObject({ digest: `sha256:${'b'.repeat(64)}` })
+  })
+
+  test('wakes its followers when an answer says something new, and only then', async () => {
+    const { clock, open, answer, news, stateOf } = watch()
+    const answers = [
+      [digest('a'), 1],
+      [digest('a'), 1],
+      [digest('b'), 2],
+      [away, 3],
+      [away, 3],
+      [digest('b'), 4],
+    ] as const
+    for (const [said, count] of answers) {
+      // A follower that is not woken looks again in time for the next request.
+      for (let look = 0; look < 3 && open.length === 0; look++) {
+        const { againMilliseconds } = stateOf(of('acme/shop'), 'acme')
+        await settle()
+        if (open.length === 0) await clock.advance(againMilliseconds)
+      }
+      await answer(said)
+      expect(news).toEqual(Array(count).fill('ghcr.io/acme/shop:v1'))
+    }
   })
 
   test('keeps what it meant while the registry is away, and is asked about less and less often, up to an hour', async () => {

@@ -1,5 +1,5 @@
-// What followed tags mean, asked in the background: a registry cannot be watched, and a slow one must not hold a worker of the controller. Equal tags of
-// all tenants are one entry with one request; tenants take turns; a registry that asks for fewer requests gets none until its pause is over. In
+// What followed tags mean, asked in the background: a registry cannot be watched, and a slow one must not hold a worker of the controller. An answer that
+// says something new wakes those who follow the tag. Equal tags of all tenants are one entry with one request; tenants take turns; a registry that asks for fewer requests gets none until its pause is over. In
 // memory only: what a tag meant last is in the status of each Application.
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
@@ -20,6 +20,13 @@ export type TagState = {
 export type TagWatch = {
   /** What is known; asks the registry when that is due. `tenant`: in whose turn. */
   readonly stateOf: (tag: FollowedTag, tenant: string) => TagState
+  /** Calls `listener` with the name of a tag (`tagName`) of which an answer says something new. It must not throw. */
+  readonly onChange: (listener: (name: string) => void) => void
+}
+
+/** What tells tags apart: `registry/repository:tag` in canonical form. */
+export function tagName(host: string, { repository, tag }: Pick<FollowedTag, 'repository' | 'tag'>): string {
+  return `${host}/${repository}:${tag}`
 }
 
 export type TagWatchDeps = {
@@ -29,7 +36,7 @@ export type TagWatchDeps = {
   readonly everyMilliseconds: number
 }
 
-type Entry = { digest?: string; problem?: string | undefined; failures: number; dueAt: number; askedAt: number | undefined }
+type Entry = { digest?: string; problem?: string | undefined; failures: number; dueAt: number; asking: boolean }
 
 /** Tenants take turns for these. Those of one tenant that wait are all that it may follow. */
 const limits = { concurrency: 4, waitingPerKey: 50, waiting: 10_000 } as const
@@ -37,11 +44,9 @@ const limits = { concurrency: 4, waitingPerKey: 50, waiting: 10_000 } as const
 const mostEntries = 20_000
 const longestPause = 3_600_000
 const shortestPause = 60_000
-/** A registry that answers has answered by then. */
-const firstLook = 250
-const laterLook = 1000
-/** When it takes longer: nobody waits for an answer that usually confirms what is known. */
-const unhurriedLook = 10_000
+/** When too many wait for their turn, and at least before the next look. */
+const refusedLook = 10_000
+const soonest = 1000
 
 function clamped(milliseconds: number): number {
   return Math.min(Math.max(milliseconds, shortestPause), longestPause)
@@ -53,6 +58,7 @@ export function createTagWatch({ read, clock, everyMilliseconds }: TagWatchDeps)
   const fair = createFairLimit(limits)
   /** Host → the end of its pause. Only hosts of the administrators' list. */
   const pauses = new Map<string, number>()
+  const listeners: ((name: string) => void)[] = []
 
   async function answerOf(tag: FollowedTag): Promise<TagAnswer> {
     const left = (pauses.get(tag.registry.host) ?? 0) - elapsed(clock)
@@ -74,30 +80,31 @@ export function createTagWatch({ read, clock, everyMilliseconds }: TagWatchDeps)
 
   async function ask(key: string, entry: Entry, tag: FollowedTag): Promise<void> {
     const answer = await answerOf(tag)
+    const { digest, problem } = entry
     if (answer.kind === 'digest') Object.assign(entry, { digest: answer.digest, problem: undefined, failures: 0 })
     else Object.assign(entry, { problem: answer.message, failures: entry.failures + (answer.pauseSeconds === undefined ? 1 : 0) })
     entry.dueAt = elapsed(clock) + pauseAfter(answer, entry, key)
-    entry.askedAt = undefined
+    entry.asking = false
+    if (entry.digest === digest && entry.problem === problem) return
+    for (const listener of listeners) listener(key)
   }
 
-  function look({ digest, problem, dueAt, askedAt }: Entry): number {
-    const now = elapsed(clock)
-    if (askedAt === undefined) return Math.max(dueAt - now, laterLook)
-    const isNew = now - askedAt < laterLook
-    if (digest === undefined && problem === undefined) return isNew ? firstLook : laterLook
-    return isNew ? laterLook : unhurriedLook
+  /** While the registry is asked, its answer is what wakes: this is when to ask again if it confirms what is known. */
+  function look({ dueAt, asking }: Entry, key: string): number {
+    if (asking) return everyMilliseconds * spreadOf(key) + Math.min(soonest, everyMilliseconds)
+    const left = dueAt - elapsed(clock)
+    return left > 0 ? Math.max(left, Math.min(soonest, everyMilliseconds)) : refusedLook
   }
 
   return {
     stateOf(tag, tenant) {
-      const key = `${tag.registry.host}/${tag.repository}:${tag.tag}`
-      const entry: Entry = entries.get(key) ?? { failures: 0, dueAt: 0, askedAt: undefined }
+      const key = tagName(tag.registry.host, tag)
+      const entry: Entry = entries.get(key) ?? { failures: 0, dueAt: 0, asking: false }
       entries.set(key, entry)
-      if (entry.askedAt === undefined && entry.dueAt <= elapsed(clock)) {
-        const asking = fair.run(tenant, () => ask(key, entry, tag))
-        if (asking !== undefined) entry.askedAt = elapsed(clock)
-      }
-      return { digest: entry.digest, problem: entry.problem, againMilliseconds: look(entry) }
+      if (!entry.asking && entry.dueAt <= elapsed(clock))
+        entry.asking = fair.run(tenant, () => ask(key, entry, tag)) !== undefined
+      return { digest: entry.digest, problem: entry.problem, againMilliseconds: look(entry, key) }
     },
+    onChange: listener => void listeners.push(listener),
   }
 }

@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { mostFollowed } from '../../../api/apps/application/image.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { followedRegistry } from '../../../registry/followed-tags/followed-registry.ts'
-import type { TagState } from '../../../registry/followed-tags/tag-watch.ts'
+import type { FollowedTag } from '../../../registry/followed-tags/read-tag.ts'
+import { type TagState, tagName } from '../../../registry/followed-tags/tag-watch.ts'
 import type { ReleaseHeader } from '../releases/release-content.ts'
 import { application, header } from '../releases/testing/application.ts'
-import { byDigest, followedOf, followedStatus, hasMoved } from './followed-tag.ts'
+import { byDigest, followedOf, followedStatus, hasMoved, namesOfTags } from './followed-tag.ts'
 
 const now = new Date('2026-01-01T12:00:00.000Z')
 const a = `sha256:${'a'.repeat(64)}`
@@ -30,14 +31,16 @@ function found(
   }: { list?: string[]; state?: Partial<TagState>; following?: Application[]; newest?: ReleaseHeader } = {},
 ) {
   const asked: string[] = []
+  const names: string[] = []
   const tags = {
     registries: list.map(followedRegistry),
-    stateOf({ registry, repository, tag }: { registry: { origin: string }; repository: string; tag: string }, tenant: string) {
+    stateOf({ registry, repository, tag }: FollowedTag, tenant: string) {
       asked.push(`${tenant}: ${registry.origin} ${repository} ${tag}`)
+      names.push(tagName(registry.host, { repository, tag }))
       return { digest: undefined, problem: undefined, againMilliseconds: 250, ...state }
     },
   }
-  return { asked, followed: followedOf(app, { tags, place, following, newest }) }
+  return { asked, names, followed: followedOf(app, { tags, place, following, newest }) }
 }
 
 describe('the registry of a tag', () => {
@@ -48,7 +51,11 @@ describe('the registry of a tag', () => {
     ['nginx:1', 'acme: https://registry-1.docker.io library/nginx 1'],
     ['acme/shop:v1', 'acme: https://registry-1.docker.io acme/shop v1'],
   ])('of %s is asked at the address of the list', (named, expected) => {
-    expect(found(follows({ image: named })).asked).toEqual([expected])
+    const following = follows({ image: named })
+    const { asked, names } = found(following)
+    expect(asked).toEqual([expected])
+    // By this name an answer finds the Application.
+    expect(namesOfTags(following)).toEqual(names)
   })
 
   test.each([
@@ -105,7 +112,7 @@ describe('the registry of a tag', () => {
   })
 
   test('is not asked by an Application that does not follow', () => {
-    expect(found(application({ image }))).toEqual({ asked: [], followed: undefined })
+    expect(found(application({ image }))).toEqual({ asked: [], names: [], followed: undefined })
   })
 
   test('is asked for the oldest Applications of a namespace alone', () => {

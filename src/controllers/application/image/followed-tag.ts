@@ -6,7 +6,7 @@ import type { WantedCondition } from '../../../kube/object/conditions.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import type { FollowedRegistry } from '../../../registry/followed-tags/followed-registry.ts'
 import type { FollowedTag } from '../../../registry/followed-tags/read-tag.ts'
-import type { TagWatch } from '../../../registry/followed-tags/tag-watch.ts'
+import { type TagWatch, tagName } from '../../../registry/followed-tags/tag-watch.ts'
 import { parseReference, placeOfImage, type RegistryPlace } from '../../../registry/image-place.ts'
 import { isRepositoryName } from '../../../registry/repository.ts'
 import type { ReleaseHeader } from '../releases/release-content.ts'
@@ -26,7 +26,7 @@ export type Followed = {
 }
 
 export type FollowDeps = {
-  readonly tags: FollowedTags
+  readonly tags: Pick<FollowedTags, 'registries' | 'stateOf'>
   readonly place: RegistryPlace
   /** Those of the namespace with `spec.followTag`. */
   readonly following: readonly Application[]
@@ -84,6 +84,13 @@ function rememberedDigest({ spec, status }: Application, newest: FollowDeps['new
   if (newest?.spec.tag === spec.image && newest !== undefined && newest.spec.number > (status?.latestRelease ?? 0))
     return newest.spec.image.split('@')[1]
   return status?.followedTag?.image === spec.image ? status?.followedTag?.digest : undefined
+}
+
+/** The name of the tag that the Application follows, if it follows one: by it answers of registries find the Application. */
+export function namesOfTags({ spec: { followTag, image } }: Application): readonly string[] {
+  if (followTag !== true || image === undefined) return []
+  const { host, path: repository, tag = 'latest' } = parseReference(image)
+  return [tagName(host, { repository, tag })]
 }
 
 /** Undefined when the Application follows no tag. Asks for it when that is due. */
