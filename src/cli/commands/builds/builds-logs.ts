@@ -1,23 +1,26 @@
 // `sekisho builds logs`: the log of a build, as it is kept or as it grows. It goes on where a connection broke, and with `--follow` its exit code
 // says whether the build succeeded.
+import { remoteSync as remoteSyncs } from '../../../api/apps/remote-sync.ts'
+import { isKubeError } from '../../../kube/client/errors.ts'
 import { AppError, isAppError } from '../../../lib/errors.ts'
 import { asObject, type JsonObject, textAt } from '../../../lib/json/json-value.ts'
 import { buildFailedReason, type Terminal } from '../../output.ts'
-import type { PlatformApi } from '../../platform-api.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { buildListOf, buildOf, buildsPath } from './build-answers.ts'
+import { type Awaited, awaitedBuild } from './awaited-build.ts'
+import { type Build, buildOf, buildsPath } from './build-answers.ts'
 
 type BuildsLogsOptions = { readonly follow?: boolean; readonly tail?: string; readonly output: 'text' | 'json' }
 
 const reconnectMilliseconds = 1000
+/** Far below what the platform allows. */
+const lookMilliseconds = 2000
 /** A platform that is being replaced is back before. */
 const mostFailures = 60
 
 /** Prints the log. Rejects with the reason `BuildFailed` when the build was followed and did not succeed. */
 export async function buildsLogs(context: ClusterContext, options: BuildsLogsOptions, argument: string): Promise<void> {
-  const builds = buildsPath(context.cluster.namespace)
-  const { name } = await findBuild(await context.api(), builds, argument)
-  const path = `${builds}/${encodeURIComponent(name)}/log`
+  const { name } = await chosenBuild(context, options.follow === true, argument)
+  const path = `${buildsPath(context.cluster.namespace)}/${encodeURIComponent(name)}/log`
   const query = new URLSearchParams({ follow: String(options.follow === true) })
   if (options.tail !== undefined) query.set('tailLines', options.tail)
   const reading = { path, query, output: options.output }
@@ -70,16 +73,47 @@ async function readOnce({ api, terminal }: ClusterContext, { path, query, output
   }
 }
 
-/** Of a RemoteSync that waits for its first build there is no log: the error says what it waits for. */
-async function findBuild(api: PlatformApi, path: string, name: string): Promise<{ readonly name: string }> {
+/** The build that is meant. With `--follow` one that is ahead is awaited. */
+async function chosenBuild(context: ClusterContext, isFollowed: boolean, argument: string): Promise<Build> {
+  for (let said: string | undefined; ; ) {
+    const { build, error } = await newestBuild(context, argument)
+    if (build !== undefined && (!isFollowed || goesOn(build, argument))) return build
+    const awaited = await awaitedOf(context, argument, build)
+    if (awaited?.kind !== 'awaited' || !isFollowed) return build ?? noBuild(argument, awaited, error)
+    if (awaited.message !== said) context.terminal.say(`${argument} waits for its build: ${awaited.message}`)
+    said = awaited.message
+    await context.clock.sleep(lookMilliseconds)
+  }
+}
+
+/** Also of a build that was named itself: no other one is meant. */
+function goesOn(build: Build, argument: string): boolean {
+  return build.remoteSync !== argument || textAt(build, 'outcome') === undefined
+}
+
+function noBuild(name: string, awaited: Awaited | undefined, error: unknown): never {
+  if (awaited?.message === undefined) throw error
+  throw new AppError('conflict', `${name} has no build yet: ${awaited.message}`)
+}
+
+/** The build of that name, or the newest of the RemoteSync of that name; the error when there is none. */
+async function newestBuild({ api, cluster }: ClusterContext, name: string): Promise<{ build?: Build; error?: unknown }> {
   try {
-    return buildOf(await api.json(`${path}/${encodeURIComponent(name)}`))
+    return { build: buildOf(await (await api()).json(`${buildsPath(cluster.namespace)}/${encodeURIComponent(name)}`)) }
   } catch (error) {
     if (!isAppError(error, 'not_found')) throw error
-    const { queued } = buildListOf(await api.json(path, new URLSearchParams({ limit: '1' })))
-    const waiting = queued.find(({ remoteSync }) => remoteSync === name)
-    if (waiting === undefined) throw error
-    throw new AppError('conflict', `${name} has no build yet: ${waiting.message}`)
+    return { error }
+  }
+}
+
+/** Undefined when there is no RemoteSync of that name, or it cannot be read: then the platform's own answer counts. */
+async function awaitedOf({ cluster }: ClusterContext, name: string, newest: Build | undefined): Promise<Awaited | undefined> {
+  try {
+    const sync = await cluster.client.get(remoteSyncs, { namespace: cluster.namespace, name })
+    return sync && awaitedBuild(sync, newest)
+  } catch (error) {
+    if (isKubeError(error)) return undefined
+    throw error
   }
 }
 

@@ -1,0 +1,35 @@
+// Whether a RemoteSync has a build ahead of the newest one that has a log: the first of all, or that of a commit which was just pushed. Pure.
+import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
+import { findCondition } from '../../../kube/object/conditions.ts'
+import type { Build } from './build-answers.ts'
+
+/** A build follows these by itself. */
+const ahead: ReadonlySet<string> = new Set([
+  reasons.waitingForGrant,
+  reasons.mergePending,
+  reasons.queued,
+  reasons.fetching,
+  reasons.building,
+])
+
+export type Awaited =
+  /** `message`: what it waits for, for people. */
+  | { readonly kind: 'awaited'; readonly message: string }
+  /** `message`: why, for people; undefined when nothing is wrong. */
+  | { readonly kind: 'none'; readonly message: string | undefined }
+
+/** `newest`: the newest build of the RemoteSync; undefined before the first. */
+export function awaitedBuild(
+  { metadata, status }: Pick<RemoteSync, 'metadata' | 'status'>,
+  newest: Pick<Build, 'commit'> | undefined,
+): Awaited {
+  if (newest !== undefined && newest.commit === status?.commit) return { kind: 'none', message: undefined }
+  const ready = findCondition(status?.conditions, 'Ready')
+  if (ready === undefined || (ready.observedGeneration ?? 0) < (metadata.generation ?? 1))
+    return newest === undefined
+      ? { kind: 'awaited', message: 'the platform has not looked at it yet' }
+      : { kind: 'none', message: undefined }
+  const message = `${ready.reason}: ${ready.message}`
+  if (ahead.has(ready.reason)) return { kind: 'awaited', message }
+  return { kind: 'none', message: ready.status === 'True' ? undefined : message }
+}
