@@ -36,7 +36,7 @@ export type ChartInput = {
   readonly tls: boolean
   /** The certificate of the hosts when it is not the ingress's own: a Secret of the tenant, and who issues it. */
   readonly certificate?: { readonly secretName: string; readonly issuer?: { readonly name: string; readonly kind: string } }
-  /** The Secrets with which its pods pull the image; absent when the registry asks for no credential. */
+  /** The Secrets with which its pods pull the image: the platform's, and those that the Application names; absent without any. */
   readonly imagePullSecrets?: readonly string[]
   /**
    * Annotations that the platform adds to the pod templates of Deployments, whatever the chart renders: they differ when something that the

@@ -13,7 +13,14 @@ import {
   tlsField,
 } from './application/domains.ts'
 import { applicationEnvironmentField, environmentSourcesField } from './application/environment.ts'
-import { followTagField, followTagRule, imageReasons, imageReasonTexts, imageStatusFields } from './application/image.ts'
+import {
+  followTagField,
+  followTagRule,
+  imagePullSecretsField,
+  imageReasons,
+  imageReasonTexts,
+  imageStatusFields,
+} from './application/image.ts'
 import { autoscalingReasons, autoscalingReasonTexts, nameField, processField } from './application/process.ts'
 import { releaseFields, releaseReasons, releaseReasonTexts, releaseStatusFields } from './application/releases.ts'
 import { volumeField } from './application/volume.ts'
@@ -40,6 +47,7 @@ export const application = defineKind({
         }),
       ),
       followTag: optional(followTagField),
+      imagePullSecrets: optional(imagePullSecretsField),
       commit: optional(
         commitId(
           'The commit from which the image was built. Only the platform sets it, together with `image`; set it to `null` when you set another `image`.',
@@ -215,7 +223,8 @@ export const application = defineKind({
     QuotaExceeded:
       'The quota of the namespace is used up. The message names what is limited. Request less, delete what is not used, or ask a platform admin.',
     RollingOut: 'New pods are starting. Until they are ready, the earlier version keeps serving.',
-    ImagePullFailed: 'The image cannot be pulled. Check `spec.image`, and that the registry has it.',
+    ImagePullFailed:
+      'The image cannot be pulled. Check `spec.image`, that the registry has it, and for a private image `spec.imagePullSecrets`.',
     Crashing: 'A process exits soon after its start, or runs out of memory. The message names the command that shows its log.',
     ...releaseReasonTexts,
     CommandNotFound: 'The image does not have the program of a process, or no shell. The message names it.',

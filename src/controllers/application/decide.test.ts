@@ -99,6 +99,11 @@ describe('deciding on an Application', () => {
     for (const image of images) expect(decide(facts({ application: app({ image }) }))).toMatchObject({ kind: 'render' })
     const withSecret = facts({ registry: { place, pullSecret: 'sekisho-registry-pull' } })
     expect(decide(withSecret)).toMatchObject({ input: { imagePullSecrets: ['sekisho-registry-pull'] } })
+    const { application } = withSecret
+    const named = { ...application, spec: { ...application.spec, imagePullSecrets: ['ghcr'] } }
+    const both = ['sekisho-registry-pull', 'ghcr']
+    expect(decide({ ...withSecret, application: named })).toMatchObject({ input: { imagePullSecrets: both } })
+    expect(decide(facts({ application: named }))).toMatchObject({ input: { imagePullSecrets: ['ghcr'] } })
   })
 
   test('renders with the redirects that the platform is configured for; the chart does not see them', () => {

@@ -163,6 +163,15 @@ function podAnnotationsOf({ application: { spec }, secrets }: Facts): Pick<Chart
   return Object.keys(podAnnotations).length === 0 ? {} : { podAnnotations }
 }
 
+/** Not the platform's alone where the image is elsewhere: a release job or a sidecar of a chart may have an image of the platform's registry. */
+function pullSecretsOf(
+  { imagePullSecrets = [] }: Facts['application']['spec'],
+  { pullSecret }: Facts['registry'],
+): Pick<ChartInput, 'imagePullSecrets'> {
+  const names = [...(pullSecret === undefined ? [] : [pullSecret]), ...imagePullSecrets]
+  return names.length === 0 ? {} : { imagePullSecrets: names }
+}
+
 function inputOf(facts: Facts, image: string): ChartInput {
   const { application, ingress, registry } = facts
   const { spec, metadata } = application
@@ -180,7 +189,7 @@ function inputOf(facts: Facts, image: string): ChartInput {
     ingressClassName: ingress.className,
     tls: spec.tls !== undefined || ingress.publicUrl.protocol === 'https:',
     ...certificateOf(application),
-    ...(registry.pullSecret === undefined ? {} : { imagePullSecrets: [registry.pullSecret] }),
+    ...pullSecretsOf(spec, registry),
     ...podAnnotationsOf(facts),
   }
 }

@@ -5,7 +5,17 @@ import { buildField, pathsField, subPathField, subPathRule } from '../build-fiel
 import { publicField } from './public.ts'
 
 /** The fields of an Application that belong to one preview, so that no template can have them. */
-const perPreview = ['image', 'followTag', 'commit', 'domains', 'redirects', 'pinnedRelease', 'restartedAt', 'suspend'] as const
+const perPreview = [
+  'image',
+  'followTag',
+  'imagePullSecrets',
+  'commit',
+  'domains',
+  'redirects',
+  'pinnedRelease',
+  'restartedAt',
+  'suspend',
+] as const
 
 /** The spec of the Application of a preview, without what the platform sets for each. */
 export type ApplicationTemplate = Omit<Application['spec'], (typeof perPreview)[number]>

@@ -1,4 +1,5 @@
 // The fields of an Application that are about its image: whether its tag is followed, and what the platform found out about it. Data only.
+import { registrySecretPrefix, reservedSecretPrefix } from '../../names.ts'
 import type { ReasonTexts } from '../../resource.ts'
 import { timestamp } from '../../schema/fields.ts'
 import { flag, integer, list, object, optional, type Rule, text } from '../../schema/schema.ts'
@@ -12,6 +13,23 @@ export const followTagField = flag({
   description:
     'Set it to `true` to follow the tag that `image` names (`latest` when it names none): the platform asks the registry every few minutes which image the tag means, and runs that one by its digest. A new digest makes a release, like any change. It asks without a credential, and only registries that the platform admins listed. `spec.pinnedRelease` pauses it.',
 })
+
+/** `spec.imagePullSecrets`. Nothing of the platform reads these Secrets. */
+export const imagePullSecretsField = list(
+  text({ description: 'The name of a Secret.', max: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' }),
+  {
+    description:
+      'Secrets of the namespace, of the type `kubernetes.io/dockerconfigjson`, with which the nodes pull `image` from a registry that asks for a credential. The platform does not read them. What the platform builds needs none.',
+    max: 4,
+    unique: 'set',
+    rules: [
+      {
+        rule: `self.all(n, !n.startsWith('${reservedSecretPrefix}') && !n.startsWith('${registrySecretPrefix}'))`,
+        message: `names that begin with ${reservedSecretPrefix} or ${registrySecretPrefix} belong to the platform: name a Secret of your own`,
+      },
+    ],
+  },
+)
 
 /** What is by its digest cannot move, and what a RemoteSync builds is not under a tag. */
 export const followTagRule: Rule = {

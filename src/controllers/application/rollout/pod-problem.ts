@@ -16,6 +16,8 @@ const pullFailures: ReadonlySet<string> = new Set([
   'ErrImageNeverPull',
   'RegistryUnavailable',
 ])
+/** What containerd says of an answer 401 or 403, and of a token server that refuses. */
+const asksForCredential = /unauthorized|failed to authorize|authorization failed|pull access denied|forbidden|\b40[13]\b/i
 /** Waiting reasons of a container that is still starting. */
 const starting: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing'])
 
@@ -27,9 +29,13 @@ function bounded(text: string): string {
 function pullProblem(
   image: string,
   { reason = '', message = '' }: { readonly reason?: string; readonly message?: string },
-): string {
-  const cause = message.replace(/^Back-off pulling image "[^"]*"(: \w+: )?/, '').replace(/^rpc error: code = \w+ desc = /, '')
-  return bounded(cause === '' ? reason : cause.replaceAll(`"${image}"`, 'the image').replaceAll(image, 'the image'))
+): Problem {
+  const said = message.replace(/^Back-off pulling image "[^"]*"(: \w+: )?/, '').replace(/^rpc error: code = \w+ desc = /, '')
+  const cause = bounded(said === '' ? reason : said.replaceAll(`"${image}"`, 'the image').replaceAll(image, 'the image'))
+  const cure = asksForCredential.test(cause)
+    ? 'check spec.image; for a private image name a Secret that may pull it in spec.imagePullSecrets'
+    : 'check spec.image and that the registry has it'
+  return { reason: applicationReasons.imagePullFailed, message: `image ${image} cannot be pulled (${cause}): ${cure}` }
 }
 
 function exitProblem(
@@ -51,10 +57,7 @@ function exitProblem(
 function containerProblem(pod: Pod, container: ContainerStatus): Problem | undefined {
   const { waiting, terminated } = container.state ?? {}
   const last = terminated ?? container.lastState?.terminated
-  if (waiting && pullFailures.has(waiting.reason ?? '')) {
-    const message = `image ${container.image} cannot be pulled (${pullProblem(container.image, waiting)}): check spec.image and that the registry has it`
-    return { reason: applicationReasons.imagePullFailed, message }
-  }
+  if (waiting && pullFailures.has(waiting.reason ?? '')) return pullProblem(container.image, waiting)
   if (container.ready) return undefined
   const said = [waiting, last].flatMap(state => state?.message ?? []).join(' ')
   const start = startProblem(container.name, redactTokens(said))

@@ -218,6 +218,17 @@ describe('the problem of a pod', () => {
     expect(waits).toEqual(tries)
   })
 
+  test.each([
+    ['unexpected status from HEAD request to https://ghcr.io/v2/acme/shop/manifests/1: 401 Unauthorized', true],
+    ['failed to authorize: failed to fetch anonymous token: unexpected status: 403 Forbidden', true],
+    ['pull access denied, repository does not exist or may require authorization', true],
+    ['dial tcp: lookup ghcr.io: no such host', false],
+    ['i:1: not found', false],
+  ])('a failed pull with “%s” is about a credential: %s', (message, isPrivate) => {
+    const problem = podProblem([pod({ state: { waiting: { reason: 'ErrImagePull', message } } })])
+    expect(problem?.message.includes('spec.imagePullSecrets')).toBe(isPrivate)
+  })
+
   test('the newest pod decides', () => {
     const old = pod({ state: { terminated: { exitCode: 1 } } })
     const young = pod({ state: { terminated: { exitCode: 2 } } }, { creationTimestamp: '2026-01-02T00:00:00Z' })
