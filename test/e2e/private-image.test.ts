@@ -1,9 +1,12 @@
 // An Application whose image is private: the kubelet pulls it with a Secret of the tenant, which nobody of the tenant reads back.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { tenantNamespace } from '../../dev/demo/context.ts'
 import { applicationManifest } from './manifests.ts'
-import { read, untilReason } from './objects.ts'
+import { type Neighbour, openNeighbour } from './neighbour.ts'
+import { find, read, readyOf, untilReason } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { type PrivateRegistry, startPrivateRegistry } from './private-registry.ts'
 
@@ -12,6 +15,7 @@ const secret = `${name}-pull`
 const reference = `application/${name}`
 let platform: Platform
 let registry: PrivateRegistry
+let neighbour: Neighbour
 
 async function forget(): Promise<void> {
   await platform.remove([reference])
@@ -23,8 +27,10 @@ beforeAll(async () => {
   const { status } = await read(platform.admin, 'application/shop')
   registry = await startPrivateRegistry(readClusterSettings(), String(status?.['image']))
   await forget()
+  neighbour = await openNeighbour(platform, 'e2e-onlooker', 999_003)
 })
 afterAll(async () => {
+  await neighbour.end()
   await forget()
   await registry.close()
   await platform.admin.close()
@@ -45,6 +51,24 @@ test('it runs as soon as the Application names a Secret with which it can be pul
   await untilReason(admin, reference, 'Available', 120)
   expect((await read(admin, reference)).status).toMatchObject({ image, release: 2 })
   expect(await kubectl('dave', ['get', 'secret', secret])).toMatchObject({ code: 1, errors: expect.stringMatching(/forbidden/i) })
+})
+
+test('the pods of another tenant cannot run it, although the node has it by now', async () => {
+  const { admin, asAdministrator } = platform
+  const { namespace } = neighbour
+  const application = { ...applicationManifest(name, { image: registry.image }), metadata: { name, namespace } }
+  const file = join(platform.stateFolder, `${name}.json`)
+  await writeFile(file, JSON.stringify(application))
+  expect(await asAdministrator(['apply', '-f', file])).toMatchObject({ code: 0 })
+  const refused = await vi.waitFor(
+    async () => {
+      const ready = readyOf(await find(admin, reference, namespace))
+      expect(ready?.reason).toBe('ImagePullFailed')
+      return ready
+    },
+    { timeout: 60_000, interval: 500 },
+  )
+  expect(refused?.message).toContain('spec.imagePullSecrets')
 })
 
 test('a Secret of the platform cannot be named', async () => {
