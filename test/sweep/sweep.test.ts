@@ -13,6 +13,7 @@ import { recordOutcome } from '../faults/outcome.ts'
 import { installDefinitions, installKinds } from '../fixtures/application-fixture.ts'
 import { testKubeconfig } from '../fixtures/harness.ts'
 import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
+import { installPolicies } from '../fixtures/policies.ts'
 import { openEnvironment } from './environment/environment.ts'
 import { type Fixture, openFixture } from './environment/fixture.ts'
 import type { Scenario } from './scenario.ts'
@@ -37,12 +38,17 @@ const fewestPoints = 250
 const mostNotReachedPercent = 5
 
 let fixture: Fixture
+let removePolicies: (() => Promise<void>) | undefined
 beforeAll(async () => {
   await installKinds()
   await installDefinitions(kpackDefinitions)
   fixture = await openFixture(testKubeconfig())
+  removePolicies = await installPolicies(fixture.admin, fixture.kubeconfig)
 })
-afterAll(() => fixture?.stop())
+afterAll(async () => {
+  await removePolicies?.()
+  await fixture?.stop()
+})
 
 /** The names under which the product adds its controllers. The apps are assembled but never started. */
 async function registeredControllers(): Promise<readonly string[]> {

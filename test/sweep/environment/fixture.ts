@@ -25,7 +25,6 @@ import { connectServer } from '../../../src/store/database/database.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { type DnsServer, startDnsServer } from '../../fixtures/dns-server.ts'
 import { installRights, tokenOf } from '../../fixtures/platform-rights.ts'
-import { installPolicies } from '../../fixtures/policies.ts'
 import { rolePasswords } from '../../fixtures/production-database.ts'
 import { type SmallRegistry, startSmallRegistry } from '../../fixtures/small-registry.ts'
 import type { Component } from '../subject/messages.ts'
@@ -79,7 +78,6 @@ export async function openFixture(kubeconfig: string, githubNow: () => number = 
   const kube = createKubeClient({ connection, component: 'sweep', clock: systemClock, random: Math.random })
   const admin = createAdminClient(access)
   await installRights(admin)
-  const removePolicies = await installPolicies(admin, kubeconfig)
   const tokens = {
     controllers: await tokenOf(kubeconfig, 'sekisho-controllers'),
     broker: await tokenOf(kubeconfig, 'sekisho-broker'),
@@ -128,7 +126,6 @@ export async function openFixture(kubeconfig: string, githubNow: () => number = 
     query,
     async stop() {
       await subjects.stop()
-      await removePolicies()
       await admin.close()
       await kube.close()
       await registry.close()
