@@ -88,7 +88,7 @@ function pathOf(kind: unknown, namespace: string): string {
 async function refusal(admin: AdminClient, object: JsonObject, namespace: string): Promise<string | undefined> {
   const kind = object['kind']
   // The webhook fills it in.
-  const filled = requesterKinds.some(one => one.kind === kind) ? merged({ spec: { requestedBy } }, object) : object
+  const filled = requesterKinds.some(one => one.kind.kind === kind) ? merged({ spec: { requestedBy } }, object) : object
   const { namespace: _, ...metadata } = merged({ name: 'example' }, isJsonObject(object['metadata']) ? object['metadata'] : {})
   const place = kind === 'ClusterRole' ? {} : { namespace }
   const path = `${pathOf(kind, namespace)}?dryRun=All&fieldValidation=Strict`
