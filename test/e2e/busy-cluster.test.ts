@@ -15,7 +15,7 @@ const name = 'e2e-busy'
 const reference = `application/${name}`
 const timeoutSeconds = 30
 const server = "require('node:http').createServer((q, a) => a.end(process.env.COLOUR)).listen(process.env.PORT)"
-const web = { name: 'web', port: 3000, memory: '64Mi', command: ['node', '-e', server], gracePeriodSeconds: 5 }
+const web = { name: 'web', port: 3000, memory: '64Mi', command: ['node', '-e', server], gracePeriodSeconds: 10 }
 
 let platform: Platform
 let image = ''
