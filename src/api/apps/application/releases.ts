@@ -108,7 +108,7 @@ export const releaseStatusFields = {
         delayed: optional(
           flag({
             description:
-              'True when Kubernetes had not observed its Deployments within ten seconds: nothing is known about it until then.',
+              'True when Kubernetes had not observed its Deployments within a minute, or a third of `spec.rollout.timeoutSeconds` when that is less: nothing is known about it until then.',
           }),
         ),
         observedAt: optional(

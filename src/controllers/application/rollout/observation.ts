@@ -5,20 +5,29 @@ import { applicationReasons } from '../../../api/apps/application.ts'
 import type { Rollout } from './rollout.ts'
 import type { RolloutRecord } from './rollout-record.ts'
 
-/** Short beside the time of any rollout, and longer than a controller that works needs. */
-const usualMilliseconds = 10_000
+/** A cluster where a thousand Applications start at once needs less. */
+const longestUsualSeconds = 60
+/** A rollout with less time counts as delayed after a third of it. */
+const shareOfTime = 1 / 3
 
 /** Milliseconds until a rollout that was not observed counts as delayed; undefined when it does. */
-export function untilDelayed({ startedAt, delayed }: RolloutRecord, now: Date): number | undefined {
-  const left = Date.parse(startedAt) + usualMilliseconds - now.getTime()
+export function untilDelayed({ startedAt, delayed }: RolloutRecord, timeoutSeconds: number, now: Date): number | undefined {
+  const usualSeconds = Math.min(longestUsualSeconds, timeoutSeconds * shareOfTime)
+  const left = Date.parse(startedAt) + usualSeconds * 1000 - now.getTime()
   return delayed === true || left <= 0 ? undefined : left
 }
 
 /** The record with what this look at the Deployments adds to it. Nothing is added in the usual case. */
-export function observedRecord(record: RolloutRecord, { observed }: Pick<Rollout, 'observed'>, now: Date): RolloutRecord {
+export function observedRecord(
+  record: RolloutRecord,
+  { observed }: Pick<Rollout, 'observed'>,
+  timeoutSeconds: number,
+  now: Date,
+): RolloutRecord {
   if (record.observedAt !== undefined) return record
   if (observed) return record.delayed === true ? { ...record, observedAt: now.toISOString() } : record
-  return record.delayed === true || untilDelayed(record, now) !== undefined ? record : { ...record, delayed: true }
+  const counts = record.delayed !== true && untilDelayed(record, timeoutSeconds, now) === undefined
+  return counts ? { ...record, delayed: true } : record
 }
 
 /** The rollout with the delay as the reason why it does not proceed. */

@@ -124,8 +124,11 @@ describe('a rollout', () => {
       reportOf(app, found({ rollout }), new Date(at(seconds)))
     const soon = look(rolling(0), unobserved, 4)
     expect(soon.fields.rollout).toEqual({ release: 2, startedAt: at(0), before: 1 })
-    expect(soon.againMilliseconds).toBe(6000)
-    const late = look(rolling(0), unobserved, 10)
+    expect(soon.againMilliseconds).toBe(56_000)
+    expect(
+      look(rolling(0, { rollout: { timeoutSeconds: 30, whenUnhealthy: 'RollBack' } }), unobserved, 4).againMilliseconds,
+    ).toBe(6000)
+    const late = look(rolling(0), unobserved, 60)
     expect(late.fields.rollout).toEqual({ release: 2, startedAt: at(0), before: 1, delayed: true })
     expect(late.againMilliseconds).toBeUndefined()
     const delayed = rolling(0, {}, late.fields)

@@ -58,8 +58,8 @@ export function reportOf(application: Application, found: Found, now: Date): Rel
     const fields = nextReleaseStatus(status, { ...observed, runs: undefined }, { now })
     return { fields, hold, pinned, note: '', againMilliseconds: undefined }
   }
-  const record = observedRecord(rolloutRecord(status, runs, now), rollout, now)
   const { timeoutSeconds, whenUnhealthy } = rolloutSettings(application)
+  const record = observedRecord(rolloutRecord(status, runs, now), rollout, timeoutSeconds, now)
   const wasReady = status?.release === runs
   const verdict = verdictOf({ record, rollout, pods, refused: refused?.message, wasReady, now }, timeoutSeconds)
   const rollback = whenUnhealthy === 'RollBack' ? rollbackOf(observed, record, verdict, now) : undefined

@@ -63,7 +63,7 @@ export function verdictOf(facts: RolloutFacts, timeoutSeconds: number): Verdict 
   const crash = left > 0 ? crashOf(facts) : undefined
   if (crash !== undefined) return { kind: 'failed', problem: crash }
   if (rollout.complete && refused === undefined) return { kind: 'ready' }
-  if (refused === undefined && !rollout.observed) return { kind: 'wait', milliseconds: untilDelayed(record, now) }
+  if (refused === undefined && !rollout.observed) return { kind: 'wait', milliseconds: untilDelayed(record, timeoutSeconds, now) }
   if (left > 0) return { kind: 'wait', milliseconds: left }
   if (wasReady) return { kind: 'ready' }
   const cause = refused ?? rollout.problem?.message ?? rollout.progress
