@@ -72,6 +72,14 @@ export function createApplications(admin: AdminClient, count: number, from = 0):
   })
 }
 
+/** Plays the Deployment controller, which does not run here: it has observed the Deployments from `from` up to `count`, and no pod is ready. */
+export function observeDeployments(admin: AdminClient, count: number, from: number): Promise<void> {
+  return forEachNumber({ from, count }, 16, number => {
+    const path = `/apis/apps/v1/namespaces/${namespaces[number % namespaces.length]}/deployments/shop-${number}-web/status`
+    return admin.call('PATCH', path, { status: { observedGeneration: 1 } }, 'application/merge-patch+json')
+  })
+}
+
 type ListAnswer = {
   readonly items: readonly unknown[]
   readonly metadata: { readonly remainingItemCount?: number }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import type { Figure } from '../harness/bench.ts'
 import { type MeasuredProgram, startProgram } from '../harness/program.ts'
-import { allChildrenExist, allReported, createApplications, deleteEverything } from './applications.ts'
+import { allChildrenExist, allReported, createApplications, deleteEverything, observeDeployments } from './applications.ts'
 import { hopeless, memoryOf } from './cold-start.ts'
 import type { Fixture } from './fixture.ts'
 import { servedRequests } from './observed/served-requests.ts'
@@ -48,13 +48,17 @@ async function withController<T>(
   }
 }
 
-/** Creates the Applications number `present` to `applications`, and waits for everything that the controller makes of them. */
-function fill(fixture: Fixture, present: number, applications: number, signal: AbortSignal): Promise<void> {
-  return withController(fixture, signal, async program => {
+/**
+ * Creates the Applications number `present` to `applications`, and waits for everything that the controller makes of them. The status of a rollout
+ * that nobody begins with would change after a minute.
+ */
+async function fill(fixture: Fixture, present: number, applications: number, signal: AbortSignal): Promise<void> {
+  await withController(fixture, signal, async program => {
     await createApplications(fixture.admin, applications, present)
     await allChildrenExist(fixture.admin, applications, hopeless(program, signal))
     await allReported(fixture.admin, applications, hopeless(program, signal))
   })
+  await observeDeployments(fixture.admin, applications, present)
 }
 
 /** Resolves with the seconds that a controller that started when all was done needed to reconcile every Application. */
