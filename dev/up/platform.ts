@@ -4,6 +4,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../src/lib/errors.ts'
 import { catalog } from '../cluster/binaries/catalog.ts'
+import { ensureBuildPrograms } from '../cluster/binaries/ensure-all.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import type { Progress } from '../cluster/progress.ts'
 import { adminKubeconfig, type ClusterSettings, devClusterFolder, tenantRegistry } from '../cluster/settings.ts'
@@ -66,10 +67,9 @@ export async function platformUp(settings: ClusterSettings, progress: Progress, 
  * full cache nothing happens. A step that needs a program waits for its build; where that failed, the step builds it again and reports the failure.
  */
 function buildAhead(settings: ClusterSettings, progress: Progress): void {
-  const buildAll = async (): Promise<void> => {
-    for (const entry of [catalog.lifecycle, catalog.kpack, catalog.buildkit]) await ensureBinary(entry, { settings, progress })
-  }
-  buildAll().catch((error: unknown) => progress.note(`building ahead of its use failed: ${messageOf(error)}`))
+  ensureBuildPrograms({ settings, progress }).catch((error: unknown) =>
+    progress.note(`building ahead of its use failed: ${messageOf(error)}`),
+  )
 }
 
 /** The ConfigMap that all pods of the platform read. */

@@ -23,9 +23,10 @@ beforeAll(async () => {
 
 afterAll(() => rm(join(world.people.dave.home, '..'), { recursive: true, force: true }))
 
+const guideText = (name: string): Promise<string> => readFile(join(world.repository, 'docs/guide', name), 'utf8')
+
 /** The `sh` blocks, by the number of their section. */
-async function blocksOfGuide(): Promise<ReadonlyMap<number, string>> {
-  const text = await readFile(join(world.repository, 'docs/guide/first-application.md'), 'utf8')
+function blocksOf(text: string): ReadonlyMap<number, string> {
   const sections = text.split(/^## (?=\d+\. )/m).slice(1)
   return new Map(
     sections.map(section => [
@@ -56,7 +57,7 @@ const twins = [
 
 /** sekisho's command → kubectl's. */
 async function kubectlTwins(): Promise<ReadonlyMap<string, string>> {
-  const text = await readFile(join(world.repository, 'docs/guide/cli.md'), 'utf8')
+  const text = await guideText('cli.md')
   const rows = [...text.matchAll(/^\| `([^`]+)` \| `(kubectl (?:[^`])+)`/gm)]
   return new Map(rows.map(([, ours = '', theirs = '']) => [ours, theirs.replaceAll('\\|', '|')]))
 }
@@ -149,7 +150,8 @@ test('every command of the tutorial does what it says', { timeout: 600_000 }, as
   await giveToTeam(world, name)
   const shell = await openShell(name)
   onTestFinished(() => shell.run('kubectl delete remotesync,application,appsecret "$NAME" --ignore-not-found').then(() => {}))
-  const guide = await blocksOfGuide()
+  const text = await guideText('first-application.md')
+  const guide = blocksOf(text)
   const section = (number: number): string => {
     const block = guide.get(number)
     if (block === undefined) throw new Error(`the guide has no section ${number}`)
@@ -182,7 +184,6 @@ test('every command of the tutorial does what it says', { timeout: 600_000 }, as
     if (twin === undefined) throw new Error(`docs/guide/cli.md has no kubectl command for ${command}`)
     if (!twin.includes('jq ') || existsSync('/usr/bin/jq')) await runTwin(shell, twin.replaceAll(/\bshop\b/g, name))
   }
-  const text = await readFile(join(world.repository, 'docs/guide/first-application.md'), 'utf8')
   const [, ...ends] = /To remove everything: `(.*?)`, and `(.*?)`/.exec(text) ?? []
   expect(ends).toHaveLength(2)
   await shell.run(ends.map(command => command.replaceAll(/\bshop\b/g, name)).join('\n'))

@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { type AdminClient, adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
+import { pods } from '../../src/api/builtin/index.ts'
 import { kinds, requesterKinds } from '../../src/api/registry.ts'
+import type { ResourceType } from '../../src/api/resource.ts'
+import { collectionPath } from '../../src/kube/client/resource-path.ts'
 import { isJsonObject, type JsonObject } from '../../src/lib/json/json-value.ts'
 import { installKinds } from '../fixtures/application-fixture.ts'
 import { testKubeconfig, withNamespace } from '../fixtures/harness.ts'
@@ -23,11 +26,13 @@ const elsewhere: readonly string[] = [
   'Middleware',
 ]
 
-const builtIn: Readonly<Record<string, string>> = {
-  ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
-  Role: '/apis/rbac.authorization.k8s.io/v1/namespaces/{}/roles',
-  Pod: '/api/v1/namespaces/{}/pods',
-}
+const rbac = 'rbac.authorization.k8s.io/v1'
+const accepted: readonly ResourceType[] = [
+  ...kinds,
+  pods,
+  { apiVersion: rbac, kind: 'Role', plural: 'roles', namespaced: true },
+  { apiVersion: rbac, kind: 'ClusterRole', plural: 'clusterroles', namespaced: false },
+]
 
 /** What a part of an object is pasted into. */
 const whole: readonly JsonObject[] = [
@@ -77,22 +82,17 @@ function merged(base: JsonObject, more: JsonObject): JsonObject {
   return { ...base, ...Object.fromEntries(entries) }
 }
 
-function pathOf(kind: unknown, namespace: string): string {
-  const own = kinds.find(one => one.kind === kind)
-  const path = own ? `/apis/${own.group}/v1alpha1/namespaces/{}/${own.plural}` : builtIn[String(kind)]
-  if (path === undefined) throw new Error(`${kind} is not a kind that this test knows`)
-  return path.replace('{}', namespace)
-}
-
 /** What the API server has against the object; undefined when it accepts it. */
 async function refusal(admin: AdminClient, object: JsonObject, namespace: string): Promise<string | undefined> {
   const kind = object['kind']
+  const type = accepted.find(one => one.kind === kind)
+  if (type === undefined) throw new Error(`${kind} is not a kind that this test knows`)
+  const place = type.namespaced ? namespace : undefined
   // The webhook fills it in.
   const filled = requesterKinds.some(one => one.kind.kind === kind) ? merged({ spec: { requestedBy } }, object) : object
   const { namespace: _, ...metadata } = merged({ name: 'example' }, isJsonObject(object['metadata']) ? object['metadata'] : {})
-  const place = kind === 'ClusterRole' ? {} : { namespace }
-  const path = `${pathOf(kind, namespace)}?dryRun=All&fieldValidation=Strict`
-  const { status, body } = await admin.request('POST', path, { ...filled, metadata: { ...metadata, ...place } })
+  const path = `${collectionPath(type, place)}?dryRun=All&fieldValidation=Strict`
+  const { status, body } = await admin.request('POST', path, { ...filled, metadata: { ...metadata, namespace: place } })
   return status < 300 ? undefined : `${kind}: ${status} ${JSON.stringify(body)}`
 }
 

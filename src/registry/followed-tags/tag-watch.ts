@@ -1,6 +1,6 @@
-// What followed tags mean, asked in the background: a registry cannot be watched, and a slow one must not hold a worker of the controller. An answer that
-// says something new wakes those who follow the tag. Equal tags of all tenants are one entry with one request; tenants take turns; a registry that asks for fewer requests gets none until its pause is over. In
-// memory only: what a tag meant last is in the status of each Application.
+// What followed tags mean, asked in the background: a registry cannot be watched, and a slow one must not hold a worker of the controller. An answer
+// that says something new wakes those who follow the tag. Equal tags of all tenants are one entry with one request; tenants take turns; a registry
+// that asks for fewer requests gets none until its pause is over. In memory only: what a tag meant last is in the status of each Application.
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { createFairLimit } from '../../lib/limits/fair-limit.ts'
@@ -46,7 +46,7 @@ const longestPause = 3_600_000
 const shortestPause = 60_000
 /** When too many wait for their turn, and at least before the next look. */
 const refusedLook = 10_000
-const soonest = 1000
+const usualSoonest = 1000
 
 function clamped(milliseconds: number): number {
   return Math.min(Math.max(milliseconds, shortestPause), longestPause)
@@ -59,6 +59,7 @@ export function createTagWatch({ read, clock, everyMilliseconds }: TagWatchDeps)
   /** Host → the end of its pause. Only hosts of the administrators' list. */
   const pauses = new Map<string, number>()
   const listeners: ((name: string) => void)[] = []
+  const soonest = Math.min(usualSoonest, everyMilliseconds)
 
   async function answerOf(tag: FollowedTag): Promise<TagAnswer> {
     const left = (pauses.get(tag.registry.host) ?? 0) - elapsed(clock)
@@ -91,9 +92,9 @@ export function createTagWatch({ read, clock, everyMilliseconds }: TagWatchDeps)
 
   /** While the registry is asked, its answer is what wakes: this is when to ask again if it confirms what is known. */
   function look({ dueAt, asking }: Entry, key: string): number {
-    if (asking) return everyMilliseconds * spreadOf(key) + Math.min(soonest, everyMilliseconds)
+    if (asking) return everyMilliseconds * spreadOf(key) + soonest
     const left = dueAt - elapsed(clock)
-    return left > 0 ? Math.max(left, Math.min(soonest, everyMilliseconds)) : refusedLook
+    return left > 0 ? Math.max(left, soonest) : refusedLook
   }
 
   return {

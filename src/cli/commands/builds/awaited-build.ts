@@ -1,6 +1,6 @@
 // Whether a RemoteSync has a build ahead of the newest one that has a log: the first of all, or that of a commit which was just pushed. Pure.
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
-import { findCondition } from '../../../kube/object/conditions.ts'
+import { findCondition, reportedGeneration } from '../../../kube/object/conditions.ts'
 import type { Build } from './build-answers.ts'
 
 /** A build follows these by itself. */
@@ -25,7 +25,7 @@ export function awaitedBuild(
 ): Awaited {
   if (newest !== undefined && newest.commit === status?.commit) return { kind: 'none', message: undefined }
   const ready = findCondition(status?.conditions, 'Ready')
-  if (ready === undefined || (ready.observedGeneration ?? 0) < (metadata.generation ?? 1))
+  if (ready === undefined || reportedGeneration(status) < (metadata.generation ?? 1))
     return newest === undefined
       ? { kind: 'awaited', message: 'the platform has not looked at it yet' }
       : { kind: 'none', message: undefined }

@@ -22,10 +22,14 @@ export type Rollout = {
 
 type Counts = Readonly<{ wanted: number; updated: number; available: number; observed: boolean; complete: boolean }>
 
+function isObserved({ metadata, status }: Deployment): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1)
+}
+
 function counts(deployment: Deployment): Counts {
   const { status } = deployment
   const wanted = deployment.spec?.replicas ?? 1
-  const observed = (status?.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 1)
+  const observed = isObserved(deployment)
   const updated = observed ? (status?.updatedReplicas ?? 0) : 0
   const available = status?.availableReplicas ?? 0
   const complete = observed && updated === wanted && (status?.replicas ?? 0) === updated && available >= wanted
@@ -33,8 +37,8 @@ function counts(deployment: Deployment): Counts {
 }
 
 function deploymentProblem(deployment: Deployment): Problem | undefined {
-  const { name, generation = 1 } = deployment.metadata
-  if ((deployment.status?.observedGeneration ?? 0) < generation) return undefined
+  const { name } = deployment.metadata
+  if (!isObserved(deployment)) return undefined
   const find = (type: string, status: string) =>
     deployment.status?.conditions?.find(item => item.type === type && item.status === status)
   const failure = find('ReplicaFailure', 'True')
