@@ -356,3 +356,23 @@ test('every cluster-wide object is its own tenant: none waits for another', asyn
   expect(runs).toEqual(['a', 'b'])
   await stop()
 })
+
+test('a controller may say how many workers one namespace gets; the others are for the others', async () => {
+  const running: string[] = []
+  const { runner, stop, cache } = runnerOf(
+    async ({ key, signal }) => {
+      running.push(key.namespace ?? '')
+      await new Promise(resolve => signal.addEventListener('abort', resolve))
+      return done
+    },
+    { concurrency: 5, perTenant: 2 },
+  )
+  cache.replace([
+    ...Array.from({ length: 10 }, (_, index) => thing(`x-${index}`, { namespace: 'flood' })),
+    thing('single', { namespace: 'other' }),
+  ])
+  runner.begin()
+  await settle()
+  expect(running.toSorted()).toEqual(['flood', 'flood', 'other'])
+  await stop()
+})

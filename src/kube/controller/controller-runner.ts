@@ -57,7 +57,7 @@ export function createControllerRunner(definition: ControllerDefinition, deps: R
   const queue = createWorkQueue({
     clock,
     tenantOf,
-    perTenant: Math.max(1, concurrency - 1),
+    perTenant: definition.perTenant ?? Math.max(1, concurrency - 1),
     onReady: schedule,
     onAdd: () => metrics?.added(),
     onTake: waited => metrics?.taken(waited / 1000),

@@ -47,8 +47,10 @@ export type ControllerDefinition = {
   /** Limits which objects of the owned kinds are cached. */
   readonly ownsLabelSelector?: string
   readonly watches?: readonly Watch[]
-  /** Number of workers, default 5. A key is never in two of them, and the keys of one namespace never occupy all of them. */
+  /** Number of workers, default 5. A key is never in two of them. */
   readonly concurrency?: number
+  /** How many of them may work for one namespace at a time. Default: all but one. */
+  readonly perTenant?: number
   /** Default 120 000. */
   readonly timeoutMilliseconds?: number
   /** Every object is reconciled again after about this time (±10 %); 0 = never. Default 10 minutes. */
