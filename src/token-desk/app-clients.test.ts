@@ -38,6 +38,7 @@ function fixture() {
       const secret = secrets.get(name)
       return secret === undefined ? { kind: closed.has(name) ? 'forbidden' : 'absent' } : { kind: 'found', secret }
     },
+    isLeader: () => true,
     log: silentLog,
     clock: systemClock,
   })

@@ -27,6 +27,8 @@ export type GitHubAppsDeps = {
   readonly apps: Pick<Cache<ClusterGitHubApp>, 'get'>
   /** Reads a Secret of the platform namespace. */
   readonly secretOf: ReadNamedSecret
+  /** Of the replicas that act as the App, the leader may make most of its tokens. */
+  readonly isLeader: () => boolean
   readonly log: Log
   readonly clock: Clock
   readonly fetch?: Fetch
@@ -98,12 +100,13 @@ function missingKey({ spec }: ClusterGitHubApp, forbidden: readonly string[]): s
 function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, privateKeys: readonly SecretString[]): GitHubApp {
   const { host, appId, clientId, endpoints: given } = app.spec
   const endpoints = endpointsOf({ host, ...(given === undefined ? {} : { endpoints: given }) })
-  const { log, clock, fetch } = deps
+  const { isLeader, log, clock, fetch } = deps
   const client = createAppClient({
     endpoints,
     appId,
     clientId,
     privateKeys,
+    isLeader,
     log,
     clock,
     ...(fetch === undefined ? {} : { fetch }),

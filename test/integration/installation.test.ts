@@ -60,6 +60,7 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Inst
   const githubApps = createGitHubApps({
     apps: manager.cache(clusterGitHubApp),
     secretOf: createPlatformSecrets({ client, clock }),
+    isLeader: manager.isLeader,
     log,
     clock,
   })

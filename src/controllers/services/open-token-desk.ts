@@ -37,7 +37,7 @@ export async function openTokenDesk(deps: ControllersDeps, secretOf: ReadNamedSe
   const { isLeader } = manager
   const apps = manager.cache(clusterGitHubApp)
   const tenantsIn = tenantsByNamespace(manager.cache(tenant))
-  const githubApps = createGitHubApps({ apps, secretOf, log, clock })
+  const githubApps = createGitHubApps({ apps, secretOf, isLeader, log, clock })
   const installations = manager.cache(installation)
   const counted = createCountedAudit({ audit: store.audit, clock, log })
   const deskDeps = {

@@ -30,6 +30,8 @@ export type AppClientDeps = {
   readonly clientId: string
   /** One, or two during a rotation; tried in order. */
   readonly privateKeys: readonly SecretString[]
+  /** Decides the share of this process in the App's pace of new tokens. Default: no other process acts as the App. */
+  readonly isLeader?: () => boolean
   readonly log: Log
   readonly clock: Clock
   readonly fetch?: Fetch
@@ -54,8 +56,8 @@ export type InstallationPage = {
 export type AppClient = {
   readonly app: () => Promise<AppFacts>
   /**
-   * Why no token would be requested of GitHub now: it is unreachable, asked us to wait, or many were requested for this installation; undefined when one
-   * would be.
+   * Why no token would be requested of GitHub now: it is unreachable, asked us to wait, or many were requested for this installation or the App; undefined
+   * when one would be.
    */
   readonly mintRefusal: (installationId: number) => AppError | undefined
   /** undefined when this App does not have such an installation. */
@@ -101,7 +103,7 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   // Octokit sends one token request at a time for each bucket: one that GitHub does not answer must not stop those of other tenants.
   const minting = (installationId: number) => createClient({ ...deps, circuit }, `mint:${name}:${installationId}`)
   const signed = createAppSigner(deps)
-  const pace = createMintPace(deps.clock)
+  const pace = createMintPace(deps.clock, deps.isLeader ?? (() => true))
   const mintRefusal: AppClient['mintRefusal'] = installationId => circuit.refusal() ?? pace.refusal(installationId)
 
   const signedRequest = async <T>(route: string, request: (authorization: string) => Promise<T>): Promise<T> => {

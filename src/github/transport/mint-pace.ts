@@ -1,14 +1,32 @@
-// How many tokens may be made for one installation. GitHub counts the requests of an App, which all tenants share, and refuses all of them for the rest of
-// the minute when there were too many: 900 points a minute, of which a write costs five, are 180 tokens. So what one tenant causes stays below that.
+// How many tokens may be made. GitHub counts the requests of an App, which all tenants share, and refuses all of them for the rest of the minute when
+// there were too many: 900 points a minute, of which a write costs five, are 180 tokens. So all installations together stay below that over two
+// replicas, and one of them alone leaves room for the others.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { takeToken } from '../../lib/limits/token-bucket.ts'
+import { type Rate, takeToken, tokensIn } from '../../lib/limits/token-bucket.ts'
 import { githubReasons } from './failure.ts'
 
-/** 60 at once, then one a second: at most 120 in a minute. */
-const ofInstallation = { burst: 60, millisecondsPerToken: 1000 }
+/**
+ * Of the App, by one process: at most 115 and 45 in a minute, so that a leader and one other replica leave 100 points for reads and redeliveries. The leader
+ * has more, because controllers ask as well as workloads.
+ */
+const ofApp = {
+  leader: { burst: 40, millisecondsPerToken: 800 },
+  follower: { burst: 15, millisecondsPerToken: 2000 },
+} satisfies Record<string, Rate>
+
+/** Of one installation, by one process: at most 120 in a minute. */
+const ofInstallation: Rate = { burst: 60, millisecondsPerToken: 1000 }
+
+/**
+ * An installation within this rate has precedence: all others leave ten of the App's tokens. A push needs two or three tokens, and ten installations that
+ * request without end do not use up in a minute what comes in a minute.
+ */
+const precedence: Rate = { burst: 4, millisecondsPerToken: 10_000 }
+const leftForPrecedence = 10
+
 const mostInstallations = 10_000
 /** There are ten tokens by then: of a hundred who wait, not all retry every second. */
 const retryAfterSeconds = 10
@@ -20,25 +38,50 @@ export type MintPace = {
   readonly take: (installationId: number) => void
 }
 
+/** The buckets of an installation. */
+type Used = { readonly own: number; readonly precedence: number | undefined }
+
 /** In memory: of one App, in one process. */
-export function createMintPace(clock: Clock): MintPace {
-  const reserved = new BoundedMap<number>(mostInstallations)
-  const next = (installationId: number) => {
-    const now = elapsed(clock)
-    const known = reserved.get(String(installationId))
-    // Only tokens that are there are taken, so a later time is from a clock that was set back: nobody waits for the hours it lost.
-    return takeToken(ofInstallation, known !== undefined && known > now ? undefined : known, now)
-  }
+export function createMintPace(clock: Clock, isLeader: () => boolean): MintPace {
+  const installations = new BoundedMap<Used>(mostInstallations)
+  let app: number | undefined
+  const rateOfApp = (): Rate => (isLeader() ? ofApp.leader : ofApp.follower)
+
   return {
     refusal(installationId) {
-      if (next(installationId).wait === 0) return undefined
-      return new AppError('too_many_requests', 'many tokens of this installation were requested within a minute', {
-        reason: githubReasons.rateLimited,
-        retryAfterSeconds,
-      })
+      const now = elapsed(clock)
+      const used = installations.get(String(installationId))
+      if (available(ofInstallation, used?.own, now) < 1) return tooMany('this installation')
+      const left = available(precedence, used?.precedence, now) >= 1 ? 0 : leftForPrecedence
+      return available(rateOfApp(), app, now) < 1 + left ? tooMany('this GitHub App') : undefined
     },
     take(installationId) {
-      reserved.set(String(installationId), next(installationId).reserved)
+      const now = elapsed(clock)
+      const used = installations.get(String(installationId))
+      const preceding = available(precedence, used?.precedence, now) >= 1
+      installations.set(String(installationId), {
+        own: taken(ofInstallation, used?.own, now),
+        precedence: preceding ? taken(precedence, used?.precedence, now) : used?.precedence,
+      })
+      app = taken(rateOfApp(), app, now)
     },
   }
+}
+
+/** Only tokens that are there are taken, so a later time is from a clock that was set back: nobody waits for the hours it lost. */
+function known(bucket: number | undefined, now: number): number | undefined {
+  return bucket !== undefined && bucket > now ? undefined : bucket
+}
+
+function available(rate: Rate, bucket: number | undefined, now: number): number {
+  return tokensIn(rate, known(bucket, now), now)
+}
+
+function taken(rate: Rate, bucket: number | undefined, now: number): number {
+  return takeToken(rate, known(bucket, now), now).reserved
+}
+
+function tooMany(of: string): AppError {
+  const details = { reason: githubReasons.rateLimited, retryAfterSeconds }
+  return new AppError('too_many_requests', `many tokens of ${of} were requested within a minute`, details)
 }

@@ -21,3 +21,8 @@ export function takeToken(
   const reserved = Math.max(bucket ?? fullest, fullest) + rate.millisecondsPerToken
   return { reserved, wait: Math.max(0, reserved - now) }
 }
+
+/** How many tokens are available now; a fraction is the part of the next one. */
+export function tokensIn(rate: Rate, bucket: number | undefined, now: number): number {
+  return Math.min(rate.burst, (now - (bucket ?? Number.NEGATIVE_INFINITY)) / rate.millisecondsPerToken)
+}
