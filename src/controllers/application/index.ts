@@ -47,7 +47,7 @@ import {
 } from './gather.ts'
 import { hostsOfIngress, type IngressAddress, wantedHosts } from './hosts.ts'
 import type { FollowedTags } from './image/followed-tag.ts'
-import { createImageContentsReader, type ImageReader } from './image/read-contents.ts'
+import { createImageContentsReader, type ImageContentsReader, type ImageReader } from './image/read-contents.ts'
 import { fieldManager } from './objects/apply-objects.ts'
 import { createManifestSource } from './objects/manifest-source.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
@@ -139,8 +139,15 @@ function tagAnswers({ applications }: ApplicationCaches, tags: Pick<FollowedTags
   }
 }
 
+/** What registries answer about images. */
+function readImages(images: Pick<ImageContentsReader, 'onRead'>): Watch {
+  return { attach: (_source, enqueue) => images.onRead(key => enqueue(key, { initial: false })) }
+}
+
+type Answers = { readonly tags: FollowedTags; readonly images: ImageContentsReader }
+
 /** Everything that a decision is made from, except what an Application owns. */
-function watchesOf(caches: ApplicationCaches, ingress: IngressAddress, tags: FollowedTags): readonly Watch[] {
+function watchesOf(caches: ApplicationCaches, ingress: IngressAddress, { tags, images }: Answers): readonly Watch[] {
   const wanting = (hosts: readonly string[]): readonly Application[] =>
     hosts.flatMap(host => caches.applications.byIndex(hostIndex, host))
   const sharesHost = (changed: Application): readonly ObjectKey[] =>
@@ -169,6 +176,7 @@ function watchesOf(caches: ApplicationCaches, ingress: IngressAddress, tags: Fol
     watches(persistentVolumeClaims, applicationOf, labelled),
     watches(pods, applicationOf, { ...labelled, predicate: partChanged(problemFields) }),
     tagAnswers(caches, tags),
+    readImages(images),
   ]
 }
 
@@ -196,6 +204,7 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     eventsOn: [],
   })
   const { changePace = createChangePace(deps.clock), tags = noTags } = deps
+  const images = createImageContentsReader(deps.registry, deps.clock)
   const all: ApplicationDeps = {
     ...deps,
     changePace,
@@ -204,7 +213,7 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     caches,
     status,
     outcomes,
-    images: createImageContentsReader(deps.registry, deps.clock),
+    images,
     manifests: createManifestSource(deps.renderer),
     snapshots: createSnapshots(client),
     knownLogin: createKnownLogins(manager.cache(repositoryGrant)),
@@ -219,7 +228,7 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     perTenant: 2,
     owns: [deployments, services, ingresses, cronJobs, jobs, release],
     ownsLabelSelector: applicationSelector,
-    watches: watchesOf(caches, deps.ingress, tags),
+    watches: watchesOf(caches, deps.ingress, { tags, images }),
     reconcile: context => reconcileApplication(all, context),
   }
   return sayingMissingRights(definition, { cache: caches.applications, says: inStatus(status, deps.clock), clock: deps.clock })

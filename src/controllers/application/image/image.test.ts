@@ -185,6 +185,25 @@ describe('reading images', () => {
     expect(asked).toHaveLength(1)
   })
 
+  test('all who asked learn once when it is read, also after a failure', async () => {
+    const { asked, reader, clock } = registry()
+    const woken: string[] = []
+    reader.onRead(({ namespace, name }) => woken.push(`${namespace}/${name}`))
+    const other = app()
+    const [first, second] = [app(), { ...other, metadata: { ...other.metadata, name: 'second' } }]
+    for (const one of [first, second, first]) reader.stateOf(one)
+    expect(woken).toEqual([])
+    asked[0]?.answer({ kind: 'unreadable', message: 'away', permanent: false })
+    await settle()
+    expect(woken).toEqual([`acme/${first.metadata.name}`, 'acme/second'])
+    await clock.advance(10_000)
+    expect(reader.stateOf(first)).toMatchObject({ kind: 'unreadable' })
+    asked[1]?.answer({ kind: 'labels', ...procfile })
+    await settle()
+    expect(woken.slice(2)).toEqual([`acme/${first.metadata.name}`])
+    expect(reader.stateOf(first)).toMatchObject({ kind: 'known' })
+  })
+
   test('a failure is repeated after a while, and said until then', async () => {
     const { asked, reader, clock } = registry()
     reader.stateOf(app())

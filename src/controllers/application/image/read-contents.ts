@@ -1,6 +1,7 @@
 // Reads what images say about their processes, in the background: a registry that does not answer must not hold a worker of the controller.
 // Only images of the platform's registry below the tenant's own path are read, by digest; what was read is kept here and in the status.
 import type { Application } from '../../../api/apps/application.ts'
+import { keyOf, keyText, type ObjectKey } from '../../../api/resource.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/errors.ts'
@@ -22,23 +23,25 @@ export type ImageReader = {
 
 /** Safe for concurrent use. */
 export type ImageContentsReader = {
-  /** What is known; starts a read when nothing is. */
+  /** What is known; starts a read when nothing is, at whose end the listeners learn of this Application. */
   readonly stateOf: (application: Application) => ContentsState
+  readonly onRead: (listener: (application: ObjectKey) => void) => void
 }
 
-type Entry = { readonly startedAt: number; answer?: ReadContents; retryAt?: number }
+/** `waiting`: the Applications that asked while it was read, by their keys. */
+type Entry = { readonly waiting: Map<string, ObjectKey>; answer?: ReadContents; retryAt?: number }
 
 const mostKept = 1000
 const mostAtOnce = 8
-/** A read that the registry answers at once is over by then. */
-const firstLookMilliseconds = 50
-const laterLookMilliseconds = 1000
+/** A place among those `mostAtOnce` is looked for so often. */
+const nextPlaceMilliseconds = 1000
 const retryMilliseconds = 10_000
 const pinned = /@sha256:[0-9a-f]{64}$/
 
 /** Nothing is read before it is asked for. */
 export function createImageContentsReader({ place, labelsOf }: ImageReader, clock: Clock): ImageContentsReader {
   const entries = new BoundedMap<Entry>(mostKept)
+  const listeners: ((application: ObjectKey) => void)[] = []
   let reading = 0
 
   async function read(image: string, entry: Entry): Promise<void> {
@@ -52,32 +55,38 @@ export function createImageContentsReader({ place, labelsOf }: ImageReader, cloc
       reading -= 1
     }
     if (entry.answer.kind === 'unreadable' && !entry.answer.permanent) entry.retryAt = elapsed(clock) + retryMilliseconds
+    const waiting = [...entry.waiting.values()]
+    entry.waiting.clear()
+    for (const application of waiting) for (const listener of listeners) listener(application)
   }
 
-  function stateOf(image: string): ContentsState {
+  function stateOf(image: string, application: ObjectKey): ContentsState {
     const known = entries.get(image)
     if (known?.answer !== undefined && (known.retryAt === undefined || elapsed(clock) < known.retryAt)) return known.answer
-    if (known !== undefined && known.answer === undefined) return pending(known)
-    if (reading >= mostAtOnce) return { kind: 'pending', againMilliseconds: laterLookMilliseconds }
-    const entry: Entry = { startedAt: elapsed(clock) }
+    if (known !== undefined && known.answer === undefined) return pending(known, application)
+    if (reading >= mostAtOnce) return known?.answer ?? { kind: 'pending', againMilliseconds: nextPlaceMilliseconds }
+    const entry: Entry = { waiting: new Map() }
     entries.set(image, entry)
+    const state = pending(entry, application)
     void read(image, entry)
-    return known?.answer ?? pending(entry)
+    return known?.answer ?? state
   }
 
-  function pending({ startedAt }: Entry): ContentsState {
-    const isNew = elapsed(clock) - startedAt < laterLookMilliseconds
-    return { kind: 'pending', againMilliseconds: isNew ? firstLookMilliseconds : laterLookMilliseconds }
+  function pending({ waiting }: Entry, application: ObjectKey): ContentsState {
+    waiting.set(keyText(application), application)
+    return { kind: 'pending', againMilliseconds: retryMilliseconds }
   }
 
   return {
-    stateOf({ spec, metadata, status }) {
+    onRead: listener => void listeners.push(listener),
+    stateOf(application) {
+      const { spec, metadata, status } = application
       const { image } = spec
       if (image === undefined || !needsContents(spec) || !pinned.test(image)) return { kind: 'unread' }
       const found = placeOfImage(image, place)
       if (found.kind !== 'tenant' || found.namespace !== metadata.namespace) return { kind: 'unread' }
       const kept = status?.imageContents
-      return kept?.image === image ? { kind: 'known', contents: kept } : stateOf(image)
+      return kept?.image === image ? { kind: 'known', contents: kept } : stateOf(image, keyOf(application))
     },
   }
 }
