@@ -73,7 +73,7 @@ function judgeReady({ status, reason, message }: Ready, { refusals, toldOf, watc
 
 async function untilJudged(
   { admin, watcher }: World,
-  { refusals, refusedIn, toldOf, harm, seconds = 20 }: ObjectAttempt,
+  { refusals, refusedIn, toldOf, harm, seconds = 40 }: ObjectAttempt,
   path: string,
 ): Promise<Verdict> {
   let last = 'no condition'

@@ -7,7 +7,8 @@ import { platformAddresses } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
 import { type Bounds, boundsOf } from './bounds.ts'
 import { type Measured, useAsBystander, useOnce } from './bystander.ts'
-import { type Flood, floods } from './kinds.ts'
+import type { Flood } from './flood.ts'
+import { floods } from './kinds.ts'
 import { openLoop, outcomesText } from './load.ts'
 
 const few = 3

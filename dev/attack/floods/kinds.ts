@@ -3,26 +3,13 @@ import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { Agent, request } from 'undici'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { corePath, groupPath, mergePatch } from '../cluster/api-attempts.ts'
-import { emptyApplication } from '../deputies/manifests.ts'
+import { corePath, groupPath } from '../cluster/api-attempts.ts'
 import { newBrowser } from '../outside/visitor.ts'
 import { serviceAccountToken } from '../world/actors.ts'
 import { agentName } from '../world/agent-pod.ts'
-import { applicationsPath, type World } from '../world/world.ts'
-import type { Causes } from './bounds.ts'
-
-export type Flood = {
-  readonly name: string
-  readonly as: string
-  readonly tries: string
-  readonly perSecond: number
-  /** Default: refusals alone. */
-  readonly causes?: Causes
-  /** Made ready before the clock runs. Resolves to what one request is; the number counts from 0. */
-  readonly prepare: (world: World) => Promise<FloodSource>
-}
-
-export type FloodSource = { readonly once: (number: number) => Promise<string>; readonly end?: () => Promise<void> }
+import type { World } from '../world/world.ts'
+import { chartChanges, secretChanges } from './application-changes.ts'
+import type { Flood, FloodSource } from './flood.ts'
 
 /** A stranger on another address than the bystander: the bridge of the pods, where this host has one. */
 function strangerAgent(world: World): Agent {
@@ -173,30 +160,6 @@ async function onboardings(world: World): Promise<FloodSource> {
   }
 }
 
-const lanes = 20
-
-async function renders(world: World): Promise<FloodSource> {
-  const image = await world.ownImage()
-  for (let lane = 0; lane < lanes; lane++) {
-    const json = emptyApplication(`attack-lane-${lane}`, {
-      image,
-      processes: [{ name: 'web', port: 3000, replicas: 0, memory: '64Mi' }],
-    })
-    await world.journal.note({ kind: 'object', path: `${applicationsPath}/attack-lane-${lane}` })
-    await world.api('gary', 'POST', applicationsPath, { json })
-  }
-  return {
-    async once(number) {
-      const json = { spec: { env: [{ name: 'NUMBER', value: String(number) }] } }
-      const answer = await world.api('gary', 'PATCH', `${applicationsPath}/attack-lane-${number % lanes}`, {
-        json,
-        contentType: mergePatch,
-      })
-      return String(answer.status)
-    },
-  }
-}
-
 const delivery = {
   'content-type': 'application/json',
   'x-github-event': 'push',
@@ -260,6 +223,13 @@ export const floods: readonly Flood[] = [
     as: 'gary, admin of globex',
     tries: 'Twenty Applications whose charts are rendered again with every change, ten changes a second.',
     perSecond: 10,
-    prepare: renders,
+    prepare: chartChanges,
+  },
+  {
+    name: 'app-secrets',
+    as: 'gary, admin of globex',
+    tries: 'One AppSecret that twenty Applications use, changed ten times a second: each change concerns all of them.',
+    perSecond: 10,
+    prepare: secretChanges,
   },
 ]

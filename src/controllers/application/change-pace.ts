@@ -2,24 +2,55 @@
 // controllers and the nodes share with all tenants: a tenant that changes Applications all day waits for itself. In memory: only the leader
 // reconciles.
 import type { Application } from '../../api/apps/application.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
+import type { Facts } from './gather.ts'
+import { hasMoved } from './image/followed-tag.ts'
 
 /** All Applications that a tenant may have by default can change at once; then one a second. */
 const ofTenant = { burst: 50, millisecondsPerToken: 1000 }
+const mostApplications = 10_000
 
 export type ChangePace = {
   /**
-   * 0 when the Application may be brought to its present generation, or to what its tag means now, which counts; otherwise the milliseconds to wait.
+   * 0 when the Application may be brought to its present generation and its changed inputs, which counts; otherwise the milliseconds to wait. `inputs` as
+   * `changedInputs` returns them.
    */
-  readonly wait: (application: Application, tagMoved: boolean) => number
+  readonly wait: (application: Application, inputs: string | undefined) => number
+}
+
+/**
+ * What changes an Application without a new generation: AppSecrets, of which one may belong to fifty Applications, and the tag that it follows. Undefined
+ * while they are as they were at its newest release.
+ */
+export function changedInputs({
+  application,
+  followed,
+  releases,
+}: Pick<Facts, 'application' | 'followed' | 'releases'>): string | undefined {
+  const { headers, secretVersions } = releases
+  const [newest] = headers
+  const sameSecrets = newest === undefined || sameJson(newest.spec.secretVersions ?? {}, secretVersions)
+  if (sameSecrets && !hasMoved(application, followed)) return undefined
+  return canonicalJson([followed?.digest ?? null, secretVersions])
 }
 
 /** Full budgets. A generation that was observed already costs nothing, so what runs is kept running at any time. */
 export function createChangePace(clock: Clock): ChangePace {
   const changes = createKeyedBuckets(ofTenant, clock)
+  /** By uid: the changed inputs that were counted, because an Application that is refused stays behind them. */
+  const counted = new BoundedMap<string>(mostApplications)
   return {
-    wait: ({ metadata, status }, tagMoved) =>
-      status?.observedGeneration === metadata.generation && !tagMoved ? 0 : changes.take(metadata.namespace ?? ''),
+    wait({ metadata, status }, inputs) {
+      const { uid = '', namespace = '', generation } = metadata
+      const isObserved = status?.observedGeneration === generation
+      if (isObserved && (inputs === undefined || counted.get(uid) === inputs)) return 0
+      const wait = changes.take(namespace)
+      if (wait === 0 && inputs !== undefined) counted.set(uid, inputs)
+      return wait
+    },
   }
 }

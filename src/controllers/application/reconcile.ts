@@ -12,7 +12,7 @@ import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../k
 import type { Clock } from '../../lib/clock.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { StatusWriter } from '../status-writer.ts'
-import type { ChangePace } from './change-pace.ts'
+import { type ChangePace, changedInputs } from './change-pace.ts'
 import { decide } from './decide.ts'
 import type { Manifest } from './desired.ts'
 import { claimDomains } from './domains/claim-domains.ts'
@@ -20,7 +20,7 @@ import type { DomainProofs } from './domains/domain-proofs.ts'
 import { redirectingCondition } from './domains/redirects.ts'
 import { type Facts, factsOf, type GatherDeps, gather, isFoundByOwner } from './gather.ts'
 import { hostsOf, hostsOfIngress, isLost, urlOf } from './hosts.ts'
-import { followedStatus, hasMoved } from './image/followed-tag.ts'
+import { followedStatus } from './image/followed-tag.ts'
 import { foundIn, runningIn } from './image/processes.ts'
 import { liveApplication } from './live-application.ts'
 import { applyObjects, prune, type Target } from './objects/apply-objects.ts'
@@ -225,7 +225,7 @@ export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<
   const known = gather(deps, key)
   if (!known || known.application.metadata.deletionTimestamp !== undefined) return done
   const { followed } = known
-  const wait = deps.changePace.wait(known.application, hasMoved(known.application, followed))
+  const wait = deps.changePace.wait(known.application, changedInputs(known))
   if (wait > 0) return requeueAfter(wait)
   const unread = pendingMilliseconds(known)
   if (unread !== undefined) return requeueAfter(unread)
