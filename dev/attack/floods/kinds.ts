@@ -228,8 +228,8 @@ export const floods: readonly Flood[] = [
   {
     name: 'app-secrets',
     as: 'gary, admin of globex',
-    tries: 'One AppSecret that twenty Applications use, changed ten times a second: each change concerns all of them.',
-    perSecond: 10,
+    tries: 'One AppSecret that twenty Applications use, changed twice a second: each change concerns all of them.',
+    perSecond: 2,
     prepare: secretChanges,
   },
 ]
