@@ -5,11 +5,12 @@ import { isAppError, messageOf } from '../lib/errors.ts'
 export type Unreachable = {
   readonly kind: 'unreachable'
   readonly message: string
-  /** The pause that GitHub asked for. */
+  /** The pause that GitHub asked for, or the platform's own pace. */
   readonly retryAfterSeconds: number | undefined
 }
 
-const shortestMilliseconds = 30_000
+const unaskedMilliseconds = 30_000
+const leastMilliseconds = 1000
 const longestMilliseconds = 3_600_000
 
 /** `error` is what a call to GitHub, or a step before it, threw. */
@@ -18,7 +19,8 @@ export function unreachable(error: unknown): Unreachable {
   return { kind: 'unreachable', message: messageOf(error), retryAfterSeconds }
 }
 
-/** Nothing wakes a controller when GitHub answers again: wait as long as GitHub asks, at least `shortest` and at most an hour. */
-export function retryMilliseconds({ retryAfterSeconds = 0 }: Unreachable, shortest = shortestMilliseconds): number {
-  return Math.min(Math.max(shortest, retryAfterSeconds * 1000), longestMilliseconds)
+/** Nothing wakes a controller when GitHub answers again: wait as long as was asked for, at most an hour, and `unasked` when nobody did. */
+export function retryMilliseconds({ retryAfterSeconds }: Unreachable, unasked = unaskedMilliseconds): number {
+  if (retryAfterSeconds === undefined) return unasked
+  return Math.min(Math.max(leastMilliseconds, retryAfterSeconds * 1000), longestMilliseconds)
 }

@@ -9,10 +9,11 @@ const lanes = 20
 const secrets = groupPath('apps.sekisho.dev/v1alpha1', neighbourNamespace, 'appsecrets')
 const secret = 'attack-flood'
 
+/** One that is there already is from an earlier try. */
 async function create(world: World, path: string, json: { readonly metadata: { readonly name: string } }): Promise<void> {
   await world.journal.note({ kind: 'object', path: `${path}/${json.metadata.name}` })
   const { status, text } = await world.api('gary', 'POST', path, { json })
-  if (status !== 201) throw new Error(`gary cannot create ${json.metadata.name}: ${status} ${text}`)
+  if (status !== 201 && status !== 409) throw new Error(`gary cannot create ${json.metadata.name}: ${status} ${text}`)
 }
 
 /** Applications `<prefix>-0` to `<prefix>-19`. */

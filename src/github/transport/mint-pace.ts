@@ -9,11 +9,11 @@ import { type Rate, takeToken, tokensIn } from '../../lib/limits/token-bucket.ts
 import { githubReasons } from './failure.ts'
 
 /**
- * Of the App, by one process: at most 115 and 45 in a minute, so that a leader and one other replica leave 100 points for reads and redeliveries. The leader
- * has more, because controllers ask as well as workloads.
+ * Of the App, by one process: at most 126 and 45 in a minute, so that a leader and one other replica leave 45 points for reads. The leader has more, because
+ * controllers ask as well as workloads.
  */
 const ofApp = {
-  leader: { burst: 40, millisecondsPerToken: 800 },
+  leader: { burst: 55, millisecondsPerToken: 850 },
   follower: { burst: 15, millisecondsPerToken: 2000 },
 } satisfies Record<string, Rate>
 
