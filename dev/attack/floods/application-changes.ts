@@ -9,19 +9,28 @@ const lanes = 20
 const secrets = groupPath('apps.sekisho.dev/v1alpha1', neighbourNamespace, 'appsecrets')
 const secret = 'attack-flood'
 
-/** One that is there already is from an earlier try. */
-async function create(world: World, path: string, json: { readonly metadata: { readonly name: string } }): Promise<void> {
-  await world.journal.note({ kind: 'object', path: `${path}/${json.metadata.name}` })
-  const { status, text } = await world.api('gary', 'POST', path, { json })
-  if (status !== 201 && status !== 409) throw new Error(`gary cannot create ${json.metadata.name}: ${status} ${text}`)
+type Manifest = { readonly metadata: { readonly name: string }; readonly spec: Readonly<Record<string, unknown>> }
+
+/** One that is there already, from an earlier flood, is changed: there is no room for twice as many in the quota. */
+async function write(world: World, collection: string, json: Manifest): Promise<void> {
+  const { name } = json.metadata
+  const path = `${collection}/${name}`
+  await world.journal.note({ kind: 'object', path })
+  const created = await world.api('gary', 'POST', collection, { json })
+  const { status, text } =
+    created.status === 409
+      ? await world.api('gary', 'PATCH', path, { json: { spec: json.spec }, contentType: mergePatch })
+      : created
+  if (status >= 300) throw new Error(`gary cannot write ${name}: ${status} ${text}`)
 }
 
-/** Applications `<prefix>-0` to `<prefix>-19`. */
-async function createLanes(world: World, prefix: string, spec: Readonly<Record<string, unknown>>): Promise<void> {
+const laneOf = (number: number): string => `attack-lane-${number % lanes}`
+
+async function writeLanes(world: World, spec: Readonly<Record<string, unknown>>): Promise<void> {
   const image = await world.ownImage()
   const processes = [{ name: 'web', port: 3000, replicas: 0, memory: '64Mi' }]
   for (let lane = 0; lane < lanes; lane++)
-    await create(world, applicationsPath, emptyApplication(`${prefix}-${lane}`, { image, processes, ...spec }))
+    await write(world, applicationsPath, emptyApplication(laneOf(lane), { image, processes, ...spec }))
 }
 
 async function patched(world: World, path: string, spec: Readonly<Record<string, unknown>>): Promise<string> {
@@ -30,10 +39,9 @@ async function patched(world: World, path: string, spec: Readonly<Record<string,
 
 /** Twenty Applications, one after the other. */
 export async function chartChanges(world: World): Promise<FloodSource> {
-  await createLanes(world, 'attack-lane', {})
+  await writeLanes(world, {})
   return {
-    once: number =>
-      patched(world, `${applicationsPath}/attack-lane-${number % lanes}`, { env: [{ name: 'NUMBER', value: String(number) }] }),
+    once: number => patched(world, `${applicationsPath}/${laneOf(number)}`, { env: [{ name: 'NUMBER', value: String(number) }] }),
   }
 }
 
@@ -41,7 +49,7 @@ export async function chartChanges(world: World): Promise<FloodSource> {
 export async function secretChanges(world: World): Promise<FloodSource> {
   const values = (number: number) => ({ values: { NUMBER: String(number) } })
   const appSecret = { apiVersion: 'apps.sekisho.dev/v1alpha1', kind: 'AppSecret', metadata: { name: secret }, spec: values(-1) }
-  await create(world, secrets, appSecret)
-  await createLanes(world, 'attack-reader', { envFrom: [{ secret }] })
+  await write(world, secrets, appSecret)
+  await writeLanes(world, { envFrom: [{ secret }] })
   return { once: number => patched(world, `${secrets}/${secret}`, values(number)) }
 }
