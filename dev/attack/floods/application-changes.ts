@@ -11,7 +11,7 @@ const secret = 'attack-flood'
 
 type Manifest = { readonly metadata: { readonly name: string }; readonly spec: Readonly<Record<string, unknown>> }
 
-/** One that is there already, from an earlier flood, is changed: there is no room for twice as many in the quota. */
+/** Creates the object, or changes the one that an earlier flood created: the quota does not allow a second set. */
 async function write(world: World, collection: string, json: Manifest): Promise<void> {
   const { name } = json.metadata
   const path = `${collection}/${name}`

@@ -52,16 +52,15 @@ export function createMintPace(clock: Clock, isLeader: () => boolean): MintPace 
       const now = elapsed(clock)
       const used = installations.get(String(installationId))
       if (available(ofInstallation, used?.own, now) < 1) return tooMany('this installation')
-      const left = available(precedence, used?.precedence, now) >= 1 ? 0 : leftForPrecedence
+      const left = hasPrecedence(used, now) ? 0 : leftForPrecedence
       return available(rateOfApp(), app, now) < 1 + left ? tooMany('this GitHub App') : undefined
     },
     take(installationId) {
       const now = elapsed(clock)
       const used = installations.get(String(installationId))
-      const preceding = available(precedence, used?.precedence, now) >= 1
       installations.set(String(installationId), {
         own: taken(ofInstallation, used?.own, now),
-        precedence: preceding ? taken(precedence, used?.precedence, now) : used?.precedence,
+        precedence: hasPrecedence(used, now) ? taken(precedence, used?.precedence, now) : used?.precedence,
       })
       app = taken(rateOfApp(), app, now)
     },
@@ -75,6 +74,10 @@ function known(bucket: number | undefined, now: number): number | undefined {
 
 function available(rate: Rate, bucket: number | undefined, now: number): number {
   return tokensIn(rate, known(bucket, now), now)
+}
+
+function hasPrecedence(used: Used | undefined, now: number): boolean {
+  return available(precedence, used?.precedence, now) >= 1
 }
 
 function taken(rate: Rate, bucket: number | undefined, now: number): number {
