@@ -11,17 +11,14 @@ const secret = 'attack-flood'
 
 type Manifest = { readonly metadata: { readonly name: string }; readonly spec: Readonly<Record<string, unknown>> }
 
-/** Creates the object, or changes the one that an earlier flood created: the quota does not allow a second set. */
+/** Changes the object that an earlier flood created, or creates it. In this order: where the quota is used up, creating it again is refused by that. */
 async function write(world: World, collection: string, json: Manifest): Promise<void> {
-  const { name } = json.metadata
-  const path = `${collection}/${name}`
+  const { metadata, spec } = json
+  const path = `${collection}/${metadata.name}`
   await world.journal.note({ kind: 'object', path })
-  const created = await world.api('gary', 'POST', collection, { json })
-  const { status, text } =
-    created.status === 409
-      ? await world.api('gary', 'PATCH', path, { json: { spec: json.spec }, contentType: mergePatch })
-      : created
-  if (status >= 300) throw new Error(`gary cannot write ${name}: ${status} ${text}`)
+  const changed = await world.api('gary', 'PATCH', path, { json: { spec }, contentType: mergePatch })
+  const { status, text } = changed.status === 404 ? await world.api('gary', 'POST', collection, { json }) : changed
+  if (status >= 300) throw new Error(`gary cannot write ${metadata.name}: ${status} ${text}`)
 }
 
 const laneOf = (number: number): string => `attack-lane-${number % lanes}`
