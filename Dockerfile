@@ -51,4 +51,5 @@ ENV PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin \
     GIT_TERMINAL_PROMPT=0
 LABEL org.opencontainers.image.title=sekisho org.opencontainers.image.licenses=Apache-2.0
 USER 65532:65532
-ENTRYPOINT ["node", "src/standalone.ts"]
+# docs/adr/0055: V8 must not allocate what one request needs in its old generation.
+ENTRYPOINT ["node", "--no-allocation-site-pretenuring", "src/standalone.ts"]

@@ -112,6 +112,14 @@ describe('the Dockerfile', () => {
     ).toEqual(config.labels)
   })
 
+  test('starts every process that serves requests without allocation-site pretenuring, as the forms do (docs/adr/0055)', () => {
+    const forms = ['admission', 'broker', 'controllers'].map(name => read(`deploy/production/${name}.yaml`))
+    const commands = [...forms, `command: [${config.entrypoint?.join(', ')}]`].map(
+      text => /command: \[(node.*)\]/.exec(text)?.[1],
+    )
+    for (const command of commands) expect(command?.split(', ')).toContain('--no-allocation-site-pretenuring')
+  })
+
   test('sees of the repository only what it copies: no tests, no examples, no state', () => {
     const lines = read('.dockerignore')
       .split('\n')

@@ -12,6 +12,7 @@ import { tenant } from '../api/tenancy/tenant.ts'
 import type { KubeClient } from '../kube/client/client.ts'
 import type { Manager } from '../kube/manager.ts'
 import type { Clock } from '../lib/clock.ts'
+import { derivedFrom } from '../lib/derived.ts'
 import type { Log } from '../lib/log.ts'
 import { createResealLoop } from '../store/resealing/reseal-loop.ts'
 import { createSharedKeyCheck } from '../store/resealing/shared-key.ts'
@@ -116,7 +117,14 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   const inbox = createInboxWorker({ inbox: store.inbox, handle: item => handleDelivery(deliveryDeps, item), clock, random, log })
 
   const { publicUrl } = settings
-  const issuer = await createBrokerIssuer({ publicUrl, store, people, headers: () => securityHeaders(headers()), clock, log })
+  const issuer = await createBrokerIssuer({
+    publicUrl,
+    store,
+    people,
+    headers: derivedFrom(headers, securityHeaders),
+    clock,
+    log,
+  })
   const sweeper = createSweeper({ store, onboardingController, isLeader, clock, log })
   const losses = { kube, audit: store.audit, keys: issuer.issuerKeys, issuer: publicUrl.origin, clock, log }
   const checkpoints = createCheckpointExport({
@@ -181,11 +189,13 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
 /** A form may end at GitHub (install the App) or at a program on the person's own computer (kubectl). */
 function createHeaders({ settings, manager }: BrokerDeps): () => SecurityHeaderOptions {
   const apps = manager.cache(clusterGitHubApp)
-  return () => {
-    const app = apps.get({ name: settings.githubApp })
-    const github = app === undefined ? [] : [new URL(endpointsOfApp(app).web).origin]
-    return { formTargets: [...github, 'http://127.0.0.1:*'], strictTransport: true }
-  }
+  return derivedFrom(
+    () => apps.get({ name: settings.githubApp }),
+    app => {
+      const github = app === undefined ? [] : [new URL(endpointsOfApp(app).web).origin]
+      return { formTargets: [...github, 'http://127.0.0.1:*'], strictTransport: true }
+    },
+  )
 }
 
 async function createServer(
@@ -199,7 +209,7 @@ async function createServer(
     proxyProtocol: settings.proxyProtocol === 'required',
     provenClient: proven,
     ...(certificate ? { certificate } : {}),
-    headers: () => ({ ...headers(), ownScripts: true }),
+    headers: derivedFrom(headers, of => ({ ...of, ownScripts: true })),
     errorPage: (answer, requestId) => errorPage(answer.message, requestId, answer.status),
   })
   await server.register(cookie)

@@ -2,6 +2,7 @@
 // A page whose form leads to another origin must list that origin in `formTargets`.
 // Source: https://owasp.org/www-project-secure-headers/ and CSP Level 3 (form-action is also applied to redirects after a form).
 import type { FastifyInstance } from 'fastify'
+import { derivedFrom } from '../lib/derived.ts'
 
 export type SecurityHeaderOptions = {
   /** Origins that a form may lead to besides our own, such as https://github.com or http://127.0.0.1:*. */
@@ -40,10 +41,11 @@ export function securityHeaders(options: SecurityHeaderOptions): Readonly<Record
   }
 }
 
-/** Sets the headers on every reply, and `cache-control: no-store` unless a route changes it. */
+/** Sets the headers on every reply, and `cache-control: no-store` unless a route changes it. They are computed when `options` returns another object. */
 export function addSecurityHeaders(server: FastifyInstance, options: () => SecurityHeaderOptions): void {
+  const headers = derivedFrom(options, present => ({ ...securityHeaders(present), 'cache-control': 'no-store' }))
   server.addHook('onRequest', (_request, reply, next) => {
-    reply.headers({ ...securityHeaders(options()), 'cache-control': 'no-store' })
+    reply.headers(headers())
     next()
   })
 }

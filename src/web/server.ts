@@ -41,7 +41,7 @@ export type WebServerOptions = NodeServerOptions & {
   readonly trustedProxies?: AddressList
   /** Recognises clients that are counted by themselves rather than by their address. */
   readonly provenClient?: ProvenClient
-  /** Called for every reply, because the allowed form targets can change while the server runs. */
+  /** Called for every reply, because the allowed form targets can change while the server runs; another object means other headers. */
   readonly headers?: () => SecurityHeaderOptions
   /** The error page for browsers. Without it, and for programs, errors are JSON. */
   readonly errorPage?: (answer: ErrorAnswer, requestId: string) => Html

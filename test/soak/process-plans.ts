@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import type { KeyPairFiles } from '../../dev/cluster/pki/openssl.ts'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
+import { platformConfig } from '../../dev/images/recipes/platform.ts'
 import type { TestPostgres } from '../../dev/postgres/start-postgres.ts'
 import type { Mode as Form } from '../../src/admission/identities.ts'
 import type { ServerStoreOptions } from '../../src/store/open-store.ts'
@@ -66,7 +67,8 @@ export async function productionDatabases(
 /** `store` opens the database of the one process. */
 export function standalonePlans(sources: PlanSources, store: Variables): readonly ProcessPlan[] {
   const variables = { ...brokerVariables(sources), ...controllersVariables, ...admissionVariables(sources), ...store }
-  return [{ name: 'standalone', program: ['src/standalone.ts'], account: 'sekisho', variables }]
+  const [, ...program] = platformConfig().entrypoint ?? []
+  return [{ name: 'standalone', program, account: 'sekisho', variables }]
 }
 
 export function productionPlans(sources: PlanSources, stores: Databases): readonly ProcessPlan[] {

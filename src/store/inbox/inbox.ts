@@ -63,7 +63,7 @@ export function createInbox(deps: {
     },
     overflow,
     // While one statement waits for the disk, the next ones are read and sent.
-    sideBySide: { most: 2, waiting: 16 },
+    sideBySide: { most: 2, waiting: 32 },
   })
   const endings = createGroupCommit<Ended, true>({
     mostItems: mostInStatement,

@@ -17,8 +17,8 @@ export type ProgramOptions = {
   readonly processor?: number
 }
 
-/** What Node.js gets in the image of the platform (NODE_OPTIONS in the Dockerfile), for our side: the default of a large machine is eight times that. */
-export const platformNodeOptions: readonly string[] = ['--max-semi-space-size=8']
+/** What Node.js gets where the platform runs (NODE_OPTIONS and the commands of the forms, docs/adr/0055), for our side. The default semi-space of a large machine is eight times that. */
+export const platformNodeOptions: readonly string[] = ['--max-semi-space-size=8', '--no-allocation-site-pretenuring']
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -16,11 +16,8 @@ import { webhookSecret } from './push-deliveries.ts'
 
 const { location, sealingKeys } = readStoreSettings(process.env)
 const { broker: store } = await openStore({ ...location, sealingKeys, clock, log })
-const server = await createWebServer({
-  log,
-  clock,
-  headers: () => ({ formTargets: ['https://github.com', 'http://127.0.0.1:*'], strictTransport: true }),
-})
+const headers = { formTargets: ['https://github.com', 'http://127.0.0.1:*'], strictTransport: true }
+const server = await createWebServer({ log, clock, headers: () => headers })
 await server.register(cookie)
 await server.register(formbody, { bodyLimit: 65_536 })
 await registerWebhooks(server, {
