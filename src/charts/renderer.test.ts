@@ -1,4 +1,5 @@
 // The renderer with real worker threads: whatever a chart does wrong is an outcome and never affects the next rendering.
+import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ChartInput, ChartSource } from './chart-input.ts'
@@ -98,26 +99,29 @@ describe('chart renderer', () => {
   })
 })
 
-test('all tenants share one thread, which stays while it is warmed up, ends when it is not used, and starts again when it is needed', async () => {
-  let threads = 0
-  let started = 0
+/** The threads that this process starts during the test. */
+function countThreads(): { alive: number; started: number } {
+  const threads = { alive: 0, started: 0 }
   const count = (worker: Worker): void => {
-    threads += 1
-    started += 1
+    threads.alive += 1
+    threads.started += 1
     worker.once('exit', () => {
-      threads -= 1
+      threads.alive -= 1
     })
   }
   process.on('worker', count)
+  onTestFinished(() => void process.off('worker', count))
+  return threads
+}
+
+test('all tenants share one thread, which stays while it is warmed up, ends when it is not used, and starts again when it is needed', async () => {
+  const threads = countThreads()
   const renderer = createChartRenderer({ idleMilliseconds: 300 })
-  onTestFinished(async () => {
-    process.off('worker', count)
-    await renderer.stop()
-  })
+  onTestFinished(() => renderer.stop())
   const atOnce = () => Promise.all(['anna', 'bert', 'carl'].map(namespace => renderer.render(web, { ...input, namespace }, 5000)))
   const rendered = [0, 1, 2].map(() => expect.objectContaining({ kind: 'rendered' }))
   expect(await atOnce()).toEqual(rendered)
-  expect(started).toBe(1)
+  expect(threads.started).toBe(1)
   // For longer than it is kept unused.
   let warmed = 0
   const keepWarm = setInterval(() => {
@@ -126,10 +130,28 @@ test('all tenants share one thread, which stays while it is warmed up, ends when
   }, 50)
   await vi.waitFor(() => expect(warmed).toBe(20), 10_000)
   clearInterval(keepWarm)
-  expect([threads, started]).toEqual([1, 1])
-  await vi.waitFor(() => expect(threads).toBe(0), 10_000)
+  expect(threads).toEqual({ alive: 1, started: 1 })
+  await vi.waitFor(() => expect(threads.alive).toBe(0), 10_000)
   expect(await atOnce()).toEqual(rendered)
-  expect(started).toBe(2)
+  expect(threads.started).toBe(2)
+})
+
+test('the thread ends a minute after its last use, not a minute after that was looked at', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const threads = countThreads()
+  const renderer = createChartRenderer()
+  onTestFinished(() => renderer.stop())
+  const started = once(process, 'worker')
+  renderer.warmUp()
+  await started
+  vi.advanceTimersByTime(50_000)
+  renderer.warmUp()
+  vi.advanceTimersByTime(59_999)
+  expect(threads).toEqual({ alive: 1, started: 1 })
+  vi.advanceTimersByTime(1)
+  vi.useRealTimers()
+  await vi.waitFor(() => expect(threads.alive).toBe(0), 10_000)
 })
 
 test('the thread is not ended while it renders, however long that takes', async () => {

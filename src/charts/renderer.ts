@@ -48,23 +48,26 @@ export function createChartRenderer(options: RendererOptions = {}): ChartRendere
   let stopped = false
   let trimming: NodeJS.Timeout | undefined
 
+  /** Not before it has been idle for long enough; a rendering in progress calls `markUsed` when it ends. */
   function trim(): void {
     trimming = undefined
-    if (rendering || performance.now() - usedAt < idleMilliseconds) {
-      trimLater()
+    const idle = performance.now() - usedAt
+    if (rendering) return
+    if (idle < idleMilliseconds) {
+      trimAfter(idleMilliseconds - idle)
       return
     }
     void thread?.end()
     thread = undefined
   }
 
-  function trimLater(): void {
-    if (!stopped) trimming ??= setTimeout(trim, idleMilliseconds).unref()
+  function trimAfter(milliseconds: number): void {
+    if (!stopped) trimming ??= setTimeout(trim, milliseconds).unref()
   }
 
   function markUsed(): void {
     usedAt = performance.now()
-    trimLater()
+    trimAfter(idleMilliseconds)
   }
 
   function warmThread(): ChartRunner {
