@@ -36,8 +36,9 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts', 'test/attack/**/*.test.ts'],
           globalSetup: ['test/fixtures/global-setup.ts'],
-          // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only.
-          maxWorkers: 2,
+          // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. With two of them at a time, two
+          // processors are idle for a third of the time, because tests wait for controllers.
+          maxWorkers: 3,
           retry,
           testTimeout: 60_000,
           hookTimeout: 120_000,

@@ -1,5 +1,6 @@
 // What webhooks about one pull request cost GitHub while ten forks wait: questions about that one only. A complete broker with webhooks, a real API server
 // and the controller of PreviewApprovals against the GitHub emulator.
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createComment } from '../../dev/github/actions/pull-requests/comments.ts'
 import type { PullRequest } from '../../dev/github/state/repositories.ts'
@@ -63,8 +64,9 @@ test('a push, a new pull request and a comment ask about no fork but the one tha
     () => environment.github,
     () => systemClock,
   )
-  await push('dave', `${namespace}/shop`, 'main-work', 'one')
-  await open('dave', 'main-work')
+  const branch = `work-${randomUUID()}`
+  await push('dave', `${namespace}/shop`, branch, 'one')
+  await open('dave', branch)
   const [, second, third] = pulls
   if (second === undefined || third === undefined) return expect.fail('too few pull requests')
   createComment(fixture.actionOf('mia'), second.number, `/sekisho approve ${second.head.sha}`)
@@ -72,8 +74,9 @@ test('a push, a new pull request and a comment ask about no fork but the one tha
   // Whatever the first webhooks asked about was asked before, or together with, this one.
   createComment(fixture.actionOf('dave'), third.number, `/sekisho approve ${third.head.sha}`)
   await approvalOf(third.head.sha)
-  // The pull request, its comments and its reviews.
-  expect(asked(since).toSorted((a, b) => a - b)).toEqual([
+  // The pull request, its comments and its reviews. The last one may have been asked about for its opening first, and for the comment only now.
+  const others = asked(since).filter(number => number !== last.number)
+  expect(others.toSorted((a, b) => a - b)).toEqual([
     ...Array.from({ length: 3 }, () => second.number),
     ...Array.from({ length: 3 }, () => third.number),
   ])
