@@ -36,8 +36,8 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts', 'test/attack/**/*.test.ts'],
           globalSetup: ['test/fixtures/global-setup.ts'],
-          // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. With two of them at a time, two
-          // processors are idle for a third of the time, because tests wait for controllers.
+          // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. More of them than the two processors of
+          // a small machine, because they wait for controllers most of the time.
           maxWorkers: 3,
           retry,
           testTimeout: 60_000,
