@@ -1,6 +1,6 @@
 // Six projects: unit (no network but loopback), integration, faults and sweep (a real API server, started once), e2e and replicas (the running dev
 // cluster).
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
@@ -36,9 +36,9 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts', 'test/attack/**/*.test.ts'],
           globalSetup: ['test/fixtures/global-setup.ts'],
-          // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. More of them than the two processors of
-          // a small machine, because they wait for controllers most of the time.
-          maxWorkers: 3,
+          // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. One for each processor, and at most
+          // as many as one API server was tried with.
+          maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
           retry,
           testTimeout: 60_000,
           hookTimeout: 120_000,
