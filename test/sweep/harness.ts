@@ -128,9 +128,19 @@ async function stopSubject(worker: Worker): Promise<void> {
 
 export function runUndisturbed(run: ScenarioRun): Promise<Undisturbed> {
   return inEnvironment(run, undefined, async ({ environment }) => {
-    await quiet(environment)
-    const writes = [...environment.crash.writes()]
-    return { state: await stateOf(environment, run.scenario), writes }
+    const state = await waitUntil(
+      'nothing is being deleted any more',
+      async () => {
+        await quiet(environment)
+        const found = await stateOf(environment, run.scenario)
+        // What is being deleted is on its way: garbage collection and finalizers may take longer than `quiet` waits for the next write.
+        const ending = Object.keys(found).filter(name => found[name]?.includes('"deleting":true'))
+        if (ending.length > 0) throw new Error(ending.join(', '))
+        return found
+      },
+      patience,
+    )
+    return { state, writes: [...environment.crash.writes()] }
   })
 }
 
