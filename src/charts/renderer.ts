@@ -51,10 +51,10 @@ export function createChartRenderer(options: RendererOptions = {}): ChartRendere
   /** Not before it has been idle for long enough; a rendering in progress calls `markUsed` when it ends. */
   function trim(): void {
     trimming = undefined
-    const idle = performance.now() - usedAt
     if (rendering) return
-    if (idle < idleMilliseconds) {
-      trimAfter(idleMilliseconds - idle)
+    const left = idleMilliseconds - (performance.now() - usedAt)
+    if (left > 0) {
+      trimAfter(left)
       return
     }
     void thread?.end()
