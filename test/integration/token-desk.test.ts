@@ -6,6 +6,7 @@ import { installation } from '../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { wakeAnnotation } from '../../src/api/names.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { isCounted } from '../../src/controllers/tenant/decide.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { tokenRoutes } from '../../src/token-desk/index.ts'
@@ -100,6 +101,30 @@ describe('Tenant', () => {
     await waitUntil('only viewers are bound', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
     await client.delete(roleBindings, { namespace, name: 'sekisho:tenant-viewer' })
     await waitUntil('the binding is back', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
+  })
+
+  test('recreates a quota that the cluster has not counted', async () => {
+    const fixture = await readyTenant()
+    const { client, namespace } = fixture
+    const key = { namespace, name: 'tenant-kinds' }
+    const counted = await client.get(resourceQuotas, key)
+    expect(isCounted(counted)).toBe(true)
+    // As it is when a kind is newer than the quota. The quota controller does not count again because of a status.
+    const admin = await adminClientFor(testKubeconfig())
+    onTestFinished(() => admin.close())
+    const path = `/api/v1/namespaces/${namespace}/resourcequotas/tenant-kinds/status`
+    await admin.call('PATCH', path, { status: { used: null } }, 'application/merge-patch+json')
+    let wakes = 0
+    const recreated = async () => {
+      const found = await client.get(resourceQuotas, key)
+      if (found?.metadata.uid !== counted?.metadata.uid && isCounted(found)) return true
+      // Quotas do not wake a Tenant, and the controller's cache learns of the status a moment later.
+      const annotations = { [wakeAnnotation]: `${++wakes}` }
+      await client.mergePatch(tenant, { name: namespace }, { metadata: { annotations } }, { fieldManager: 'test' })
+      return undefined
+    }
+    await waitUntil('the quota is recreated and counted', recreated, patience)
+    await ready(fixture)
   })
 
   test('gives the platform its rights again when somebody takes them away, and keeps them until the namespace is empty', async () => {
