@@ -30,31 +30,38 @@ async function timed(list: number[], use: () => Promise<unknown>): Promise<void>
   list.push(performance.now() - started)
 }
 
-type Pods = {
-  readonly items: readonly {
-    readonly metadata: {
-      readonly name: string
-      readonly uid: string
-      readonly creationTimestamp: string
-      readonly deletionTimestamp?: string
-    }
-    readonly status: { readonly phase?: string }
-  }[]
+type PodMetadata = {
+  readonly name: string
+  readonly uid: string
+  readonly creationTimestamp: string
+  readonly deletionTimestamp?: string
 }
 
-/** The token desk as a workload of acme asks it, from this host: as its newest pod, because every push replaces the others. */
+type Pods = { readonly items: readonly { readonly metadata: PodMetadata; readonly status: { readonly phase?: string } }[] }
+
+/** The token desk as a workload of acme asks it, from this host. A push may replace the pod while it asks: then its successor asks. */
 async function askToken(world: World): Promise<void> {
+  const pod = await newestPod(world)
+  try {
+    await askTokenAs(world, pod)
+  } catch (error) {
+    const successor = await newestPod(world)
+    if (successor.uid === pod.uid) throw error
+    await askTokenAs(world, successor)
+  }
+}
+
+async function newestPod(world: World): Promise<PodMetadata> {
   const { items } = (await world.admin.call('GET', `/api/v1/namespaces/${tenantNamespace}/pods`)) as Pods
   const running = items.filter(({ metadata, status }) => status.phase === 'Running' && metadata.deletionTimestamp === undefined)
   const pod = running.toSorted((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp))[0]
   if (pod === undefined) throw new Error('acme runs no pod')
-  const bearer = await serviceAccountToken(world.admin, {
-    namespace: tenantNamespace,
-    name: 'default',
-    audiences: ['sekisho'],
-    pod: pod.metadata,
-  })
-  const answer = await deskRequest(platformAddress(world.targets, 8444), bearer)
+  return pod.metadata
+}
+
+async function askTokenAs({ admin, targets }: World, pod: PodMetadata): Promise<void> {
+  const bearer = await serviceAccountToken(admin, { namespace: tenantNamespace, name: 'default', audiences: ['sekisho'], pod })
+  const answer = await deskRequest(platformAddress(targets, 8444), bearer)
   if (answer !== 200) throw new Error(`the desk answers ${answer}`)
 }
 

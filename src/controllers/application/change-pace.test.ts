@@ -9,10 +9,10 @@ function changed(namespace: string, generation: number, observedGeneration: numb
   return { metadata, spec: {}, status: { observedGeneration } } as unknown as Application
 }
 
-test('a tenant changes fifty Applications at once and then one a second; others and what runs do not wait', async () => {
+test('a tenant changes ten Applications at once and then one a second; others and what runs do not wait', async () => {
   const clock = createFakeClock()
   const pace = createChangePace(clock)
-  for (let change = 0; change < 50; change++) expect(pace.wait(changed('globex', change + 2, change + 1), undefined)).toBe(0)
+  for (let change = 0; change < 10; change++) expect(pace.wait(changed('globex', change + 2, change + 1), undefined)).toBe(0)
   expect(pace.wait(changed('globex', 200, 199), undefined)).toBe(1000)
   expect(pace.wait(changed('globex', 200, 200), undefined)).toBe(0)
   expect(pace.wait(changed('acme', 2, 1), undefined)).toBe(0)
@@ -25,14 +25,14 @@ test('a changed AppSecret or tag counts for each Application like a change of th
   const clock = createFakeClock()
   const pace = createChangePace(clock)
   const of = (number: number): Application => changed('globex', 2, 2, `u${number}`)
-  for (let number = 0; number < 50; number++) expect(pace.wait(of(number), 'v1')).toBe(0)
-  expect(pace.wait(of(50), 'v1')).toBe(1000)
-  expect(pace.wait(of(50), undefined)).toBe(0)
+  for (let number = 0; number < 10; number++) expect(pace.wait(of(number), 'v1')).toBe(0)
+  expect(pace.wait(of(10), 'v1')).toBe(1000)
+  expect(pace.wait(of(10), undefined)).toBe(0)
   expect(pace.wait(of(0), 'v1')).toBe(0)
   expect(pace.wait(of(0), 'v2')).toBe(1000)
   await clock.advance(1000)
-  expect(pace.wait(of(50), 'v1')).toBe(0)
-  expect(pace.wait(of(50), 'v1')).toBe(0)
+  expect(pace.wait(of(10), 'v1')).toBe(0)
+  expect(pace.wait(of(10), 'v1')).toBe(0)
 })
 
 type Inputs = Parameters<typeof changedInputs>[0]

@@ -10,8 +10,11 @@ import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 import type { Facts } from './gather.ts'
 import { hasMoved } from './image/followed-tag.ts'
 
-/** All Applications that a tenant may have by default can change at once; then one a second. */
-const ofTenant = { burst: 50, millisecondsPerToken: 1000 }
+/**
+ * Ten Applications of a tenant can change at once; then one a second. Fifty at once, which a tenant may have by default, kept the API server of a small
+ * cluster busy for ten seconds, in which every request of other tenants was slow.
+ */
+const ofTenant = { burst: 10, millisecondsPerToken: 1000 }
 const mostApplications = 10_000
 
 export type ChangePace = {
