@@ -182,6 +182,18 @@ describe.each(databases)('the store on $name', ({ start }) => {
       body: Buffer.from(body),
     })
 
+    test('says of each delivery of a group whether it is a duplicate, also of one in the same group', async () => {
+      for (const id of ['m1', 'm3']) await store.inbox.receive(delivery(id))
+      // The first is being written while the others arrive: they are one group.
+      const sent = ['first', 'm0', 'm1', 'm2', 'm3', 'm4', 'm4']
+      const received = await Promise.all(sent.map(id => store.inbox.receive(delivery(id))))
+      expect(received).toEqual(['stored', 'stored', 'duplicate', 'stored', 'duplicate', 'stored', 'duplicate'])
+      const rows = await store.inbox.claim(100)
+      const ids = rows.map(({ deliveryId }) => deliveryId).toSorted()
+      expect(ids).toEqual(['first', 'm0', 'm1', 'm2', 'm3', 'm4'])
+      for (const row of rows) await store.inbox.markHandled(row.id, 'woken')
+    })
+
     test('stores a delivery once, byte for byte', async () => {
       const bytes = Buffer.from([0, 255, 10, 13, 34])
       expect(await store.inbox.receive({ ...delivery('a'), body: bytes, action: 'opened' })).toBe('stored')
