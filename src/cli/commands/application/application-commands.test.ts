@@ -117,10 +117,17 @@ test('the status counts the pods of each process and names what is wrong with th
   const pods = [
     pod({ phase: 'Running', containerStatuses: [container({ running: {} }, true)] }),
     pod({ phase: 'Running', containerStatuses: [container({ waiting: { reason: 'CrashLoopBackOff' } }, false)] }),
+    // A run of a schedule, the release job that succeeded, and one that runs.
+    pod({ phase: 'Failed' }, { labels: { [labels.application]: 'shop', [labels.process]: 'nightly' } }),
+    pod({ phase: 'Succeeded' }, { labels: { [labels.application]: 'shop', [labels.release]: '3' } }),
+    pod({ phase: 'Pending' }, { labels: { [labels.application]: 'shop', [labels.release]: '4' } }),
   ]
   expect(statusOf(application, pods, [])).toMatchObject({
     url: 'http://x',
-    processes: [{ process: 'web', ready: 1, pods: 2, troubles: ['CrashLoopBackOff'] }],
+    processes: [
+      { process: '(release)', ready: 0, pods: 1, troubles: ['Pending'] },
+      { process: 'web', ready: 1, pods: 2, troubles: ['CrashLoopBackOff'] },
+    ],
     sources: [],
   })
 })

@@ -22,9 +22,15 @@ function sortKey(pod: Pod): string {
   return `${processOf(pod)} ${pod.metadata.name}`
 }
 
-/** The name of its process; `-` for a pod that has none. */
+/** The name of its process; `(release)`, which no process can be called, for the release job, and `-` for any other pod. */
 export function processOf({ metadata }: Pod): string {
-  return metadata.labels?.[labels.process] ?? '-'
+  const own = metadata.labels ?? {}
+  return own[labels.process] ?? (own[labels.release] === undefined ? '-' : '(release)')
+}
+
+/** Whether it has done what it was started for, as the pods of the release job, of schedules and of single commands do; or failed for good. */
+export function hasEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 export type PodState = { readonly text: string; readonly ready: boolean; readonly restarts: number }

@@ -5,7 +5,7 @@ import { found } from '../../kubernetes/cluster.ts'
 import { applications } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { podState, pods, podsOf, processOf } from './pods.ts'
+import { hasEnded, podState, pods, podsOf, processOf } from './pods.ts'
 
 /** Prints one line for each pod; without a name, for those of all Applications of the namespace. */
 export async function ps(context: ClusterContext, options: { readonly output: ClusterFormat }, name?: string): Promise<void> {
@@ -20,7 +20,7 @@ export async function ps(context: ClusterContext, options: { readonly output: Cl
     pod.process,
     pod.pod,
     pod.state,
-    pod.ready ? 'yes' : 'no',
+    pod.ended ? '-' : pod.ready ? 'yes' : 'no',
     String(pod.restarts),
     age(pod.since, clock.now()),
   ])
@@ -39,6 +39,7 @@ function line(pod: Pod) {
     pod: pod.metadata.name,
     state: text,
     ready,
+    ended: hasEnded(pod),
     restarts,
     since: pod.status?.startTime ?? pod.metadata.creationTimestamp,
   }

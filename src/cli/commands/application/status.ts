@@ -9,7 +9,7 @@ import { found } from '../../kubernetes/cluster.ts'
 import { applications, remoteSyncs } from '../../kubernetes/kinds.ts'
 import { type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { podState, pods, processOf } from './pods.ts'
+import { hasEnded, podState, pods, processOf } from './pods.ts'
 
 type Options = { readonly output: ClusterFormat }
 
@@ -60,7 +60,7 @@ export function verdict({
 /** Pure. */
 export function statusOf(application: Application, all: readonly Pod[], syncs: readonly RemoteSync[]): ApplicationStatus {
   const { name } = application.metadata
-  const own = all.filter(({ metadata }) => metadata.labels?.[labels.application] === name)
+  const own = all.filter(pod => pod.metadata.labels?.[labels.application] === name && !hasEnded(pod))
   return {
     application: name,
     ...verdict(application),

@@ -1,7 +1,7 @@
 // The way from the image to the first answer: chart, rollout, pods, Service, domain, Ingress, request. Pure.
 import type { Application } from '../../../api/apps/application.ts'
 import type { Pod } from '../../../api/builtin/core.ts'
-import { podState, processOf } from '../application/pods.ts'
+import { hasEnded, podState, processOf } from '../application/pods.ts'
 import type { Facts, UrlAnswer } from './facts.ts'
 import { timesText } from './phase-times.ts'
 import { conditionOf, fromCondition, type Judgement, observed, ok, open, type Step, waiting, wrong } from './step.ts'
@@ -121,8 +121,7 @@ const starting: ReadonlySet<string> = new Set(['Pending', 'ContainerCreating', '
 
 function podsStep({ metadata }: Application, { pods }: Facts): Judgement {
   const { name } = metadata
-  // Pods that have ended are those of the release job, of schedules and of single commands.
-  const running = pods.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
+  const running = pods.filter(pod => !hasEnded(pod))
   const states = running.map(pod => ({ pod, ...podState(pod) })).filter(({ text }) => text !== 'Terminating')
   const bad = states.find(({ ready, text }) => !ready && !starting.has(text))
   if (bad !== undefined) return troubled(bad.pod, bad.text, name)
