@@ -34,7 +34,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
-          include: ['test/integration/**/*.test.ts', 'test/attack/**/*.test.ts'],
+          include: ['test/{integration,attack,browser}/**/*.test.ts'],
           globalSetup: ['test/fixtures/global-setup.ts'],
           // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. One for each processor, and at most
           // as many as one API server was tried with.

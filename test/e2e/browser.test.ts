@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { Browser, offers } from '../../dev/demo/browser.ts'
 import { passSignIn } from '../../dev/demo/scenario/sign-in.ts'
 import { platformAdmin as admin } from '../../dev/up/settings-map.ts'
-import { type Chromium, openChromium } from './chromium.ts'
+import { type Chromium, openChromium } from '../browser/chromium.ts'
 import { list } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
 

@@ -11,7 +11,7 @@ import { sendPage } from '../../src/broker/routes/pages.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { html } from '../../src/web/html.ts'
 import { createWebServer, listen, type WebServer } from '../../src/web/server.ts'
-import { type Chromium, openChromium } from '../e2e/chromium.ts'
+import { type Chromium, openChromium } from '../browser/chromium.ts'
 
 const longer = 'a line of the log\n'
 let server: WebServer

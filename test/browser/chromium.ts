@@ -1,32 +1,12 @@
-// A real headless browser with its own profile and without background requests to the internet. Records the errors of pages.
-import { spawn } from 'node:child_process'
-import { access, mkdir, rm } from 'node:fs/promises'
+// A real headless browser with its own profile, without background requests to the internet and without notifications of network interfaces. Records the errors
+// of pages.
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type DebianProgram, ensureProgram } from './ensure-program.ts'
+import { sandbox, withFixedNetwork } from './fixed-network.ts'
 
-const program = '/usr/bin/chromium'
-
-async function ensureChromium(): Promise<void> {
-  if (
-    await access(program).then(
-      () => true,
-      () => false,
-    )
-  )
-    return
-  const remedy = `${program} is missing: apt-get install -y chromium`
-  if (process.getuid?.() !== 0) throw new Error(`${remedy} (as root)`)
-  console.error(`${remedy} (being done now)`)
-  await new Promise<void>((resolve, reject) => {
-    const child = spawn('/usr/bin/apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
-    child.on('error', reject)
-    child.on('close', code =>
-      code === 0 ? resolve() : reject(new Error(`${remedy}: it ended with ${code}; try apt-get update first`)),
-    )
-  })
-}
+const browser: DebianProgram = { debianPackage: 'chromium', program: '/usr/bin/chromium' }
 
 export type Chromium = {
   readonly page: Page
@@ -39,12 +19,13 @@ export type Chromium = {
 
 /** `folder` receives the profile and the screenshots; the profile of an earlier run is deleted. Without `scripts`, pages run none. */
 export async function openChromium(folder: string, person: string, { scripts = true } = {}): Promise<Chromium> {
-  await ensureChromium()
+  await ensureProgram(browser)
+  await ensureProgram(sandbox)
   const profile = join(folder, `profile-${person}`)
   await rm(profile, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true })
+  await mkdir(profile, { recursive: true })
   const context: BrowserContext = await chromium.launchPersistentContext(profile, {
-    executablePath: program,
+    executablePath: await withFixedNetwork(browser.program, profile),
     headless: true,
     ignoreHTTPSErrors: true,
     javaScriptEnabled: scripts,
