@@ -17,7 +17,9 @@ export async function ensureProgram({ debianPackage, program }: DebianProgram): 
   if (process.getuid?.() !== 0) throw new Error(`${remedy} (as root)`)
   console.error(`${remedy} (being done now)`)
   await new Promise<void>((resolve, reject) => {
-    const child = spawn('/usr/bin/apt-get', ['install', '-y', '--no-install-recommends', debianPackage], {
+    // Files of tests run side by side, and each may be the one that installs.
+    const wait = ['-o', 'DPkg::Lock::Timeout=90']
+    const child = spawn('/usr/bin/apt-get', [...wait, 'install', '-y', '--no-install-recommends', debianPackage], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     child.on('error', reject)
