@@ -5,16 +5,17 @@ import { findBinary } from './binaries/ensure-binary.ts'
 import type { ClusterSettings } from './settings.ts'
 import { adminKubeconfig, tenantRegistry } from './settings.ts'
 
-function quoted(text: string): string {
+/** One word of a POSIX shell, whatever is in it. */
+export function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 export async function environmentLines(settings: ClusterSettings): Promise<string> {
   const kubernetes = await findBinary(catalog.kubernetes, settings)
   const lines = [
-    `export KUBECONFIG=${quoted(adminKubeconfig(settings))}`,
-    `export SEKISHO_REGISTRY=${quoted(tenantRegistry(settings))}`,
-    ...(kubernetes === undefined ? [] : [`export PATH=${quoted(kubernetes.folder)}:"$PATH"`]),
+    `export KUBECONFIG=${shellWord(adminKubeconfig(settings))}`,
+    `export SEKISHO_REGISTRY=${shellWord(tenantRegistry(settings))}`,
+    ...(kubernetes === undefined ? [] : [`export PATH=${shellWord(kubernetes.folder)}:"$PATH"`]),
   ]
   return `${lines.join('\n')}\n`
 }

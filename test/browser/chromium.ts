@@ -1,12 +1,13 @@
-// A real headless browser with its own profile, without background requests to the internet and without notifications of network interfaces. Records the errors
-// of pages.
+// A real headless browser with its own profile, without background requests to the internet and without notifications of network interfaces.
+// Records the errors of pages.
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
-import { type DebianProgram, ensureProgram } from './ensure-program.ts'
+import { type DebianPackage, installMissing } from '../../dev/cluster/node/packages.ts'
+import { standardErrorProgress } from '../../dev/cluster/progress.ts'
 import { sandbox, withFixedNetwork } from './fixed-network.ts'
 
-const browser: DebianProgram = { debianPackage: 'chromium', program: '/usr/bin/chromium' }
+const browser: DebianPackage = { name: 'chromium', program: '/usr/bin/chromium', why: 'opens pages' }
 
 export type Chromium = {
   readonly page: Page
@@ -19,8 +20,7 @@ export type Chromium = {
 
 /** `folder` receives the profile and the screenshots; the profile of an earlier run is deleted. Without `scripts`, pages run none. */
 export async function openChromium(folder: string, person: string, { scripts = true } = {}): Promise<Chromium> {
-  await ensureProgram(browser)
-  await ensureProgram(sandbox)
+  await installMissing(standardErrorProgress(), [browser, sandbox])
   const profile = join(folder, `profile-${person}`)
   await rm(profile, { recursive: true, force: true })
   await mkdir(profile, { recursive: true })

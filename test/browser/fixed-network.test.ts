@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ensureProgram } from './ensure-program.ts'
+import { installMissing } from '../../dev/cluster/node/packages.ts'
+import { standardErrorProgress } from '../../dev/cluster/progress.ts'
 import { sandbox, withFixedNetwork } from './fixed-network.ts'
 
 const run = promisify(execFile)
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "fixed network's "))
-  await ensureProgram(sandbox)
+  await installMissing(standardErrorProgress(), [sandbox])
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 

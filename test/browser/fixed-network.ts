@@ -1,12 +1,17 @@
 // A program that does not see the host's network interfaces change. Chromium gives up what it is loading (net::ERR_NETWORK_CHANGED) when an interface
 // appears or goes, and the tests beside it start and end pods, each with an interface. Chromium has no switch for it, but does without the notifications
 // when the kernel refuses it the socket for them: https://chromium.googlesource.com/chromium/src/+/HEAD/net/base/address_tracker_linux.cc (Init).
-import { chmod, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { DebianProgram } from './ensure-program.ts'
+import { shellWord } from '../../dev/cluster/environment.ts'
+import type { DebianPackage } from '../../dev/cluster/node/packages.ts'
 
-/** Debian's package and its program, which starts another program under a filter of system calls. https://github.com/containers/bubblewrap */
-export const sandbox: DebianProgram = { debianPackage: 'bubblewrap', program: '/usr/bin/bwrap' }
+/** https://github.com/containers/bubblewrap */
+export const sandbox: DebianPackage = {
+  name: 'bubblewrap',
+  program: '/usr/bin/bwrap',
+  why: 'starts another program under a filter of system calls',
+}
 
 /** Numbers of the kernel: the architecture in a filter's facts (linux/audit.h) and the system call `socket` there. */
 const architectures: Partial<Record<NodeJS.Architecture, { readonly audit: number; readonly socket: number }>> = {
@@ -61,13 +66,8 @@ export async function withFixedNetwork(program: string, folder: string): Promise
   await writeFile(filter, filterWithoutNetlink())
   await writeFile(
     launcher,
-    `#!/bin/sh\nexec ${sandbox.program} --dev-bind / / --die-with-parent --seccomp 9 ${quoted(program)} "$@" 9<${quoted(filter)}\n`,
+    `#!/bin/sh\nexec ${sandbox.program} --dev-bind / / --die-with-parent --seccomp 9 ${shellWord(program)} "$@" 9<${shellWord(filter)}\n`,
+    { mode: 0o755 },
   )
-  await chmod(launcher, 0o755)
   return launcher
-}
-
-/** One word of a POSIX shell, whatever is in it. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -3,6 +3,7 @@
 import { constants, rm, writeFile } from 'node:fs/promises'
 import { AppError } from '../../../src/lib/errors.ts'
 import { isAccessible } from '../file-access.ts'
+import { withLock } from '../processes/lock.ts'
 import type { Progress } from '../progress.ts'
 import { runCommand } from '../run-command.ts'
 
@@ -31,25 +32,37 @@ export function installCommand(packages: readonly DebianPackage[]): string {
   return `apt-get install -y --no-install-recommends ${packages.map(item => item.name).join(' ')}`
 }
 
-/** Installs what is missing; needs root and apt. Gives the names it installed. */
+/** Installs what is missing; needs root and apt. Gives the names it installed. One process at a time: apt-get refuses a second one. */
 export async function installMissing(
   progress: Progress,
   packages: readonly DebianPackage[] = nodePackages,
 ): Promise<readonly string[]> {
-  const missing = await missingPackages(packages)
+  if ((await missingPackages(packages)).length === 0) return []
+  return withLock(
+    'Debian packages',
+    // Another process may have installed them meanwhile.
+    async () => install(progress, await missingPackages(packages)),
+    pid => progress.note(`process ${pid} installs Debian packages; waiting for it`),
+  )
+}
+
+async function install(progress: Progress, missing: readonly DebianPackage[]): Promise<readonly string[]> {
   if (missing.length === 0) return []
   const names = missing.map(item => item.name)
   if (!(await isAccessible('/usr/bin/apt-get', constants.X_OK))) {
     throw new AppError('invalid_configuration', `this machine has no apt-get; install yourself what brings ${names.join(', ')}`)
   }
+  if (process.getuid?.() !== 0) {
+    const paths = missing.map(item => item.program).join(', ')
+    throw new AppError('invalid_configuration', `not installed: ${paths}; install as root: ${installCommand(missing)}`)
+  }
   const heldBack = !(await isAccessible(servicePolicy, constants.X_OK))
   if (heldBack) await writeFile(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
   try {
     const options = { timeoutMilliseconds: installMilliseconds, environment: { DEBIAN_FRONTEND: 'noninteractive' } }
-    const install = (): Promise<string> => runCommand('apt-get', ['install', '-y', '--no-install-recommends', ...names], options)
     await progress.step(`install Debian packages ${names.join(' ')}`, async () => {
       await runCommand('apt-get', ['update'], options)
-      await install()
+      await runCommand('apt-get', ['install', '-y', '--no-install-recommends', ...names], options)
     })
   } finally {
     if (heldBack) await rm(servicePolicy, { force: true })
