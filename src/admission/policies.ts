@@ -2,6 +2,7 @@
 // webhooks. Pure; the result is committed under deploy/policies, once for each mode.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 import type { PlatformIdentities } from './identities.ts'
+import { podUsersMutation } from './pod-users/mutation.ts'
 import { administers, celList, type PolicyRule, type Rule, type Validation } from './rule.ts'
 import { namespaceSelectors } from './rule-sets.ts'
 import { ownRules, policyRules, rules } from './rules/index.ts'
@@ -24,12 +25,13 @@ const partOf = { 'app.kubernetes.io/part-of': 'sekisho' }
 /** File names below the folder of a mode and the objects in each file. */
 export function policyFiles(identities: PlatformIdentities): ReadonlyMap<string, readonly Manifest[]> {
   const all: readonly (Rule | PolicyRule)[] = [...rules, ...policyRules, ...ownRules]
-  return new Map(
-    all.flatMap(rule => {
+  return new Map<string, readonly Manifest[]>([
+    ...all.flatMap(rule => {
       const twin = rule.policy?.(identities)
       return twin === undefined ? [] : [[`${rule.name}.yaml`, [policy(rule, identities, twin), binding(rule)]] as const]
     }),
-  )
+    ['pod-users-mutation.yaml', podUsersMutation('v1beta1')],
+  ])
 }
 
 /** The matches of a rule in the form that policies and webhook registrations share. */

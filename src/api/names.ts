@@ -40,6 +40,8 @@ export function pullRequestOfWake(wake: string): WokenPullRequest | undefined {
 export const labels = {
   tenant: `${domain}/tenant`,
   namespacePurpose: `${domain}/purpose`,
+  /** On both namespaces of a tenant: the first of its user ids on the nodes (src/api/user-range.ts). */
+  firstUser: `${domain}/first-user`,
   application: `${domain}/application`,
   process: `${domain}/process`,
   /** On a release job and its pods: the number of the release. */

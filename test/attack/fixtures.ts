@@ -6,6 +6,7 @@ import { eventually } from './eventually.ts'
 import { dave, everything, mia, platformAdministrator } from './identities.ts'
 import {
   type Existing,
+  firstUser,
   followers,
   installation,
   namespace,
@@ -84,8 +85,10 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
   await bindRights(admin)
   await admin.call('POST', '/api/v1/namespaces', namespace('sekisho-system'))
   for (const [name, labels] of [
-    ['acme', { ...tenantLabel, 'sekisho.dev/purpose': 'application' }],
-    ['acme-build', { ...tenantLabel, 'sekisho.dev/purpose': 'build' }],
+    ['acme', { ...tenantLabel, ...firstUser, 'sekisho.dev/purpose': 'application' }],
+    ['acme-build', { ...tenantLabel, ...firstUser, 'sekisho.dev/purpose': 'build' }],
+    // A tenant's that the Tenant controller of this version has not seen yet.
+    ['unranged', { ...tenantLabel, 'sekisho.dev/purpose': 'application' }],
     ['other', {}],
   ] as const) {
     await admin.call('POST', '/api/v1/namespaces', namespace(name, labels))

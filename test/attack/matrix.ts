@@ -19,6 +19,7 @@ import type { Row } from './rows/row.ts'
 import { secretRows } from './rows/secret-rows.ts'
 import { networkRows } from './rows/service-rows.ts'
 import { tenantRows } from './rows/tenant-rows.ts'
+import { userRows } from './rows/user-rows.ts'
 import { volumeRows } from './rows/volume-rows.ts'
 
 const everyForm: readonly Row[] = [
@@ -38,6 +39,7 @@ const everyForm: readonly Row[] = [
   ...changerRows,
   ...approvalRows,
   ...volumeRows,
+  ...userRows,
   ...buildPodRows,
 ]
 

@@ -16,6 +16,8 @@ export type Existing = {
 }
 
 export const tenantLabel = { 'sekisho.dev/tenant': 'acme' }
+/** The range of the tenant's user ids. */
+export const firstUser = { 'sekisho.dev/first-user': '1073807360' }
 
 export const namespace = (name: string, labels: Readonly<Record<string, string>> = {}): Body => ({
   apiVersion: 'v1',

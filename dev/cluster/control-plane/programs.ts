@@ -84,6 +84,9 @@ export function apiServerProgram(path: string, layout: ControlPlaneLayout, certi
       `--authentication-config=${files.authentication}`,
       `--authorization-config=${files.authorization}`,
       '--enable-admission-plugins=NodeRestriction',
+      // On by default from Kubernetes 1.36 on.
+      '--feature-gates=MutatingAdmissionPolicy=true',
+      '--runtime-config=admissionregistration.k8s.io/v1beta1=true',
       `--admission-control-config-file=${files.admission}`,
       '--allow-privileged',
       `--service-cluster-ip-range=${layout.serviceCidr}`,

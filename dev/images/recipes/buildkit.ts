@@ -3,6 +3,7 @@
 // Source: https://github.com/moby/buildkit/blob/master/docs/rootless.md, https://rootlesscontaine.rs/getting-started/common/subuid/
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { firstUserOf, maxUserRanges, userRangeSize } from '../../../src/api/user-range.ts'
 import { buildkitVersion } from '../../cluster/binaries/catalog.ts'
 import { diskFile } from '../archive/read-tree.ts'
 import { type FileCapability, folder, type TreeEntry, textFile } from '../archive/tree-entry.ts'
@@ -40,15 +41,35 @@ async function runtimeLayer({ packages }: RecipeDeps): Promise<LayerPlan> {
   }
 }
 
+/** The user of the image in the range of a tenant: its own id there, and as subordinates all others of the range. */
+function userInRange(first: number): { readonly name: string; readonly id: number; readonly ranges: readonly string[] } {
+  const id = first + user.id
+  const name = `${user.name}${first}`
+  return { name, id, ranges: [`${name}:${first}:${user.id}`, `${name}:${id + 1}:${userRangeSize - user.id - 1}`] }
+}
+
+function lines(...texts: readonly string[]): string {
+  return texts.map(text => `${text}\n`).join('')
+}
+
+/**
+ * Admission moves the user of the pod into the range of the tenant, and newuidmap gives the user namespace what the image says of the caller: ids of
+ * the same range. Group ids count for no limit of the kernel and are the same for all.
+ */
 function userFiles(): readonly TreeEntry[] {
-  const range = `${user.name}:${user.firstSubordinate}:${user.subordinates}\n`
+  const tenants = Array.from({ length: maxUserRanges }, (_, index) => userInRange(firstUserOf(index)))
+  const entry = (name: string, id: number): string => `${name}:x:${id}:${user.id}:builds:${user.home}:/bin/sh`
+  const subordinates = (name: string): string => `${name}:${user.firstSubordinate}:${user.subordinates}`
   return [
-    textFile('etc/passwd', `root:x:0:0:root:/root:/bin/sh\n${user.name}:x:${user.id}:${user.id}:builds:${user.home}:/bin/sh\n`),
-    textFile('etc/group', `root:x:0:\n${user.name}:x:${user.id}:\n`),
-    textFile('etc/subuid', range),
-    textFile('etc/subgid', range),
-    folder(user.home.slice(1), 0o700, owned),
-    folder(runtimeFolder.slice(1), 0o700, owned),
+    textFile(
+      'etc/passwd',
+      lines('root:x:0:0:root:/root:/bin/sh', entry(user.name, user.id), ...tenants.map(({ name, id }) => entry(name, id))),
+    ),
+    textFile('etc/group', lines('root:x:0:', `${user.name}:x:${user.id}:`)),
+    textFile('etc/subuid', lines(subordinates(user.name), ...tenants.flatMap(({ ranges }) => ranges))),
+    textFile('etc/subgid', lines(subordinates(user.name), ...tenants.map(({ name }) => subordinates(name)))),
+    folder(user.home.slice(1), 0o770, owned),
+    folder(runtimeFolder.slice(1), 0o770, owned),
   ]
 }
 

@@ -27,6 +27,7 @@ import { ownWrites } from './own/own-writes.ts'
 import { buildPods } from './pods/build-pods.ts'
 import { podExec } from './pods/pod-exec.ts'
 import { podPlacement } from './pods/pod-placement.ts'
+import { podUsers } from './pods/pod-users.ts'
 import { volumeClaims } from './pods/volume-claims.ts'
 import { appSecretCopies } from './secrets/app-secret-copies.ts'
 import { platformConfiguration } from './secrets/platform-configuration.ts'
@@ -75,7 +76,7 @@ export const rules: readonly Rule[] = [
 ]
 
 /** As policies only, because the webhook cannot know what they read. */
-export const policyRules: readonly PolicyRule[] = [podExec, builtImages]
+export const policyRules: readonly PolicyRule[] = [podExec, builtImages, podUsers]
 
 /** About our own identities; as policies only. */
 export const ownRules: readonly PolicyRule[] = [ownNamespaces, ownRoleBindings, ownWrites]

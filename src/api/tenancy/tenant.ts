@@ -9,6 +9,9 @@ import { resourceLimitsField } from './resource-limits.ts'
 /** What the platform's settings and Tenants may say about kept build logs. */
 export const buildLogBounds = { days: { min: 1, max: 3650 }, megabytes: { min: 64, max: 65_536 } } as const
 
+/** Of Linux: https://man7.org/linux/man-pages/man7/credentials.7.html */
+const maxUserId = 2 ** 32 - 2
+
 export const tenant = defineKind({
   group: 'tenancy',
   kind: 'Tenant',
@@ -141,6 +144,18 @@ export const tenant = defineKind({
   status: {
     namespace: optional(text({ description: 'The namespace of the tenant, once it is ready for use.', max: 63 })),
     buildNamespace: optional(text({ description: 'The namespace in which builds run, once it is ready for use.', max: 63 })),
+    users: optional(
+      object(
+        {
+          first: integer({ description: 'The first id.', min: 1, max: maxUserId }),
+          last: integer({ description: 'The last id.', min: 1, max: maxUserId }),
+        },
+        {
+          description:
+            'The user ids of the nodes under which the pods of both namespaces run. No other tenant has one of them; an id from 1 to 65535 that a pod names is moved into them.',
+        },
+      ),
+    ),
     teamsCheckedAt: optional(timestamp('When GitHub was last asked whether the teams in `spec.roles` exist.')),
     observedWake: observedWakeField,
   },
@@ -156,6 +171,7 @@ export const tenant = defineKind({
     NamespaceTerminating: 'A namespace of the tenant is being deleted. The platform creates it again when it is gone.',
     QuotaNotCounted:
       'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
+    NoUserRange: 'Every range of user ids belongs to another Tenant. Delete a Tenant that is not used.',
     RegistryCredentialMissing:
       'The image registry has accounts of its own, and a platform admin has not yet created the Secret with the account of this tenant.',
     RightMissing: rightMissingText,
@@ -189,6 +205,7 @@ export const tenantReasons = {
   namespaceTaken: 'NamespaceTaken',
   terminating: 'NamespaceTerminating',
   quotaNotCounted: 'QuotaNotCounted',
+  noUserRange: 'NoUserRange',
   registryCredentialMissing: 'RegistryCredentialMissing',
   rightMissing: rightMissingReason,
   rolesResolved: 'TeamsFound',

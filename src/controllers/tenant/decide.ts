@@ -1,6 +1,7 @@
 // Whether a Tenant's namespaces may be filled, and whether the filled ones can be used: checks in order, each with its reason and the cure. Pure.
 import type { ResourceQuota } from '../../api/builtin/index.ts'
 import { tenantReasons as reasons } from '../../api/tenancy/tenant.ts'
+import { maxUserRanges } from '../../api/user-range.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import type { TenantCredentials } from '../../registry/tenant-registry.ts'
 import type { Facts } from './gather.ts'
@@ -12,12 +13,13 @@ type TenantRefusal = Refusal & {
 
 /** `imagesAreOpen`: the registry asks for no credential. */
 export type Decision =
-  | { readonly kind: 'fill'; readonly imagesAreOpen?: boolean }
+  | { readonly kind: 'fill'; readonly imagesAreOpen?: boolean; readonly firstUser?: number }
   | ({ readonly kind: 'refused' } & TenantRefusal)
 
 const terminatingRetryMilliseconds = 3_000
 const uncountedRetryMilliseconds = 300
 const credentialRetryMilliseconds = 30_000
+const userRangeRetryMilliseconds = 60_000
 
 /** Stops at a namespace that was not made for this Tenant: taking it over would give its contents to the tenant. */
 const namespacesAreOurs: Check<Facts, TenantRefusal> = ({ namespaces }) => {
@@ -33,6 +35,12 @@ const namespacesAreNotTerminating: Check<Facts, TenantRefusal> = ({ namespaces }
 }
 
 const checks: readonly Check<Facts, TenantRefusal>[] = [namespacesAreOurs, namespacesAreNotTerminating]
+
+/** Stops a new Tenant while every range belongs to another: nothing wakes it when one ends. */
+export function noUserRange(): TenantRefusal {
+  const message = `all ${maxUserRanges} ranges of user ids belong to other Tenants: delete a Tenant that is not used`
+  return { reason: reasons.noUserRange, message, retryAfterMilliseconds: userRangeRetryMilliseconds }
+}
 
 /** Also used when a namespace is taken between the check and the creation. */
 export function namespaceTaken(name: string): TenantRefusal {

@@ -4,6 +4,7 @@ import { testNetwork } from '../../../test/fixtures/network.ts'
 import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { tenantRoleRules } from '../../api/tenancy/tenant-roles.ts'
+import { firstUserOf } from '../../api/user-range.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { canonicalQuantity } from '../../policy/quantity.ts'
 import { credentialsExist, decide, quotasAreCounted } from './decide.ts'
@@ -14,6 +15,7 @@ import { desiredBindings } from './role-bindings.ts'
 import { nextStatus } from './status.ts'
 
 const host = 'github.localhost'
+const firstUser = firstUserOf(5)
 const tenant: Tenant = {
   apiVersion: 'tenancy.sekisho.dev/v1alpha1',
   kind: 'Tenant',
@@ -108,9 +110,16 @@ describe('the bindings of a tenant', () => {
 
 describe('the namespaces of a tenant', () => {
   test('both enforce the restricted Pod Security standard and say what they are for', () => {
-    const labels = desiredNamespaces(tenant, settings).map(({ object }) => [object.metadata.name, object.metadata.labels])
+    const labels = desiredNamespaces(tenant, settings, firstUser).map(({ object }) => [
+      object.metadata.name,
+      object.metadata.labels,
+    ])
     for (const [, found] of labels)
-      expect(found).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted', 'sekisho.dev/tenant': 'acme' })
+      expect(found).toMatchObject({
+        'pod-security.kubernetes.io/enforce': 'restricted',
+        'sekisho.dev/tenant': 'acme',
+        'sekisho.dev/first-user': String(2 ** 30 + 5 * 65_536),
+      })
     expect(labels.map(([name, found]) => [name, (found as Record<string, string>)['sekisho.dev/purpose']])).toEqual([
       ['acme', 'application'],
       ['acme-build', 'build'],
@@ -119,7 +128,7 @@ describe('the namespaces of a tenant', () => {
 
   test('the build namespace leaves its pods to the policy build-pods, and opens its network to them, where Dockerfiles are built', () => {
     const building = { ...settings, buildsDockerfiles: true }
-    const levels = desiredNamespaces(tenant, building).map(
+    const levels = desiredNamespaces(tenant, building, firstUser).map(
       ({ object }) => (object.metadata.labels as Record<string, string>)['pod-security.kubernetes.io/enforce'],
     )
     expect(levels).toEqual(['restricted', 'privileged'])
@@ -216,7 +225,7 @@ describe('the namespaces of a tenant', () => {
   })
 
   test('are controlled by the Tenant, and so is everything in them', () => {
-    for (const { object } of [...desiredNamespaces(tenant, settings), ...desiredRights(tenant, accounts), ...contents])
+    for (const { object } of [...desiredNamespaces(tenant, settings, firstUser), ...desiredRights(tenant, accounts), ...contents])
       expect(object.metadata.ownerReferences).toMatchObject([{ kind: 'Tenant', uid: 'tenant-uid', controller: true }])
   })
 })

@@ -44,13 +44,15 @@ type Content = { readonly [field: string]: unknown }
 export function desiredNamespaces(
   tenant: Tenant,
   { buildsDockerfiles }: Pick<TenantSettings, 'buildsDockerfiles'>,
+  firstUser: number,
 ): readonly DesiredObject[] {
   const { namespace } = tenant.spec
   return [
-    namespaceObject(tenant, namespace, { purpose: 'application', enforced: 'restricted' }),
+    namespaceObject(tenant, namespace, { purpose: 'application', enforced: 'restricted', firstUser }),
     namespaceObject(tenant, buildNamespaceOf(namespace), {
       purpose: 'build',
       enforced: buildsDockerfiles ? 'privileged' : 'restricted',
+      firstUser,
     }),
   ]
 }
@@ -138,20 +140,24 @@ function registryContents(credentials: TenantCredentials): readonly RegistryCont
   ]
 }
 
-type NamespaceKind = { readonly purpose: 'application' | 'build'; readonly enforced: 'restricted' | 'privileged' }
+type NamespaceKind = {
+  readonly purpose: 'application' | 'build'
+  readonly enforced: 'restricted' | 'privileged'
+  readonly firstUser: number
+}
 
 /**
  * Pod Security enforces `restricted`, the strictest level. Where Dockerfiles are built it cannot: then the policy build-pods holds all pods of the build
  * namespace to it except those builds.
  */
-function namespaceObject(tenant: Tenant, name: string, { purpose, enforced }: NamespaceKind): DesiredObject {
+function namespaceObject(tenant: Tenant, name: string, { purpose, enforced, firstUser }: NamespaceKind): DesiredObject {
   const security = {
     'pod-security.kubernetes.io/enforce': enforced,
     'pod-security.kubernetes.io/enforce-version': 'latest',
     'pod-security.kubernetes.io/warn': 'restricted',
     'pod-security.kubernetes.io/audit': 'restricted',
   }
-  const marks = { ...ours(tenant), [labels.namespacePurpose]: purpose, ...security }
+  const marks = { ...ours(tenant), [labels.namespacePurpose]: purpose, [labels.firstUser]: String(firstUser), ...security }
   return hashed(namespaces, { name, labels: marks, ownerReferences: [owner(tenant)] }, {})
 }
 

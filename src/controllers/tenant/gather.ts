@@ -3,6 +3,7 @@
 import { type Namespace, namespaces } from '../../api/builtin/index.ts'
 import { buildNamespaceOf } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
+import { firstUserIn } from '../../api/user-range.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 
@@ -18,11 +19,21 @@ export type Facts = {
   }[]
 }
 
+/** The tenant's namespace, then its build namespace. */
+export function namespacesOf({ spec: { namespace } }: Tenant): readonly [string, string] {
+  return [namespace, buildNamespaceOf(namespace)]
+}
+
+/** The first id of the range that a namespace of this Tenant has been given. */
+export function firstUserOfOurs({ namespaces: found }: Facts): number | undefined {
+  const ours = found.filter(({ state }) => state === 'ours')
+  return ours.map(({ object }) => firstUserIn(object?.metadata.labels)).find(first => first !== undefined)
+}
+
 /** @throws KubeError when the API server refuses or cannot be reached */
 export async function gather(deps: { readonly client: Pick<KubeClient, 'get'> }, tenant: Tenant): Promise<Facts> {
-  const { namespace } = tenant.spec
   const found = await Promise.all(
-    [namespace, buildNamespaceOf(namespace)].map(async name => {
+    namespacesOf(tenant).map(async name => {
       const object = await deps.client.get(namespaces, { name })
       return { name, state: stateOf(tenant, object), object }
     }),

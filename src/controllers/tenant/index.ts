@@ -1,5 +1,5 @@
 // Wires the Tenant controller: a change of an object that it made wakes it, and a deleted namespace is recreated. Decides nothing.
-import { configMaps } from '../../api/builtin/index.ts'
+import { configMaps, namespaces } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
 import { labels } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
@@ -17,13 +17,14 @@ import { createStatusWriter } from '../status-writer.ts'
 import { tenantsByNamespace } from '../tenants-by-namespace.ts'
 import { createOwnObjects, ownedKinds } from './own-objects.ts'
 import { fieldManager, reconcileTenant, type TenantDeps } from './reconcile.ts'
+import { createUserRanges } from './users/user-ranges.ts'
 
 export { metadataRanges, networkSettings, registryPort, registryRange } from './network/network-settings.ts'
 export type { NetworkSettings, TenantSettings } from './settings.ts'
 
 export type TenantControllerDeps = Omit<
   TenantDeps,
-  'tenants' | 'live' | 'status' | 'enforcement' | 'installationsIn' | 'teamCheckMilliseconds' | 'teamChecks'
+  'tenants' | 'live' | 'status' | 'userRanges' | 'enforcement' | 'installationsIn' | 'teamCheckMilliseconds' | 'teamChecks'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly platformNamespace: string
@@ -53,7 +54,9 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
     normalReasons: [tenantReasons.teamsNotChecked, tenantReasons.policiesNotProbed],
   })
   const own = createOwnObjects(manager)
-  const platform = { namespace: deps.platformNamespace }
+  const { platformNamespace } = deps
+  const userRanges = createUserRanges({ client, platformNamespace, namespaces: own.live(namespaces) })
+  const platform = { namespace: platformNamespace }
   const records = manager.cache(configMaps, platform)
   const definition: ControllerDefinition = {
     name: 'tenant',
@@ -73,6 +76,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
           ...deps,
           tenants,
           status,
+          userRanges,
           teamCheckMilliseconds,
           teamChecks,
           installationsIn: namespace => installations.list(namespace),

@@ -26,9 +26,9 @@ import { recordEndOnce } from '../../store/audit/record-end.ts'
 import type { TokenDesk } from '../../token-desk/index.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
-import { credentialsExist, type Decision, decide, isCounted, namespaceTaken, quotasAreCounted } from './decide.ts'
+import { credentialsExist, type Decision, decide, isCounted, namespaceTaken, noUserRange, quotasAreCounted } from './decide.ts'
 import { type DesiredObject, desiredContents, desiredNamespaces, desiredRights } from './desired.ts'
-import { type Facts, gather } from './gather.ts'
+import { type Facts, firstUserOfOurs, gather, namespacesOf } from './gather.ts'
 import { needsApply } from './needs-apply.ts'
 import { rightsFinalizer } from './platform-bindings.ts'
 import { bindingNames } from './role-bindings.ts'
@@ -36,6 +36,7 @@ import type { TenantSettings } from './settings.ts'
 import { nextStatus } from './status.ts'
 import { checkTeams, type TeamCheckDeps } from './teams/check-teams.ts'
 import { nextTeamCheckMilliseconds } from './teams/decide-teams.ts'
+import type { UserRanges } from './users/user-ranges.ts'
 
 export type TenantDeps = TeamCheckDeps & {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'create' | 'apply' | 'mergePatch' | 'delete'>
@@ -44,6 +45,7 @@ export type TenantDeps = TeamCheckDeps & {
   readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get' | 'list'>
   readonly settings: TenantSettings
   readonly registry: TenantRegistry
+  readonly userRanges: UserRanges
   readonly desk: Pick<TokenDesk, 'revokeBy'>
   readonly audit: Pick<AuditLog, 'appendOnce'>
   /** What the probe recorded last about the enforcement of network policies. */
@@ -94,8 +96,11 @@ function earlier(...times: readonly (number | undefined)[]): number | undefined 
   return known.length === 0 ? undefined : Math.min(...known)
 }
 
-async function fill(deps: TenantDeps, { tenant, namespaces: found }: Facts): Promise<Decision> {
-  for (const wanted of desiredNamespaces(tenant, deps.settings)) {
+async function fill(deps: TenantDeps, facts: Facts): Promise<Decision> {
+  const { tenant, namespaces: found } = facts
+  const firstUser = firstUserOfOurs(facts) ?? (await deps.userRanges.allot(tenant))
+  if (firstUser === undefined) return { kind: 'refused', ...noUserRange() }
+  for (const wanted of desiredNamespaces(tenant, deps.settings, firstUser)) {
     const { name } = wanted.object.metadata
     const live = found.find(namespace => namespace.name === name)?.object
     if (live === undefined && !(await createNamespace(deps, wanted))) return { kind: 'refused', ...namespaceTaken(name) }
@@ -115,7 +120,7 @@ async function fill(deps: TenantDeps, { tenant, namespaces: found }: Facts): Pro
     .map(({ object }): ResourceQuota | undefined => deps.live(resourceQuotas).get(keyOf(object)))
   await recount(deps, quotas)
   const refusal = quotasAreCounted(quotas) ?? credentialsExist(credentials)
-  return refusal ? { kind: 'refused', ...refusal } : { kind: 'fill', imagesAreOpen: credentials.kind === 'open' }
+  return refusal ? { kind: 'refused', ...refusal } : { kind: 'fill', firstUser, imagesAreOpen: credentials.kind === 'open' }
 }
 
 /** False when the namespace was created by somebody else in the meantime. */
@@ -209,8 +214,8 @@ async function pruneBindings(deps: TenantDeps, tenant: Tenant, contents: readonl
 /** Policies add up: one that is not wanted any more would keep open what it allowed. */
 async function prunePolicies(deps: TenantDeps, tenant: Tenant, contents: readonly DesiredObject[]): Promise<void> {
   const kept = new Set(contents.filter(({ type }) => type === networkPolicies).map(({ object }) => keyText(keyOf(object))))
-  for (const { object } of desiredNamespaces(tenant, deps.settings)) {
-    for (const live of deps.live(networkPolicies).list(object.metadata.name)) {
+  for (const namespace of namespacesOf(tenant)) {
+    for (const live of deps.live(networkPolicies).list(namespace)) {
       if (kept.has(keyText(keyOf(live))) || controllerOf(live)?.uid !== tenant.metadata.uid) continue
       const { uid } = live.metadata
       await deps.client.delete(networkPolicies, keyOf(live), uid === undefined ? {} : { uid })
@@ -229,6 +234,7 @@ async function end(deps: TenantDeps, tenant: Tenant): Promise<Outcome | undefine
     await deps.client.delete(namespaces, { name }, uid === undefined ? {} : { uid })
   }
   if (ours.length > 0) return requeueAfter(deletionRetryMilliseconds)
+  await deps.userRanges.release(tenant)
   await recordEnd(deps.audit, tenant)
   return undefined
 }

@@ -1,6 +1,7 @@
 // The status of a Tenant from the decision, the answer about its teams and what is known about the network. Pure; the namespaces are named once they exist and are filled.
 import { buildNamespaceOf } from '../../api/names.ts'
 import { type Tenant, tenantReasons } from '../../api/tenancy/tenant.ts'
+import { userRangeSize } from '../../api/user-range.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import type { Enforcement } from '../../network-probe/enforcement.ts'
 import { wakeOf } from '../observed-wake.ts'
@@ -32,7 +33,7 @@ export function nextStatus(tenant: Tenant, { decision, teams, enforcement }: Obs
       : { type: 'Ready', status: 'False', reason: decision.reason, message: decision.message }
   return {
     ...before,
-    ...(decision.kind === 'fill' ? { namespace, buildNamespace } : {}),
+    ...(decision.kind === 'fill' ? { namespace, buildNamespace, ...rangeOf(decision) } : {}),
     ...(teams.kind === 'known' ? checked(tenant, teams.askedAt) : {}),
     observedGeneration: generation,
     conditions: mergeConditions(
@@ -42,6 +43,10 @@ export function nextStatus(tenant: Tenant, { decision, teams, enforcement }: Obs
       now,
     ),
   }
+}
+
+function rangeOf({ firstUser }: { readonly firstUser?: number }): Pick<TenantStatus, 'users'> {
+  return firstUser === undefined ? {} : { users: { first: firstUser, last: firstUser + userRangeSize - 1 } }
 }
 
 function checked(tenant: Tenant, askedAt: Date): Pick<TenantStatus, 'teamsCheckedAt' | 'observedWake'> {

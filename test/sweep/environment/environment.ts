@@ -10,6 +10,7 @@ import { configMaps, namespaces, secrets } from '../../../src/api/builtin/index.
 import { clusterGitHubApp } from '../../../src/api/github/cluster-github-app.ts'
 import { labels, platformNamespace } from '../../../src/api/names.ts'
 import type { ResourceType } from '../../../src/api/resource.ts'
+import { firstUserOf } from '../../../src/api/user-range.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
@@ -238,7 +239,8 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
     },
   }
   if (request.namespace === 'made') {
-    const tenants = { [labels.tenant]: prefix, [labels.namespacePurpose]: 'application' }
+    const firstUser = String(firstUserOf(0))
+    const tenants = { [labels.tenant]: prefix, [labels.namespacePurpose]: 'application', [labels.firstUser]: firstUser }
     await apply(namespaces, prefix, { metadata: { name: prefix, labels: tenants } })
     await environment.giveRights()
   }

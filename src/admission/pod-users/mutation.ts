@@ -1,0 +1,91 @@
+// Moves the user ids of a tenant's pods into the range of the tenant, by a MutatingAdmissionPolicy: it needs the labels of the namespace, which no
+// webhook sees, and holds while all our processes are down. An id that a pod names keeps its place in the range, as in a user namespace; what no
+// index of the list reaches stays as it is, and the policy pod-users refuses it.
+// Source: https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/
+import { labels } from '../../api/names.ts'
+import { defaultImageUser, userRangeSize } from '../../api/user-range.ts'
+import { celText } from '../rule.ts'
+import { namespaceSelectors } from '../rule-sets.ts'
+
+/** Served by default from 1.36 on as v1; before that as v1beta1 where the feature gate is set. */
+export const mutationVersions = ['v1', 'v1beta1'] as const
+
+const name = 'sekisho-pod-users'
+const partOf = { 'app.kubernetes.io/part-of': 'sekisho' }
+const lists = ['containers', 'initContainers'] as const
+/** More containers than this with a user of their own are refused. */
+const maxContainers = 32
+const indexes = `[${Array.from({ length: maxContainers }, (_, index) => index).join(', ')}]`
+/** kpack's label on the pods of its builds. */
+const kpackBuild = 'kpack.io/build'
+/** The phases of the lifecycle run as this user, and the files of the image belong to it (https://github.com/buildpacks/spec/blob/main/platform.md). */
+const lifecycleUser = 'CNB_USER_ID'
+
+/** An id of an image; root has no place in a range, because Pod Security refuses it. */
+const isOfImage = (id: string): string => `(${id} > 0 && ${id} < ${userRangeSize})`
+const patch = (path: string, value: string): string => `JSONPatch{op: 'add', path: ${path}, value: ${value}}`
+
+const podUser = 'object.spec.?securityContext.?runAsUser'
+const podGroup = 'object.spec.?securityContext.?fsGroup'
+
+function moved(list: (typeof lists)[number]): string {
+  const user = (index: string): string => `variables.${list}[${index}].?securityContext.?runAsUser.orValue(0)`
+  return [
+    `${indexes}.filter(i, i < variables.${list}.size() && ${isOfImage(user('i'))})`,
+    `.map(i, ${patch(`'/spec/${list}/' + string(i) + '/securityContext/runAsUser'`, `variables.first + ${user('i')}`)})`,
+  ].join('')
+}
+
+/** The user by whom the lifecycle runs and to whom it gives the files of the image: the pod's own, not the one that the builder names. */
+const lifecycleUsers = [
+  `(${celText(kpackBuild)} in object.metadata.?labels.orValue({}) ? ${indexes} : [])`,
+  '.filter(i, i < variables.initContainers.size())',
+  '.map(i, variables.initContainers[i].?env.hasValue() ?',
+  ` ${patch(`'/spec/initContainers/' + string(i) + '/env/-'`, 'variables.lifecycleUser')} :`,
+  ` ${patch(`'/spec/initContainers/' + string(i) + '/env'`, '[variables.lifecycleUser]')})`,
+].join('')
+
+const mutation = [
+  `(object.spec.?securityContext.hasValue() ? [] : [${patch("'/spec/securityContext'", 'Object.spec.securityContext{}')}])`,
+  `[${patch("'/spec/securityContext/runAsUser'", 'variables.user')}]`,
+  `(${isOfImage(`${podGroup}.orValue(0)`)} ? [${patch("'/spec/securityContext/fsGroup'", `variables.first + ${podGroup}.orValue(0)`)}] : [])`,
+  ...lists.map(moved),
+  lifecycleUsers,
+].join(' + ')
+
+/** The policy and its binding, for the version of the API that the cluster serves. */
+export function podUsersMutation(version: (typeof mutationVersions)[number]) {
+  const apiVersion = `admissionregistration.k8s.io/${version}`
+  const selector = namespaceSelectors['tenant-namespaces'] as { readonly matchExpressions: readonly object[] }
+  const labelled = { key: labels.firstUser, operator: 'Exists' }
+  return [
+    {
+      apiVersion,
+      kind: 'MutatingAdmissionPolicy',
+      metadata: { name, labels: partOf },
+      spec: {
+        failurePolicy: 'Fail',
+        reinvocationPolicy: 'IfNeeded',
+        matchConstraints: {
+          matchPolicy: 'Equivalent',
+          namespaceSelector: { matchExpressions: [...selector.matchExpressions, labelled] },
+          resourceRules: [{ apiGroups: [''], apiVersions: ['*'], resources: ['pods'], operations: ['CREATE'], scope: '*' }],
+        },
+        variables: [
+          { name: 'first', expression: `int(namespaceObject.metadata.labels[${celText(labels.firstUser)}])` },
+          { name: 'named', expression: `${podUser}.orValue(${defaultImageUser})` },
+          { name: 'user', expression: `${isOfImage('variables.named')} ? variables.first + variables.named : variables.named` },
+          ...lists.map(list => ({ name: list, expression: `object.spec.?${list}.orValue([])` })),
+          { name: 'lifecycleUser', expression: `{'name': ${celText(lifecycleUser)}, 'value': string(variables.user)}` },
+        ],
+        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: mutation } }],
+      },
+    },
+    {
+      apiVersion,
+      kind: 'MutatingAdmissionPolicyBinding',
+      metadata: { name, labels: partOf },
+      spec: { policyName: name },
+    },
+  ]
+}

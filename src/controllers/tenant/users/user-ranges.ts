@@ -1,0 +1,87 @@
+// The record of which Tenant has which range of user ids: one ConfigMap in the namespace of the platform. Every change is conditional on the version
+// that it was decided from, so that two leaders cannot give one range twice. A namespace that says its range is believed: only the platform
+// can label it, and the record may have been lost.
+import { configMaps } from '../../../api/builtin/index.ts'
+import { labels } from '../../../api/names.ts'
+import type { KubeObject } from '../../../api/resource.ts'
+import type { Tenant } from '../../../api/tenancy/tenant.ts'
+import { firstUserIn, firstUserOf, maxUserRanges, rangeIndexOf } from '../../../api/user-range.ts'
+import type { Cache } from '../../../kube/cache/object-cache.ts'
+import type { KubeClient } from '../../../kube/client/client.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { chooseRange, type TakenRanges } from './choose-range.ts'
+
+/** The ConfigMap: the index of a range → the uid of its Tenant. */
+export const userRangesMap = 'sekisho-user-ranges'
+
+type Deps = {
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch'>
+  readonly platformNamespace: string
+  /** The namespaces of all tenants. */
+  readonly namespaces: Pick<Cache<KubeObject>, 'list'>
+}
+
+export type UserRanges = {
+  /** The first id of the Tenant's range, which is recorded now; undefined when all ranges are taken. */
+  readonly allot: (tenant: Tenant) => Promise<number | undefined>
+  /** Idempotent; when nothing runs under its ids any more. */
+  readonly release: (tenant: Tenant) => Promise<void>
+}
+
+const fieldManager = 'sekisho.dev/tenant'
+
+/** Its methods reject with KubeError 409 when another process changed the record meanwhile: the reconcile is retried. */
+export function createUserRanges({ client, platformNamespace, namespaces: live }: Deps): UserRanges {
+  const key = { namespace: platformNamespace, name: userRangesMap }
+
+  async function read(): Promise<{ readonly taken: TakenRanges; readonly version: string | undefined }> {
+    const map = await client.get(configMaps, key)
+    return { taken: takenIn(map?.data), version: map?.metadata.resourceVersion }
+  }
+
+  /** Null deletes (RFC 7386). */
+  async function write(version: string | undefined, index: number, uid: string | null): Promise<void> {
+    const { apiVersion, kind } = configMaps
+    if (version === undefined) {
+      const data = uid === null ? {} : { [index]: uid }
+      await client.create(configMaps, { apiVersion, kind, metadata: key, data }, { fieldManager })
+    } else {
+      const patch = { metadata: { resourceVersion: version }, data: { [index]: uid } }
+      const written = await client.mergePatch(configMaps, key, patch, { fieldManager })
+      if (written === undefined) throw new AppError('unavailable', `ConfigMap ${userRangesMap} was deleted while it was changed`)
+    }
+  }
+
+  return {
+    async allot(tenant) {
+      const { name, uid = '' } = tenant.metadata
+      const { taken, version } = await read()
+      const index = chooseRange(taken, uid, indexesOfOthers(live.list(), name))
+      if (index === undefined) return undefined
+      if (taken.get(uid) !== index) await write(version, index, uid)
+      return firstUserOf(index)
+    },
+    async release({ metadata: { uid = '' } }) {
+      const { taken, version } = await read()
+      const index = taken.get(uid)
+      if (version !== undefined && index !== undefined) await write(version, index, null)
+    },
+  }
+}
+
+function takenIn(data: Readonly<Record<string, string>> = {}): TakenRanges {
+  const taken = new Map<string, number>()
+  for (const [text, uid] of Object.entries(data)) {
+    const index = Number(text)
+    if (Number.isInteger(index) && index >= 0 && index < maxUserRanges) taken.set(uid, index)
+  }
+  return taken
+}
+
+function indexesOfOthers(all: readonly KubeObject[], tenant: string): readonly number[] {
+  return all.flatMap(({ metadata }) => {
+    const first = metadata.labels?.[labels.tenant] === tenant ? undefined : firstUserIn(metadata.labels)
+    const index = first === undefined ? undefined : rangeIndexOf(first)
+    return index === undefined ? [] : [index]
+  })
+}
