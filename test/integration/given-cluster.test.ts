@@ -50,6 +50,7 @@ function planOf(mode: Mode): Plan {
     accounts: 'any',
     builder: { name: 'sekisho', make: true },
     platformSettings: {},
+    mutations: 'v1',
   }
 }
 
@@ -103,6 +104,11 @@ describe.each([...modes])('%s', form => {
     const words = ['externalIPs', 'hostPath', '"PersistentVolume"', nodeAddress, podGateway, podCidr, registryTokenAddress]
     expect(words.filter(word => text.includes(word))).toEqual([])
     expect(objects.length).toBeGreaterThan(10)
+  })
+
+  test('policies that change pods are in the version that the cluster serves', () => {
+    for (const kind of ['MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'])
+      expect(object(form, kind, 'sekisho-pod-users').apiVersion).toBe('admissionregistration.k8s.io/v1')
   })
 
   test('the broker is exposed at the port of the public URL, with the addresses of clients', () => {

@@ -3,6 +3,7 @@ import { messageOf } from '../../../src/lib/errors.ts'
 import { registryTokens } from '../../cluster/node/services/registry.ts'
 import { authorizeAt, basicOf, challengeOf, isAccepted, parseGivenRegistry } from '../../images/registry/given-registry.ts'
 import { createPushTokens } from '../../images/registry/push-token.ts'
+import { type MutationVersion, mutationVersions } from '../../../src/admission/pod-users/mutation.ts'
 import type { Kubectl } from '../kubectl.ts'
 import { modeOf, platformNamespace as namespace } from '../mode.ts'
 import { installerAnnotation } from '../overlay/given.ts'
@@ -50,6 +51,7 @@ export async function gather(kubectl: Kubectl, settings: GivenClusterSettings, a
       : await reader.object<Item>('secret', settings.pullSecret, '-n', namespace)
   const facts = {
     version: await serverVersion(kubectl),
+    mutations: await mutationVersion(kubectl),
     nodes: (await reader.list<NodeItem>('nodes')).map(nodeFact),
     ingressClasses: classFacts(await reader.list('ingressclasses'), 'ingressclass.kubernetes.io/is-default-class'),
     storageClasses: classFacts(await reader.list('storageclasses'), 'storageclass.kubernetes.io/is-default-class'),
@@ -95,6 +97,12 @@ async function serverVersion(kubectl: Kubectl): Promise<string> {
     readonly serverVersion: { readonly gitVersion: string }
   }
   return version.gitVersion
+}
+
+async function mutationVersion(kubectl: Kubectl): Promise<MutationVersion | undefined> {
+  const served = (await kubectl.run(['api-resources', '--api-group=admissionregistration.k8s.io', '--no-headers'])).split('\n')
+  const versions = served.filter(line => line.startsWith('mutatingadmissionpolicies ')).map(line => line.split(/[\s/]+/))
+  return mutationVersions.find(version => versions.some(fields => fields.includes(version)))
 }
 
 async function serverUrl(kubectl: Kubectl): Promise<string> {

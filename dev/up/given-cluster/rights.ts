@@ -13,6 +13,8 @@ const inCluster: Readonly<Record<string, readonly string[]>> = {
   'admissionregistration.k8s.io': [
     'validatingadmissionpolicies',
     'validatingadmissionpolicybindings',
+    'mutatingadmissionpolicies',
+    'mutatingadmissionpolicybindings',
     'validatingwebhookconfigurations',
     'mutatingwebhookconfigurations',
   ],

@@ -38,6 +38,7 @@ export function givenOverlay({ plan, environment, fingerprint, admissionAuthorit
     main: {
       objects: { settings, ...trust.objects },
       patches: [
+        ...mutationVersion(plan),
         ...exposed(plan),
         ...network(plan),
         ...storage(plan),
@@ -50,6 +51,14 @@ export function givenOverlay({ plan, environment, fingerprint, admissionAuthorit
       patches: [...migrationPorts(plan), ...pullSecret(plan, { kind: 'Job', name: 'sekisho-migrate' })],
     },
   }
+}
+
+/** The manifests name the version of Kubernetes 1.35, which later ones do not serve. */
+function mutationVersion({ mutations }: Plan): readonly object[] {
+  const value = `admissionregistration.k8s.io/${mutations}`
+  return ['MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'].map(kind =>
+    patchOf({ kind }, { op: 'replace', path: '/apiVersion', value }),
+  )
 }
 
 function exposed({ broker: { expose, url } }: Plan): readonly object[] {

@@ -9,6 +9,7 @@ import { namespaceSelectors } from '../rule-sets.ts'
 
 /** Served by default from 1.36 on as v1; before that as v1beta1 where the feature gate is set. */
 export const mutationVersions = ['v1', 'v1beta1'] as const
+export type MutationVersion = (typeof mutationVersions)[number]
 
 const name = 'sekisho-pod-users'
 const partOf = { 'app.kubernetes.io/part-of': 'sekisho' }
@@ -54,7 +55,7 @@ const mutation = [
 ].join(' + ')
 
 /** The policy and its binding, for the version of the API that the cluster serves. */
-export function podUsersMutation(version: (typeof mutationVersions)[number]) {
+export function podUsersMutation(version: MutationVersion) {
   const apiVersion = `admissionregistration.k8s.io/${version}`
   const selector = namespaceSelectors['tenant-namespaces'] as { readonly matchExpressions: readonly object[] }
   const labelled = { key: labels.firstUser, operator: 'Exists' }

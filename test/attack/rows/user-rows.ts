@@ -1,6 +1,6 @@
 // Attacks by the user of a pod: limits that the kernel counts by user are shared by all pods of one user on a node.
 import { clusterAdministrator, controllers, dave, replicaSetController } from '../identities.ts'
-import { workloads } from '../objects.ts'
+import { type PodSpec, workloads } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
 
 const refused = expecting('pod-users')
@@ -9,13 +9,13 @@ const container = { name: 'main', image: 'registry.test/x' }
 /** Of the fixture's range, which begins with 1073807360. */
 const [before, first, last, after] = [1_073_807_359, 1_073_807_360, 1_073_872_895, 1_073_872_896]
 
-const ofPod = (runAsUser: number): object => ({ containers: [container], securityContext: { runAsUser } })
-const ofContainer = (runAsUser: number, list = 'containers'): object => ({
+const ofPod = (runAsUser: number): PodSpec => ({ containers: [container], securityContext: { runAsUser } })
+const ofContainer = (runAsUser: number, list = 'containers'): PodSpec => ({
   containers: [container],
   [list]: [{ ...container, name: 'other', securityContext: { runAsUser } }],
 })
 
-const shapes: readonly (readonly [string, object])[] = [
+const shapes: readonly (readonly [string, PodSpec])[] = [
   ['the user before the range', ofPod(before)],
   ['the first user of the next range', ofPod(after)],
   ['the last possible user', ofPod(2 ** 31 - 1)],
@@ -24,7 +24,7 @@ const shapes: readonly (readonly [string, object])[] = [
   ['an init container of another tenant’s user', ofContainer(before, 'initContainers')],
   ['a user namespace', { containers: [container], hostUsers: false }],
 ]
-const usual: readonly (readonly [string, object])[] = [
+const usual: readonly (readonly [string, PodSpec])[] = [
   ['no user', { containers: [container] }],
   ['the user of an image', ofPod(1000)],
   ['the number of the platform’s user, which becomes one of the tenant', ofPod(65_532)],

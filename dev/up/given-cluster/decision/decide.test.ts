@@ -13,6 +13,7 @@ const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
 /** A cluster that lacks nothing, with nothing of ours in it. */
 const ready: Facts = {
   version: 'v1.35.4',
+  mutations: 'v1beta1',
   nodes: [{ name: 'a', ready: true, architecture }],
   ingressClasses: [{ name: 'nginx', isDefault: false }],
   storageClasses: [
@@ -115,6 +116,7 @@ test('on a bare cluster without settings everything is named at once', () => {
 describe('one thing is missing', () => {
   test.each<[string, Change, string]>([
     ['an old cluster', { facts: { version: 'v1.33.2' } }, 'upgrade'],
+    ['policies that change objects', { facts: { mutations: undefined } }, 'feature-gates=MutatingAdmissionPolicy=true'],
     ['no node of this architecture', { facts: { nodes: [{ name: 'a', ready: true, architecture: 's390x' }] } }, 'describe nodes'],
     ['a right', { facts: { refused: [{ verb: 'create', group: '', resource: 'namespaces' }] } }, 'create namespaces'],
     ['something unreadable', { facts: { unreadable: ['nodes is forbidden'] } }, 'nodes is forbidden'],

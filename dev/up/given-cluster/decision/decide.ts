@@ -32,6 +32,7 @@ export function decide(facts: Facts, settings: GivenClusterSettings, asked: Mode
     github: githubOf(inputs),
     accounts: settings.accounts ?? (settings.githubAddress === undefined ? null : 'any'),
     platformSettings: settings.platformSettings,
+    mutations: facts.mutations,
   }
   if (isComplete(plan)) checkPlatformSettings(plan, report)
   return { missing, plan: missing.length === 0 && isComplete(plan) ? plan : undefined }
@@ -50,6 +51,11 @@ function checkCluster({ facts, missing }: Inputs): void {
   const [, major = '0', minor = '0'] = /^v(\d+)\.(\d+)/.exec(facts.version) ?? []
   if (Number(major) === 1 && Number(minor) < oldestMinor)
     missing(`Kubernetes 1.${oldestMinor} or later (it is ${facts.version})`, 'upgrade the cluster')
+  if (facts.mutations === undefined)
+    missing(
+      'MutatingAdmissionPolicies, which give the pods of each tenant user ids of their own',
+      'upgrade to Kubernetes 1.36, or start its API servers with --feature-gates=MutatingAdmissionPolicy=true and --runtime-config=admissionregistration.k8s.io/v1beta1=true',
+    )
   const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
   const usable = facts.nodes.filter(node => node.ready && node.architecture === architecture)
   if (usable.length === 0)

@@ -1,4 +1,5 @@
 // What `make up` reads of a cluster of the user's before it decides. Nothing of it changes the cluster.
+import type { MutationVersion } from '../../../../src/admission/pod-users/mutation.ts'
 import type { Mode } from '../../mode.ts'
 
 export type ClassFact = { readonly name: string; readonly isDefault: boolean }
@@ -23,6 +24,8 @@ export type RightFact = { readonly verb: string; readonly resource: string; read
 export type Facts = {
   /** Such as `v1.35.4`. */
   readonly version: string
+  /** The newest version in which the cluster serves MutatingAdmissionPolicies; undefined when it serves none. */
+  readonly mutations: MutationVersion | undefined
   readonly nodes: readonly NodeFact[]
   readonly ingressClasses: readonly ClassFact[]
   readonly storageClasses: readonly ClassFact[]

@@ -1,4 +1,5 @@
 // What `make up` will do on a cluster of the user's, and what stands in its way.
+import type { MutationVersion } from '../../../../src/admission/pod-users/mutation.ts'
 import type { Mode } from '../../mode.ts'
 
 export type Missing = { readonly what: string; readonly cure: string }
@@ -43,6 +44,8 @@ export type Plan = {
   readonly builder: { readonly name: string; readonly make: boolean }
   /** Settings of the platform that the user names, none of which `make up` decides. */
   readonly platformSettings: Readonly<Record<string, string>>
+  /** The version in which the cluster serves MutatingAdmissionPolicies. */
+  readonly mutations: MutationVersion
 }
 
 export type Decision = {

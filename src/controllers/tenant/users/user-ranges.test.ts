@@ -22,11 +22,8 @@ function record(beforeWrite?: (data: Record<string, string>) => void) {
   }
   const client = {
     get: async () => data && { metadata: { resourceVersion: String(version) }, data: { ...data } },
-    create: async (_: unknown, object: { readonly data: Record<string, string> }) => {
-      disturb()
-      if (data !== undefined) throw conflict()
-      data = { ...object.data }
-      version += 1
+    apply: async () => {
+      data ??= {}
     },
     mergePatch: async (
       _: unknown,
@@ -40,11 +37,11 @@ function record(beforeWrite?: (data: Record<string, string>) => void) {
       version += 1
       return {}
     },
-  } as unknown as Pick<KubeClient, 'get' | 'create' | 'mergePatch'>
+  } as unknown as Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   return { client, data: () => data }
 }
 
-const ranges = (client: Pick<KubeClient, 'get' | 'create' | 'mergePatch'>, namespaces: readonly object[] = []) =>
+const ranges = (client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>, namespaces: readonly object[] = []) =>
   createUserRanges({ client, platformNamespace: 'sekisho-system', namespaces: { list: () => namespaces as KubeObject[] } })
 
 test('each Tenant gets a range, once; one that ended gives it back', async () => {

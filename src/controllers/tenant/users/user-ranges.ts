@@ -15,7 +15,7 @@ import { chooseRange, type TakenRanges } from './choose-range.ts'
 export const userRangesMap = 'sekisho-user-ranges'
 
 type Deps = {
-  readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch'>
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   readonly platformNamespace: string
   /** The namespaces of all tenants. */
   readonly namespaces: Pick<Cache<KubeObject>, 'list'>
@@ -39,22 +39,23 @@ export function createUserRanges({ client, platformNamespace, namespaces: live }
     return { taken: takenIn(map?.data), version: map?.metadata.resourceVersion }
   }
 
+  /** An apply that names no entry changes none. RBAC can name an object that is applied, not one that is created. */
+  async function make(): Promise<void> {
+    const { apiVersion, kind } = configMaps
+    await client.apply(configMaps, { apiVersion, kind, metadata: key }, { fieldManager })
+  }
+
   /** Null deletes (RFC 7386). */
   async function write(version: string | undefined, index: number, uid: string | null): Promise<void> {
-    const { apiVersion, kind } = configMaps
-    if (version === undefined) {
-      const data = uid === null ? {} : { [index]: uid }
-      await client.create(configMaps, { apiVersion, kind, metadata: key, data }, { fieldManager })
-    } else {
-      const patch = { metadata: { resourceVersion: version }, data: { [index]: uid } }
-      const written = await client.mergePatch(configMaps, key, patch, { fieldManager })
-      if (written === undefined) throw new AppError('unavailable', `ConfigMap ${userRangesMap} was deleted while it was changed`)
-    }
+    const patch = { metadata: { resourceVersion: version }, data: { [index]: uid } }
+    const written = await client.mergePatch(configMaps, key, patch, { fieldManager })
+    if (written === undefined) throw new AppError('unavailable', `ConfigMap ${userRangesMap} was deleted while it was changed`)
   }
 
   return {
     async allot(tenant) {
       const { name, uid = '' } = tenant.metadata
+      if ((await read()).version === undefined) await make()
       const { taken, version } = await read()
       const index = chooseRange(taken, uid, indexesOfOthers(live.list(), name))
       if (index === undefined) return undefined
@@ -64,7 +65,7 @@ export function createUserRanges({ client, platformNamespace, namespaces: live }
     async release({ metadata: { uid = '' } }) {
       const { taken, version } = await read()
       const index = taken.get(uid)
-      if (version !== undefined && index !== undefined) await write(version, index, null)
+      if (index !== undefined) await write(version, index, null)
     },
   }
 }
