@@ -27,6 +27,9 @@ export function podSpec(image: string, more: PodSpec = {}, container: PodSpec = 
   }
 }
 
+/** The first id above those of images, one below all ranges of tenants, and the last of the last range. */
+const usersOfOthers = [65_536, 999_999_999, 2 ** 31 - 1]
+
 /** Every field of a pod that names a Secret, by what it is called. */
 function references(image: string, secret: string): readonly (readonly [string, PodSpec])[] {
   const volume = (source: object): PodSpec => podSpec(image, { volumes: [{ name: 'v', ...source }] })
@@ -157,6 +160,28 @@ export const mountAttacks: readonly Attack[] = [
         ),
         podAttempt('Pod with a host port', podSpec(image, {}, { ports: [{ containerPort: 9, hostPort: 9 }] })),
         podAttempt('Pod that may gain privileges', podSpec(image, {}, { securityContext: { allowPrivilegeEscalation: true } })),
+      ])
+    },
+  },
+  {
+    name: 'mounts/users',
+    as: 'gary, admin of globex',
+    against: 'the limits that the kernel of a node counts by user: epoll watches, inotify instances, pending signals',
+    tries:
+      'Pods under ids of the node and of other ranges, in the pod and in each kind of container, and in user namespaces, which share such limits with root.',
+    expected: ['admission'],
+    attempts: async world => {
+      const image = await world.ownImage()
+      const as = (runAsUser: number): PodSpec => ({ securityContext: { ...security, runAsUser } })
+      const other = (runAsUser: number): PodSpec => ({ name: 'other', image, ...as(runAsUser) })
+      const { containers } = podSpec(image) as { readonly containers: readonly object[] }
+      return apiAttempts(world, [
+        ...usersOfOthers.flatMap(user => [
+          podAttempt(`Pod with a container of user ${user}`, podSpec(image, {}, as(user))),
+          podAttempt(`Pod with a second container of user ${user}`, podSpec(image, { containers: [...containers, other(user)] })),
+          podAttempt(`Pod with an init container of user ${user}`, podSpec(image, { initContainers: [other(user)] })),
+        ]),
+        podAttempt('Pod in a user namespace', podSpec(image, { hostUsers: false })),
       ])
     },
   },

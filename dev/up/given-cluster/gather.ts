@@ -1,9 +1,10 @@
 // Reads a cluster of the user's: what there is, what our user may do, and whether the registry takes our images. It writes nothing there.
+
+import { type MutationVersion, mutationVersions } from '../../../src/admission/pod-users/mutation.ts'
 import { messageOf } from '../../../src/lib/errors.ts'
 import { registryTokens } from '../../cluster/node/services/registry.ts'
 import { authorizeAt, basicOf, challengeOf, isAccepted, parseGivenRegistry } from '../../images/registry/given-registry.ts'
 import { createPushTokens } from '../../images/registry/push-token.ts'
-import { type MutationVersion, mutationVersions } from '../../../src/admission/pod-users/mutation.ts'
 import type { Kubectl } from '../kubectl.ts'
 import { modeOf, platformNamespace as namespace } from '../mode.ts'
 import { installerAnnotation } from '../overlay/given.ts'

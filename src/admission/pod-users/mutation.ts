@@ -37,10 +37,13 @@ function moved(list: (typeof lists)[number]): string {
   ].join('')
 }
 
+const envOf = 'variables.initContainers[i].?env.orValue([])'
+
 /** The user by whom the lifecycle runs and to whom it gives the files of the image: the pod's own, not the one that the builder names. */
 const lifecycleUsers = [
   `(${celText(kpackBuild)} in object.metadata.?labels.orValue({}) ? ${indexes} : [])`,
-  '.filter(i, i < variables.initContainers.size())',
+  // Once, although other mutations may have this one evaluated again.
+  `.filter(i, i < variables.initContainers.size() && !${envOf}.exists(e, e.name == ${celText(lifecycleUser)}))`,
   '.map(i, variables.initContainers[i].?env.hasValue() ?',
   ` ${patch(`'/spec/initContainers/' + string(i) + '/env/-'`, 'variables.lifecycleUser')} :`,
   ` ${patch(`'/spec/initContainers/' + string(i) + '/env'`, '[variables.lifecycleUser]')})`,
