@@ -25,6 +25,7 @@ import { ownNamespaces } from './own/own-namespaces.ts'
 import { ownRoleBindings } from './own/own-role-bindings.ts'
 import { ownWrites } from './own/own-writes.ts'
 import { buildPods } from './pods/build-pods.ts'
+import { claimTemplates } from './pods/claim-templates.ts'
 import { podExec } from './pods/pod-exec.ts'
 import { podPlacement } from './pods/pod-placement.ts'
 import { volumeClaims } from './pods/volume-claims.ts'
@@ -70,6 +71,7 @@ export const rules: readonly Rule[] = [
   ingressContent,
   podPlacement,
   volumeClaims,
+  claimTemplates,
   renderedObjects,
   buildPods,
 ]
