@@ -17,6 +17,7 @@ const identities: PlatformIdentities = {
   accounts: [],
   reapers: [],
   endpointControllers: [],
+  volumeBinders: [],
   certificateManagers: [],
   kubernetesPrefixes: [],
 }

@@ -17,6 +17,8 @@ export type PlatformIdentities = {
   readonly reapers: readonly string[]
   /** Kubernetes' own controllers that write Endpoints and EndpointSlices; the last without `--use-service-account-credentials`. */
   readonly endpointControllers: readonly string[]
+  /** Kubernetes' own controller that binds PersistentVolumeClaims; the last without `--use-service-account-credentials`. */
+  readonly volumeBinders: readonly string[]
   /** cert-manager where its installation puts it: it fills Secrets with certificates, and marks them as its own. */
   readonly certificateManagers: readonly string[]
   /** What the user names of Kubernetes' own components begin with: controllers, schedulers, kubelets. No other user may have such names. */
@@ -40,6 +42,7 @@ export function platformIdentities(mode: Mode): PlatformIdentities {
       'system:serviceaccount:kube-system:endpointslicemirroring-controller',
       'system:kube-controller-manager',
     ],
+    volumeBinders: ['system:serviceaccount:kube-system:persistent-volume-binder', 'system:kube-controller-manager'],
     certificateManagers: ['system:serviceaccount:cert-manager:cert-manager'],
     kubernetesPrefixes: [
       'system:serviceaccount:kube-system:',

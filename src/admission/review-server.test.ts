@@ -17,6 +17,7 @@ async function startServer() {
     accounts: [],
     reapers: [],
     endpointControllers: [],
+    volumeBinders: [],
     certificateManagers: [],
     kubernetesPrefixes: [],
   }

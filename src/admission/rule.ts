@@ -32,6 +32,25 @@ export type Validation = { readonly expression: string } & (
   | { readonly messageExpression: string; readonly message?: never }
 )
 
+/** The identities that are not of the platform and that rules may exempt: Kubernetes' own, and operators that act on what tenants write. */
+export type DeputyIdentities = 'kubernetesPrefixes' | 'reapers' | 'endpointControllers' | 'volumeBinders' | 'certificateManagers'
+
+/**
+ * What a rule lets a controller do that it refuses to tenants. A tenant's object may be what makes the controller do it, so the rule says which part
+ * of which object that is (`template`), and which rules judge it there (`judgedBy`); no `follows` says that no tenant decides the content.
+ */
+export type Exemption = {
+  /** What the controller does there. */
+  readonly does: string
+  readonly follows: readonly Followed[]
+}
+
+/** A part of an object of a tenant that decides what the controller does; `harmless` says why no rule has to judge it. */
+export type Followed = { readonly template: string } & (
+  | { readonly judgedBy: readonly [string, ...string[]]; readonly harmless?: never }
+  | { readonly harmless: string; readonly judgedBy?: never }
+)
+
 /** One rule in both forms. */
 export type Rule = {
   readonly name: string
@@ -43,6 +62,8 @@ export type Rule = {
    * ask it, and their requests are not sent to the webhook; `check` never sees them.
    */
   readonly administratorsMay?: true
+  /** Every exemption of an identity that is not of the platform (exemptions.test.ts); docs/reference/exemptions.md shows them. */
+  readonly exempts?: Readonly<Partial<Record<DeputyIdentities, Exemption>>>
   readonly matches: readonly Match[]
   /** Limits the requests that are sent to the webhook, by CEL over the request; must never depend on what a tenant can write. */
   readonly webhookCondition?: (identities: PlatformIdentities) => { readonly name: string; readonly expression: string }
@@ -59,7 +80,7 @@ export type Rule = {
 }
 
 /** A rule that only the API server can judge, or must: what our own identities may do must not depend on a process of ours. */
-export type PolicyRule = Pick<Rule, 'name' | 'stops' | 'scope' | 'administratorsMay' | 'matches'> & {
+export type PolicyRule = Pick<Rule, 'name' | 'stops' | 'scope' | 'administratorsMay' | 'exempts' | 'matches'> & {
   readonly policy: NonNullable<Rule['policy']>
   /** The user names whose requests the policy looks at; everybody's when absent. */
   readonly users?: (identities: PlatformIdentities) => readonly string[]

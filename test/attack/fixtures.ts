@@ -21,6 +21,7 @@ import { approvalFixtures } from './rows/approval-rows.ts'
 import { buildPodFixtures } from './rows/build-pod-rows.ts'
 import { builtImageFixtures } from './rows/built-image-rows.ts'
 import { changerFixtures } from './rows/changer-rows.ts'
+import { claimTemplateFixtures } from './rows/claim-template-rows.ts'
 import { ingressFixtures } from './rows/ingress-rows.ts'
 import { kindFixtures } from './rows/kind-rows.ts'
 import { metadataFixtures } from './rows/metadata-rows.ts'
@@ -130,6 +131,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...serviceFixtures,
     ...ingressFixtures,
     ...volumeFixtures,
+    ...claimTemplateFixtures,
     ...metadataFixtures,
     ...kindFixtures,
     ...buildPodFixtures,

@@ -40,6 +40,12 @@ export const volumeController = serviceAccount('kube-system', 'persistent-volume
 /** cert-manager in its usual place, and a ServiceAccount of the same name in a tenant's namespace. */
 export const certManager = serviceAccount('cert-manager', 'cert-manager')
 export const falseCertManager = serviceAccount('acme', 'cert-manager')
+/** Make claims from the templates in StatefulSets and in pods. */
+export const statefulSetController = serviceAccount('kube-system', 'statefulset-controller')
+export const ephemeralVolumeController = serviceAccount('kube-system', 'ephemeral-volume-controller')
+/** All of Kubernetes' controllers where they have no ServiceAccounts of their own. */
+export const controllerManager: Identity = { user: 'system:kube-controller-manager', groups: [everything] }
+export const scheduler: Identity = { user: 'system:kube-scheduler', groups: [everything] }
 export const jobController = serviceAccount('kube-system', 'job-controller')
 /** Copies the labels of a Build to its pods in the build namespace. */
 export const buildController = serviceAccount('kpack', 'controller')

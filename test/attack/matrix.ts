@@ -6,6 +6,7 @@ import { applicationRows } from './rows/application-rows.ts'
 import { approvalProcessRows, approvalRows } from './rows/approval-rows.ts'
 import { buildPodRows } from './rows/build-pod-rows.ts'
 import { changerRows } from './rows/changer-rows.ts'
+import { claimTemplateRows } from './rows/claim-template-rows.ts'
 import { ingressRows } from './rows/ingress-rows.ts'
 import { installationRows } from './rows/installation-rows.ts'
 import { kindRows } from './rows/kind-rows.ts'
@@ -40,6 +41,7 @@ const everyForm: readonly Row[] = [
   ...approvalRows,
   ...volumeRows,
   ...userRows,
+  ...claimTemplateRows,
   ...buildPodRows,
 ]
 

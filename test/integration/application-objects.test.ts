@@ -385,6 +385,25 @@ describe('a volume', () => {
     await readyReason(fixture.client, application, keyIn(fixture), 'NameConflict')
     expect((await existing(fixture, persistentVolumeClaims, 'shop-data')).metadata.labels).toBeUndefined()
   })
+
+  test('that a template planted with label and annotation of a kept one is never taken, whatever the Application is told next', async () => {
+    const fixture = await started()
+    const { apiVersion, kind } = persistentVolumeClaims
+    const labels = { 'sekisho.dev/application': 'shop', 'app.kubernetes.io/managed-by': 'sekisho' }
+    const annotations = { 'sekisho.dev/when-deleted': 'Keep' }
+    const metadata = { name: 'shop-data', namespace: fixture.namespace, labels, annotations }
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
+    const planted = await fixture.client.apply(persistentVolumeClaims, { apiVersion, kind, metadata, spec }, { fieldManager })
+    await put(fixture, { processes: [idle], volumes: [volume] })
+    const refused = await readyReason(fixture.client, application, keyIn(fixture), 'NameConflict')
+    expect(refused.status?.inventory ?? []).not.toContainEqual(expect.objectContaining({ kind }))
+    await put(fixture, { processes: [idle], volumes: [{ ...volume, path: '/elsewhere' }] })
+    await readyReason(fixture.client, application, keyIn(fixture), 'NameConflict')
+    expect((await existing(fixture, persistentVolumeClaims, 'shop-data')).metadata).toMatchObject({
+      uid: planted.metadata.uid,
+      resourceVersion: planted.metadata.resourceVersion,
+    })
+  })
 })
 
 describe('processes of the image', () => {

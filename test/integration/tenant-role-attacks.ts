@@ -73,6 +73,11 @@ export function tenantRoleAttacks(tenant: string) {
       'bindings',
       { method: 'POST', path: own('bindings'), body: object('v1', 'Binding', { target: { kind: 'Node', name: 'n' } }) },
     ],
+    // By it the platform knows which claims it keeps for an Application.
+    [
+      'status of a claim',
+      { method: 'PATCH', path: own('persistentvolumeclaims', '/x/status'), body: { status: { conditions: [] } } },
+    ],
     ['status of a pod', { method: 'PATCH', path: own('pods', '/x/status'), body: { status: {} } }],
     ['services/proxy', { method: 'GET', path: own('services', '/x/proxy/') }],
     [

@@ -4,6 +4,7 @@ import { auditEventsPage } from './audit-events.ts'
 import { cliPage } from './cli.ts'
 import { environmentPage } from './environment.ts'
 import { errorsPage } from './errors.ts'
+import { exemptionsPage } from './exemptions.ts'
 import { kindsPage } from './kinds.ts'
 import { metricsPage } from './metrics.ts'
 import { rightsPage } from './rights.ts'
@@ -19,5 +20,6 @@ export function referencePages(read: (path: string) => string): ReadonlyMap<stri
     ['docs/reference/cli.md', cliPage()],
     ['docs/reference/attacks.md', attacksPage()],
     ['docs/reference/rights.md', rightsPage()],
+    ['docs/reference/exemptions.md', exemptionsPage()],
   ])
 }

@@ -25,6 +25,7 @@ import { ownNamespaces } from './own/own-namespaces.ts'
 import { ownRoleBindings } from './own/own-role-bindings.ts'
 import { ownWrites } from './own/own-writes.ts'
 import { buildPods } from './pods/build-pods.ts'
+import { claimTemplates } from './pods/claim-templates.ts'
 import { podExec } from './pods/pod-exec.ts'
 import { podPlacement } from './pods/pod-placement.ts'
 import { podUsers } from './pods/pod-users.ts'
@@ -71,6 +72,7 @@ export const rules: readonly Rule[] = [
   ingressContent,
   podPlacement,
   volumeClaims,
+  claimTemplates,
   renderedObjects,
   buildPods,
 ]

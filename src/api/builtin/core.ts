@@ -80,7 +80,10 @@ export const services = namespacedKind<Service>('v1', 'Service', 'services')
 
 export type PersistentVolumeClaim = KubeObject & {
   readonly spec?: { readonly storageClassName?: string; readonly volumeName?: string }
-  readonly status?: { readonly phase?: string }
+  readonly status?: {
+    readonly phase?: string
+    readonly conditions?: readonly { readonly type: string; readonly message?: string }[]
+  }
 }
 export const persistentVolumeClaims = namespacedKind<PersistentVolumeClaim>(
   'v1',

@@ -98,6 +98,7 @@ const inApplications: readonly Right[] = [
   },
   renderedKinds('apps', ['deployments']),
   renderedKinds('', ['persistentvolumeclaims']),
+  { place: 'application', group: '', resources: ['persistentvolumeclaims/status'], verbs: ['patch'], usedBy: [applicationWrites] },
   renderedKinds('batch', ['cronjobs']),
   {
     place: 'application',

@@ -60,6 +60,7 @@ function facts(changes: Partial<Facts> = {}): Facts {
     chart: chartWith({ builtIn: 'web' }),
     secrets: new Map(),
     children: new Map(),
+    volumeClaims: new Set<string>(),
     present: [],
     pods: [],
     releases: { headers: [], jobs: [], podsOfJobs: new Map(), syncs: [], secretVersions: {} },

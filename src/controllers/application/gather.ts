@@ -129,8 +129,9 @@ const cachedKinds: readonly {
   { type: persistentVolumeClaims, cacheIn: caches => caches.volumeClaims },
 ]
 
-/** Whether objects of this kind are found by their owner, without the inventory. */
+/** Whether objects of this kind are found by their owner, without the inventory. A claim that is to be kept has none. */
 export function isFoundByOwner({ apiVersion, kind }: InventoryEntry): boolean {
+  if (kind === persistentVolumeClaims.kind) return false
   return cachedKinds.some(({ type }) => type.apiVersion === apiVersion && type.kind === kind)
 }
 
@@ -174,6 +175,8 @@ export type Facts = HostFacts & {
   readonly secrets: SecretFacts
   /** The cached objects whose controller is this Application, by uid, and the volume claims that are kept for it, under their `entryText`. */
   readonly children: ReadonlyMap<string, KubeObject>
+  /** The volume claims that carry its label, whoever made them, by `entryText`. */
+  readonly volumeClaims: ReadonlySet<string>
   /** What the Application has: its inventory and its cached children. */
   readonly present: readonly InventoryEntry[]
   /** Of its processes. */
@@ -212,9 +215,8 @@ export function factsOf(deps: GatherDeps, application: Application): Facts {
   const { namespace = '', name, uid = '' } = application.metadata
   const chart = caches.charts.get({ name: application.spec.chart })
   const owned = cachedKinds.flatMap(({ cacheIn }) => cacheIn(caches).byIndex(ownerIndex, uid))
-  const kept = caches.volumeClaims
-    .byIndex(applicationIndex, `${namespace}/${name}`)
-    .filter(claim => isKeptClaimOf(application, claim))
+  const claims = caches.volumeClaims.byIndex(applicationIndex, `${namespace}/${name}`)
+  const kept = claims.filter(claim => isKeptClaimOf(application, claim))
   return {
     ...hostFacts(deps, application),
     registry,
@@ -226,6 +228,7 @@ export function factsOf(deps: GatherDeps, application: Application): Facts {
     },
     secrets: secretFacts(caches, application),
     children: new Map([...owned, ...kept].map(child => [entryText(entryOf(child)), child])),
+    volumeClaims: new Set(claims.map(claim => entryText(entryOf(claim)))),
     present: union(application.status?.inventory ?? [], owned.map(entryOf)),
     pods: caches.pods.byIndex(applicationIndex, `${namespace}/${name}`).filter(pod => jobOfPod(pod) === undefined),
     releases: releaseFacts(caches, application),

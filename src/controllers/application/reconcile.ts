@@ -23,7 +23,7 @@ import { hostsOf, hostsOfIngress, isLost, urlOf } from './hosts.ts'
 import { followedStatus } from './image/followed-tag.ts'
 import { foundIn, runningIn } from './image/processes.ts'
 import { liveApplication } from './live-application.ts'
-import { applyObjects, prune, type Target } from './objects/apply-objects.ts'
+import { applyObjects, plantedClaim, prune, type Target } from './objects/apply-objects.ts'
 import {
   entriesOf,
   entryOf,
@@ -48,7 +48,7 @@ import { type ApplicationStatus, nextStatus, type Progress } from './status.ts'
 
 export type ApplicationDeps = GatherDeps &
   Omit<ReleaseDeps, 'live'> & {
-    readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'delete'>
+    readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'applyStatus' | 'delete'>
     readonly status: StatusWriter<Application>
     /** Of Releases. */
     readonly outcomes: StatusWriter<Release>
@@ -120,6 +120,8 @@ async function applyManifests(
     const message = `the Application would own more than ${mostEntries} objects while it changes: render fewer, or fix what refused the change before`
     return refusedStep(before, { reason: applicationReasons.chartFailed, message })
   }
+  const planted = plantedClaim(manifests, before)
+  if (planted) return refusedStep(before, planted)
   const intent = intentOf(before, { wanted, observed, now: deps.clock.now() })
   const application = intent
     ? await deps.status.write(before.application, { ...before.application.status, ...intent })

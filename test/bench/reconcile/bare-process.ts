@@ -85,6 +85,7 @@ async function writeAll(found: Application): Promise<void> {
     usersOfHost: new Map(),
     secrets: new Map(),
     children: new Map(),
+    volumeClaims: new Set<string>(),
     present: [],
     pods: [],
     releases: noReleases,

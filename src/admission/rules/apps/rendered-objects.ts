@@ -59,6 +59,17 @@ export const renderedObjects: Rule = {
   stops: 'a change by hand that seems to work and is silently undone, such as a scaled Deployment or another image in it',
   scope: 'application-namespaces',
   administratorsMay: true,
+  exempts: {
+    kubernetesPrefixes: {
+      does: 'scales, binds and deletes what an Application has, as its objects say',
+      follows: [
+        {
+          template: '`spec.scaleTargetRef` of a HorizontalPodAutoscaler',
+          harmless: 'a tenant may scale its Applications, and what their spec says is set again',
+        },
+      ],
+    },
+  },
   matches,
   // Kubernetes' controllers must go on while the webhook is down, and the rule never refuses them or the platform.
   webhookCondition: identities => ({

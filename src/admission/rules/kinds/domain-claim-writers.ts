@@ -1,6 +1,7 @@
 // A DomainClaim says to which tenant a host name belongs; the Application controller and the ingress rely on it.
 import { domainClaim } from '../../../api/tenancy/domain-claim.ts'
 import { celList, type Rule } from '../../rule.ts'
+import { reaping } from './writers.ts'
 
 const message =
   'DomainClaims are written by the platform, which checks the proof, and by platform admins: list the host in spec.domains of an Application instead'
@@ -11,6 +12,7 @@ export const domainClaimWriters: Rule = {
   stops: 'taking a host name without proof, or taking it away from the tenant to whom it belongs',
   scope: 'everywhere',
   administratorsMay: true,
+  exempts: reaping,
   matches: [
     {
       group: domainClaim.group,

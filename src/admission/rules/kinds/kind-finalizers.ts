@@ -4,7 +4,7 @@ import { domain } from '../../../api/kind.ts'
 import { kinds } from '../../../api/registry.ts'
 import { type JsonObject, listAt, objectAt } from '../../../lib/json/json-value.ts'
 import { celText, type Rule } from '../../rule.ts'
-import { isPlatform, isPlatformExpression } from './writers.ts'
+import { isPlatform, isPlatformExpression, reaping } from './writers.ts'
 
 const ours = `${domain}/`
 
@@ -20,6 +20,7 @@ export const kindFinalizers: Rule = {
   stops: 'skipping the clean-up of a deleted object, or keeping one for ever so that the tenant cannot be deleted',
   scope: 'everywhere',
   administratorsMay: true,
+  exempts: reaping,
   matches: kinds.map(({ group, plural }) => ({ group, resources: [plural], operations: ['CREATE', 'UPDATE'] })),
   check(request, identities) {
     if (isPlatform(request, identities) || identities.reapers.includes(request.username)) return undefined

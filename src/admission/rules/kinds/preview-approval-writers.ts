@@ -5,7 +5,7 @@ import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import type { PlatformIdentities } from '../../identities.ts'
 import type { AdmissionRequest } from '../../review.ts'
 import { celList, type Rule } from '../../rule.ts'
-import { mayMaintain, mayMaintainExpression, metadataOnlyVariable } from './writers.ts'
+import { mayMaintain, mayMaintainExpression, metadataOnlyVariable, reaping } from './writers.ts'
 
 const message =
   'PreviewApprovals are written by the platform only: approve with sekisho previews approve, on the web page, or with the comment "/sekisho approve <full commit id>" on the pull request'
@@ -31,6 +31,7 @@ export const previewApprovalWriters: Rule = {
   name: 'preview-approval-writers',
   stops: 'running the code of a fork that nobody with write access approved, by a forged approval or by a changed one',
   scope: 'everywhere',
+  exempts: reaping,
   matches: [{ group: previewApproval.group, resources: [previewApproval.plural], operations: ['CREATE', 'UPDATE', 'DELETE'] }],
   check: (request, identities) => {
     if (request.operation === 'CREATE') return mayCreate(request, identities) ? undefined : message

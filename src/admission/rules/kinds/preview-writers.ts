@@ -28,6 +28,9 @@ export const previewWriters: Rule = {
   stops: 'giving the code of a pull request secrets or rights that the template of its AppPipeline does not have',
   scope: 'everywhere',
   administratorsMay: true,
+  exempts: {
+    kubernetesPrefixes: { does: 'changes owners and finalizers while a namespace or an AppPipeline ends', follows: [] },
+  },
   matches: [{ group: application.group, resources: [application.plural, remoteSync.plural], operations: ['UPDATE'] }],
   check(request, identities) {
     if (isPlatform(request, identities) || isKubernetes(request, identities) || !isOfPipeline(request.oldObject)) return undefined

@@ -31,12 +31,21 @@ export function mayMaintainExpression(identities: PlatformIdentities): string {
   return `(${controllers} && (${status} || variables.metadataOnly)) || (${reapers} && (request.operation == 'DELETE' || variables.metadataOnly))`
 }
 
+/** What Kubernetes' reapers need, as the exemption that a rule declares. */
+export const reaping: NonNullable<Rule['exempts']> = {
+  reapers: {
+    does: 'deletes objects with their namespace or owner, and changes owners and finalizers on the way',
+    follows: [{ template: '`metadata.ownerReferences`', judgedBy: ['reserved-metadata', 'claim-templates'] }],
+  },
+}
+
 /** The users that `writers` names may write; controllers and Kubernetes' reapers maintain; others are refused with the message. */
 export function onlyWrittenBy(
   writers: (identities: PlatformIdentities) => readonly string[],
   message: string,
-): Pick<Rule, 'check' | 'policy'> {
+): Pick<Rule, 'exempts' | 'check' | 'policy'> {
   return {
+    exempts: reaping,
     check: (request, identities) =>
       writers(identities).includes(request.username) || mayMaintain(request, identities) ? undefined : message,
     policy: identities => {

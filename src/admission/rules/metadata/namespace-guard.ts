@@ -6,6 +6,7 @@ import { type JsonObject, objectAt, textAt } from '../../../lib/json/json-value.
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { AdmissionRequest } from '../../review.ts'
 import { celList, celText, type Rule } from '../../rule.ts'
+import { reaping } from '../kinds/writers.ts'
 
 /** Prefixes of the label keys that are guarded. */
 const guardedPrefixes = [`${labels.tenant.split('/')[0]}/`, 'pod-security.kubernetes.io/']
@@ -52,6 +53,7 @@ export const namespaceGuard: Rule = {
   stops: 'loosening Pod Security, slipping out of the tenant rules by a label, or deleting an Installation with its namespace',
   scope: 'everywhere',
   administratorsMay: true,
+  exempts: reaping,
   matches: [
     {
       group: '',

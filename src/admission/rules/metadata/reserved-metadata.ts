@@ -1,15 +1,18 @@
 // Labels, annotations and owners by which the platform recognises its own objects. Its caches select by them, so a tenant who could set them
 // could fill the memory of the controllers; its garbage is collected by owners, so a foreign owner could delete objects.
-// Pod templates are included: Kubernetes' controllers copy their metadata to pods, and what those controllers write is not examined again.
+// Pod templates are included: Kubernetes' controllers copy their metadata to pods, and what those controllers write is not examined again. Templates
+// of claims are judged by the rule claim-templates, and a claim is examined whoever makes it.
 import { application } from '../../../api/apps/application.ts'
 import { domain } from '../../../api/kind.ts'
 import { changedByAnnotation, isReservedKey } from '../../../api/names.ts'
 import { kinds } from '../../../api/registry.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
+import type { PlatformIdentities } from '../../identities.ts'
 import type { AdmissionRequest } from '../../review.ts'
 import { celText, type Match, type Rule } from '../../rule.ts'
 import { isKubernetes, isKubernetesExpression, isPlatform, isPlatformExpression } from '../kinds/writers.ts'
+import { reservedKeyExpression } from './reserved-keys.ts'
 
 const message = `labels, annotations and owners of ${domain} belong to the platform: remove or keep keys that begin with ${domain}/ (or contain .${domain}/) and ownerReferences to its kinds; what was rendered for an Application is changed through the Application: kubectl edit application, sekisho rollback`
 
@@ -81,11 +84,8 @@ function reservedIn(request: AdmissionRequest, object: JsonObject | undefined): 
   return [...keys, objectsAt(objectAt(object, 'metadata'), 'ownerReferences').filter(isOurKind)]
 }
 
-const reservedText = (key: string): string =>
-  `(${key}.startsWith(${celText(`${domain}/`)}) || ${key}.contains(${celText(`.${domain}/`)}))`
-
 /** Of `key` in the map at the index `i`. */
-const reservedKey = `(${reservedText('key')} && !(i == ${ownAnnotations} && variables.isApplication && key == ${celText(changedByAnnotation)}))`
+const reservedKey = `(${reservedKeyExpression('key')} && !(i == ${ownAnnotations} && variables.isApplication && key == ${celText(changedByAnnotation)}))`
 
 /** A list of maps, in the order of `mapPaths`. */
 function mapsExpression(object: string): string {
@@ -94,10 +94,22 @@ function mapsExpression(object: string): string {
 }
 
 const ownersExpression = (object: string): string =>
-  `dyn(${object}).metadata.?ownerReferences.orValue([]).filter(o, ${reservedText('o.apiVersion')})`
+  `dyn(${object}).metadata.?ownerReferences.orValue([]).filter(o, ${reservedKeyExpression('o.apiVersion')})`
 
 const count = mapPaths.length
 const indexes = `[${Array.from({ length: count }, (_, index) => index).join(', ')}]`
+
+/** Kubernetes' controllers copy metadata from templates that were examined; nothing of the platform has claims made by them. */
+function isExempt(request: AdmissionRequest, identities: PlatformIdentities): boolean {
+  const makesClaim = request.operation === 'CREATE' && request.resource === 'persistentvolumeclaims'
+  return isPlatform(request, identities) || (isKubernetes(request, identities) && !makesClaim)
+}
+
+/** The CEL twin of `isExempt`. */
+function isExemptExpression(identities: PlatformIdentities): string {
+  const makesClaim = "(request.operation == 'CREATE' && request.resource.resource == 'persistentvolumeclaims')"
+  return `(${isPlatformExpression(identities)} || (${isKubernetesExpression(identities)} && !${makesClaim}))`
+}
 
 /** Only the platform sets, changes and removes them; what Kubernetes copies from a template was examined there. */
 export const reservedMetadata: Rule = {
@@ -107,13 +119,28 @@ export const reservedMetadata: Rule = {
   scope: 'application-namespaces',
   administratorsMay: true,
   matches,
-  // Kubernetes' controllers must go on while the webhook is down, and the rule never refuses them or the platform.
+  exempts: {
+    kubernetesPrefixes: {
+      does: 'makes Jobs, ReplicaSets and pods with the metadata of a template, EndpointSlices with the labels of a Service, and writes what is there; a new PersistentVolumeClaim is examined',
+      follows: [
+        {
+          template: 'metadata of pod templates and of `spec.jobTemplate`; `metadata` of a Service',
+          judgedBy: ['reserved-metadata'],
+        },
+        {
+          template: '`spec.volumeClaimTemplates` of a StatefulSet; `ephemeral.volumeClaimTemplate` of a pod or a pod template',
+          judgedBy: ['claim-templates', 'reserved-metadata'],
+        },
+      ],
+    },
+  },
+  // Kubernetes' controllers must go on while the webhook is down, and the rule never refuses them (but for new claims) or the platform.
   webhookCondition: identities => ({
     name: 'not-by-kubernetes-or-the-platform',
-    expression: `!(${isPlatformExpression(identities)} || ${isKubernetesExpression(identities)})`,
+    expression: `!${isExemptExpression(identities)}`,
   }),
   check(request, identities) {
-    if (isPlatform(request, identities) || isKubernetes(request, identities)) return undefined
+    if (isExempt(request, identities)) return undefined
     return sameJson(reservedIn(request, request.object), reservedIn(request, request.oldObject)) ? undefined : message
   },
   policy: identities => ({
@@ -139,7 +166,7 @@ export const reservedMetadata: Rule = {
       },
     ],
     validation: {
-      expression: `${isPlatformExpression(identities)} || ${isKubernetesExpression(identities)} || variables.unchanged`,
+      expression: `${isExemptExpression(identities)} || variables.unchanged`,
       message,
     },
   }),

@@ -1,6 +1,7 @@
 // Endpoints and EndpointSlices in tenants' namespaces come from Kubernetes' own controllers, which take them from pods. A hand-written one
 // leads a Service, and with it an Ingress of the platform, to any address.
 import { celList, type Rule } from '../../rule.ts'
+import { reaping } from '../kinds/writers.ts'
 
 const message =
   'Endpoints and EndpointSlices in a tenant’s namespace are written by Kubernetes alone: set spec.selector of the Service instead'
@@ -10,6 +11,18 @@ export const endpointWriters: Rule = {
   name: 'endpoint-writers',
   stops: 'leading a Service or an Ingress to an address of the node, of the platform or of another tenant',
   scope: 'tenant-namespaces',
+  exempts: {
+    ...reaping,
+    endpointControllers: {
+      does: 'writes the addresses of the pods that a Service selects',
+      follows: [
+        {
+          template: '`spec.selector`, `spec.ports` and the labels of a Service',
+          judgedBy: ['service-addresses', 'reserved-metadata'],
+        },
+      ],
+    },
+  },
   matches: [
     { group: '', resources: ['endpoints'], operations: ['CREATE', 'UPDATE'] },
     { group: 'discovery.k8s.io', resources: ['endpointslices'], operations: ['CREATE', 'UPDATE'] },

@@ -18,6 +18,9 @@ export const ingressWriters: Rule = {
   stops: 'serving a host name of the platform or of another tenant, or configuring the ingress controller by annotations',
   scope: 'application-namespaces',
   administratorsMay: true,
+  exempts: {
+    kubernetesPrefixes: { does: 'changes owners and finalizers while a namespace or an Application ends', follows: [] },
+  },
   matches: [match],
   check: (request, identities) =>
     isPlatform(request, identities) || isKubernetes(request, identities) ? undefined : writersMessage,

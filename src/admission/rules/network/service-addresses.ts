@@ -6,6 +6,7 @@ import { sameJson } from '../../../lib/json/same-json.ts'
 import type { PlatformIdentities } from '../../identities.ts'
 import type { AdmissionRequest } from '../../review.ts'
 import { celList, celText, type Rule } from '../../rule.ts'
+import { reaping } from '../kinds/writers.ts'
 
 /**
  * Prefixes of annotation keys by which load balancers, ingress controllers and publishers of DNS names (external-dns) act on a Service.
@@ -72,6 +73,7 @@ export const serviceAddresses: Rule = {
   name: 'service-addresses',
   stops: 'diverting the traffic of an address of the platform, of GitHub or of another tenant to a pod of one’s own',
   scope: 'tenant-namespaces',
+  exempts: reaping,
   matches: [{ group: '', resources: ['services', 'services/status'], operations: ['CREATE', 'UPDATE'] }],
   check(request, identities) {
     if (!hasForeignAddress(request.object)) return undefined

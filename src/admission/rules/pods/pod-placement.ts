@@ -43,6 +43,12 @@ export const podPlacement: Rule = {
   stops:
     'evicting other tenants and the platform by priority, running on nodes that are kept for others, or using a driver of the cluster',
   scope: 'tenant-namespaces',
+  exempts: {
+    kubernetesPrefixes: {
+      does: 'makes pods to which the cluster has given its default priority class',
+      follows: [{ template: 'pod templates', judgedBy: ['pod-placement'] }],
+    },
+  },
   matches: podMatches,
   check(request, identities) {
     const { resource, operation, object, oldObject } = request

@@ -1,53 +1,44 @@
 // PersistentVolumeClaims of tenants: the cluster chooses or makes the volume. A claim that names one, by its name, by labels or as a volume
-// without a class, could be bound to a volume that an admin made for another tenant, or that another tenant left behind.
-// Source: https://kubernetes.io/docs/concepts/storage/persistent-volumes/#reserving-a-persistentvolume
-import { type JsonObject, objectAt, textAt } from '../../../lib/json/json-value.ts'
-import type { Rule } from '../../rule.ts'
-import { isKubernetes, isKubernetesExpression } from '../kinds/writers.ts'
+// without a class, could be bound to a volume that an admin made for another tenant, or that another tenant left behind. Kubernetes' controllers
+// make claims of templates that tenants write, so that a new claim is judged whoever makes it.
+import { celList, type Rule } from '../../rule.ts'
+import { choosesVolume, choosesVolumeExpression, choosingFields, namedVolume, namedVolumeExpression } from './claim-volume.ts'
 
-const message =
-  'a PersistentVolumeClaim in a tenant’s namespace must not set volumeName, selector, an empty storageClassName, or a dataSourceRef to another namespace: name a StorageClass, or omit it'
+const message = `a PersistentVolumeClaim in a tenant’s namespace must not set ${choosingFields}: name a StorageClass, or omit it; where a StatefulSet or an ephemeral volume makes the claim, remove the field there`
 
-const specOf = (object: JsonObject | undefined): JsonObject | undefined => objectAt(object, 'spec')
-
-function isNamed(object: JsonObject | undefined, oldObject: JsonObject | undefined): boolean {
-  return (textAt(specOf(object), 'volumeName') ?? '') !== (textAt(specOf(oldObject), 'volumeName') ?? '')
-}
-
-function chooses(object: JsonObject | undefined): boolean {
-  const spec = specOf(object)
-  return (
-    spec?.['selector'] !== undefined ||
-    spec?.['storageClassName'] === '' ||
-    (textAt(objectAt(spec, 'dataSourceRef'), 'namespace') ?? '') !== ''
-  )
-}
-
-/** Kubernetes binds: it alone sets `volumeName`. The other fields cannot change once the claim exists. */
+/** One controller of Kubernetes binds, and it alone sets `volumeName`, of a claim that exists. */
 export const volumeClaims: Rule = {
   name: 'volume-claims',
   stops: 'binding a volume that belongs to another tenant or to the platform, and reading what is on it',
   scope: 'tenant-namespaces',
   administratorsMay: true,
-  matches: [{ group: '', resources: ['persistentvolumeclaims'], operations: ['CREATE', 'UPDATE'] }],
-  webhookCondition: identities => ({ name: 'not-by-kubernetes', expression: `!(${isKubernetesExpression(identities)})` }),
-  check(request, identities) {
-    const { operation, object, oldObject } = request
-    if (isKubernetes(request, identities)) return undefined
-    return isNamed(object, oldObject) || (operation === 'CREATE' && chooses(object)) ? message : undefined
+  exempts: {
+    volumeBinders: { does: 'sets `volumeName` of a claim that exists, to the volume that it chose', follows: [] },
   },
-  policy: identities => ({
+  matches: [{ group: '', resources: ['persistentvolumeclaims'], operations: ['CREATE', 'UPDATE'] }],
+  webhookCondition: ({ volumeBinders }) => ({
+    name: 'not-a-binding',
+    expression: `!(request.operation == 'UPDATE' && request.userInfo.username in ${celList(volumeBinders)})`,
+  }),
+  check({ operation, username, object, oldObject }, { volumeBinders }) {
+    const binds = operation === 'UPDATE' && volumeBinders.includes(username)
+    const isNamed = namedVolume(object) !== namedVolume(oldObject)
+    return (isNamed && !binds) || (choosesVolume(object) && !choosesVolume(oldObject)) ? message : undefined
+  },
+  policy: ({ volumeBinders }) => ({
     variables: [
-      { name: 'named', expression: "dyn(object).spec.?volumeName.orValue('')" },
-      { name: 'namedBefore', expression: "oldObject == null ? '' : dyn(oldObject).spec.?volumeName.orValue('')" },
+      { name: 'named', expression: namedVolumeExpression('dyn(object)') },
+      { name: 'namedBefore', expression: `oldObject == null ? '' : ${namedVolumeExpression('dyn(oldObject)')}` },
+      { name: 'chooses', expression: choosesVolumeExpression('dyn(object)') },
+      { name: 'choseBefore', expression: `oldObject != null && (${choosesVolumeExpression('dyn(oldObject)')})` },
       {
-        name: 'chooses',
-        expression:
-          "request.operation == 'CREATE' && (dyn(object).spec.?selector.hasValue() || dyn(object).spec.?storageClassName.orValue('default') == '' || dyn(object).spec.?dataSourceRef.?namespace.orValue('') != '')",
+        name: 'binds',
+        expression: `request.operation == 'UPDATE' && request.userInfo.username in ${celList(volumeBinders)}`,
       },
     ],
     validation: {
-      expression: `${isKubernetesExpression(identities)} || (variables.named == variables.namedBefore && !variables.chooses)`,
+      expression:
+        '(variables.named == variables.namedBefore || variables.binds) && (!variables.chooses || variables.choseBefore)',
       message,
     },
   }),

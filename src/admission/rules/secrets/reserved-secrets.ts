@@ -5,6 +5,7 @@ import { appSecretPrefix, registrySecretPrefix, reservedSecretPrefix } from '../
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import { celList, type Rule } from '../../rule.ts'
+import { reaping } from '../kinds/writers.ts'
 
 const prefixes = [reservedSecretPrefix, registrySecretPrefix, appSecretPrefix]
 
@@ -19,6 +20,7 @@ export const reservedSecrets: Rule = {
   name: 'reserved-secrets',
   stops: 'planting a Secret that a controller then fills or trusts, or changing one that holds a token',
   scope: 'tenant-namespaces',
+  exempts: reaping,
   matches: [{ group: '', resources: ['secrets'], operations: ['CREATE', 'UPDATE', 'DELETE'] }],
   check({ object, oldObject, operation, username }, identities) {
     const name = textAt(objectAt(object ?? oldObject, 'metadata'), 'name') ?? ''

@@ -49,6 +49,12 @@ export const secretKinds: Rule = {
   stops:
     'getting a ServiceAccount’s token by a Secret that Kubernetes fills, or having another operator act on, copy or fill a Secret',
   scope: 'tenant-namespaces',
+  exempts: {
+    certificateManagers: {
+      does: 'fills Secrets with certificates, and marks them as its own',
+      follows: [{ template: 'annotations of an Ingress', judgedBy: ['ingress-content'] }],
+    },
+  },
   matches: [{ group: '', resources: ['secrets'], operations: ['CREATE', 'UPDATE'] }],
   check({ object, oldObject, operation, username }, identities) {
     if (identities.controllers.includes(username)) return undefined

@@ -2,7 +2,7 @@
 // reconcile.ts calls it; together they are the only files that write: objects here, the status there. The status must name beforehand what
 // could not be found by its owner (`mustBeNamedFirst` in inventory.ts).
 import { type Application, applicationReasons, application as applications } from '../../../api/apps/application.ts'
-import { deployments } from '../../../api/builtin/index.ts'
+import { deployments, persistentVolumeClaims } from '../../../api/builtin/index.ts'
 import { type KubeObject, noVersion } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { fitsNoSchema, isGone, isKubeError, lacksRight } from '../../../kube/client/errors.ts'
@@ -14,14 +14,14 @@ import { entryOf, entryText, type InventoryEntry } from './inventory.ts'
 import { needsApply } from './needs-apply.ts'
 import { isQuotaMessage, quotaCure } from './quota.ts'
 import { renderableKind } from './renderable-kinds.ts'
-import { isKeptClaimOf } from './volume-claim-rules.ts'
+import { isKeptClaimOf, missingRecord } from './volume-claim-rules.ts'
 
 /** The field manager of an Application's objects and of its status. */
 export const fieldManager = 'sekisho.dev/application'
 
 /** On whose behalf objects are written, and with which client. */
 export type Target = {
-  readonly client: Pick<KubeClient, 'get' | 'apply' | 'delete'>
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'applyStatus' | 'delete'>
   readonly application: Application
   /** Rejects when the cached Application is out of date. Called before an existing object is changed or deleted. */
   readonly assertCurrent: () => Promise<unknown>
@@ -34,6 +34,9 @@ export type KnownObjects = {
   /** The `entryText` of what was there or named before this run. Anything else is most likely absent: creating it costs one request, not two. */
   readonly named: ReadonlySet<string>
 }
+
+/** `children` as above; `volumeClaims`: the volume claims that carry the label of the Application, by `entryText`. */
+export type PresentClaims = Pick<KnownObjects, 'children'> & { readonly volumeClaims: ReadonlySet<string> }
 
 /** `changed`: at least one object was written. */
 export type AppliedObjects =
@@ -49,14 +52,18 @@ type Applied =
   | ({ readonly kind: 'refused' } & Refusal)
 
 /** Also for two Applications whose names and those of their processes have the same result, such as `a-b` with `c` and `a` with `b-c`. */
-function nameConflict(manifest: Manifest, live?: KubeObject): Applied {
+function conflict(manifest: Manifest, live?: KubeObject): Refusal {
   const { kind, metadata } = manifest
   const owner = live && controllingKey(live, applications)
   const cure = owner
     ? `belongs to Application ${owner.name}: rename a process or one of the Applications`
     : 'does not belong to this Application: delete or rename it, or rename the Application'
   const message = `${kind} ${metadata.name} exists and ${cure}`
-  return { kind: 'refused', reason: applicationReasons.nameConflict, message }
+  return { reason: applicationReasons.nameConflict, message }
+}
+
+function nameConflict(manifest: Manifest, live?: KubeObject): Applied {
+  return { kind: 'refused', ...conflict(manifest, live) }
 }
 
 /**
@@ -137,6 +144,27 @@ async function applyOne(target: Writing, manifest: Manifest, { children, named }
     : nameConflict(manifest, live)
 }
 
+/** Before the next object is applied, so that what was made is found again whatever happens to the Application. */
+async function recordKept({ client, application }: Target, object: KubeObject): Promise<void> {
+  const record = missingRecord(application, object)
+  if (record) await client.applyStatus(persistentVolumeClaims, record, { fieldManager, force: true })
+}
+
+/**
+ * A volume claim that carries the label of the Application without being one of its objects: a tenant may have planted it, so that the Application must
+ * not name it as its own. Undefined when there is none.
+ */
+export function plantedClaim(manifests: readonly Manifest[], { children, volumeClaims }: PresentClaims): Refusal | undefined {
+  const planted = manifests.find(manifest => {
+    const text = entryText(entryOf(manifest))
+    return volumeClaims.has(text) && !children.has(text)
+  })
+  if (!planted) return undefined
+  const { kind, metadata } = planted
+  const message = `${kind} ${metadata.name} exists, and its status does not record that it is kept for this Application: delete it, rename the volume or the Application, or have a platform admin record it (guide: Processes, schedules, volumes and domains, Volumes)`
+  return { reason: applicationReasons.nameConflict, message }
+}
+
 /**
  * Applies the manifests in order and halts at the first refusal: later ones may refer to what was refused.
  * @throws KubeError when a retry may succeed, and what `assertCurrent` throws
@@ -149,6 +177,7 @@ export async function applyObjects(target: Target, manifests: readonly Manifest[
     const applied = await applyOne(writing, manifest, known)
     if (applied.kind === 'refused') return { ...applied, changed }
     changed ||= applied.changed
+    await recordKept(target, applied.object)
     live.set(entryText(entryOf(manifest)), applied.object)
   }
   return { kind: 'applied', live, changed }
