@@ -1,4 +1,4 @@
-// Services of a tenant that would take over addresses of the platform, of the node or of others: kube-proxy obeys every Service.
+// Services of a tenant that would take over addresses of the platform, of the node or of others, or occupy the node: kube-proxy obeys every Service.
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import type { World } from '../world/world.ts'
@@ -31,6 +31,10 @@ const create = (name: string, spec: Spec, dry: boolean): ApiAttempt => ({
   name: `create ${JSON.stringify(spec)}`,
   ...(dry ? { dry: true as const } : {}),
 })
+
+function manyPorts(count: number): Spec {
+  return { ports: Array.from({ length: count }, (_, index) => ({ name: `p${index}`, port: 7000 + index, targetPort: 3000 })) }
+}
 
 /** The ways to change a Service that exists. */
 function changes(spec: Spec, what: string): readonly ApiAttempt[] {
@@ -138,6 +142,25 @@ export const serviceAttacks: readonly Attack[] = [
         world,
         types.flatMap(([what, spec]) => [create('attack-type', spec, true), ...changes(spec, what)]),
       )
+    },
+  },
+  {
+    name: 'services/ports',
+    as: 'gary, admin of globex',
+    against: 'the time until new Services of others work',
+    tries:
+      'Services with many ports, each of which every node programs for each endpoint: made so, headless, and changed into it later.',
+    expected: ['admission'],
+    attempts: async world => {
+      await withPlainService(world)
+      return apiAttempts(world, [
+        ...[5, 100, 7000].map(count => ({
+          ...create('attack-ports', manyPorts(count), true),
+          name: `create with ${count} ports`,
+        })),
+        { ...create('attack-ports', { ...manyPorts(5), clusterIP: 'None' }, true), name: 'create headless with 5 ports' },
+        ...changes(manyPorts(5), '5 ports'),
+      ])
     },
   },
   {

@@ -21,6 +21,7 @@ import { reservedMetadata } from './metadata/reserved-metadata.ts'
 import { endpointWriters } from './network/endpoint-writers.ts'
 import { ingressContent, ingressWriters } from './network/ingress-writers.ts'
 import { serviceAddresses } from './network/service-addresses.ts'
+import { servicePorts } from './network/service-ports.ts'
 import { ownNamespaces } from './own/own-namespaces.ts'
 import { ownRoleBindings } from './own/own-role-bindings.ts'
 import { ownWrites } from './own/own-writes.ts'
@@ -67,6 +68,7 @@ export const rules: readonly Rule[] = [
   namespaceGuard,
   reservedMetadata,
   serviceAddresses,
+  servicePorts,
   endpointWriters,
   ingressWriters,
   ingressContent,

@@ -73,7 +73,8 @@ const bounded = (group: string, plural: string, verbs: readonly string[], most: 
 /**
  * One table for the roles and the quota, so that no kind can be created without a bound. The kinds without verbs follow from others: a
  * Deployment makes ReplicaSets (Kubernetes keeps eleven, our chart four), a StatefulSet revisions, a chart Ingresses. Each object takes at most
- * the 1.5 MB of an etcd request, ConfigMaps and Secrets 1 MB.
+ * the 1.5 MB of an etcd request, ConfigMaps and Secrets 1 MB. EndpointSlices must not be counted: where Kubernetes may not create one, the
+ * addresses of deleted pods stay in the others (docs/adr/0058-ports-of-a-service.md).
  */
 export const boundedKinds: readonly BoundedKind[] = [
   bounded('', 'pods', ['create', 'delete'], 300),

@@ -278,6 +278,12 @@ describe('whose a namespace is', () => {
   })
 })
 
+test('no quota counts EndpointSlices: a refused one keeps the addresses of deleted pods in others', () => {
+  const quotas = contents.filter(({ object }) => object.kind === 'ResourceQuota')
+  expect(quotas.length).toBeGreaterThan(0)
+  expect(JSON.stringify(quotas)).not.toContain('endpointslices')
+})
+
 test('every kind that a tenant role may create has a quota', () => {
   const { namespace } = tenant.spec
   const counted = contents

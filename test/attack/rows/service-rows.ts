@@ -1,4 +1,4 @@
-// Attacks by the addresses of Services, and by hand-written endpoints that lead a Service to any address.
+// Attacks by the addresses and the number of ports of Services, and by hand-written endpoints that lead a Service to any address.
 import {
   clusterAdministrator,
   controllers,
@@ -81,6 +81,46 @@ const serviceRows: readonly Row[] = [
   allowed.patch('dave changes the ports of a Service', dave, `${services}/plain`, { spec: { ports: [{ port: 81 }] } }),
 ]
 
+const refusedPorts = expecting('service-ports')
+const crowded = `${services}/crowded`
+const ports = (count: number, first = 1000) => ({
+  ports: Array.from({ length: count }, (_, index) => ({ name: `p${first + index}`, port: first + index })),
+})
+const manyPorts = service({ name: 'crowded' }, ports(7))
+
+const portRows: readonly Row[] = [
+  ...[dave, clusterAdministrator, controllers].map(as =>
+    refusedPorts.post(`${as.user} makes a Service with five ports`, as, services, service({ name: 'x' }, ports(5))),
+  ),
+  refusedPorts.post(
+    'dave makes a headless Service with five ports',
+    dave,
+    services,
+    service({ name: 'x' }, { clusterIP: 'None', ...ports(5) }),
+  ),
+  refusedPorts.apply('dave applies five ports', dave, `${services}/new?fieldManager=x`, service({ name: 'new' }, ports(5))),
+  refusedPorts.patch('dave gives a Service a fifth port', dave, `${services}/plain`, { spec: ports(5) }),
+  refusedPorts.patch('dave adds a port to an old Service with seven', dave, crowded, { spec: ports(8) }),
+  refusedPorts.patch('dave exchanges the ports of an old Service', dave, crowded, { spec: ports(7, 2000) }),
+  refusedPorts.patch('dave leads an old Service with seven ports to other pods', dave, crowded, {
+    spec: { selector: { app: 'mine' } },
+  }),
+  allowed.patch('dave labels an old Service with seven ports', dave, crowded, { metadata: { labels: { a: 'b' } } }),
+  allowed.patch('dave removes a port of an old Service with seven', dave, crowded, { spec: ports(6) }),
+  allowed.patch('the garbage collector removes the owner of an old Service with seven ports', garbageCollector, crowded, {
+    metadata: { ownerReferences: [] },
+  }),
+  allowed.remove('dave deletes an old Service with seven ports', dave, crowded),
+  allowed.post('dave makes a Service with four ports', dave, services, service({ name: 'x' }, ports(4))),
+  allowed.patch('dave gives a Service four ports', dave, `${services}/plain`, { spec: ports(4) }),
+  allowed.post(
+    'a Service with five ports elsewhere',
+    dave,
+    '/api/v1/namespaces/other/services',
+    service({ name: 'x' }, ports(5)),
+  ),
+]
+
 const endpoints = {
   path: '/api/v1/namespaces/acme/endpoints',
   object: {
@@ -129,8 +169,9 @@ export const serviceFixtures: readonly Existing[] = [
     leaving: true,
   },
   { path: services, object: service({ name: 'balanced' }, { type: 'LoadBalancer' }) },
+  { path: services, object: manyPorts },
   endpoints,
   endpointSlices,
 ]
 
-export const networkRows: readonly Row[] = [...serviceRows, ...endpointRows]
+export const networkRows: readonly Row[] = [...serviceRows, ...portRows, ...endpointRows]
