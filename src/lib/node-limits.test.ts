@@ -1,6 +1,15 @@
 // What a node lacks, from what was read of it.
 import { describe, expect, test } from 'vitest'
-import { containerPtys, keepsPids, kernelLimits, parsePtyLimit, parseSysctl, shortcomings, sysctlFile } from './node-limits.ts'
+import {
+  containerPtys,
+  keepsPids,
+  kernelLimits,
+  parsePtyLimit,
+  parseSysctl,
+  readSysctls,
+  shortcomings,
+  sysctlFile,
+} from './node-limits.ts'
 
 const enough = Object.fromEntries(kernelLimits.map(({ name, least }) => [name, least]))
 
@@ -31,6 +40,14 @@ test('a sysctl is found by its name and is a whole number', () => {
   expect(parseSysctl('65536\n')).toBe(65_536)
   expect(parseSysctl('9223372036854775807\n')).toBeGreaterThan(2 ** 62)
   for (const text of ['', '4096\t60999', '-1', 'max']) expect(parseSysctl(text), text).toBeUndefined()
+})
+
+test('limits that cannot be read are left out', async () => {
+  const read = async (file: string): Promise<string> => {
+    if (file === '/proc/sys/kernel/pty/max') return '4096\n'
+    throw new Error('EACCES')
+  }
+  expect(await readSysctls(read)).toEqual({ 'kernel.pty.max': 4096 })
 })
 
 test('the limit of pseudo-terminals is an option of the mount', () => {

@@ -1,5 +1,5 @@
 // The limits of a node that all of its pods share, and what they must be so that no pod uses one up for the others (docs/adr/0059): data, and
-// comparisons with it. Pure; reads nothing.
+// comparisons with it. It changes nothing.
 
 export type KernelLimit = {
   /** As `sysctl` spells it. */
@@ -81,6 +81,16 @@ export function shortcomings({ sysctls, containerPtys: ptys }: NodeReading): rea
     cure: `base_runtime_spec of containerd with the option max=${containerPtys} for /dev/pts`,
   }
   return [...low, unlimited]
+}
+
+/** The present values of the limits, by their names; `read` reads a file. Never rejects: one that cannot be read is left out. */
+export async function readSysctls(read: (file: string) => Promise<string>): Promise<NodeReading['sysctls']> {
+  const values: Record<string, number> = {}
+  for (const { name } of kernelLimits) {
+    const value = parseSysctl(await read(sysctlFile(name)).catch(() => ''))
+    if (value !== undefined) values[name] = value
+  }
+  return values
 }
 
 /** Where the kernel shows a sysctl. In a pod, `kernel.pid_max` is that of the pod's own namespace since Linux 6.14. */
