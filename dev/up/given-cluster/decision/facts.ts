@@ -24,6 +24,8 @@ export type Facts = {
   /** Such as `v1.35.4`. */
   readonly version: string
   readonly nodes: readonly NodeFact[]
+  /** Nodes whose processes one pod may use up, and those that do not say. */
+  readonly podPids: { readonly unlimited: readonly string[]; readonly unknown: readonly string[] }
   readonly ingressClasses: readonly ClassFact[]
   readonly storageClasses: readonly ClassFact[]
   readonly apiServer: {
