@@ -6,6 +6,7 @@ import { environmentPage } from './environment.ts'
 import { errorsPage } from './errors.ts'
 import { kindsPage } from './kinds.ts'
 import { metricsPage } from './metrics.ts'
+import { nodeLimitsPage } from './node-limits.ts'
 import { rightsPage } from './rights.ts'
 
 /** All pages; `read` reads a file by its path in the repository. */
@@ -19,5 +20,6 @@ export function referencePages(read: (path: string) => string): ReadonlyMap<stri
     ['docs/reference/cli.md', cliPage()],
     ['docs/reference/attacks.md', attacksPage()],
     ['docs/reference/rights.md', rightsPage()],
+    ['docs/reference/node-limits.md', nodeLimitsPage()],
   ])
 }
