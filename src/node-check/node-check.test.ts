@@ -1,7 +1,7 @@
 // What the check reads of the node, what it says and records, and that it says a thing once.
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createRecordingLog } from '../kube/testing/recording-log.ts'
-import { containerPtys, kernelLimits, type NodeReading, sysctlFile } from '../lib/node-limits.ts'
+import { containerPtys, kernelLimits, type NodeReading, sysctlFile } from '../lib/limits/node-limits.ts'
 import { createNodeCheck, nodeStatusConfigMap } from './node-check.ts'
 import { readNode } from './read-node.ts'
 

@@ -4,8 +4,8 @@ import { configMaps } from '../api/builtin/index.ts'
 import { platformNamespace } from '../api/names.ts'
 import type { KubeClient } from '../kube/client/client.ts'
 import type { Clock } from '../lib/clock.ts'
+import { type NodeReading, type Shortcoming, shortcomings } from '../lib/limits/node-limits.ts'
 import type { Log } from '../lib/log.ts'
-import { type NodeReading, type Shortcoming, shortcomings } from '../lib/node-limits.ts'
 import { type Periodic, periodic } from '../lib/periodic.ts'
 
 export type NodeCheckDeps = {

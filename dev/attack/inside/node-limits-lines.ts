@@ -1,6 +1,6 @@
 // What the two pods of the attack on the node's limits print (agent/node-limits.py). Pure.
 import { isJsonObject } from '../../../src/lib/json/json-value.ts'
-import { containerPtys, podPids } from '../../../src/lib/node-limits.ts'
+import { containerPtys, podPids } from '../../../src/lib/limits/node-limits.ts'
 
 export type Take = { readonly kind: 'take'; readonly what: string; readonly taken: number; readonly refused: string }
 export type Use = { readonly kind: 'use'; readonly failed: Readonly<Record<string, string>> }

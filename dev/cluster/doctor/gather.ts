@@ -2,7 +2,7 @@
 import { readFile, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
-import { readSysctls, shortcomings } from '../../../src/lib/node-limits.ts'
+import { readSysctls, shortcomings } from '../../../src/lib/limits/node-limits.ts'
 import { catalog } from '../binaries/catalog.ts'
 import { findBinary } from '../binaries/ensure-binary.ts'
 import { isAccessible } from '../file-access.ts'

@@ -1,6 +1,6 @@
 // What a machine needs, as a list of findings: a pure function of the collected facts.
 // A requirement that is not met always names the command that fixes it.
-import type { Shortcoming } from '../../../src/lib/node-limits.ts'
+import type { Shortcoming } from '../../../src/lib/limits/node-limits.ts'
 import type { DebianPackage } from '../node/packages.ts'
 import { installCommand } from '../node/packages.ts'
 

@@ -1,6 +1,6 @@
 // Which limits of the kernel a start raises, and that one that cannot be written does not stop it.
 import { expect, test } from 'vitest'
-import { kernelLimits } from '../../../src/lib/node-limits.ts'
+import { kernelLimits } from '../../../src/lib/limits/node-limits.ts'
 import { limitPath, lowLimits, raiseLimits, type Sysctls } from './kernel-limits.ts'
 
 /** A machine with these values, which lets nobody write `fixed`. */

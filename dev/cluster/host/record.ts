@@ -3,7 +3,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isJsonObject } from '../../../src/lib/json/json-value.ts'
-import { kernelLimits } from '../../../src/lib/node-limits.ts'
+import { kernelLimits } from '../../../src/lib/limits/node-limits.ts'
 import { limitPath } from './kernel-limits.ts'
 
 export type HostRecord = {

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isJsonObject } from '../../../src/lib/json/json-value.ts'
-import { containerPtys } from '../../../src/lib/node-limits.ts'
+import { containerPtys } from '../../../src/lib/limits/node-limits.ts'
 import { enterCgroup } from '../host/cgroups.ts'
 import type { Program } from '../processes/supervise.ts'
 import { ensureRunning, hasEnded } from '../processes/supervise.ts'

@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { podPids } from '../../../src/lib/node-limits.ts'
+import { podPids } from '../../../src/lib/limits/node-limits.ts'
 import type { KeyPairFiles } from '../pki/openssl.ts'
 import type { Program } from '../processes/supervise.ts'
 import { replaceFile } from '../replace-file.ts'

@@ -1,5 +1,5 @@
 // docs/reference/node-limits.md: the limits that all pods of a node share, from the data by which nodes are set and checked.
-import { containerPtys, kernelLimits, podPids } from '../../../src/lib/node-limits.ts'
+import { containerPtys, kernelLimits, podPids } from '../../../src/lib/limits/node-limits.ts'
 import { code, page, table } from '../markdown.ts'
 
 const sysctls = kernelLimits.map(({ name, least }) => `${name} = ${least}`)
@@ -9,7 +9,7 @@ export function nodeLimitsPage(): string {
   return page({
     title: 'Limits of a node',
     subject: 'This page lists the limits that each node needs on which pods of tenants run.',
-    source: '`src/lib/node-limits.ts`',
+    source: '`src/lib/limits/node-limits.ts`',
     sections: [
       'Without them one pod may use up what all pods of the node share ([ADR 0059](../adr/0059-who-keeps-the-limits-of-a-node.md)). The local cluster sets them and `make down` sets them back.',
       '## Kernel',

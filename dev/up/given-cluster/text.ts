@@ -1,5 +1,5 @@
 // What `make up` says about a cluster of the user's: what is missing, what it will do, and what nobody can find out from here.
-import { podPids } from '../../../src/lib/node-limits.ts'
+import { podPids } from '../../../src/lib/limits/node-limits.ts'
 import { githubPort } from '../github.ts'
 import type { Facts } from './decision/facts.ts'
 import type { Missing, Plan } from './decision/plan.ts'
