@@ -1,7 +1,7 @@
 // The direction of imports, and the only folder that may import each library. Each message says where to go instead.
 const processes = 'broker|controllers|admission|cli'
 /** Services of the controllers' process, each with a server, a worker or a loop of its own. */
-const services = 'token-desk|builds|charts|redelivery|network-probe|registry'
+const services = 'token-desk|builds|charts|redelivery|network-probe|node-check|registry'
 const foundations = 'api|lib|kube|policy|identity|github|store|web'
 const layer = (name, from, to, comment) => ({ name, severity: 'error', comment, from: { path: from }, to: { path: to } })
 

@@ -22,6 +22,7 @@ import { floodAttacks } from './floods/floods.ts'
 import { deskAttacks } from './inside/desk.ts'
 import { foreignImageAttacks } from './inside/foreign-images.ts'
 import { networkAttacks } from './inside/network.ts'
+import { nodeLimitAttacks } from './inside/node-limits.ts'
 import { registryAttacks } from './inside/registry.ts'
 import { registryTokenAttacks } from './inside/registry-tokens.ts'
 import { approvalAttacks } from './outside/approvals.ts'
@@ -46,6 +47,7 @@ export const attacks: readonly Attack[] = [
   ...registryTokenAttacks,
   ...foreignImageAttacks,
   ...deskAttacks,
+  ...nodeLimitAttacks,
   ...brokerAttacks,
   ...approvalAttacks,
   ...onboardingAttacks,

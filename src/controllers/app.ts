@@ -6,6 +6,7 @@ import { type ChartRenderer, createChartRenderer } from '../charts/renderer.ts'
 import type { ControllerDefinition } from '../kube/controller/controller.ts'
 import { createEventRecorder, type EventRecorder } from '../kube/object/events.ts'
 import { openNetworkProbe } from '../network-probe/open.ts'
+import { openNodeCheck } from '../node-check/open.ts'
 import { createTagReader, type TagReader } from '../registry/followed-tags/read-tag.ts'
 import { createTagWatch } from '../registry/followed-tags/tag-watch.ts'
 import type { ControllersDeps } from './app-deps.ts'
@@ -67,6 +68,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
   const resealing = openResealing({ ...deps, log })
   const webhookCertificate = openWebhookCertificate({ ...deps, log })
   const networkProbe = openNetworkProbe({ manager, host: settings.probeHost, metrics: deps.metrics, clock, log })
+  const nodeCheck = openNodeCheck({ manager, node: settings.nodeName, metrics: deps.metrics, clock, log })
   for (const controller of createControllers({ ...deps, log }, services)) manager.add(controller)
 
   return {
@@ -76,6 +78,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
       renderer.warmUp()
       await tokenDesk.start()
       networkProbe.start()
+      nodeCheck?.start()
       buildLogs.start()
       unusedImages.start()
       appSecrets.publishing.start()
@@ -93,6 +96,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
         services.tagReader.close(),
         renderer.stop(),
         networkProbe.stop(),
+        nodeCheck?.stop(),
         appSecrets.publishing.stop(),
         resealing.stop(),
         webhookCertificate?.stop(),

@@ -210,6 +210,7 @@ export const controllersSettings = {
       'the address of this pod (status.podIP): the leader writes it to the EndpointSlice of the Service sekisho-source; without it the Service needs endpoints of yours',
     ),
   ),
+  nodeName: optional(textSetting('SEKISHO_NODE_NAME', 'the node of this pod (spec.nodeName), whose limits are then checked')),
   sourceSocket: optional(
     textSetting(
       'SEKISHO_SOURCE_SOCKET',

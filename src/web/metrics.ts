@@ -24,6 +24,17 @@ export function createPlatformMetrics(registry: Registry) {
   }
 }
 
+/** Call once per registry. Returns a function that takes how many limits of the node are too low. */
+export function createNodeMetrics(registry: Registry, node: string): (low: number) => void {
+  const gauge = new Gauge({
+    name: 'sekisho_node_limits_low',
+    help: 'How many limits that all pods of the node share one pod may use up, on the node of this process.',
+    labelNames: ['node'],
+    registers: [registry],
+  })
+  return low => gauge.set({ node }, low)
+}
+
 /** Call once per registry. Returns a function that takes the end of the webhook's serving certificate. */
 export function createWebhookCertificateMetrics(registry: Registry): (notAfter: Date) => void {
   const gauge = new Gauge({

@@ -1,7 +1,8 @@
 // Collects the facts about this machine for the doctor: versions, packages, ports, disk. It changes nothing and decides nothing.
-import { statfs } from 'node:fs/promises'
+import { readFile, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
+import { readSysctls, shortcomings } from '../../../src/lib/limits/node-limits.ts'
 import { catalog } from '../binaries/catalog.ts'
 import { findBinary } from '../binaries/ensure-binary.ts'
 import { isAccessible } from '../file-access.ts'
@@ -71,7 +72,7 @@ async function freeGibibytes(folder: string): Promise<number> {
 
 export async function gatherFacts(settings: ClusterSettings): Promise<Facts> {
   const entries = settings.root ? Object.values(catalog) : [catalog.etcd, catalog.kubernetes]
-  const [go, git, make, openssl, tar, missing, apt, taken, queue, free, record, alive, found] = await Promise.all([
+  const [go, git, make, openssl, tar, missing, apt, taken, queue, sysctls, free, record, alive, found] = await Promise.all([
     versionOf('go', 'version'),
     versionOf('git', '--version'),
     versionOf('make', '--version'),
@@ -81,6 +82,7 @@ export async function gatherFacts(settings: ClusterSettings): Promise<Facts> {
     versionOf('apt-get', '--version'),
     takenPorts(settings),
     hasPacketQueue(),
+    readSysctls(file => readFile(file, 'utf8')),
     freeGibibytes(settings.cacheFolder),
     readHostRecord(settings.hostRecordFolder),
     aliveNames(settings.hostRecordFolder),
@@ -96,6 +98,7 @@ export async function gatherFacts(settings: ClusterSettings): Promise<Facts> {
     apt: apt !== undefined,
     takenPorts: taken,
     packetQueue: queue,
+    kernelLimits: shortcomings({ sysctls, containerPtys: undefined }),
     freeGibibytes: free,
     otherOwner: foreign ? record.repository : undefined,
   }

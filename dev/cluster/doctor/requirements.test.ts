@@ -19,6 +19,7 @@ const good: Facts = {
   apt: true,
   takenPorts: [],
   packetQueue: true,
+  kernelLimits: [],
   freeGibibytes: 50,
   otherOwner: undefined,
 }
@@ -35,6 +36,7 @@ describe('findings', () => {
   })
 
   const old = { ...good.versions, go: 'go version go1.19.8 linux/amd64' }
+  const low = { limit: 'kernel.pty.max', found: '4096', wanted: 'at least 65536', cure: 'sysctl -w kernel.pty.max=65536' }
   const containerd = { name: 'containerd', program: '/x', why: 'runs containers' }
   test.each<[string, Partial<Facts>, string, string]>([
     ['an old Go with something to build', { versions: old, toBuild: ['etcd'] }, 'Go', 'missing'],
@@ -47,6 +49,7 @@ describe('findings', () => {
     ['a missing package without apt', { missingPackages: [containerd], apt: false }, 'Debian', 'missing'],
     ['a port in use', { takenPorts: [{ port: 6443, purpose: 'API server' }] }, 'ports', 'missing'],
     ['a kernel without packet queue', { packetQueue: false }, 'packet queue', 'missing'],
+    ['limits of the kernel that are low', { kernelLimits: [low] }, 'kernel limits', 'warning'],
     ['little disk', { freeGibibytes: 3 }, 'disk', 'warning'],
     ['another checkout', { otherOwner: '/a' }, 'other', 'missing'],
     ['no Linux', { linux: false }, 'Linux', 'missing'],

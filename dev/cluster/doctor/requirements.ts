@@ -1,5 +1,6 @@
 // What a machine needs, as a list of findings: a pure function of the collected facts.
 // A requirement that is not met always names the command that fixes it.
+import type { Shortcoming } from '../../../src/lib/limits/node-limits.ts'
 import type { DebianPackage } from '../node/packages.ts'
 import { installCommand } from '../node/packages.ts'
 
@@ -16,6 +17,8 @@ export type Facts = {
   readonly takenPorts: readonly { readonly port: number; readonly purpose: string }[]
   /** Whether the kernel has, or can load, what the network policy agent uses. */
   readonly packetQueue: boolean
+  /** Limits of the kernel that all pods share and that are too low. */
+  readonly kernelLimits: readonly Shortcoming[]
   readonly freeGibibytes: number
   readonly otherOwner: string | undefined
 }
@@ -92,6 +95,18 @@ function packetQueueFinding(facts: Facts): Finding {
   }
 }
 
+/** Without them the cluster works, and one pod may use up what all share. */
+function kernelLimitsFinding({ kernelLimits }: Facts): Finding {
+  const name = 'kernel limits'
+  if (kernelLimits.length === 0) return { name, found: 'no pod uses one up', state: 'ok' }
+  return {
+    name,
+    found: `${kernelLimits.map(({ limit, found, wanted }) => `${limit} is ${found} (${wanted})`).join(', ')}; "up" raises them until "down"`,
+    state: 'warning',
+    cure: kernelLimits.map(({ cure }) => cure).join('; '),
+  }
+}
+
 export function findings(facts: Facts): readonly Finding[] {
   const ports = facts.takenPorts.map(item => `${item.port} (${item.purpose})`).join(', ')
   return [
@@ -110,7 +125,7 @@ export function findings(facts: Facts): readonly Finding[] {
           cure: 'run as root, or set KUBECONFIG',
         },
     packagesFinding(facts),
-    ...(facts.root ? [packetQueueFinding(facts)] : []),
+    ...(facts.root ? [packetQueueFinding(facts), kernelLimitsFinding(facts)] : []),
     ports === ''
       ? { name: 'ports', found: 'free, or used by this cluster', state: 'ok' }
       : {

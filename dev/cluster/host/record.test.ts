@@ -17,7 +17,7 @@ const record: HostRecord = {
     cniNetwork: 'sekisho',
     cgroup: 'sekisho',
     chainPrefixes: ['KUBE-', 'CNI-'],
-    sysctls: { 'net/ipv4/ip_forward': '0' },
+    sysctls: { 'net/ipv4/ip_forward': '0', 'fs/aio-max-nr': '65536', 'fs/inotify/max_user_instances': '128' },
   },
 }
 

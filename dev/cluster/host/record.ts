@@ -3,6 +3,8 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isJsonObject } from '../../../src/lib/json/json-value.ts'
+import { kernelLimits } from '../../../src/lib/limits/node-limits.ts'
+import { limitPath } from './kernel-limits.ts'
 
 export type HostRecord = {
   readonly version: 1
@@ -29,6 +31,7 @@ export type HostChanges = {
 }
 
 const file = 'host.json'
+const limitPaths = kernelLimits.map(limitPath)
 
 export function processFolder(recordFolder: string): string {
   return join(recordFolder, 'processes')
@@ -45,7 +48,7 @@ function parseChanges(value: unknown): HostChanges | undefined {
     return undefined
   const prefixes = chainPrefixes.filter(prefix => typeof prefix === 'string' && /^[A-Z]{2,10}-$/.test(prefix))
   const settings = Object.entries(sysctls).flatMap(([key, text]) =>
-    typeof text === 'string' && /^net(\/[A-Za-z0-9_-]+)+$/.test(key) ? [[key, text] as const] : [],
+    typeof text === 'string' && (/^net(\/[A-Za-z0-9_-]+)+$/.test(key) || limitPaths.includes(key)) ? [[key, text] as const] : [],
   )
   return {
     ...(typeof address === 'string' && /^[0-9.]+\/32$/.test(address) ? { address } : {}),

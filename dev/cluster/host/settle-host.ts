@@ -44,6 +44,6 @@ export async function settleHost(settings: ClusterSettings, progress: Progress, 
     bootId,
     ...(node === undefined ? {} : { node }),
   })
-  if (withNode && node !== undefined) await prepareHost(node)
+  if (withNode && node !== undefined) await prepareHost(node, progress)
   return node !== undefined
 }

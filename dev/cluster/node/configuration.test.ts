@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { readClusterSettings } from '../settings.ts'
 import { extraRoles } from './access.ts'
 import { cniConfiguration } from './cni.ts'
-import { containerdConfiguration, registryHosts } from './containerd.ts'
+import { baseSpecification, containerdConfiguration, registryHosts } from './containerd.ts'
 import { kubeletConfiguration } from './kubelet.ts'
 import { nodeLayout } from './layout.ts'
 import { firewallRules } from './network-policies.ts'
@@ -27,6 +27,23 @@ test('containerd keeps root, state, socket, namespaces and runc state below the 
   expect(Buffer.byteLength(layout.containerdSocket)).toBeLessThan(108)
 })
 
+test('a container takes few of the node’s pseudo-terminals, and no resource limit of the client’s specification', () => {
+  const devpts = { destination: '/dev/pts', type: 'devpts', source: 'devpts', options: ['nosuid', 'newinstance'] }
+  const proc = { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid'] }
+  const own = {
+    ociVersion: '1.0.2',
+    process: { cwd: '/', rlimits: [{ type: 'RLIMIT_NOFILE', hard: 1024 }] },
+    mounts: [proc, devpts],
+  }
+  expect(JSON.parse(baseSpecification(own))).toEqual({
+    ociVersion: '1.0.2',
+    process: { cwd: '/' },
+    mounts: [proc, { ...devpts, options: ['nosuid', 'newinstance', 'max=64'] }],
+  })
+  expect(containerdConfiguration(layout, 'x')).toContain('base_runtime_spec = "/srv/state/cluster/config/')
+  expect(() => baseSpecification({})).toThrow('no runtime specification')
+})
+
 test('the node may pull from the registry by plain http, but not push', () => {
   const hosts = registryHosts('10.88.0.1:5000', '/srv/ca.crt')
   expect(hosts).toContain('capabilities = ["pull", "resolve"]')
@@ -40,6 +57,7 @@ test('the kubelet accepts cgroup v1, refuses anonymous requests and does not col
     cgroupDriver: 'cgroupfs',
     cgroupRoot: '/sekisho',
     readOnlyPort: 0,
+    podPidsLimit: 4096,
     imageGCHighThresholdPercent: 100,
     clusterDNS: ['10.96.0.10'],
   })

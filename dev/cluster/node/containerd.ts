@@ -1,17 +1,20 @@
 // The container runtime with its own configuration, data and socket. It must never touch a containerd that the host runs itself.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isJsonObject } from '../../../src/lib/json/json-value.ts'
+import { containerPtys } from '../../../src/lib/limits/node-limits.ts'
 import { enterCgroup } from '../host/cgroups.ts'
 import type { Program } from '../processes/supervise.ts'
 import { ensureRunning, hasEnded } from '../processes/supervise.ts'
 import { replaceFile } from '../replace-file.ts'
-import { tryCommand } from '../run-command.ts'
+import { runCommand, tryCommand } from '../run-command.ts'
 import { nodeRegistryHost, registryHost } from '../settings.ts'
 import { waitUntil } from '../wait-until.ts'
 import type { NodeContext, NodeLayout } from './layout.ts'
 import { cgroupName, cniPluginFolder } from './layout.ts'
 
 const readyMilliseconds = 30_000
+const baseSpecificationFile = 'containerd-base-specification.json'
 
 /**
  * containerd's configuration (version 2, read by 1.6 and later). `restrict_oom_score_adj`: without CAP_SYS_RESOURCE the
@@ -49,11 +52,27 @@ default_runtime_name = "runc"
 
 [${cri}.containerd.runtimes.runc]
 runtime_type = "io.containerd.runc.v2"
+base_runtime_spec = ${inFolder('config', baseSpecificationFile)}
 
 [${cri}.containerd.runtimes.runc.options]
 SystemdCgroup = false
 Root = ${inFolder('runc')}
 `
+}
+
+/**
+ * What every container begins with: containerd's own specification, as `ctr oci spec` prints it, with a limit of pseudo-terminals, which are of the
+ * node. Without the resource limits in it, which containerd's CRI leaves out only where no specification is configured.
+ */
+export function baseSpecification(specification: unknown): string {
+  if (!isJsonObject(specification) || !isJsonObject(specification['process']) || !Array.isArray(specification['mounts']))
+    throw new Error('ctr oci spec printed no runtime specification')
+  const { rlimits: _, ...process } = specification['process']
+  const mounts = specification['mounts'].map((mount: unknown) => {
+    if (!isJsonObject(mount) || mount['type'] !== 'devpts' || !Array.isArray(mount['options'])) return mount
+    return { ...mount, options: [...mount['options'], `max=${containerPtys}`] }
+  })
+  return JSON.stringify({ ...specification, process, mounts })
 }
 
 /**
@@ -80,12 +99,14 @@ export async function startContainerd(context: NodeContext, sandboxImage: string
     await mkdir(hosts, { recursive: true })
     await replaceFile(join(hosts, 'hosts.toml'), registryHosts(host, authorityFile))
   }
+  const specification = join(layout.folder, 'config', baseSpecificationFile)
+  await replaceFile(specification, baseSpecification(JSON.parse(await runCommand('ctr', ['oci', 'spec']))))
   await replaceFile(configuration, containerdConfiguration(layout, sandboxImage))
   const program: Program = {
     name: 'containerd',
     path: '/usr/bin/containerd',
     args: ['--config', configuration, '--log-level', 'warn'],
-    configurationFiles: [configuration],
+    configurationFiles: [configuration, specification],
     afterStart: pid => enterCgroup(cgroupName, pid),
   }
   await ensureRunning(program, folders)

@@ -3,6 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { podPids } from '../../../src/lib/limits/node-limits.ts'
 import type { KeyPairFiles } from '../pki/openssl.ts'
 import type { Program } from '../processes/supervise.ts'
 import { replaceFile } from '../replace-file.ts'
@@ -44,6 +45,8 @@ export function kubeletConfiguration(
     preloadedImagesVerificationAllowlist: [`${importedImages}/*`],
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
+    // Processes and threads are of the node: without a limit one pod takes all.
+    podPidsLimit: podPids,
     evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%', 'nodefs.inodesFree': '1%' },
     nodeStatusUpdateFrequency: '5s',
     syncFrequency: '30s',

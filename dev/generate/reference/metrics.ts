@@ -6,6 +6,7 @@ import { createKubeMetrics } from '../../../src/kube/metrics.ts'
 import { createRegistryMetrics } from '../../../src/registry/refusals.ts'
 import { createImageMetrics } from '../../../src/registry/unused-images/metrics.ts'
 import {
+  createNodeMetrics,
   createPlatformMetrics,
   createSealingMetrics,
   createWebhookCertificateMetrics,
@@ -40,6 +41,7 @@ export function metricsPage(): string {
   createImageMetrics(ours)
   createBuildLogMetrics(ours)
   createPlatformMetrics(ours)
+  createNodeMetrics(ours, 'node')
   createSealingMetrics(ours)
   createWebhookCertificateMetrics(ours)
   createBrokerMetrics(ours)

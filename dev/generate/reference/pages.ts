@@ -7,6 +7,7 @@ import { errorsPage } from './errors.ts'
 import { exemptionsPage } from './exemptions.ts'
 import { kindsPage } from './kinds.ts'
 import { metricsPage } from './metrics.ts'
+import { nodeLimitsPage } from './node-limits.ts'
 import { rightsPage } from './rights.ts'
 
 /** All pages; `read` reads a file by its path in the repository. */
@@ -21,5 +22,6 @@ export function referencePages(read: (path: string) => string): ReadonlyMap<stri
     ['docs/reference/attacks.md', attacksPage()],
     ['docs/reference/rights.md', rightsPage()],
     ['docs/reference/exemptions.md', exemptionsPage()],
+    ['docs/reference/node-limits.md', nodeLimitsPage()],
   ])
 }

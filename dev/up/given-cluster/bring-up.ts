@@ -62,7 +62,7 @@ export async function givenClusterUp({ settings, kubeconfig, progress, asked, dr
   const facts = await progress.step('read the cluster', () => gather(kubectl, given, authorities))
   const { missing, plan } = decide(facts, given, asked)
   if (plan === undefined) throw new AppError('invalid_configuration', missingText(missing))
-  const text = `${planText(plan, facts)}${checksText(plan, authorities.own.files.certificate)}`
+  const text = `${planText(plan, facts)}${checksText(plan, facts, authorities.own.files.certificate)}`
   if (dryRun) return text
   await install({ settings, progress, kubectl, plan, authorities })
   return text

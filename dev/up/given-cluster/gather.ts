@@ -10,6 +10,7 @@ import { modeOf, platformNamespace as namespace } from '../mode.ts'
 import { installerAnnotation } from '../overlay/given.ts'
 import type { GivenAuthorities } from './certificates.ts'
 import type { ClassFact, Facts, NodeFact, RegistryFact } from './decision/facts.ts'
+import { podPidsFact } from './pod-pids.ts'
 import { refusedRights } from './rights.ts'
 import type { GivenClusterSettings } from './settings.ts'
 
@@ -50,10 +51,15 @@ export async function gather(kubectl: Kubectl, settings: GivenClusterSettings, a
     settings.pullSecret === undefined || settings.pullSecret === 'none'
       ? undefined
       : await reader.object<Item>('secret', settings.pullSecret, '-n', namespace)
+  const nodes = (await reader.list<NodeItem>('nodes')).map(nodeFact)
   const facts = {
     version: await serverVersion(kubectl),
     mutations: await mutationVersion(kubectl),
-    nodes: (await reader.list<NodeItem>('nodes')).map(nodeFact),
+    nodes,
+    podPids: await podPidsFact(
+      kubectl,
+      nodes.flatMap(({ name, ready }) => (ready ? [name] : [])),
+    ),
     ingressClasses: classFacts(await reader.list('ingressclasses'), 'ingressclass.kubernetes.io/is-default-class'),
     storageClasses: classFacts(await reader.list('storageclasses'), 'storageclass.kubernetes.io/is-default-class'),
     apiServer: { url: await serverUrl(kubectl), ...(await serverAddresses(reader)) },

@@ -1,4 +1,5 @@
 // What `make up` says about a cluster of the user's: what is missing, what it will do, and what nobody can find out from here.
+import { podPids } from '../../../src/lib/limits/node-limits.ts'
 import { githubPort } from '../github.ts'
 import type { Facts } from './decision/facts.ts'
 import type { Missing, Plan } from './decision/plan.ts'
@@ -47,12 +48,18 @@ export function planText(plan: Plan, { version, nodes }: Facts): string {
 }
 
 /** What has to be seen from the cluster, or later. */
-export function checksText({ broker, github, registry }: Plan, authorityFile: string): string {
+export function checksText(
+  { broker, github, registry }: Plan,
+  { podPids: pids }: Pick<Facts, 'podPids'>,
+  authorityFile: string,
+): string {
   const own = broker.certificate === null ? `, whose certificate ${authorityFile} signed` : ''
   const checks = [
     `API servers must trust the issuer ${broker.url.origin}${own}: docs/guide/install.md, section 9. To see it: bin/sekisho login, bin/sekisho kubeconfig, then kubectl auth whoami as that user says github|…`,
     'the network plugin must enforce NetworkPolicies; the platform tests it once a minute: kubectl get configmap sekisho-network-status -n sekisho-system -o jsonpath={.data}',
     'the addresses from which API servers call webhooks must fit: otherwise writes into tenants\' namespaces say "failed calling webhook … deadline exceeded"; then set SEKISHO_UP_API_SERVER_FROM',
+    ...podPidsChecks(pids),
+    'the limits of the kernel that all pods of a node share must be high (docs/guide/install.md, section 7); the platform reads those of the nodes where its controllers run: kubectl get configmap sekisho-node-status -n sekisho-system -o jsonpath={.data}',
     ...(broker.expose === 'none'
       ? [`${broker.url.origin} must lead to port 8443 of the Service sekisho-broker: docs/guide/install.md, section 3`]
       : [`DNS must lead ${broker.url.hostname} to the address of: kubectl get service sekisho-broker -n sekisho-system`]),
@@ -73,4 +80,26 @@ export function checksText({ broker, github, registry }: Plan, authorityFile: st
   ]
   const demo = github.kind === 'emulator' ? 'then: make demo, with the same KUBECONFIG\n' : ''
   return `to check, because it cannot be read from here:\n${checks.map(check => `- ${check}\n`).join('')}${demo}`
+}
+
+function podPidsChecks({ unlimited, unknown }: Facts['podPids']): readonly string[] {
+  return [
+    ...(unlimited.length === 0
+      ? []
+      : [
+          `one pod may use up the processes of ${namesOf(unlimited)}: set podPidsLimit: ${podPids} in the KubeletConfiguration there (/var/lib/kubelet/config.yaml) and restart the kubelet (systemctl restart kubelet)`,
+        ]),
+    ...(unknown.length === 0
+      ? []
+      : [
+          `${namesOf(unknown)} did not say how many processes a pod may have: kubectl get --raw /api/v1/nodes/${unknown[0]}/proxy/configz must show "podPidsLimit":${podPids} or so`,
+        ]),
+  ]
+}
+
+const mostNamed = 5
+
+function namesOf(nodes: readonly string[]): string {
+  const more = nodes.length - mostNamed
+  return `${nodes.length === 1 ? 'node' : 'nodes'} ${nodes.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

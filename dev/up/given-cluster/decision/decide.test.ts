@@ -15,6 +15,7 @@ const ready: Facts = {
   version: 'v1.35.4',
   mutations: 'v1beta1',
   nodes: [{ name: 'a', ready: true, architecture }],
+  podPids: { unlimited: [], unknown: [] },
   ingressClasses: [{ name: 'nginx', isDefault: false }],
   storageClasses: [
     { name: 'slow', isDefault: false },
@@ -248,7 +249,7 @@ test('with another registry for its own image the platform issues the tokens of 
   expect(plan?.registry).toMatchObject({ platform: 'other.example.com/team', pullSecret: 'p' })
   expect(plan?.registry.realm?.host).toBe('tokens.example.com:8444')
   if (plan === undefined) throw new Error('no plan')
-  expect(checksText(plan, '/state/ca.crt')).toContain('https://tokens.example.com:8444')
+  expect(checksText(plan, ready, '/state/ca.crt')).toContain('https://tokens.example.com:8444')
 })
 
 test('without MODE the form that runs stays', () => {
@@ -267,10 +268,20 @@ test('the builder is made with the token server, and one that somebody else made
 test('the plan and the checks show no secret, and say what cannot be read from here', () => {
   const { plan } = decided()
   if (plan === undefined) throw new Error('no plan')
-  const text = planText(plan, ready) + checksText(plan, '/state/ca.crt')
+  const text = planText(plan, ready) + checksText(plan, ready, '/state/ca.crt')
   expect(text).not.toContain('s3cret')
   for (const word of ['db.example.com:6432', 'trust the issuer', 'NetworkPolicies', '/state/ca.crt', 'sign in as anybody'])
     expect(text).toContain(word)
+})
+
+test('nodes whose processes one pod may use up are to be changed, and those that do not say are to be looked at', () => {
+  const { plan } = decided()
+  if (plan === undefined) throw new Error('no plan')
+  const nodes = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  const text = checksText(plan, { podPids: { unlimited: nodes, unknown: ['x'] } }, '/state/ca.crt')
+  expect(text).toContain('processes of nodes a, b, c, d, e and 2 more: set podPidsLimit: 4096')
+  expect(text).toContain('kubectl get --raw /api/v1/nodes/x/proxy/configz')
+  expect(checksText(plan, ready, '/state/ca.crt')).not.toContain('podPidsLimit')
 })
 
 test('a misspelled setting is refused by its name, and wrong ones all at once', () => {

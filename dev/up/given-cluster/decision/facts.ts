@@ -27,6 +27,8 @@ export type Facts = {
   /** The newest version in which the cluster serves MutatingAdmissionPolicies; undefined when it serves none. */
   readonly mutations: MutationVersion | undefined
   readonly nodes: readonly NodeFact[]
+  /** Nodes whose processes one pod may use up, and those that do not say. */
+  readonly podPids: { readonly unlimited: readonly string[]; readonly unknown: readonly string[] }
   readonly ingressClasses: readonly ClassFact[]
   readonly storageClasses: readonly ClassFact[]
   readonly apiServer: {
