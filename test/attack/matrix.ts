@@ -13,6 +13,7 @@ import { metadataRows } from './rows/metadata-rows.ts'
 import { namespaceRows } from './rows/namespace-rows.ts'
 import { ownProcessRows } from './rows/own-process-rows.ts'
 import { podRows } from './rows/pod-rows.ts'
+import { podSourceRows } from './rows/pod-source-rows.ts'
 import { laterRows, referenceRows } from './rows/reference-rows.ts'
 import { requestRows } from './rows/requester-rows.ts'
 import type { Row } from './rows/row.ts'
@@ -34,6 +35,7 @@ const everyForm: readonly Row[] = [
   ...kindRows,
   ...metadataRows,
   ...podRows,
+  ...podSourceRows,
   ...applicationRows,
   ...changerRows,
   ...approvalRows,

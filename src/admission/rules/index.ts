@@ -27,6 +27,7 @@ import { ownWrites } from './own/own-writes.ts'
 import { buildPods } from './pods/build-pods.ts'
 import { podExec } from './pods/pod-exec.ts'
 import { podPlacement } from './pods/pod-placement.ts'
+import { podSources } from './pods/pod-sources.ts'
 import { volumeClaims } from './pods/volume-claims.ts'
 import { appSecretCopies } from './secrets/app-secret-copies.ts'
 import { platformConfiguration } from './secrets/platform-configuration.ts'
@@ -69,6 +70,7 @@ export const rules: readonly Rule[] = [
   ingressWriters,
   ingressContent,
   podPlacement,
+  podSources,
   volumeClaims,
   renderedObjects,
   buildPods,
