@@ -12,6 +12,7 @@ import type { HttpAnswer } from '../world/http.ts'
 import { platformNamespace } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
 
+const installations = `${groupPath('github.sekisho.dev/v1alpha1', neighbourNamespace, 'installations')}/github`
 const site = `${groupPath('apps.sekisho.dev/v1alpha1', neighbourNamespace, 'remotesyncs')}/site`
 
 type Recorded = { readonly event: string; readonly body: string; readonly signature: string }
@@ -62,6 +63,10 @@ function inTurn(attempts: readonly Attempt[]): readonly Attempt[] {
   }))
 }
 
+async function installationId(world: World): Promise<unknown> {
+  return ((await world.admin.call('GET', installations)) as Shown).spec['installationId']
+}
+
 /** An old push, with the commit that was the newest one then. */
 async function oldPush(world: World, names: object): Promise<Recorded> {
   const { repository } = (await shownSite(world)).status as { readonly repository?: { readonly id: number } }
@@ -70,6 +75,7 @@ async function oldPush(world: World, names: object): Promise<Recorded> {
     before: '0'.repeat(40),
     after: '1'.repeat(40),
     repository: { id: repository?.id, full_name: 'globex/site', default_branch: 'main' },
+    installation: { id: await installationId(world) },
     sender: { id: 1004 },
     ...names,
   })
@@ -121,18 +127,18 @@ function replayedRemoval(world: World): Attempt {
   return {
     name: 'the removal of globex’s installation, from before it was installed again',
     async run() {
-      const path = `${groupPath('github.sekisho.dev/v1alpha1', neighbourNamespace, 'installations')}/github`
-      const installation = (await world.admin.call('GET', path)) as Shown
       const id = randomUUID()
       const removal = await recorded(world, 'installation', {
         action: 'deleted',
-        installation: { id: installation.spec['installationId'], app_id: 5001, account: { id: 2002, login: 'globex' } },
+        installation: { id: await installationId(world), app_id: 5001, account: { id: 2002, login: 'globex' } },
         sender: { id: 1004 },
       })
       const answer = await deliver(world, removal, id)
       if (answer.status !== 202) return judgeBroker(answer)
       const after = await eventually('the Installation to have seen it', 50, async () => {
-        const shown = (await world.admin.call('GET', path)) as Shown & { readonly metadata: { readonly annotations?: object } }
+        const shown = (await world.admin.call('GET', installations)) as Shown & {
+          readonly metadata: { readonly annotations?: object }
+        }
         const woken = JSON.stringify(shown.metadata.annotations ?? {}).includes(id)
         return woken && JSON.stringify(shown.status).includes(id) ? shown : undefined
       })
