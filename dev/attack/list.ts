@@ -12,10 +12,12 @@ import { readAttacks } from './cluster/reads.ts'
 import { rightsAttacks } from './cluster/rights.ts'
 import { serviceAttacks } from './cluster/services.ts'
 import { buildAttacks } from './deputies/builds.ts'
+import { builtCommitAttacks } from './deputies/built-commits.ts'
 import { deputyAttacks } from './deputies/deputies.ts'
 import { followedTagAttacks } from './deputies/followed-tags.ts'
 import { forkAttacks } from './deputies/forks.ts'
 import { grantAttacks } from './deputies/grants.ts'
+import { renameAttacks } from './deputies/renames.ts'
 import { canaryAttacks } from './evidence/canary.ts'
 import { wallAttacks } from './evidence/walls.ts'
 import { floodAttacks } from './floods/floods.ts'
@@ -23,12 +25,16 @@ import { deskAttacks } from './inside/desk.ts'
 import { foreignImageAttacks } from './inside/foreign-images.ts'
 import { networkAttacks } from './inside/network.ts'
 import { nodeLimitAttacks } from './inside/node-limits.ts'
+import { podFieldAttacks } from './inside/pod-fields.ts'
 import { registryAttacks } from './inside/registry.ts'
 import { registryTokenAttacks } from './inside/registry-tokens.ts'
+import { registryUploadAttacks } from './inside/registry-uploads.ts'
 import { approvalAttacks } from './outside/approvals.ts'
 import { brokerAttacks } from './outside/broker.ts'
+import { devicePhishingAttacks } from './outside/device-phishing.ts'
 import { issuerAttacks } from './outside/issuer.ts'
 import { onboardingAttacks } from './outside/onboarding.ts'
+import { webhookReplayAttacks } from './outside/webhook-replay.ts'
 
 export const attacks: readonly Attack[] = [
   ...serviceAttacks,
@@ -45,18 +51,24 @@ export const attacks: readonly Attack[] = [
   ...networkAttacks,
   ...registryAttacks,
   ...registryTokenAttacks,
+  ...registryUploadAttacks,
+  ...podFieldAttacks,
   ...foreignImageAttacks,
   ...deskAttacks,
   ...nodeLimitAttacks,
   ...brokerAttacks,
+  ...webhookReplayAttacks,
   ...approvalAttacks,
   ...onboardingAttacks,
   ...issuerAttacks,
+  ...devicePhishingAttacks,
   ...deputyAttacks,
   ...grantAttacks,
   ...followedTagAttacks,
   ...forkAttacks,
+  ...renameAttacks,
   ...buildAttacks,
+  ...builtCommitAttacks,
   ...wallAttacks,
   ...floodAttacks,
   ...canaryAttacks,

@@ -59,3 +59,11 @@ describe('permission levels', () => {
     expect(highestLevel({})).toBeUndefined()
   })
 })
+
+test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
+  'a permission called %s has the ordinary levels, and is in no limit',
+  name => {
+    expect(levelsOf(name)).toEqual(['read', 'write'])
+    expect(permissionAbove({ [name]: 'read' }, { contents: 'write' })).toBe(`${name}: read`)
+  },
+)

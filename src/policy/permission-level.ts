@@ -22,7 +22,7 @@ const ownLevels: Readonly<Record<string, readonly PermissionLevel[]>> = {
 
 /** The levels that GitHub has for a permission, lowest first. */
 export function levelsOf(permission: string): readonly PermissionLevel[] {
-  return ownLevels[permission] ?? ['read', 'write']
+  return (Object.hasOwn(ownLevels, permission) ? ownLevels[permission] : undefined) ?? ['read', 'write']
 }
 
 /** True for a level that GitHub has today. */

@@ -17,8 +17,9 @@ import { createFixtures } from './fixtures.ts'
 import { clusterAdministrator, controllers, dave, everything, mia } from './identities.ts'
 import type { Reply } from './impersonation.ts'
 import { matrixOf } from './matrix.ts'
-import { followers, repositoryGrant } from './objects.ts'
+import { firstUser, followers, repositoryGrant } from './objects.ts'
 import { builtImageRows } from './rows/built-image-rows.ts'
+import { userRows } from './rows/user-rows.ts'
 import { ownRows } from './rows/own-rows.ts'
 import type { Row } from './rows/row.ts'
 
@@ -67,6 +68,11 @@ const attempt = (row: Row): Promise<Reply> => {
   const path = `${row.path}${row.path.includes('?') ? '&' : '?'}dryRun=All`
   return cluster.send(row.as, { ...row, path })
 }
+
+/** The first id of the range of the fixtures’ tenant. */
+const first = Number(firstUser['sekisho.dev/first-user'])
+/** Allowed only once ids are moved. */
+const ordinaryUsers = userRows.filter(row => row.expected === 'allowed')
 
 type Outcome = 'allowed' | 'refused' | string
 
@@ -152,7 +158,9 @@ describe.each(modes)('the matrix of the %s form', mode => {
   const policiesInForce = () =>
     eventually('policies in force', async () => {
       const replies = await Promise.all(canaries.map(attempt))
-      return replies.every(({ message }) => message.includes('ValidatingAdmissionPolicy')) ? true : undefined
+      const moved = await Promise.all(ordinaryUsers.map(attempt))
+      const refusing = replies.every(({ message }) => message.includes('ValidatingAdmissionPolicy'))
+      return refusing && moved.every(reply => outcome(reply) === 'allowed') ? true : undefined
     })
 
   test('every request is allowed without policies and webhook, so that they cause every refusal below', async () => {
@@ -226,6 +234,39 @@ describe('the image of an Application that a RemoteSync builds', () => {
     const sync = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/remotesyncs/of-synced'
     await cluster.admin.call('PATCH', sync, { spec: { suspend: true } }, 'application/merge-patch+json')
     await eventually('open', async () => (outcome(await setImage()) === 'allowed' ? true : undefined))
+    for (const manifest of ours) await uninstall(manifest)
+    await untilAll('the policy gone', refusals, 'allowed')
+  })
+})
+
+describe('the users of the pods of tenants', () => {
+  const ours = formOf('production').policies.filter(({ metadata }) => metadata.name === 'sekisho-pod-users')
+  const refusals = userRows.filter(row => row.expected !== 'allowed')
+  const podOf = async (spec: object): Promise<unknown> => {
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'moved' }, spec }
+    return (await cluster.admin.call('POST', '/api/v1/namespaces/acme/pods?dryRun=All', pod)) as { readonly spec: unknown }
+  }
+
+  test('are those of the tenant’s range: ids of images are moved into it, others are refused', async () => {
+    expect(ours.map(({ kind }) => kind)).toHaveLength(4)
+    expect(refusedOf(await run(userRows))).toEqual([])
+    for (const manifest of ours) await install(manifest)
+    await untilAll('the policy in force', refusals, 'refused')
+    await untilAll('ids are moved', ordinaryUsers, 'allowed')
+    const replies = await run(userRows)
+    expect(wrong(replies)).toEqual([])
+    expect(unnamed(replies)).toEqual([])
+    const container = { name: 'main', image: 'registry.test/x' }
+    const other = { ...container, name: 'other', securityContext: { runAsUser: 999 } }
+    const named = { containers: [container, other], initContainers: [{ ...other, name: 'init' }] }
+    expect(await podOf({ ...named, securityContext: { runAsUser: 1000, runAsGroup: 1000, fsGroup: 2000 } })).toMatchObject({
+      spec: {
+        securityContext: { runAsUser: first + 1000, runAsGroup: 1000, fsGroup: first + 2000 },
+        containers: [{ name: 'main' }, { name: 'other', securityContext: { runAsUser: first + 999 } }],
+        initContainers: [{ securityContext: { runAsUser: first + 999 } }],
+      },
+    })
+    expect(await podOf({ containers: [container] })).toMatchObject({ spec: { securityContext: { runAsUser: first + 1001 } } })
     for (const manifest of ours) await uninstall(manifest)
     await untilAll('the policy gone', refusals, 'allowed')
   })

@@ -14,13 +14,13 @@ import { metadataRows } from './rows/metadata-rows.ts'
 import { namespaceRows } from './rows/namespace-rows.ts'
 import { ownProcessRows } from './rows/own-process-rows.ts'
 import { podRows } from './rows/pod-rows.ts'
+import { podSourceRows } from './rows/pod-source-rows.ts'
 import { laterRows, referenceRows } from './rows/reference-rows.ts'
 import { requestRows } from './rows/requester-rows.ts'
 import type { Row } from './rows/row.ts'
 import { secretRows } from './rows/secret-rows.ts'
 import { networkRows } from './rows/service-rows.ts'
 import { tenantRows } from './rows/tenant-rows.ts'
-import { userRows } from './rows/user-rows.ts'
 import { volumeRows } from './rows/volume-rows.ts'
 
 const everyForm: readonly Row[] = [
@@ -36,11 +36,11 @@ const everyForm: readonly Row[] = [
   ...kindRows,
   ...metadataRows,
   ...podRows,
+  ...podSourceRows,
   ...applicationRows,
   ...changerRows,
   ...approvalRows,
   ...volumeRows,
-  ...userRows,
   ...claimTemplateRows,
   ...buildPodRows,
 ]

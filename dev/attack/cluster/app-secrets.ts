@@ -82,25 +82,65 @@ function withoutValue(world: World, planned: ApiAttempt): Attempt {
   }
 }
 
-/** What somebody copied, such as from a repository, opens in no other place. */
-function moved(world: World): Attempt {
+type Sealed = { readonly spec: { readonly sealed: Record<string, string> } }
+
+/** An AppSecret of globex with these encrypted values; a value that opens elsewhere than where it was made has succeeded. */
+async function judgedMove(world: World, target: string, sealed: Readonly<Record<string, string>>): Promise<Verdict> {
+  const path = `${own}/${target}`
+  await world.journal.note({ kind: 'object', path })
+  const json = { ...empty, metadata: { name: target }, spec: { sealed } }
+  const made = await world.api('gary', 'POST', own, { json })
+  if (made.status !== 201) return unclear(`${made.status} ${made.text}`)
+  return eventually('the controller judges it', 60, async () => {
+    const { text } = await world.api('gary', 'GET', path)
+    const { status } = JSON.parse(text) as {
+      readonly status?: { readonly conditions?: readonly { readonly reason: string }[] }
+    }
+    const reason = status?.conditions?.[0]?.reason
+    if (reason === undefined) return undefined
+    return reason === 'Unreadable' ? stopped('controller', `AppSecret is ${reason}`) : succeeded(`AppSecret is ${reason}`)
+  })
+}
+
+/** An encrypted value, such as somebody copies from a repository, opens in no other namespace, under no other name and no other key. */
+async function moves(world: World): Promise<readonly Attempt[]> {
+  const mine = 'attack-sealed'
+  await world.journal.note({ kind: 'object', path: `${own}/${mine}` })
+  const values = { ...empty, metadata: { name: mine }, spec: { values: { A: 'x' } } }
+  const made = await world.api('gary', 'POST', own, { json: values })
+  if (made.status !== 201) throw new Error(`gary cannot set a value of his own: ${made.status} ${made.text}`)
+  const sealedAt = async (path: string) => ((await world.admin.call('GET', path)) as Sealed).spec.sealed
+  const [theirs, [text = '']] = [await sealedAt(one), Object.values(await sealedAt(`${own}/${mine}`))]
+  const foreign = Object.values(theirs)[0] ?? ''
+  return [
+    { what: 'the encrypted value of acme in an AppSecret of globex', target: name, sealed: theirs },
+    { what: 'the encrypted value of acme under another name and key', target: 'attack-sealed-a', sealed: { A: foreign } },
+    { what: 'his own encrypted value under another name', target: 'attack-sealed-b', sealed: { A: text } },
+    { what: 'the encrypted value of acme beside one of his own', target: 'attack-sealed-c', sealed: { ...theirs, A: text } },
+  ].map(({ what, target, sealed }) => ({ name: `gary: ${what}`, run: () => judgedMove(world, target, sealed) }))
+}
+
+/** The value under another key of the AppSecret in which it was made: added to it, then removed with it. */
+function movedKey(world: World): Attempt {
   return {
-    name: 'gary: the encrypted value of acme in an AppSecret of globex',
+    name: 'gary: his own encrypted value under another key of the same AppSecret',
     async run() {
-      const found = (await world.admin.call('GET', one)) as { readonly spec: { readonly sealed: Record<string, string> } }
-      const path = `${own}/${name}`
+      const path = `${own}/attack-sealed-key`
       await world.journal.note({ kind: 'object', path })
-      const json = { ...empty, spec: { sealed: found.spec.sealed } }
+      const json = { ...empty, metadata: { name: 'attack-sealed-key' }, spec: { values: { A: 'x' } } }
       const made = await world.api('gary', 'POST', own, { json })
-      if (made.status !== 201) return unclear(`${made.status} ${made.text}`)
+      const { A = '' } = made.status === 201 ? (JSON.parse(made.text) as Sealed).spec.sealed : {}
+      const changed = await world.api('gary', 'PATCH', path, { json: { spec: { sealed: { B: A } } }, contentType: mergePatch })
+      if (changed.status !== 200) return unclear(`${made.status} ${changed.status} ${changed.text}`)
+      const { metadata } = JSON.parse(changed.text) as { readonly metadata: { readonly generation: number } }
       return eventually('the controller judges it', 60, async () => {
-        const { text } = await world.api('gary', 'GET', path)
-        const { status } = JSON.parse(text) as {
-          readonly status?: { readonly conditions?: readonly { readonly reason: string }[] }
+        const shown = (await world.admin.call('GET', path)) as {
+          readonly status?: { readonly conditions?: readonly { readonly reason: string; readonly observedGeneration?: number }[] }
         }
-        const reason = status?.conditions?.[0]?.reason
-        if (reason === undefined) return undefined
-        return reason === 'Unreadable' ? stopped('controller', `AppSecret is ${reason}`) : succeeded(`AppSecret is ${reason}`)
+        const found = shown.status?.conditions?.[0]
+        if (found === undefined || found.observedGeneration !== metadata.generation) return undefined
+        const text = `AppSecret is ${found.reason}`
+        return found.reason === 'Unreadable' ? stopped('controller', text) : succeeded(text)
       })
     },
   }
@@ -129,9 +169,10 @@ export const appSecretAttacks: readonly Attack[] = [
     name: 'secrets/app-secret-moved',
     as: 'gary, admin of globex',
     against: 'the encrypted value of an AppSecret of acme',
-    tries: 'Puts the encrypted text into an AppSecret of globex, where pods of globex would get the value.',
+    tries:
+      'Puts encrypted texts into AppSecrets of globex, under the same name and key or under others, where pods would get the value.',
     expected: ['controller'],
-    attempts: world => [moved(world)],
+    attempts: async world => [...(await moves(world)), movedKey(world)],
   },
   {
     name: 'secrets/app-secret-planted',

@@ -1,10 +1,9 @@
 // Hostile code in a build of globex: a script of npm that tries from inside of the build pod what any dependency could try. It leaves
 // what it found in the image, from which a pod of globex prints it.
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { neighbourNamespace } from '../../demo/context.ts'
 import { eventually } from '../../demo/steps.ts'
-import { gitCredential, mustRun } from '../../demo/tools.ts'
 import type { Probe, ProbeResult } from '../agent/probe.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { corePath, groupPath } from '../cluster/api-attempts.ts'
@@ -15,6 +14,7 @@ import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import { listens, platformAddress } from '../world/targets.ts'
 import { applicationsPath, type World } from '../world/world.ts'
 import { emptyApplication, remoteSync } from './manifests.ts'
+import { pushBranch } from './own-branch.ts'
 
 const name = 'attack-build'
 const branch = 'attack-build'
@@ -78,39 +78,21 @@ function plans(world: World): readonly Planned[] {
   ]
 }
 
-/** Pushes the hostile application to a branch of globex/site. */
-async function push(world: World, probes: readonly Probe[]): Promise<void> {
-  const { gary } = world.demo.people
-  const folder = join(gary.home, branch)
-  const git = (args: readonly string[]) =>
-    mustRun(gary, 'git', args, { folder, environment: gitCredential('gary', world.demo.personalTokens['gary'] ?? '') })
-  const write = (path: string, value: unknown) => writeFile(join(folder, path), JSON.stringify(value))
-  await rm(folder, { recursive: true, force: true })
-  await mkdir(join(folder, 'local'), { recursive: true })
-  await cp(join(import.meta.dirname, '../agent/agent.ts'), join(folder, 'agent.ts'))
-  await write(probesFile, probes)
-  await write('local/package.json', { name: 'attack-local', version: '1.0.0' })
-  await write('package.json', {
-    name: 'attack',
-    version: '1.0.0',
-    private: true,
-    type: 'module',
-    scripts: { start: 'node agent.ts', preinstall: `ATTACK_PROBES=${workspace}/${probesFile} node ${workspace}/agent.ts` },
-    dependencies: { 'attack-local': `file:${workspace}/local` },
-  })
-  await git(['init', '--quiet', '--initial-branch', branch])
-  await git(['add', '--all'])
-  await git([
-    '-c',
-    'user.name=Gary',
-    '-c',
-    'user.email=gary@example.test',
-    'commit',
-    '--quiet',
-    '-m',
-    'A dependency that many use',
-  ])
-  await git(['push', '--quiet', '--force', `${world.demo.githubWeb}/globex/site.git`, `HEAD:refs/heads/${branch}`])
+/** The hostile application. */
+async function hostileFiles(probes: readonly Probe[]): Promise<Readonly<Record<string, string>>> {
+  return {
+    'agent.ts': await readFile(join(import.meta.dirname, '../agent/agent.ts'), 'utf8'),
+    [probesFile]: JSON.stringify(probes),
+    'local/package.json': JSON.stringify({ name: 'attack-local', version: '1.0.0' }),
+    'package.json': JSON.stringify({
+      name: 'attack',
+      version: '1.0.0',
+      private: true,
+      type: 'module',
+      scripts: { start: 'node agent.ts', preinstall: `ATTACK_PROBES=${workspace}/${probesFile} node ${workspace}/agent.ts` },
+      dependencies: { 'attack-local': `file:${workspace}/local` },
+    }),
+  }
 }
 
 /** Builds that branch; resolves to the image. */
@@ -159,7 +141,7 @@ async function buildAttempts(world: World): Promise<readonly Attempt[]> {
   const list = plans(world)
   // The registry answers a build without a credential with a challenge: then the network lets it through, as it must.
   const control: Planned = { ...registryAttempt(world, 'the registry itself', 'GET', ''), judge: async () => unclear('control') }
-  await push(world, [...list.map(({ probe }) => probe), control.probe])
+  await pushBranch(world, branch, await hostileFiles([...list.map(({ probe }) => probe), control.probe]))
   const results = await readResults(world, await build(world))
   if (results.at(-1)?.kind !== 'answered')
     throw new Error(`control: the build cannot reach the registry: ${JSON.stringify(results.at(-1))}`)

@@ -32,6 +32,20 @@ function denied(world: World, name: string, what: string, spec: Spec): Attempt {
   })
 }
 
+/** Other names of what a right means: in other spellings, of other APIs (GraphQL, scopes of OAuth, Actions), or of objects in JavaScript. */
+const permissionAliases: readonly Readonly<Record<string, string>>[] = [
+  { Administration: 'write' },
+  { 'administration ': 'write' },
+  { administration: 'Write' },
+  { contents: 'admin ' },
+  { organization_administration: 'write' },
+  { repo: 'write' },
+  { 'admin:org': 'write' },
+  { сontents: 'write' },
+  { constructor: 'write', toString: 'read' },
+  { '*': 'write' },
+]
+
 const greedyGrants: readonly (readonly [string, Spec])[] = [
   ['acme’s repository', { repositories: ['acme/shop'] }],
   ['acme’s repository in capitals', { repositories: ['ACME/SHOP'] }],
@@ -42,6 +56,10 @@ const greedyGrants: readonly (readonly [string, Spec])[] = [
   ['secrets of the repository', { permissions: { secrets: 'write', actions_variables: 'write' } }],
   ['an unknown permission', { permissions: { everything: 'admin' } }],
   ['more than the App has', { permissions: { contents: 'admin' } }],
+  ...permissionAliases.map((permissions): readonly [string, Spec] => [
+    `permissions ${JSON.stringify(permissions)}`,
+    { permissions },
+  ]),
 ]
 
 /** The same repository twice: decided once, for one repository, and then quiet. */

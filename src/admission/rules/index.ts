@@ -29,6 +29,7 @@ import { buildPods } from './pods/build-pods.ts'
 import { claimTemplates } from './pods/claim-templates.ts'
 import { podExec } from './pods/pod-exec.ts'
 import { podPlacement } from './pods/pod-placement.ts'
+import { podSources } from './pods/pod-sources.ts'
 import { podUsers } from './pods/pod-users.ts'
 import { volumeClaims } from './pods/volume-claims.ts'
 import { appSecretCopies } from './secrets/app-secret-copies.ts'
@@ -73,6 +74,7 @@ export const rules: readonly Rule[] = [
   ingressWriters,
   ingressContent,
   podPlacement,
+  podSources,
   volumeClaims,
   claimTemplates,
   renderedObjects,

@@ -8,7 +8,7 @@ import {
   namespaceController,
   platformAdministrator,
 } from '../identities.ts'
-import { namespace, tenantLabel } from '../objects.ts'
+import { firstUser, namespace, tenantLabel } from '../objects.ts'
 import { allowed, expecting, ownerOf, type Row } from './row.ts'
 
 const refused = expecting('namespace-guard')
@@ -50,11 +50,11 @@ export const namespaceRows: readonly Row[] = [
     loosened,
   ),
   refused.put('dave finishes the deletion of a namespace that has contents', dave, `${acme}/finalize`, {
-    ...namespace('acme', { ...tenantLabel, 'sekisho.dev/purpose': 'application' }),
+    ...namespace('acme', { ...tenantLabel, ...firstUser, 'sekisho.dev/purpose': 'application' }),
     spec: { finalizers: [] },
   }),
   allowed.put('the namespace controller finishes a deletion', namespaceController, `${acme}/finalize`, {
-    ...namespace('acme', { ...tenantLabel, 'sekisho.dev/purpose': 'application' }),
+    ...namespace('acme', { ...tenantLabel, ...firstUser, 'sekisho.dev/purpose': 'application' }),
     spec: { finalizers: ['kubernetes'] },
   }),
   refused.put('dave removes the tenant label through finalize', dave, `${acme}/finalize`, {
