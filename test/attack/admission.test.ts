@@ -20,6 +20,7 @@ import { matrixOf } from './matrix.ts'
 import { followers, repositoryGrant } from './objects.ts'
 import { builtImageRows } from './rows/built-image-rows.ts'
 import { ownRows } from './rows/own-rows.ts'
+import { podDeletionRows } from './rows/pod-end-rows.ts'
 import type { Row } from './rows/row.ts'
 
 const { authorityPem, pair } = await webhookCertificate()
@@ -226,6 +227,24 @@ describe('the image of an Application that a RemoteSync builds', () => {
     const sync = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/remotesyncs/of-synced'
     await cluster.admin.call('PATCH', sync, { spec: { suspend: true } }, 'application/merge-patch+json')
     await eventually('open', async () => (outcome(await setImage()) === 'allowed' ? true : undefined))
+    for (const manifest of ours) await uninstall(manifest)
+    await untilAll('the policy gone', refusals, 'allowed')
+  })
+})
+
+describe('the deletion of a pod', () => {
+  const { policies } = formOf('production')
+  const ours = policies.filter(({ metadata }) => metadata.name === 'sekisho-pod-deletion')
+  const refusals = podDeletionRows.filter(row => row.expected !== 'allowed')
+
+  test('takes an hour at most, whoever asks for more, in every way of asking', async () => {
+    expect(ours.map(({ kind }) => kind)).toHaveLength(2)
+    expect(refusedOf(await run(podDeletionRows))).toEqual([])
+    for (const manifest of ours) await install(manifest)
+    await untilAll('the policy in force', refusals, 'refused')
+    const replies = await run(podDeletionRows)
+    expect(wrong(replies)).toEqual([])
+    expect(unnamed(replies)).toEqual([])
     for (const manifest of ours) await uninstall(manifest)
     await untilAll('the policy gone', refusals, 'allowed')
   })

@@ -23,6 +23,7 @@ import { changerFixtures } from './rows/changer-rows.ts'
 import { ingressFixtures } from './rows/ingress-rows.ts'
 import { kindFixtures } from './rows/kind-rows.ts'
 import { metadataFixtures } from './rows/metadata-rows.ts'
+import { budgetFixtures, podEndFixtures } from './rows/pod-end-rows.ts'
 import { serviceFixtures } from './rows/service-rows.ts'
 import { volumeFixtures } from './rows/volume-rows.ts'
 
@@ -127,6 +128,8 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...serviceFixtures,
     ...ingressFixtures,
     ...volumeFixtures,
+    ...podEndFixtures,
+    ...budgetFixtures,
     ...metadataFixtures,
     ...kindFixtures,
     ...buildPodFixtures,

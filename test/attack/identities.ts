@@ -40,6 +40,7 @@ export const volumeController = serviceAccount('kube-system', 'persistent-volume
 /** cert-manager in its usual place, and a ServiceAccount of the same name in a tenant's namespace. */
 export const certManager = serviceAccount('cert-manager', 'cert-manager')
 export const falseCertManager = serviceAccount('acme', 'cert-manager')
+export const daemonSetController = serviceAccount('kube-system', 'daemon-set-controller')
 export const jobController = serviceAccount('kube-system', 'job-controller')
 /** Copies the labels of a Build to its pods in the build namespace. */
 export const buildController = serviceAccount('kpack', 'controller')

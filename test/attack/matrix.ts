@@ -12,6 +12,7 @@ import { kindRows } from './rows/kind-rows.ts'
 import { metadataRows } from './rows/metadata-rows.ts'
 import { namespaceRows } from './rows/namespace-rows.ts'
 import { ownProcessRows } from './rows/own-process-rows.ts'
+import { budgetRows, podEndRows } from './rows/pod-end-rows.ts'
 import { podRows } from './rows/pod-rows.ts'
 import { laterRows, referenceRows } from './rows/reference-rows.ts'
 import { requestRows } from './rows/requester-rows.ts'
@@ -34,6 +35,8 @@ const everyForm: readonly Row[] = [
   ...kindRows,
   ...metadataRows,
   ...podRows,
+  ...podEndRows,
+  ...budgetRows,
   ...applicationRows,
   ...changerRows,
   ...approvalRows,

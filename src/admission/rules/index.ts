@@ -22,9 +22,13 @@ import { endpointWriters } from './network/endpoint-writers.ts'
 import { ingressContent, ingressWriters } from './network/ingress-writers.ts'
 import { serviceAddresses } from './network/service-addresses.ts'
 import { ownNamespaces } from './own/own-namespaces.ts'
+import { ownPodDeletions } from './own/own-pod-deletions.ts'
 import { ownRoleBindings } from './own/own-role-bindings.ts'
 import { ownWrites } from './own/own-writes.ts'
 import { buildPods } from './pods/build-pods.ts'
+import { disruptionBudgets } from './pods/disruption-budgets.ts'
+import { podDeletion } from './pods/pod-deletion.ts'
+import { podEnd } from './pods/pod-end.ts'
 import { podExec } from './pods/pod-exec.ts'
 import { podPlacement } from './pods/pod-placement.ts'
 import { volumeClaims } from './pods/volume-claims.ts'
@@ -69,13 +73,15 @@ export const rules: readonly Rule[] = [
   ingressWriters,
   ingressContent,
   podPlacement,
+  podEnd,
+  disruptionBudgets,
   volumeClaims,
   renderedObjects,
   buildPods,
 ]
 
 /** As policies only, because the webhook cannot know what they read. */
-export const policyRules: readonly PolicyRule[] = [podExec, builtImages]
+export const policyRules: readonly PolicyRule[] = [podExec, podDeletion, builtImages]
 
 /** About our own identities; as policies only. */
-export const ownRules: readonly PolicyRule[] = [ownNamespaces, ownRoleBindings, ownWrites]
+export const ownRules: readonly PolicyRule[] = [ownNamespaces, ownPodDeletions, ownRoleBindings, ownWrites]
