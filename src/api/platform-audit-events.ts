@@ -50,6 +50,14 @@ export const platformAuditEvents = {
       resealed: 'How many values were sealed again under the first key.',
     },
   },
+  'pod.forced': {
+    description:
+      'A pod in a namespace of a tenant that is being deleted had not ended two minutes after its grace period, and is removed without its node: a container of it may still run there until the node answers.',
+    actor: '`sekisho:tenant`.',
+    object: '`Pod/<namespace>/<name>`',
+    outcomes: { allowed: 'The namespace goes on ending.' },
+    details: { uid: 'The UID of the pod.', node: 'The name of its node, empty when it has none.' },
+  },
   'token-desk.authority-created': {
     description:
       'The authority of the certificates of the token desk is replaced: workloads are given the new one beside the old one, and from a later time on it is used.',

@@ -18,6 +18,8 @@ export type ObjectMeta = {
   readonly generation?: number
   readonly creationTimestamp?: string
   readonly deletionTimestamp?: string
+  /** How many seconds before `deletionTimestamp` the deletion was requested. */
+  readonly deletionGracePeriodSeconds?: number
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
   readonly finalizers?: readonly string[]

@@ -19,9 +19,10 @@ import type { Reply } from './impersonation.ts'
 import { matrixOf } from './matrix.ts'
 import { firstUser, followers, repositoryGrant } from './objects.ts'
 import { builtImageRows } from './rows/built-image-rows.ts'
-import { userRows } from './rows/user-rows.ts'
 import { ownRows } from './rows/own-rows.ts'
+import { podDeletionRows } from './rows/pod-end-rows.ts'
 import type { Row } from './rows/row.ts'
+import { userRows } from './rows/user-rows.ts'
 
 const { authorityPem, pair } = await webhookCertificate()
 const address = webhookAddress(attackCluster)
@@ -267,6 +268,24 @@ describe('the users of the pods of tenants', () => {
       },
     })
     expect(await podOf({ containers: [container] })).toMatchObject({ spec: { securityContext: { runAsUser: first + 1001 } } })
+    for (const manifest of ours) await uninstall(manifest)
+    await untilAll('the policy gone', refusals, 'allowed')
+  })
+})
+
+describe('the deletion of a pod', () => {
+  const { policies } = formOf('production')
+  const ours = policies.filter(({ metadata }) => metadata.name === 'sekisho-pod-deletion')
+  const refusals = podDeletionRows.filter(row => row.expected !== 'allowed')
+
+  test('takes an hour at most, whoever asks for more, in every way of asking', async () => {
+    expect(ours.map(({ kind }) => kind)).toHaveLength(2)
+    expect(refusedOf(await run(podDeletionRows))).toEqual([])
+    for (const manifest of ours) await install(manifest)
+    await untilAll('the policy in force', refusals, 'refused')
+    const replies = await run(podDeletionRows)
+    expect(wrong(replies)).toEqual([])
+    expect(unnamed(replies)).toEqual([])
     for (const manifest of ours) await uninstall(manifest)
     await untilAll('the policy gone', refusals, 'allowed')
   })

@@ -25,6 +25,7 @@ import { claimTemplateFixtures } from './rows/claim-template-rows.ts'
 import { ingressFixtures } from './rows/ingress-rows.ts'
 import { kindFixtures } from './rows/kind-rows.ts'
 import { metadataFixtures } from './rows/metadata-rows.ts'
+import { budgetFixtures, podEndFixtures } from './rows/pod-end-rows.ts'
 import { serviceFixtures } from './rows/service-rows.ts'
 import { volumeFixtures } from './rows/volume-rows.ts'
 
@@ -132,6 +133,8 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...ingressFixtures,
     ...volumeFixtures,
     ...claimTemplateFixtures,
+    ...podEndFixtures,
+    ...budgetFixtures,
     ...metadataFixtures,
     ...kindFixtures,
     ...buildPodFixtures,

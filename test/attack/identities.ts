@@ -46,6 +46,7 @@ export const ephemeralVolumeController = serviceAccount('kube-system', 'ephemera
 /** All of Kubernetes' controllers where they have no ServiceAccounts of their own. */
 export const controllerManager: Identity = { user: 'system:kube-controller-manager', groups: [everything] }
 export const scheduler: Identity = { user: 'system:kube-scheduler', groups: [everything] }
+export const daemonSetController = serviceAccount('kube-system', 'daemon-set-controller')
 export const jobController = serviceAccount('kube-system', 'job-controller')
 /** Copies the labels of a Build to its pods in the build namespace. */
 export const buildController = serviceAccount('kpack', 'controller')

@@ -13,6 +13,7 @@ import { kindRows } from './rows/kind-rows.ts'
 import { metadataRows } from './rows/metadata-rows.ts'
 import { namespaceRows } from './rows/namespace-rows.ts'
 import { ownProcessRows } from './rows/own-process-rows.ts'
+import { budgetRows, podEndRows } from './rows/pod-end-rows.ts'
 import { podRows } from './rows/pod-rows.ts'
 import { podSourceRows } from './rows/pod-source-rows.ts'
 import { laterRows, referenceRows } from './rows/reference-rows.ts'
@@ -37,6 +38,8 @@ const everyForm: readonly Row[] = [
   ...metadataRows,
   ...podRows,
   ...podSourceRows,
+  ...podEndRows,
+  ...budgetRows,
   ...applicationRows,
   ...changerRows,
   ...approvalRows,

@@ -23,10 +23,14 @@ import { ingressContent, ingressWriters } from './network/ingress-writers.ts'
 import { serviceAddresses } from './network/service-addresses.ts'
 import { servicePorts } from './network/service-ports.ts'
 import { ownNamespaces } from './own/own-namespaces.ts'
+import { ownPodDeletions } from './own/own-pod-deletions.ts'
 import { ownRoleBindings } from './own/own-role-bindings.ts'
 import { ownWrites } from './own/own-writes.ts'
 import { buildPods } from './pods/build-pods.ts'
 import { claimTemplates } from './pods/claim-templates.ts'
+import { disruptionBudgets } from './pods/disruption-budgets.ts'
+import { podDeletion } from './pods/pod-deletion.ts'
+import { podEnd } from './pods/pod-end.ts'
 import { podExec } from './pods/pod-exec.ts'
 import { podPlacement } from './pods/pod-placement.ts'
 import { podSources } from './pods/pod-sources.ts'
@@ -75,6 +79,8 @@ export const rules: readonly Rule[] = [
   ingressContent,
   podPlacement,
   podSources,
+  podEnd,
+  disruptionBudgets,
   volumeClaims,
   claimTemplates,
   renderedObjects,
@@ -82,7 +88,7 @@ export const rules: readonly Rule[] = [
 ]
 
 /** As policies only, because the webhook cannot know what they read. */
-export const policyRules: readonly PolicyRule[] = [podExec, builtImages, podUsers]
+export const policyRules: readonly PolicyRule[] = [podExec, podDeletion, builtImages, podUsers]
 
 /** About our own identities; as policies only. */
-export const ownRules: readonly PolicyRule[] = [ownNamespaces, ownRoleBindings, ownWrites]
+export const ownRules: readonly PolicyRule[] = [ownNamespaces, ownPodDeletions, ownRoleBindings, ownWrites]

@@ -2,7 +2,12 @@
 import type { KubeObject } from '../resource.ts'
 import { clusterKind, namespacedKind } from './resource-type.ts'
 
-export type Namespace = KubeObject & { readonly status?: { readonly phase?: string } }
+export type Namespace = KubeObject & {
+  readonly status?: {
+    readonly phase?: string
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[]
+  }
+}
 export const namespaces = clusterKind<Namespace>('v1', 'Namespace', 'namespaces')
 
 type ContainerState = {

@@ -9,6 +9,7 @@ const rbac = 'rbac.authorization.k8s.io'
 const tenantWrites = 'src/controllers/tenant/reconcile.ts'
 const tenantContents = 'src/controllers/tenant/desired.ts'
 const tenantCaches = 'src/controllers/tenant/own-objects.ts'
+const namespaceEnds = 'src/controllers/tenant/end/end-namespaces.ts'
 const applicationWrites = 'src/controllers/application/objects/apply-objects.ts'
 const rendered = 'src/controllers/application/objects/renderable-kinds.ts'
 const releaseWrites = 'src/controllers/application/releases/write-releases.ts'
@@ -111,6 +112,8 @@ const inApplications: readonly Right[] = [
   { ...renderedKinds('policy', ['poddisruptionbudgets']), unseen: onlyAdminsRender },
   renderedKinds('networking.k8s.io', ['ingresses']),
   { place: 'application', group: '', resources: ['pods'], verbs: ['get'], usedBy: ['src/token-desk/server/workload.ts'] },
+  // Of a namespace that is being deleted, those that have not ended long after their grace period.
+  { place: 'application', group: '', resources: ['pods'], verbs: ['delete'], usedBy: [namespaceEnds] },
   { place: 'application', group: '', resources: ['events'], verbs: ['create', 'patch'], usedBy: [events] },
   // Our own kinds: finalizers, wakes, images and status; grants that RemoteSyncs own.
   { place: 'application', group: github, resources: ['installations'], verbs: ['patch'], usedBy: [reconcilerOf('installation')] },
@@ -210,7 +213,7 @@ const inBuilds: readonly Right[] = [
   },
   { place: 'build', group: '', resources: ['pods', 'pods/log'], verbs: ['get'], usedBy: [kpack, buildkit, buildLogs] },
   // Held to one shape by the policy build-pods.
-  { place: 'build', group: '', resources: ['pods'], verbs: ['create', 'delete'], usedBy: [buildkit] },
+  { place: 'build', group: '', resources: ['pods'], verbs: ['create', 'delete'], usedBy: [buildkit, namespaceEnds] },
 ]
 
 export const controllersRightsOfTenants: readonly Right[] = [...inApplications, ...inBuilds]

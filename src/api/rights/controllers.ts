@@ -193,7 +193,7 @@ const clusterWide: readonly Right[] = [
     group: '',
     resources: ['pods'],
     verbs: cached,
-    usedBy: [applicationCaches, controllerOf('remote-sync')],
+    usedBy: [applicationCaches, controllerOf('remote-sync'), 'src/controllers/tenant/end/end-namespaces.ts'],
   },
   {
     place: 'cluster',

@@ -169,6 +169,8 @@ export const tenant = defineKind({
     NamespaceTaken:
       'A namespace with this name exists and was not created for this Tenant. Delete it, or create a Tenant with another namespace.',
     NamespaceTerminating: 'A namespace of the tenant is being deleted. The platform creates it again when it is gone.',
+    NamespaceHeld:
+      'A namespace of the tenant is being deleted and does not end, because finalizers that the platform did not set hold objects in it. The message names them.',
     QuotaNotCounted:
       'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
     NoUserRange: 'Every range of user ids belongs to another Tenant. Delete a Tenant that is not used.',
@@ -204,6 +206,7 @@ export const tenantReasons = {
   ready: 'NamespacesReady',
   namespaceTaken: 'NamespaceTaken',
   terminating: 'NamespaceTerminating',
+  namespaceHeld: 'NamespaceHeld',
   quotaNotCounted: 'QuotaNotCounted',
   noUserRange: 'NoUserRange',
   registryCredentialMissing: 'RegistryCredentialMissing',

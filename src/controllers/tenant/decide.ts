@@ -68,8 +68,12 @@ export const credentialsExist: Check<TenantCredentials, TenantRefusal> = credent
   return { reason: reasons.registryCredentialMissing, message, retryAfterMilliseconds: credentialRetryMilliseconds }
 }
 
-/** Decides from the namespaces alone; the quotas are checked after the namespaces are filled. */
-export function decide(facts: Facts): Decision {
+/**
+ * Decides from the namespaces alone, with what holds one that is being deleted; the quotas are checked after the namespaces are filled.
+ */
+export function decide(facts: Facts, held?: string): Decision {
   const refusal = firstRefusal(checks, facts)
+  if (refusal?.reason === reasons.terminating && held !== undefined)
+    return { kind: 'refused', ...refusal, reason: reasons.namespaceHeld, message: held }
   return refusal ? { kind: 'refused', ...refusal } : { kind: 'fill' }
 }

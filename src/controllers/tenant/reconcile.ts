@@ -4,6 +4,7 @@
 import {
   namespaces,
   networkPolicies,
+  pods,
   type ResourceQuota,
   type RoleBinding,
   resourceQuotas,
@@ -28,30 +29,32 @@ import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { credentialsExist, type Decision, decide, isCounted, namespaceTaken, noUserRange, quotasAreCounted } from './decide.ts'
 import { type DesiredObject, desiredContents, desiredNamespaces, desiredRights } from './desired.ts'
+import { type EndDeps, endNamespaces } from './end/end-namespaces.ts'
 import { type Facts, firstUserOfOurs, gather, namespacesOf } from './gather.ts'
 import { needsApply } from './needs-apply.ts'
 import { rightsFinalizer } from './platform-bindings.ts'
 import { bindingNames } from './role-bindings.ts'
 import type { TenantSettings } from './settings.ts'
-import { nextStatus } from './status.ts'
+import { heldStatus, nextStatus } from './status.ts'
 import { checkTeams, type TeamCheckDeps } from './teams/check-teams.ts'
 import { nextTeamCheckMilliseconds } from './teams/decide-teams.ts'
 import type { UserRanges } from './users/user-ranges.ts'
 
-export type TenantDeps = TeamCheckDeps & {
-  readonly client: Pick<KubeClient, 'get' | 'list' | 'create' | 'apply' | 'mergePatch' | 'delete'>
-  readonly tenants: Pick<Cache<Tenant>, 'get'>
-  /** The cached objects of a kind that tenants' namespaces contain. */
-  readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get' | 'list'>
-  readonly settings: TenantSettings
-  readonly registry: TenantRegistry
-  readonly userRanges: UserRanges
-  readonly desk: Pick<TokenDesk, 'revokeBy'>
-  readonly audit: Pick<AuditLog, 'appendOnce'>
-  /** What the probe recorded last about the enforcement of network policies. */
-  readonly enforcement: () => Enforcement
-  readonly status: StatusWriter<Tenant>
-}
+export type TenantDeps = TeamCheckDeps &
+  Pick<EndDeps, 'events'> & {
+    readonly client: Pick<KubeClient, 'get' | 'list' | 'create' | 'apply' | 'mergePatch' | 'delete'>
+    readonly tenants: Pick<Cache<Tenant>, 'get'>
+    /** The cached objects of a kind that tenants' namespaces contain. */
+    readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get' | 'list'>
+    readonly settings: TenantSettings
+    readonly registry: TenantRegistry
+    readonly userRanges: UserRanges
+    readonly desk: Pick<TokenDesk, 'revokeBy'>
+    readonly audit: Pick<AuditLog, 'appendOnce'>
+    /** What the probe recorded last about the enforcement of network policies. */
+    readonly enforcement: () => Enforcement
+    readonly status: StatusWriter<Tenant>
+  }
 
 /** The field manager of the namespaces, of their contents and of the status. */
 export const fieldManager = 'sekisho.dev/tenant'
@@ -70,7 +73,8 @@ export function reconcileTenant(deps: TenantDeps, context: Pick<ReconcileContext
 
 async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   const facts = await gather(deps, tenant)
-  const decision = decide(facts)
+  const held = await endNamespaces(deps, tenant, leaving(facts))
+  const decision = decide(facts, held)
   await releaseRights(deps, facts)
   const result = decision.kind === 'fill' ? await fill(deps, facts) : decision
   // After the namespaces: they must not wait for GitHub.
@@ -123,6 +127,11 @@ async function fill(deps: TenantDeps, facts: Facts): Promise<Decision> {
   return refusal ? { kind: 'refused', ...refusal } : { kind: 'fill', firstUser, imagesAreOpen: credentials.kind === 'open' }
 }
 
+/** The namespaces that are being deleted. */
+function leaving({ namespaces: found }: Facts): Facts['namespaces'] {
+  return found.filter(({ state }) => state === 'terminating')
+}
+
 /** False when the namespace was created by somebody else in the meantime. */
 async function createNamespace({ client }: TenantDeps, { object }: DesiredObject): Promise<boolean> {
   try {
@@ -165,14 +174,17 @@ async function keepRights(deps: TenantDeps, tenant: Tenant, namespace: string): 
 }
 
 /**
- * Lets the rights in namespaces that are being deleted go, once nothing in the tenant's namespace waits for one of our processes. Asks the API
+ * Lets the rights in namespaces that are being deleted go, once nothing in them waits for one of our processes: no object of our kinds, and no pod
+ * that may have to be forced. Asks the API
  * server: a cache may be behind, and an object that were left could never lose its finalizer again.
  */
-async function releaseRights(deps: TenantDeps, { tenant, namespaces: found }: Facts): Promise<void> {
-  const leaving = found.filter(({ state }) => state === 'terminating').flatMap(({ name }) => deps.live(roleBindings).list(name))
-  const held = leaving.filter(({ metadata }) => metadata.finalizers?.includes(rightsFinalizer))
+async function releaseRights(deps: TenantDeps, facts: Facts): Promise<void> {
+  const ending = leaving(facts)
+  const bindings = ending.flatMap(({ name }) => deps.live(roleBindings).list(name))
+  const held = bindings.filter(({ metadata }) => metadata.finalizers?.includes(rightsFinalizer))
   if (held.length === 0) return
-  const { namespace } = tenant.spec
+  const { namespace } = facts.tenant.spec
+  for (const { name } of ending) if ((await deps.client.list(pods, { namespace: name })).length > 0) return
   for (const kind of kinds.filter(({ namespaced }) => namespaced))
     if ((await deps.client.list(kind, { namespace })).length > 0) return
   for (const binding of held) await removeFinalizer(deps.client, roleBindings, binding as RoleBinding, rightsFinalizer)
@@ -227,6 +239,8 @@ async function end(deps: TenantDeps, tenant: Tenant): Promise<Outcome | undefine
   const facts = await gather(deps, tenant)
   const ours = facts.namespaces.filter(({ state }) => state === 'ours' || state === 'terminating')
   for (const { name } of ours) await deps.desk.revokeBy({ namespace: name }, 'the tenant was deleted')
+  const held = await endNamespaces(deps, tenant, leaving(facts))
+  if (held !== undefined) await deps.status.write(tenant, heldStatus(tenant, held, deps.clock.now()))
   await releaseRights(deps, facts)
   for (const { name, object } of ours.filter(({ state }) => state === 'ours')) {
     await keepRights(deps, tenant, name)

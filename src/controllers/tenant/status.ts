@@ -49,6 +49,14 @@ function rangeOf({ firstUser }: { readonly firstUser?: number }): Pick<TenantSta
   return firstUser === undefined ? {} : { users: { first: firstUser, last: firstUser + userRangeSize - 1 } }
 }
 
+/** The status of a Tenant that is being deleted and whose namespaces do not end; `message` names what holds them. */
+export function heldStatus(tenant: Tenant, message: string, now: Date): TenantStatus {
+  const held: WantedCondition = { type: 'Ready', status: 'False', reason: tenantReasons.namespaceHeld, message }
+  const generation = tenant.metadata.generation ?? 0
+  const conditions = mergeConditions(tenant.status?.conditions, [held], generation, now)
+  return { ...tenant.status, observedGeneration: generation, conditions }
+}
+
 function checked(tenant: Tenant, askedAt: Date): Pick<TenantStatus, 'teamsCheckedAt' | 'observedWake'> {
   const wake = wakeOf(tenant) ?? tenant.status?.observedWake
   return { teamsCheckedAt: askedAt.toISOString(), ...(wake === undefined ? {} : { observedWake: wake }) }

@@ -48,8 +48,8 @@ export type WatchOptions = ListOptions & {
   readonly brief?: boolean
 }
 
-/** With `uid`, another object of that name is not deleted. */
-export type DeleteOptions = { readonly uid?: string; readonly guard?: WriteGuard; readonly dryRun?: boolean }
+/** With `uid`, another object of that name is not deleted. With `now`, a pod is removed at once, without its node. */
+export type DeleteOptions = { readonly uid?: string; readonly now?: true; readonly guard?: WriteGuard; readonly dryRun?: boolean }
 
 export type PodLogOptions = { readonly container: string; readonly tailLines: number; readonly limitBytes: number }
 

@@ -118,8 +118,8 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
     mergePatch(type, key, patch, options) {
       return unlessAbsent(json({ verb: 'patch', type, key, body: patch, ...writing(options) }), notFound)
     },
-    async delete(type, key, { uid, guard, dryRun } = {}) {
-      const body = { propagationPolicy: 'Background', ...(uid === undefined ? {} : { preconditions: { uid } }) }
+    async delete(type, key, { uid, now, guard, dryRun } = {}) {
+      const body = { propagationPolicy: 'Background', gracePeriodSeconds: now && 0, preconditions: uid == null ? uid : { uid } }
       try {
         await json({ verb: 'delete', type, key, body, guard, query: { dryRun: dryRun ? 'All' : undefined } })
       } catch (error) {

@@ -96,7 +96,7 @@ const budget = (name: string): Body => ({
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',
   metadata: { name },
-  spec: { maxUnavailable: 1, selector: { matchLabels: { app: 'x' } } },
+  spec: { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow', selector: { matchLabels: { app: 'x' } } },
 })
 
 const cronJobs = '/apis/batch/v1/namespaces/acme/cronjobs'

@@ -105,7 +105,14 @@ const writes: readonly Row[] = [
     apply(core('acme', 'secrets/appsecret-x')),
     secret({ name: 'appsecret-x' }),
   ),
-  refused.remove('the controllers delete a pod', controllers, core('acme', 'pods/runner')),
+  expecting('own-pod-deletions').remove('the controllers delete a pod', controllers, core('acme', 'pods/runner')),
+  expecting('own-pod-deletions').remove('the controllers delete all pods', controllers, core('acme', 'pods')),
+  refused.remove('the broker deletes a pod that is being deleted', broker, core('acme', 'pods/leaving')),
+  allowed.remove(
+    'the controllers force a pod that is being deleted',
+    controllers,
+    `${core('acme', 'pods/leaving')}?gracePeriodSeconds=0`,
+  ),
   refused.post('the controllers make a token', controllers, core('acme', 'serviceaccounts/default/token'), {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',

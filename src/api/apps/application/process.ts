@@ -6,7 +6,8 @@ import { healthPathOptions, probesField } from './probe.ts'
 import { drainSeconds, processDefaults } from './process-defaults.ts'
 
 /** The longest time that a process may take to stop, in seconds; Kubernetes' own default is 30. */
-const longestGrace = 3600
+/** The longest grace period of a pod, in seconds: of Applications, and by admission of every pod of a tenant. */
+export const longestGraceSeconds = 3600
 /** Of which the process has half after SIGTERM. */
 const shortestGrace = 2 * drainSeconds
 const mostReplicas = 50
@@ -162,7 +163,7 @@ export const processField = object(
       integer({
         description: `The time from the deletion of a pod until its process is killed, in seconds. The first ${drainSeconds} seconds pass before SIGTERM, so that the ingress sends no request to a process that stops. When omitted: 30.`,
         min: shortestGrace,
-        max: longestGrace,
+        max: longestGraceSeconds,
       }),
     ),
     rollout: optional(rolloutField),

@@ -1,0 +1,142 @@
+// That the pods of tenants end: soon after they are deleted, and for good where a node is drained. Who writes a template is not considered; only
+// the toleration of a pod depends on the user, because the controller of DaemonSets gives it to its pods.
+// `preStop` needs no bound of its own: it ends with the grace period, and the API server refuses a sleep that is longer.
+// Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination
+import { longestGraceSeconds } from '../../../api/apps/application/process.ts'
+import { type JsonObject, listAt, objectAt, objectsAt } from '../../../lib/json/json-value.ts'
+import { sameJson } from '../../../lib/json/same-json.ts'
+import type { AdmissionRequest } from '../../review.ts'
+import { celList, celText, type Rule } from '../../rule.ts'
+import { isKubernetes, isKubernetesExpression } from '../kinds/writers.ts'
+import { podMatches, podSpecOf, podSpecVariables, samePodSpec } from './pod-spec.ts'
+
+/** A year. A Job without a deadline is allowed; its pods end when it is deleted. */
+const longestDeadlineSeconds = 31_536_000
+/** The controller of Jobs gives it to its pods, and takes it away. */
+const jobFinalizer = 'batch.kubernetes.io/job-tracking'
+const drainTaint = 'node.kubernetes.io/unschedulable'
+const containerLists = ['containers', 'initContainers']
+const probes = ['livenessProbe', 'startupProbe']
+const jobFields = ['activeDeadlineSeconds', 'ttlSecondsAfterFinished']
+
+const message = `pods in a tenant’s namespace must end: set terminationGracePeriodSeconds of pods and probes to at most ${longestGraceSeconds}, activeDeadlineSeconds and ttlSecondsAfterFinished to at most ${longestDeadlineSeconds}, and remove finalizers of pods and tolerations of ${drainTaint}`
+
+const above = (bound: number, value: unknown): boolean => typeof value === 'number' && value > bound
+
+function endsLate(spec: JsonObject): boolean {
+  const containers = containerLists.flatMap(list => objectsAt(spec, list))
+  const graces = containers.flatMap(one => probes.map(probe => objectAt(one, probe)?.['terminationGracePeriodSeconds']))
+  return (
+    [spec['terminationGracePeriodSeconds'], ...graces].some(value => above(longestGraceSeconds, value)) ||
+    above(longestDeadlineSeconds, spec['activeDeadlineSeconds'])
+  )
+}
+
+const returns = (spec: JsonObject | undefined): boolean => objectsAt(spec, 'tolerations').some(({ key }) => key === drainTaint)
+
+/** Where the pods of an object get their finalizers from: a pod's own, and those of a template. */
+function podMetadataOf(resource: string, object: JsonObject | undefined): JsonObject | undefined {
+  switch (resource) {
+    case 'pods':
+      return objectAt(object, 'metadata')
+    case 'podtemplates':
+      return objectAt(object, 'template', 'metadata')
+    case 'cronjobs':
+      return objectAt(object, 'spec', 'jobTemplate', 'spec', 'template', 'metadata')
+    default:
+      return objectAt(object, 'spec', 'template', 'metadata')
+  }
+}
+
+function jobSpecOf(resource: string, object: JsonObject | undefined): JsonObject | undefined {
+  if (resource === 'jobs') return objectAt(object, 'spec')
+  return resource === 'cronjobs' ? objectAt(object, 'spec', 'jobTemplate', 'spec') : undefined
+}
+
+const finalizersOf = ({ resource }: AdmissionRequest, object: JsonObject | undefined): readonly unknown[] =>
+  listAt(podMetadataOf(resource, object), 'finalizers')
+
+/** What is as it was is not judged again. */
+function isHeld(request: AdmissionRequest): boolean {
+  const now = finalizersOf(request, request.object)
+  return !sameJson(now, finalizersOf(request, request.oldObject)) && now.some(one => one !== jobFinalizer)
+}
+
+function hasLateJob({ resource, object, oldObject }: AdmissionRequest): boolean {
+  const [now, before] = [jobSpecOf(resource, object), jobSpecOf(resource, oldObject)]
+  return jobFields.some(field => now?.[field] !== before?.[field] && above(longestDeadlineSeconds, now?.[field]))
+}
+
+const podMetadataExpression = (object: string): string =>
+  [
+    `variables.r == 'pods' ? dyn(${object}).metadata`,
+    `variables.r == 'podtemplates' ? dyn(${object}).?template.?metadata.orValue({})`,
+    `variables.r == 'cronjobs' ? dyn(${object}).?spec.?jobTemplate.?spec.?template.?metadata.orValue({})`,
+    `dyn(${object}).?spec.?template.?metadata.orValue({})`,
+  ].join(' : ')
+
+const jobSpecExpression = (object: string): string =>
+  `variables.r == 'jobs' ? dyn(${object}).?spec.orValue({}) : variables.r == 'cronjobs' ? dyn(${object}).?spec.?jobTemplate.?spec.orValue({}) : {}`
+
+const unchangedOr = (field: string): string =>
+  `(variables.job.?${field}.orValue(0) <= ${longestDeadlineSeconds} || variables.job.?${field} == variables.oldJob.?${field})`
+
+/** A running pod can only get other tolerations, and is not stopped by its past otherwise. */
+export const podEnd: Rule = {
+  name: 'pod-end',
+  stops:
+    'a pod that ends years after its deletion and keeps a namespace or a node from ending, or that returns to a drained node',
+  scope: 'tenant-namespaces',
+  matches: podMatches,
+  check(request, identities) {
+    const { resource, operation, object, oldObject } = request
+    const isRunning = resource === 'pods' && operation === 'UPDATE'
+    if (hasLateJob(request) || (!isRunning && isHeld(request))) return message
+    const [spec, before] = [podSpecOf(resource, object), podSpecOf(resource, oldObject)]
+    if (spec === undefined || (before !== undefined && sameJson(spec, before))) return undefined
+    const comesBack = returns(spec) && !(resource === 'pods' && isKubernetes(request, identities))
+    const isRefused = isRunning ? returns(spec) && !returns(before) : endsLate(spec) || comesBack
+    return isRefused ? message : undefined
+  },
+  policy: identities => ({
+    variables: [
+      ...podSpecVariables,
+      { name: 'running', expression: "variables.r == 'pods' && request.operation == 'UPDATE'" },
+      { name: 'finalizers', expression: `(${podMetadataExpression('object')}).?finalizers.orValue([])` },
+      {
+        name: 'oldFinalizers',
+        expression: `oldObject == null ? [] : (${podMetadataExpression('oldObject')}).?finalizers.orValue([])`,
+      },
+      { name: 'job', expression: jobSpecExpression('object') },
+      { name: 'oldJob', expression: `oldObject == null ? {} : ${jobSpecExpression('oldObject')}` },
+      { name: 'containers', expression: containerLists.map(list => `variables.spec.?${list}.orValue([])`).join(' + ') },
+      {
+        name: 'returns',
+        expression: `variables.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == ${celText(drainTaint)})`,
+      },
+      {
+        name: 'returned',
+        expression: `variables.oldSpec != null && variables.oldSpec.?tolerations.orValue([]).exists(t, t.?key.orValue('') == ${celText(drainTaint)})`,
+      },
+      {
+        name: 'endsInTime',
+        expression: [
+          `variables.spec.?terminationGracePeriodSeconds.orValue(0) <= ${longestGraceSeconds}`,
+          `variables.spec.?activeDeadlineSeconds.orValue(0) <= ${longestDeadlineSeconds}`,
+          ...probes.map(
+            probe =>
+              `variables.containers.all(c, c.?${probe}.?terminationGracePeriodSeconds.orValue(0) <= ${longestGraceSeconds})`,
+          ),
+        ].join(' && '),
+      },
+    ],
+    validation: {
+      expression: [
+        ...jobFields.map(unchangedOr),
+        `(variables.running || variables.finalizers == variables.oldFinalizers || variables.finalizers.all(f, f in ${celList([jobFinalizer])}))`,
+        `(${samePodSpec} || (variables.running ? !variables.returns || variables.returned : variables.endsInTime && (!variables.returns || (variables.r == 'pods' && ${isKubernetesExpression(identities)}))))`,
+      ].join(' && '),
+      message,
+    },
+  }),
+}
