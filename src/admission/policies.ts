@@ -30,7 +30,7 @@ export function policyFiles(identities: PlatformIdentities): ReadonlyMap<string,
       const twin = rule.policy?.(identities)
       return twin === undefined ? [] : [[`${rule.name}.yaml`, [policy(rule, identities, twin), binding(rule)]] as const]
     }),
-    ['pod-users-mutation.yaml', podUsersMutation('v1beta1')],
+    ['pod-users-mutation.yaml', podUsersMutation()],
   ])
 }
 

@@ -40,7 +40,7 @@ export function pullRequestOfWake(wake: string): WokenPullRequest | undefined {
 export const labels = {
   tenant: `${domain}/tenant`,
   namespacePurpose: `${domain}/purpose`,
-  /** On both namespaces of a tenant: the first of its user ids on the nodes (src/api/user-range.ts). */
+  /** On both namespaces of a tenant: the first of its user ids on the nodes (src/lib/limits/user-range.ts). */
   firstUser: `${domain}/first-user`,
   application: `${domain}/application`,
   process: `${domain}/process`,

@@ -3,7 +3,7 @@
 // Source: https://github.com/moby/buildkit/blob/master/docs/rootless.md, https://rootlesscontaine.rs/getting-started/common/subuid/
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { firstUserOf, maxUserRanges, userRangeSize } from '../../../src/api/user-range.ts'
+import { firstUserOf, maxUserRanges, userRangeSize } from '../../../src/lib/limits/user-range.ts'
 import { buildkitVersion } from '../../cluster/binaries/catalog.ts'
 import { diskFile } from '../archive/read-tree.ts'
 import { type FileCapability, folder, type TreeEntry, textFile } from '../archive/tree-entry.ts'

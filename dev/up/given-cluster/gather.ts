@@ -1,6 +1,5 @@
 // Reads a cluster of the user's: what there is, what our user may do, and whether the registry takes our images. It writes nothing there.
 
-import { type MutationVersion, mutationVersions } from '../../../src/admission/pod-users/mutation.ts'
 import { messageOf } from '../../../src/lib/errors.ts'
 import { registryTokens } from '../../cluster/node/services/registry.ts'
 import { authorizeAt, basicOf, challengeOf, isAccepted, parseGivenRegistry } from '../../images/registry/given-registry.ts'
@@ -9,7 +8,14 @@ import type { Kubectl } from '../kubectl.ts'
 import { modeOf, platformNamespace as namespace } from '../mode.ts'
 import { installerAnnotation } from '../overlay/given.ts'
 import type { GivenAuthorities } from './certificates.ts'
-import type { ClassFact, Facts, NodeFact, RegistryFact } from './decision/facts.ts'
+import {
+  type ClassFact,
+  type Facts,
+  type MutationVersion,
+  mutationVersions,
+  type NodeFact,
+  type RegistryFact,
+} from './decision/facts.ts'
 import { podPidsFact } from './pod-pids.ts'
 import { refusedRights } from './rights.ts'
 import type { GivenClusterSettings } from './settings.ts'

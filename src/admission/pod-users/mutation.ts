@@ -3,13 +3,12 @@
 // index of the list reaches stays as it is, and the policy pod-users refuses it.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/
 import { labels } from '../../api/names.ts'
-import { defaultImageUser, userRangeSize } from '../../api/user-range.ts'
+import { defaultImageUser, userRangeSize } from '../../lib/limits/user-range.ts'
 import { celText } from '../rule.ts'
 import { namespaceSelectors } from '../rule-sets.ts'
 
-/** Served by default from 1.36 on as v1; before that as v1beta1 where the feature gate is set. */
-export const mutationVersions = ['v1', 'v1beta1'] as const
-export type MutationVersion = (typeof mutationVersions)[number]
+/** As Kubernetes 1.34 and 1.35 serve it where the feature gate is set; later ones serve v1, which make up puts in its place. */
+const apiVersion = 'admissionregistration.k8s.io/v1beta1'
 
 const name = 'sekisho-pod-users'
 const partOf = { 'app.kubernetes.io/part-of': 'sekisho' }
@@ -57,9 +56,8 @@ const mutation = [
   lifecycleUsers,
 ].join(' + ')
 
-/** The policy and its binding, for the version of the API that the cluster serves. */
-export function podUsersMutation(version: MutationVersion) {
-  const apiVersion = `admissionregistration.k8s.io/${version}`
+/** The policy and its binding. */
+export function podUsersMutation() {
   const selector = namespaceSelectors['tenant-namespaces'] as { readonly matchExpressions: readonly object[] }
   const labelled = { key: labels.firstUser, operator: 'Exists' }
   return [

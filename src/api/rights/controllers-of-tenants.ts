@@ -99,7 +99,13 @@ const inApplications: readonly Right[] = [
   },
   renderedKinds('apps', ['deployments']),
   renderedKinds('', ['persistentvolumeclaims']),
-  { place: 'application', group: '', resources: ['persistentvolumeclaims/status'], verbs: ['patch'], usedBy: [applicationWrites] },
+  {
+    place: 'application',
+    group: '',
+    resources: ['persistentvolumeclaims/status'],
+    verbs: ['patch'],
+    usedBy: [applicationWrites],
+  },
   renderedKinds('batch', ['cronjobs']),
   {
     place: 'application',

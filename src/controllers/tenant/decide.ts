@@ -1,7 +1,7 @@
 // Whether a Tenant's namespaces may be filled, and whether the filled ones can be used: checks in order, each with its reason and the cure. Pure.
 import type { ResourceQuota } from '../../api/builtin/index.ts'
 import { tenantReasons as reasons } from '../../api/tenancy/tenant.ts'
-import { maxUserRanges } from '../../api/user-range.ts'
+import { maxUserRanges } from '../../lib/limits/user-range.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import type { TenantCredentials } from '../../registry/tenant-registry.ts'
 import type { Facts } from './gather.ts'

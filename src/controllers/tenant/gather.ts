@@ -1,11 +1,11 @@
 // What must be known about a Tenant: whether its two namespaces exist and whose they are. Read from the API server itself, because a namespace
 // that is not ours does not carry our label and is in no cache. Never throws on absence, never writes.
 import { type Namespace, namespaces } from '../../api/builtin/index.ts'
-import { buildNamespaceOf } from '../../api/names.ts'
+import { buildNamespaceOf, labels } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { firstUserIn } from '../../api/user-range.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
+import { firstUserIn } from '../../lib/limits/user-range.ts'
 
 /** `terminating`: ours, and being deleted. `taken`: not controlled by this Tenant. */
 export type NamespaceState = 'absent' | 'ours' | 'terminating' | 'taken'
@@ -27,7 +27,9 @@ export function namespacesOf({ spec: { namespace } }: Tenant): readonly [string,
 /** The first id of the range that a namespace of this Tenant has been given. */
 export function firstUserOfOurs({ namespaces: found }: Facts): number | undefined {
   const ours = found.filter(({ state }) => state === 'ours')
-  return ours.map(({ object }) => firstUserIn(object?.metadata.labels)).find(first => first !== undefined)
+  return ours
+    .map(({ object }) => firstUserIn(object?.metadata.labels?.[labels.firstUser] ?? ''))
+    .find(first => first !== undefined)
 }
 
 /** @throws KubeError when the API server refuses or cannot be reached */

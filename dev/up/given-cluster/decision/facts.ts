@@ -1,6 +1,9 @@
 // What `make up` reads of a cluster of the user's before it decides. Nothing of it changes the cluster.
-import type { MutationVersion } from '../../../../src/admission/pod-users/mutation.ts'
 import type { Mode } from '../../mode.ts'
+
+/** Of MutatingAdmissionPolicies, the newest first. */
+export const mutationVersions = ['v1', 'v1beta1'] as const
+export type MutationVersion = (typeof mutationVersions)[number]
 
 export type ClassFact = { readonly name: string; readonly isDefault: boolean }
 export type NodeFact = { readonly name: string; readonly ready: boolean; readonly architecture: string }

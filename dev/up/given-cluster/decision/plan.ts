@@ -1,6 +1,6 @@
 // What `make up` will do on a cluster of the user's, and what stands in its way.
-import type { MutationVersion } from '../../../../src/admission/pod-users/mutation.ts'
 import type { Mode } from '../../mode.ts'
+import type { MutationVersion } from './facts.ts'
 
 export type Missing = { readonly what: string; readonly cure: string }
 

@@ -87,6 +87,12 @@ export const podEnd: Rule = {
   stops:
     'a pod that ends years after its deletion and keeps a namespace or a node from ending, or that returns to a drained node',
   scope: 'tenant-namespaces',
+  exempts: {
+    kubernetesPrefixes: {
+      does: 'makes pods of DaemonSets, which tolerate a node that is being drained',
+      follows: [{ template: 'pod templates', judgedBy: ['pod-end'] }],
+    },
+  },
   matches: podMatches,
   check(request, identities) {
     const { resource, operation, object, oldObject } = request

@@ -4,7 +4,7 @@
 // A user namespace is refused: the kernel charges its inotify instances and pending signals to whoever made it, which is root of the node, and so
 // shares them between all of them (docs/adr/0056-every-tenant-has-user-ids-of-its-own.md).
 import { labels } from '../../../api/names.ts'
-import { userRangeSize } from '../../../api/user-range.ts'
+import { userRangeSize } from '../../../lib/limits/user-range.ts'
 import { celText, type PolicyRule } from '../../rule.ts'
 
 const first = celText(labels.firstUser)

@@ -1,7 +1,7 @@
 // No two Tenants get one range, a Tenant keeps its own, and a range is used again as late as possible.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { maxUserRanges } from '../../../api/user-range.ts'
+import { maxUserRanges } from '../../../lib/limits/user-range.ts'
 import { chooseRange } from './choose-range.ts'
 
 test('the first Tenant gets the first range, and the next one the range after the highest', () => {

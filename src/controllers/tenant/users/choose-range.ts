@@ -1,5 +1,5 @@
 // Which range of user ids a tenant gets. Pure.
-import { maxUserRanges } from '../../../api/user-range.ts'
+import { maxUserRanges } from '../../../lib/limits/user-range.ts'
 
 /** The indexes of ranges by the uid of the Tenant that has them. */
 export type TakenRanges = ReadonlyMap<string, number>

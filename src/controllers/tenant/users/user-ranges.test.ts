@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../../api/resource.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
-import { firstUserOf } from '../../../api/user-range.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
+import { firstUserOf } from '../../../lib/limits/user-range.ts'
 import { createUserRanges } from './user-ranges.ts'
 
 const tenant = (name: string): Tenant => ({ metadata: { name, uid: `uid-${name}` } }) as Tenant

@@ -5,10 +5,10 @@ import { configMaps } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
-import { firstUserIn, firstUserOf, maxUserRanges, rangeIndexOf } from '../../../api/user-range.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { firstUserIn, firstUserOf, maxUserRanges, rangeIndexOf } from '../../../lib/limits/user-range.ts'
 import { chooseRange, type TakenRanges } from './choose-range.ts'
 
 /** The ConfigMap: the index of a range → the uid of its Tenant. */
@@ -81,7 +81,7 @@ function takenIn(data: Readonly<Record<string, string>> = {}): TakenRanges {
 
 function indexesOfOthers(all: readonly KubeObject[], tenant: string): readonly number[] {
   return all.flatMap(({ metadata }) => {
-    const first = metadata.labels?.[labels.tenant] === tenant ? undefined : firstUserIn(metadata.labels)
+    const first = metadata.labels?.[labels.tenant] === tenant ? undefined : firstUserIn(metadata.labels?.[labels.firstUser] ?? '')
     const index = first === undefined ? undefined : rangeIndexOf(first)
     return index === undefined ? [] : [index]
   })

@@ -1,7 +1,6 @@
 // The user ids of tenants on the nodes. The kernel counts what a user has (epoll watches, inotify instances, message queues, pending signals) by
 // its id on the node, whatever pod it is in: two tenants with one id could exhaust each other's. So each tenant has a range of its own, and ids
 // that a pod names are moved into it. See docs/adr/0056-every-tenant-has-user-ids-of-its-own.md.
-import { labels } from './names.ts'
 
 /** How many ids a range has: as many as an image can name, so that every id of an image has its place in every range. */
 export const userRangeSize = 65_536
@@ -25,9 +24,8 @@ export function rangeIndexOf(firstUser: number): number | undefined {
   return Number.isInteger(index) && index >= 0 && index < maxUserRanges ? index : undefined
 }
 
-/** The first id that a tenant's namespace says; undefined when it says none, or none that begins a range. */
-export function firstUserIn(marks: Readonly<Record<string, string>> | undefined): number | undefined {
-  const text = marks?.[labels.firstUser] ?? ''
+/** The first id of a range, as a label says it; undefined for any other text. */
+export function firstUserIn(text: string): number | undefined {
   const first = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined
   return first === undefined || rangeIndexOf(first) === undefined ? undefined : first
 }
