@@ -72,7 +72,8 @@ const attempt = (row: Row): Promise<Reply> => {
 
 /** The first id of the range of the fixtures’ tenant. */
 const first = Number(firstUser['sekisho.dev/first-user'])
-/** Allowed only once ids are moved. */
+/** Refused once the policy holds, and then allowed only once ids are moved. */
+const foreignUsers = userRows.filter(row => row.expected !== 'allowed').slice(0, 1)
 const ordinaryUsers = userRows.filter(row => row.expected === 'allowed')
 
 type Outcome = 'allowed' | 'refused' | string
@@ -158,7 +159,7 @@ describe.each(modes)('the matrix of the %s form', mode => {
   const { matrix, policies, validating, mutating, canaries } = formOf(mode)
   const policiesInForce = () =>
     eventually('policies in force', async () => {
-      const replies = await Promise.all(canaries.map(attempt))
+      const replies = await Promise.all([...canaries, ...foreignUsers].map(attempt))
       const moved = await Promise.all(ordinaryUsers.map(attempt))
       const refusing = replies.every(({ message }) => message.includes('ValidatingAdmissionPolicy'))
       return refusing && moved.every(reply => outcome(reply) === 'allowed') ? true : undefined

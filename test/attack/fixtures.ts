@@ -25,7 +25,7 @@ import { claimTemplateFixtures } from './rows/claim-template-rows.ts'
 import { ingressFixtures } from './rows/ingress-rows.ts'
 import { kindFixtures } from './rows/kind-rows.ts'
 import { metadataFixtures } from './rows/metadata-rows.ts'
-import { budgetFixtures, podEndFixtures } from './rows/pod-end-rows.ts'
+import { budgetFixtures, podDeletionFixtures, podEndFixtures } from './rows/pod-end-rows.ts'
 import { serviceFixtures } from './rows/service-rows.ts'
 import { volumeFixtures } from './rows/volume-rows.ts'
 
@@ -135,6 +135,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...claimTemplateFixtures,
     ...podEndFixtures,
     ...budgetFixtures,
+    ...podDeletionFixtures,
     ...metadataFixtures,
     ...kindFixtures,
     ...buildPodFixtures,
