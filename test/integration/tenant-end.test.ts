@@ -8,6 +8,7 @@ import type { KubeClient } from '../../src/kube/client/client.ts'
 import { openTestStore } from '../fixtures/databases.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { withKube } from '../fixtures/kube-access.ts'
+import { giveRightsIn, withClientOf } from '../fixtures/process-clients.ts'
 
 const fieldManager = 'tenant'
 const finalizers = ['example.com/held']
@@ -36,7 +37,8 @@ async function ending(client: KubeClient, namespace: string) {
 
 test('a pod is forced and recorded once, long after its grace period', async () => {
   const { client, namespace } = await withKube()
-  const { store, events, endAfter } = await ending(client, namespace)
+  await giveRightsIn(namespace)
+  const { store, events, endAfter } = await ending(await withClientOf('sekisho-controllers'), namespace)
   // The API server ends a pod without a node at once; this one is not the kubelet's, because nobody has the node.
   const spec = { nodeName: `silent-${namespace}`, terminationGracePeriodSeconds: 2 ** 31 - 1, containers: [container] }
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'endless', namespace }, spec }
