@@ -180,17 +180,20 @@ const tooLong = expecting('pod-deletion')
 /** Kubernetes ends a pod without a node at once, whatever the deletion asks for, and deletes pods of nodes that do not exist. */
 export const podDeletionFixtures: readonly Existing[] = [
   { path: '/api/v1/nodes', object: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'silent' } } },
-  { path: pods, object: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'placed' }, spec: { ...plain, nodeName: 'silent' } } },
+  {
+    path: pods,
+    object: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'lasting' }, spec: { ...plain, nodeName: 'silent' } },
+  },
 ]
 
 /** About a rule that is a policy only, so that these rows are not in the matrix. */
 export const podDeletionRows: readonly Row[] = [
-  tooLong.remove('a deletion that takes 68 years, by the query', dave, `${pods}/placed?gracePeriodSeconds=${ages}`),
-  tooLong.remove('a deletion that takes 68 years, by the body', dave, `${pods}/placed`, options(ages)),
+  tooLong.remove('a deletion that takes 68 years, by the query', dave, `${pods}/lasting?gracePeriodSeconds=${ages}`),
+  tooLong.remove('a deletion that takes 68 years, by the body', dave, `${pods}/lasting`, options(ages)),
   tooLong.remove('deletions of all pods that take 68 years', dave, `${pods}?gracePeriodSeconds=${ages}`),
   tooLong.remove('deletions of all pods that take 68 years, by the body', dave, pods, options(ages)),
   tooLong.post('an eviction that takes 68 years', dave, `${pods}/runner/eviction`, eviction(options(ages))),
-  tooLong.remove('a deletion by a platform admin that takes 68 years', platformAdministrator, `${pods}/placed`, options(ages)),
+  tooLong.remove('a deletion by a platform admin that takes 68 years', platformAdministrator, `${pods}/lasting`, options(ages)),
   allowed.remove('a deletion', dave, `${pods}/runner`),
   allowed.remove('a deletion at once', dave, `${pods}/runner?gracePeriodSeconds=0`),
   allowed.remove('a deletion that takes an hour', dave, `${pods}/runner`, options(3600)),
