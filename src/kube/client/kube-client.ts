@@ -119,7 +119,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
       return unlessAbsent(json({ verb: 'patch', type, key, body: patch, ...writing(options) }), notFound)
     },
     async delete(type, key, { uid, now, guard, dryRun } = {}) {
-      const body = { propagationPolicy: 'Background', gracePeriodSeconds: now && 0, preconditions: uid == null ? uid : { uid } }
+      const body = { propagationPolicy: 'Background', gracePeriodSeconds: now && 0, preconditions: uid && { uid } }
       try {
         await json({ verb: 'delete', type, key, body, guard, query: { dryRun: dryRun ? 'All' : undefined } })
       } catch (error) {

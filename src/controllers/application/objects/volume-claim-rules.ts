@@ -49,7 +49,7 @@ function isRecorded(application: Application, claim: KubeObject & Pick<Persisten
   return (claim.status?.conditions ?? []).some(({ type, message }) => type === keptFor && message === application.metadata.name)
 }
 
-/** Kept claims are named in the inventory before they are made, and only when no other claim has the name (`isPlanted`). */
+/** Kept claims are named in the inventory before they are made, and only when no other claim has the name (`plantedClaim`). */
 function isNamed({ status }: Application, { metadata }: KubeObject): boolean {
   return (status?.inventory ?? []).some(entry => isClaim(entry) && entry.name === metadata.name)
 }
