@@ -75,7 +75,8 @@ const never: readonly Asked[] = [
     ...(verb === 'list' || verb === 'watch' ? [] : [{ verb, resource: 'pods' }]),
   ]),
   ...['create', 'update', 'patch', 'delete'].flatMap(verb => [
-    ...inEach({ verb, resource: 'pods' }, [...platformPlaces, tenantNamespace]),
+    ...inEach({ verb, resource: 'pods' }, platformPlaces),
+    ...(verb === 'delete' ? [] : inEach({ verb, resource: 'pods' }, [tenantNamespace])),
     ...inEach({ verb, group: 'apps', resource: 'daemonsets' }),
     ...inEach({ verb, group: 'apps', resource: 'statefulsets' }),
     ...inEach({ verb, group: 'apps', resource: 'deployments' }, ['kube-system', 'default', 'sekisho-system', buildNamespace]),
@@ -85,7 +86,11 @@ const never: readonly Asked[] = [
     ...inEach({ verb, group: rbac, resource: 'roles' }),
     { verb, group: rbac, resource: 'clusterroles' },
     { verb, group: rbac, resource: 'clusterrolebindings' },
-    { verb, group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies' },
+    ...['validatingadmissionpolicies', 'mutatingadmissionpolicies'].map(resource => ({
+      verb,
+      group: 'admissionregistration.k8s.io',
+      resource,
+    })),
     ...['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'].flatMap(resource =>
       ['other', 'sekisho-admission'].map(name => ({ verb, group: 'admissionregistration.k8s.io', resource, name })),
     ),
@@ -124,8 +129,8 @@ const never: readonly Asked[] = [
 
 /**
  * What only the controllers have a part of in tenants' namespaces. RBAC knows no prefixes of names: there they write Secrets of AppSecrets and of
- * builds, and pods of Dockerfile builds, and the policies `own-writes` and `build-pods` hold them to their names and shape
- * (test/attack/rows). They never list Secrets.
+ * builds, and pods of Dockerfile builds, and the policies `own-writes` and `build-pods` hold them to their names and shape; they delete pods of
+ * applications, and `own-pod-deletions` holds them to those that are being deleted already (test/attack/rows). They never list Secrets.
  */
 const heldByPolicies: readonly Asked[] = [
   ...['list', 'watch', 'update', 'deletecollection'].flatMap(verb => inEach({ verb, resource: 'secrets' }, tenantPlaces)),
@@ -139,6 +144,8 @@ const otherAccountsNever: readonly Asked[] = [
     ...inEach({ verb, resource: 'secrets', name: 'db' }, tenantPlaces),
   ]),
   ...['create', 'delete'].map(verb => ({ verb, resource: 'pods', namespace: buildNamespace })),
+  { verb: 'delete', resource: 'pods', namespace: tenantNamespace },
+  ...inEach({ verb: 'deletecollection', resource: 'pods' }, tenantPlaces),
 ]
 
 const platformSecret = (verb: string, name: string): Asked => ({ verb, resource: 'secrets', namespace: 'sekisho-system', name })
