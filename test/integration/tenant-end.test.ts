@@ -37,7 +37,7 @@ async function ending(client: KubeClient, namespace: string) {
 
 test('a pod is forced and recorded once, long after its grace period', async () => {
   const { client, namespace } = await withKube()
-  await giveRightsIn(namespace)
+  await giveRightsIn(namespace, 'application')
   const { store, events, endAfter } = await ending(await withClientOf('sekisho-controllers'), namespace)
   // The API server ends a pod without a node at once; this one is not the kubelet's, because nobody has the node.
   const spec = { nodeName: `silent-${namespace}`, terminationGracePeriodSeconds: 2 ** 31 - 1, containers: [container] }
