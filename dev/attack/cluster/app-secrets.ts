@@ -102,7 +102,7 @@ async function judgedMove(world: World, target: string, sealed: Readonly<Record<
   })
 }
 
-/** An encrypted value, such as somebody copies from a repository, opens in no other namespace, under no other name and no other key. */
+/** An encrypted value that somebody copied from a repository opens in its own namespace only, under its own name and key. */
 async function moves(world: World): Promise<readonly Attempt[]> {
   const mine = 'attack-sealed'
   await world.journal.note({ kind: 'object', path: `${own}/${mine}` })

@@ -1,4 +1,4 @@
-// Services of a tenant that would take over addresses of the platform, of the node or of others, or occupy the node: kube-proxy obeys every Service.
+// Services of a tenant that would take over addresses of the platform, of the node or of others, or occupy the node's kube-proxy.
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import type { World } from '../world/world.ts'

@@ -1,6 +1,5 @@
-// A commit that says that it is another: its build rewrites what kpack wrote down about the source, so that the image names the newest commit of
-// the main branch, which people have reviewed. The other direction, an image that names the commit that was asked for, is made by code of that
-// commit only: the source that a build fetches has one commit, by its hash.
+// A commit that says that it is another: its build rewrites the commit in the image's metadata to the newest one of the main branch, which
+// people have reviewed. An image that names the commit that was asked for is made by code of that commit only: a build fetches one commit.
 import { neighbourNamespace } from '../../demo/context.ts'
 import { eventually } from '../../demo/steps.ts'
 import type { Attack, Attempt } from '../attack.ts'
@@ -83,7 +82,7 @@ async function claim(world: World, { claimed }: Ended): Promise<Verdict> {
     }[]
   }
   const image = items.find(({ metadata, status }) => metadata.name.startsWith(name) && status?.latestImage)?.status?.latestImage
-  if (image === undefined) return unclear('there is no image of the build')
+  if (image === undefined) return unclear('the build has no image')
   return judgeApi(
     await world.api('gary', 'POST', `${applicationsPath}?dryRun=All`, {
       json: application('attack-commit-claim', image, { commit: claimed }),

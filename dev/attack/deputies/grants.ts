@@ -32,7 +32,7 @@ function denied(world: World, name: string, what: string, spec: Spec): Attempt {
   })
 }
 
-/** Other names of what a right means: in other spellings, of other APIs (GraphQL, scopes of OAuth, Actions), or of objects in JavaScript. */
+/** Other names of permissions: other spellings, those of other APIs (GraphQL, OAuth scopes, Actions), members of JavaScript's objects. */
 const permissionAliases: readonly Readonly<Record<string, string>>[] = [
   { Administration: 'write' },
   { 'administration ': 'write' },

@@ -1,4 +1,4 @@
-// Names on GitHub that change hands: a repository is renamed, and another one takes its name. What follows it goes on with the repository by its
+// Names on GitHub that change hands: a repository is renamed, and another one takes its name. What follows the repository goes on by its
 // number; what is new under the old name is a repository of its own.
 import { setTimeout as pause } from 'node:timers/promises'
 import { neighbourNamespace } from '../../demo/context.ts'
@@ -95,7 +95,7 @@ function renamed(world: World): Attempt {
         })
         await github(world, 'gary', `PATCH /repos/${old}`, { body: { name: 'attack-moved' } })
         await create(world)
-        // What follows is told of this, and looks again, after the old name has been taken.
+        // A webhook notifies what follows the repository, after the old name has been taken.
         await github(world, 'gary', `PATCH /repos/${between}`, { body: { name: 'attack-moved-again' } })
         return await watched(world, first, await commitOf(world, old))
       } finally {

@@ -8,7 +8,7 @@ export type Line = Take | Use | { readonly kind: 'held' }
 
 export type Played = { readonly taken: readonly Take[]; readonly during: readonly Use[] }
 
-/** What is taken, and how many one pod must not get. Where memory is what ends first, there is no such number. */
+/** What is taken, and how many one pod must not get; infinite where the pod's memory limit ends first. */
 export const whatIsTaken: Readonly<Record<string, { readonly name: string; readonly most: number }>> = {
   pty: { name: 'pseudo-terminals', most: containerPtys },
   aio: { name: 'events of asynchronous I/O', most: Number.POSITIVE_INFINITY },
