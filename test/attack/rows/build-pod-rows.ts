@@ -7,6 +7,9 @@ import { type PodSpec, restricted } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
 
 const refused = expecting('build-pods')
+/** Root has no place in the tenant's range, nor has the user of a pod that is older than the range. */
+const refusedForUser = expecting('build-pods', 'pod-users')
+const refusing = (shape: string) => (shape === 'as root' ? refusedForUser : refused)
 const pods = '/api/v1/namespaces/acme-build/pods'
 const plain = restricted({ containers: [{ name: 'main', image: 'registry.test/x' }] })
 const pod = (spec: object) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec })
@@ -87,8 +90,8 @@ const byTag = JSON.parse(JSON.stringify(spec).replaceAll(settings.image, 'regist
 
 export const buildPodRows: readonly Row[] = [
   ...Object.entries(unrestricted).flatMap(([shape, one]) => [
-    refused.post(`a build pod ${shape}`, buildController, pods, pod(one)),
-    refused.post(`a build pod ${shape}, by the platform`, controllers, pods, pod(one)),
+    refusing(shape).post(`a build pod ${shape}`, buildController, pods, pod(one)),
+    refusing(shape).post(`a build pod ${shape}, by the platform`, controllers, pods, pod(one)),
   ]),
   ...[buildController, clusterAdministrator, platformAdministrator].map(as =>
     allowed.post(`${as.user} makes a restricted pod in a build namespace`, as, pods, pod(plain)),
@@ -97,12 +100,12 @@ export const buildPodRows: readonly Row[] = [
     refused.post(`${as.user} makes the pod of a Dockerfile build`, as, pods, pod(spec)),
   ),
   ...Object.entries({ ...otherShapes, 'with an image by tag': byTag }).map(([shape, one]) =>
-    refused.post(`the platform makes the pod of a Dockerfile build ${shape}`, controllers, pods, pod(one)),
+    refusing(shape).post(`the platform makes the pod of a Dockerfile build ${shape}`, controllers, pods, pod(one)),
   ),
   refused.strategicPatch('an admin debugs a build as root', clusterAdministrator, `${pods}/builds/ephemeralcontainers`, {
     spec: { ephemeralContainers: [{ name: 'debug', image: 'registry.test/x', securityContext: { privileged: true } }] },
   }),
-  refused.jsonPatch('an admin gives a build another image', clusterAdministrator, `${pods}/dockerfile`, [
+  refusedForUser.jsonPatch('an admin gives a build another image', clusterAdministrator, `${pods}/dockerfile`, [
     { op: 'replace', path: '/spec/initContainers/1/image', value: `registry.test/other@sha256:${'c'.repeat(64)}` },
   ]),
   allowed.patch('an admin labels a build', clusterAdministrator, `${pods}/dockerfile`, { metadata: { labels: { team: 'x' } } }),
