@@ -8,7 +8,7 @@ import { sameJson } from '../../../lib/json/same-json.ts'
 import type { AdmissionRequest } from '../../review.ts'
 import { celList, celText, type Rule } from '../../rule.ts'
 import { isKubernetes, isKubernetesExpression } from '../kinds/writers.ts'
-import { podMatches, podSpecOf, podSpecVariables, samePodSpec } from './pod-spec.ts'
+import { podMatches, podSpecOf, podSpecVariables, podTemplateExpression, podTemplateOf, samePodSpec } from './pod-spec.ts'
 
 /** A year. A Job without a deadline is allowed; its pods end when it is deleted. */
 const longestDeadlineSeconds = 31_536_000
@@ -34,27 +34,14 @@ function endsLate(spec: JsonObject): boolean {
 
 const returns = (spec: JsonObject | undefined): boolean => objectsAt(spec, 'tolerations').some(({ key }) => key === drainTaint)
 
-/** Where the pods of an object get their finalizers from: a pod's own, and those of a template. */
-function podMetadataOf(resource: string, object: JsonObject | undefined): JsonObject | undefined {
-  switch (resource) {
-    case 'pods':
-      return objectAt(object, 'metadata')
-    case 'podtemplates':
-      return objectAt(object, 'template', 'metadata')
-    case 'cronjobs':
-      return objectAt(object, 'spec', 'jobTemplate', 'spec', 'template', 'metadata')
-    default:
-      return objectAt(object, 'spec', 'template', 'metadata')
-  }
-}
-
 function jobSpecOf(resource: string, object: JsonObject | undefined): JsonObject | undefined {
   if (resource === 'jobs') return objectAt(object, 'spec')
   return resource === 'cronjobs' ? objectAt(object, 'spec', 'jobTemplate', 'spec') : undefined
 }
 
+/** A pod's own, and those that a template gives to its pods. */
 const finalizersOf = ({ resource }: AdmissionRequest, object: JsonObject | undefined): readonly unknown[] =>
-  listAt(podMetadataOf(resource, object), 'finalizers')
+  listAt(objectAt(podTemplateOf(resource, object), 'metadata'), 'finalizers')
 
 /** What is as it was is not judged again. */
 function isHeld(request: AdmissionRequest): boolean {
@@ -66,14 +53,6 @@ function hasLateJob({ resource, object, oldObject }: AdmissionRequest): boolean 
   const [now, before] = [jobSpecOf(resource, object), jobSpecOf(resource, oldObject)]
   return jobFields.some(field => now?.[field] !== before?.[field] && above(longestDeadlineSeconds, now?.[field]))
 }
-
-const podMetadataExpression = (object: string): string =>
-  [
-    `variables.r == 'pods' ? dyn(${object}).metadata`,
-    `variables.r == 'podtemplates' ? dyn(${object}).?template.?metadata.orValue({})`,
-    `variables.r == 'cronjobs' ? dyn(${object}).?spec.?jobTemplate.?spec.?template.?metadata.orValue({})`,
-    `dyn(${object}).?spec.?template.?metadata.orValue({})`,
-  ].join(' : ')
 
 const jobSpecExpression = (object: string): string =>
   `variables.r == 'jobs' ? dyn(${object}).?spec.orValue({}) : variables.r == 'cronjobs' ? dyn(${object}).?spec.?jobTemplate.?spec.orValue({}) : {}`
@@ -108,10 +87,10 @@ export const podEnd: Rule = {
     variables: [
       ...podSpecVariables,
       { name: 'running', expression: "variables.r == 'pods' && request.operation == 'UPDATE'" },
-      { name: 'finalizers', expression: `(${podMetadataExpression('object')}).?finalizers.orValue([])` },
+      { name: 'finalizers', expression: `(${podTemplateExpression('object', 'metadata')}).?finalizers.orValue([])` },
       {
         name: 'oldFinalizers',
-        expression: `oldObject == null ? [] : (${podMetadataExpression('oldObject')}).?finalizers.orValue([])`,
+        expression: `oldObject == null ? [] : (${podTemplateExpression('oldObject', 'metadata')}).?finalizers.orValue([])`,
       },
       { name: 'job', expression: jobSpecExpression('object') },
       { name: 'oldJob', expression: `oldObject == null ? {} : ${jobSpecExpression('oldObject')}` },

@@ -13,29 +13,35 @@ export const podMatches: readonly Match[] = [
   { group: 'batch', resources: ['jobs', 'cronjobs'], operations: ['CREATE', 'UPDATE'] },
 ]
 
-/** The pod spec in an object of one of the kinds; undefined when there is none. */
-export function podSpecOf(resource: string, object: JsonObject | undefined): JsonObject | undefined {
+/** What pods are made from, with `metadata` and `spec`: the pod itself, or the template in an object of one of the kinds. */
+export function podTemplateOf(resource: string, object: JsonObject | undefined): JsonObject | undefined {
   switch (resource) {
     case 'pods':
-      return objectAt(object, 'spec')
+      return object
     case 'podtemplates':
-      return objectAt(object, 'template', 'spec')
+      return objectAt(object, 'template')
     case 'cronjobs':
-      return objectAt(object, 'spec', 'jobTemplate', 'spec', 'template', 'spec')
+      return objectAt(object, 'spec', 'jobTemplate', 'spec', 'template')
     default:
-      return objectAt(object, 'spec', 'template', 'spec')
+      return objectAt(object, 'spec', 'template')
   }
 }
 
-function podSpecExpression(object: string): string {
-  return `variables.r == 'pods' ? dyn(${object}).?spec.orValue({}) : variables.r == 'podtemplates' ? dyn(${object}).?template.?spec.orValue({}) : variables.r == 'cronjobs' ? dyn(${object}).?spec.?jobTemplate.?spec.?template.?spec.orValue({}) : dyn(${object}).?spec.?template.?spec.orValue({})`
+/** The pod spec in an object of one of the kinds; undefined when there is none. */
+export function podSpecOf(resource: string, object: JsonObject | undefined): JsonObject | undefined {
+  return objectAt(podTemplateOf(resource, object), 'spec')
+}
+
+/** The CEL twin of a field of `podTemplateOf`, empty when there is none; needs the variable `r`. */
+export function podTemplateExpression(object: string, field: 'metadata' | 'spec'): string {
+  return `variables.r == 'pods' ? dyn(${object}).?${field}.orValue({}) : variables.r == 'podtemplates' ? dyn(${object}).?template.?${field}.orValue({}) : variables.r == 'cronjobs' ? dyn(${object}).?spec.?jobTemplate.?spec.?template.?${field}.orValue({}) : dyn(${object}).?spec.?template.?${field}.orValue({})`
 }
 
 /** The CEL twin of `podSpecOf`: `r` is the resource, `spec` and `oldSpec` (null on CREATE) the pod specs. */
 export const podSpecVariables = [
   { name: 'r', expression: 'request.resource.resource' },
-  { name: 'spec', expression: podSpecExpression('object') },
-  { name: 'oldSpec', expression: `oldObject == null ? null : ${podSpecExpression('oldObject')}` },
+  { name: 'spec', expression: podTemplateExpression('object', 'spec') },
+  { name: 'oldSpec', expression: `oldObject == null ? null : ${podTemplateExpression('oldObject', 'spec')}` },
 ]
 
 /** CEL: the pod spec is as it was. An object that is older than a rule may be scaled, relabelled and deleted, but not edited. */

@@ -55,8 +55,12 @@ export function createUserRanges({ client, platformNamespace, namespaces: live }
   return {
     async allot(tenant) {
       const { name, uid = '' } = tenant.metadata
-      if ((await read()).version === undefined) await make()
-      const { taken, version } = await read()
+      let found = await read()
+      if (found.version === undefined) {
+        await make()
+        found = await read()
+      }
+      const { taken, version } = found
       const index = chooseRange(taken, uid, indexesOfOthers(live.list(), name))
       if (index === undefined) return undefined
       if (taken.get(uid) !== index) await write(version, index, uid)
