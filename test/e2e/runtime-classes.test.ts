@@ -1,0 +1,131 @@
+// A tenant whose pods have a kernel of their own: gVisor, a second runtime of the node. Everything that makes pods for the tenant uses it, nothing gets
+// around it, and without the class nothing starts.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { addGvisor, gvisorHandler } from '../../dev/cluster/node/runtime/gvisor.ts'
+import { standardErrorProgress } from '../../dev/cluster/progress.ts'
+import { readClusterSettings } from '../../dev/cluster/settings.ts'
+import { applicationManifest } from './manifests.ts'
+import { type Neighbour, openNeighbour } from './neighbour.ts'
+import { find, list, read, readyOf } from './objects.ts'
+import { openPlatform, type Platform } from './platform.ts'
+import { type PrivateRegistry, startPrivateRegistry } from './private-registry.ts'
+import { requestVersion } from './serving.ts'
+
+const name = 'e2e-kernel'
+const secret = `${name}-pull`
+const url = `http://${name}.${name}.localhost:8080`
+let platform: Platform
+let registry: PrivateRegistry
+let neighbour: Neighbour
+let image = ''
+
+beforeAll(async () => {
+  platform = await openPlatform([])
+  await addGvisor({ settings: readClusterSettings(), progress: standardErrorProgress() }, platform.admin)
+  image = String((await read(platform.admin, 'application/shop')).status?.['image'])
+  registry = await startPrivateRegistry(readClusterSettings(), image)
+  neighbour = await openNeighbour(platform, name, 999_005)
+})
+afterAll(async () => {
+  await neighbour.end()
+  await registry.close()
+  await platform.admin.close()
+})
+
+async function asAdministrator(args: readonly string[]): Promise<string> {
+  const { code, output, errors } = await platform.asAdministrator(args)
+  if (code !== 0) throw new Error(errors)
+  return output
+}
+
+const choose = (runtimeClass: string | null): Promise<string> =>
+  asAdministrator(['patch', 'tenant', name, '--type', 'merge', '-p', JSON.stringify({ spec: { runtimeClass } })])
+
+/** The kernels of the running pods of the Application, as programs in them see them. */
+async function kernels(): Promise<readonly string[]> {
+  const pods = await list(platform.admin, 'pod', '', neighbour.namespace)
+  const running = pods.filter(
+    ({ metadata, status }) => metadata.deletionTimestamp === undefined && status?.['phase'] === 'Running',
+  )
+  const inPod = (pod: string) => ['exec', '-n', neighbour.namespace, pod, '--', 'cat', '/proc/version']
+  return Promise.all(running.map(({ metadata }) => asAdministrator(inPod(metadata.name))))
+}
+
+async function untilTenant(reason: string): Promise<string> {
+  return vi.waitFor(
+    async () => {
+      const ready = readyOf(await find(platform.admin, `tenant/${name}`))
+      expect(ready?.reason).toBe(reason)
+      return ready?.message ?? ''
+    },
+    { timeout: 60_000, interval: 250 },
+  )
+}
+
+test('an Application that runs is moved into the kernel of the class that a platform admin chooses, and serves from there', async () => {
+  const { host, username, password } = registry
+  const credential = [`--docker-server=${host}`, `--docker-username=${username}`, `--docker-password=${password}`]
+  await asAdministrator(['create', 'secret', 'docker-registry', secret, '-n', name, ...credential])
+  const manifest = applicationManifest(name, { image: registry.image, imagePullSecrets: [secret] })
+  const file = join(platform.stateFolder, `${name}-application.json`)
+  await writeFile(file, JSON.stringify({ ...manifest, metadata: { name, namespace: neighbour.namespace } }))
+  await asAdministrator(['apply', '-f', file])
+  const available = async (): Promise<void> =>
+    expect(readyOf(await find(platform.admin, `application/${name}`, neighbour.namespace))?.reason).toBe('Available')
+  await vi.waitFor(available, { timeout: 120_000, interval: 500 })
+  expect(await kernels()).toEqual([expect.not.stringContaining('gvisor')])
+
+  await choose(gvisorHandler)
+  await vi.waitFor(async () => expect(await kernels()).toEqual([expect.stringContaining('gvisor')]), {
+    timeout: 120_000,
+    interval: 1000,
+  })
+  await vi.waitFor(available, { timeout: 60_000, interval: 500 })
+  expect(await requestVersion(url)).toMatchObject({ status: 200 })
+  expect((await read(platform.admin, `tenant/${name}`)).status).toMatchObject({
+    runtimeClasses: { applications: gvisorHandler, isolated: gvisorHandler, builds: gvisorHandler },
+  })
+})
+
+test('a pod that names another runtime is refused, whoever makes it', async () => {
+  await asAdministrator(['apply', '-f', await classManifest('e2e-host-kernel', 'runc')])
+  try {
+    const overrides = JSON.stringify({ spec: { runtimeClassName: 'e2e-host-kernel' } })
+    const pod = ['run', 'around', '-n', neighbour.namespace, `--image=${registry.image}`, `--overrides=${overrides}`]
+    const { code, errors } = await platform.asAdministrator(pod)
+    expect(code).toBe(1)
+    expect(errors).toContain(`spec.runtimeClassName must be ${gvisorHandler}, which the platform chose for this tenant`)
+  } finally {
+    await asAdministrator(['delete', 'runtimeclass', 'e2e-host-kernel'])
+  }
+})
+
+test('without its RuntimeClass no pod of the tenant starts, the Tenant names field and cure, and what runs goes on', async () => {
+  const missing = 'e2e-missing'
+  await choose(missing)
+  expect(await untilTenant('RuntimeClassNotUsable')).toBe(
+    `there is no RuntimeClass ${missing}, which spec.runtimeClass names: create it, or name one that \`kubectl get runtimeclasses\` shows`,
+  )
+  const pod = ['run', 'late', '-n', neighbour.namespace, `--image=${registry.image}`]
+  const { code, errors } = await platform.asAdministrator(pod)
+  expect([code, errors]).toEqual([1, expect.stringContaining(`"${missing}" not found`)])
+  expect(await requestVersion(url)).toMatchObject({ status: 200 })
+
+  await asAdministrator(['apply', '-f', await classManifest(missing, gvisorHandler)])
+  try {
+    await untilTenant('NamespacesReady')
+  } finally {
+    await choose(gvisorHandler)
+    await untilTenant('NamespacesReady')
+    await asAdministrator(['delete', 'runtimeclass', missing])
+  }
+})
+
+async function classManifest(className: string, handler: string): Promise<string> {
+  const file = join(platform.stateFolder, `${className}.json`)
+  const metadata = { name: className }
+  await writeFile(file, JSON.stringify({ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata, handler }))
+  return file
+}
