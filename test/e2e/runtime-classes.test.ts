@@ -1,6 +1,6 @@
 // A tenant whose pods have a kernel of their own: gVisor, a second runtime of the node. Everything that makes pods for the tenant uses it, nothing gets
 // around it, and without the class nothing starts.
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { addGvisor, gvisorHandler } from '../../dev/cluster/node/runtime/gvisor.ts'
@@ -40,8 +40,51 @@ async function asAdministrator(args: readonly string[]): Promise<string> {
   return output
 }
 
+async function manifestFile(object: object): Promise<string> {
+  const file = join(platform.stateFolder, `${name}.json`)
+  await writeFile(file, JSON.stringify(object))
+  return file
+}
+
+const apply = async (object: object): Promise<string> => asAdministrator(['apply', '-f', await manifestFile(object)])
+
+/** Why the API server does not create the object. */
+async function refusalOf(object: object): Promise<string> {
+  const { code, errors } = await platform.asAdministrator(['create', '--dry-run=server', '-f', await manifestFile(object)])
+  expect(code).toBe(1)
+  return errors
+}
+
+const runtimeClass = (className: string, handler: string): object => ({
+  apiVersion: 'node.k8s.io/v1',
+  kind: 'RuntimeClass',
+  metadata: { name: className },
+  handler,
+})
+
+/** As Pod Security “restricted” wants it. */
+const pod = (spec: object): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'around', namespace: neighbour.namespace },
+  spec: {
+    ...spec,
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [
+      {
+        name: 'main',
+        image: registry.image,
+        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+      },
+    ],
+  },
+})
+
 const choose = (runtimeClass: string | null): Promise<string> =>
   asAdministrator(['patch', 'tenant', name, '--type', 'merge', '-p', JSON.stringify({ spec: { runtimeClass } })])
+
+/** What `/proc/version` says on the node, which is this machine; gVisor says another version. */
+const kernelOfNode = await readFile('/proc/version', 'utf8')
 
 /** The kernels of the running pods of the Application, as programs in them see them. */
 async function kernels(): Promise<readonly string[]> {
@@ -66,22 +109,20 @@ async function untilTenant(reason: string): Promise<string> {
 
 test('an Application that runs is moved into the kernel of the class that a platform admin chooses, and serves from there', async () => {
   const { host, username, password } = registry
-  const credential = [`--docker-server=${host}`, `--docker-username=${username}`, `--docker-password=${password}`]
-  await asAdministrator(['create', 'secret', 'docker-registry', secret, '-n', name, ...credential])
+  const { namespace } = neighbour
+  const stringData = { '.dockerconfigjson': JSON.stringify({ auths: { [host]: { username, password } } }) }
+  const type = 'kubernetes.io/dockerconfigjson'
+  await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: secret, namespace }, type, stringData })
   const manifest = applicationManifest(name, { image: registry.image, imagePullSecrets: [secret] })
-  const file = join(platform.stateFolder, `${name}-application.json`)
-  await writeFile(file, JSON.stringify({ ...manifest, metadata: { name, namespace: neighbour.namespace } }))
-  await asAdministrator(['apply', '-f', file])
+  await apply({ ...manifest, metadata: { name, namespace } })
   const available = async (): Promise<void> =>
     expect(readyOf(await find(platform.admin, `application/${name}`, neighbour.namespace))?.reason).toBe('Available')
   await vi.waitFor(available, { timeout: 120_000, interval: 500 })
-  expect(await kernels()).toEqual([expect.not.stringContaining('gvisor')])
+  expect(await kernels()).toEqual([kernelOfNode])
 
   await choose(gvisorHandler)
-  await vi.waitFor(async () => expect(await kernels()).toEqual([expect.stringContaining('gvisor')]), {
-    timeout: 120_000,
-    interval: 1000,
-  })
+  const another = [expect.not.stringContaining(kernelOfNode)]
+  await vi.waitFor(async () => expect(await kernels()).toEqual(another), { timeout: 120_000, interval: 1000 })
   await vi.waitFor(available, { timeout: 60_000, interval: 500 })
   expect(await requestVersion(url)).toMatchObject({ status: 200 })
   expect((await read(platform.admin, `tenant/${name}`)).status).toMatchObject({
@@ -90,15 +131,14 @@ test('an Application that runs is moved into the kernel of the class that a plat
 })
 
 test('a pod that names another runtime is refused, whoever makes it', async () => {
-  await asAdministrator(['apply', '-f', await classManifest('e2e-host-kernel', 'runc')])
+  const hostKernel = 'e2e-host-kernel'
+  await apply(runtimeClass(hostKernel, 'runc'))
   try {
-    const overrides = JSON.stringify({ spec: { runtimeClassName: 'e2e-host-kernel' } })
-    const pod = ['run', 'around', '-n', neighbour.namespace, `--image=${registry.image}`, `--overrides=${overrides}`]
-    const { code, errors } = await platform.asAdministrator(pod)
-    expect(code).toBe(1)
-    expect(errors).toContain(`spec.runtimeClassName must be ${gvisorHandler}, which the platform chose for this tenant`)
+    expect(await refusalOf(pod({ runtimeClassName: hostKernel }))).toContain(
+      `spec.runtimeClassName must be ${gvisorHandler}, which the platform chose for this tenant`,
+    )
   } finally {
-    await asAdministrator(['delete', 'runtimeclass', 'e2e-host-kernel'])
+    await asAdministrator(['delete', 'runtimeclass', hostKernel])
   }
 })
 
@@ -108,12 +148,10 @@ test('without its RuntimeClass no pod of the tenant starts, the Tenant names fie
   expect(await untilTenant('RuntimeClassNotUsable')).toBe(
     `there is no RuntimeClass ${missing}, which spec.runtimeClass names: create it, or name one that \`kubectl get runtimeclasses\` shows`,
   )
-  const pod = ['run', 'late', '-n', neighbour.namespace, `--image=${registry.image}`]
-  const { code, errors } = await platform.asAdministrator(pod)
-  expect([code, errors]).toEqual([1, expect.stringContaining(`"${missing}" not found`)])
+  expect(await refusalOf(pod({}))).toContain(`"${missing}" not found`)
   expect(await requestVersion(url)).toMatchObject({ status: 200 })
 
-  await asAdministrator(['apply', '-f', await classManifest(missing, gvisorHandler)])
+  await apply(runtimeClass(missing, gvisorHandler))
   try {
     await untilTenant('NamespacesReady')
   } finally {
@@ -122,10 +160,3 @@ test('without its RuntimeClass no pod of the tenant starts, the Tenant names fie
     await asAdministrator(['delete', 'runtimeclass', missing])
   }
 })
-
-async function classManifest(className: string, handler: string): Promise<string> {
-  const file = join(platform.stateFolder, `${className}.json`)
-  const metadata = { name: className }
-  await writeFile(file, JSON.stringify({ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata, handler }))
-  return file
-}

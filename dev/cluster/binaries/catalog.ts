@@ -196,6 +196,7 @@ export const catalog = {
     links: {},
     ldflags: ['-s', '-w'],
     tags: [],
+    stubs: [{ module: 'github.com/containerd/containerd', file: 'sys/oom_linux.go', stub: 'oom_score.go' }],
     coldBuild: '2 minutes on 2 cores',
   },
 } as const satisfies Record<string, CatalogEntry>
