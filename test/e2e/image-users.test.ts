@@ -6,7 +6,7 @@ import { eventually } from '../../dev/demo/steps.ts'
 import { defaultImageUser } from '../../src/lib/limits/user-range.ts'
 import { openBranch } from './branch.ts'
 import { applicationManifest, remoteSyncManifest } from './manifests.ts'
-import { find, read, readyOf, untilReason } from './objects.ts'
+import { find, firstUserOfTenant, readyOf, untilReason } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { requestVersion } from './serving.ts'
 
@@ -64,8 +64,7 @@ let first = 0
 beforeAll(async () => {
   platform = await openPlatform(['dave'])
   await platform.remove(references)
-  const { status } = await read(platform.admin, 'tenant/acme')
-  first = (status?.['users'] as { readonly first: number }).first
+  first = await firstUserOfTenant(platform.admin)
 })
 
 afterAll(async () => {
@@ -79,7 +78,12 @@ async function answerOf(stage: Stage): Promise<Readonly<Record<string, string>>>
     if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
     return answer.text
   })
-  return Object.fromEntries(text.trimEnd().split('\n').map(line => line.split(': ', 2) as [string, string]))
+  return Object.fromEntries(
+    text
+      .trimEnd()
+      .split('\n')
+      .map(line => line.split(': ', 2) as [string, string]),
+  )
 }
 
 test('images with a USER by number, by name, as root and without one run as a user of the tenant, in group 0', async () => {
@@ -99,7 +103,8 @@ test('images with a USER by number, by name, as root and without one run as a us
     await eventually(`${nameOf(stage)} is deployed`, 150, async () => {
       const sync = await find(platform.admin, `remotesync/${nameOf(stage)}`)
       const ready = readyOf(sync)
-      if (ready?.reason !== 'Deployed' || sync?.status?.['commit'] !== commit) throw new Error(`${ready?.reason}: ${ready?.message}`)
+      if (ready?.reason !== 'Deployed' || sync?.status?.['commit'] !== commit)
+        throw new Error(`${ready?.reason}: ${ready?.message}`)
       return true
     })
 
