@@ -86,12 +86,17 @@ async function answerOf(stage: Stage): Promise<Readonly<Record<string, string>>>
   )
 }
 
+// Four builds, one after the other on a small machine.
 test('images with a USER by number, by name, as root and without one run as a user of the tenant, in group 0', async () => {
   const branch = await openBranch(platform.world, prefix)
   const commit = await branch.push('users', { Dockerfile: `${dockerfile.join('\n')}\n`, user: program })
   const args = [{ name: 'BASE', value: `${tenantRegistry(readClusterSettings()).split('/')[0]}/cnb/run:1` }]
+  const settings: Partial<Record<Stage, object>> = {
+    named: { attributes: { 'writable-root-filesystem': 'true' } },
+    none: { env: [{ name: 'HOME', value: '/tmp' }] },
+  }
   const objects = stages.flatMap(stage => [
-    applicationManifest(nameOf(stage), stage === 'named' ? { attributes: { 'writable-root-filesystem': 'true' } } : {}),
+    applicationManifest(nameOf(stage), { ...settings[stage] }),
     remoteSyncManifest(nameOf(stage), {
       source: { branch: prefix },
       build: { strategy: 'Dockerfile', dockerfile: { args, target: stage } },
@@ -122,10 +127,10 @@ test('images with a USER by number, by name, as root and without one run as a us
     numeric: { ...asEveryImage, ...homeless, ...forItsGroup('yes') },
     named: { ...asEveryImage, home: '/home/app', 'write to home': 'yes', ...forItsGroup('no') },
     root: { ...asEveryImage, ...homeless, ...forItsGroup('yes') },
-    none: { ...asEveryImage, ...homeless, ...forItsGroup('yes') },
+    none: { ...asEveryImage, home: '/tmp', 'write to home': 'yes', ...forItsGroup('yes') },
   }
   for (const stage of stages) {
     await untilReason(platform.admin, `application/${nameOf(stage)}`, 'Available')
     expect({ stage, ...(await answerOf(stage)) }).toEqual({ stage, ...expected[stage] })
   }
-})
+}, 300_000)
