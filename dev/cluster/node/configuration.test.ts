@@ -49,7 +49,9 @@ test('gVisor is a handler of containerd, whose configuration names its program',
   const text = containerdConfiguration(layout, 'x')
   expect(text).toContain('runtimes.gvisor]\nruntime_type = "io.containerd.runsc.v1"')
   expect(text).toContain('ConfigPath = "/srv/state/cluster/config/runsc.toml"')
-  expect(gvisorConfiguration('/cache/gvisor')).toContain('binary_name = "/cache/gvisor/runsc"')
+  const ofShim = gvisorConfiguration('/srv/state/cluster', '/cache/gvisor')
+  expect(ofShim).toContain('binary_name = "/cache/gvisor/runsc"')
+  expect(ofShim).toContain('root = "/srv/state/cluster/runsc"')
 })
 
 test('the node may pull from the registry by plain http, but not push', () => {

@@ -113,7 +113,7 @@ export async function startContainerd(context: NodeContext, sandboxImage: string
   await replaceFile(specification, baseSpecification(JSON.parse(await runCommand('ctr', ['oci', 'spec']))))
   await replaceFile(configuration, containerdConfiguration(layout, sandboxImage))
   const gvisor = await cacheFolderOf(catalog.gvisor, settings)
-  await replaceFile(join(layout.folder, 'config', gvisorConfigurationFile), gvisorConfiguration(gvisor))
+  await replaceFile(join(layout.folder, 'config', gvisorConfigurationFile), gvisorConfiguration(layout.folder, gvisor))
   const program: Program = {
     name: 'containerd',
     path: '/usr/bin/containerd',

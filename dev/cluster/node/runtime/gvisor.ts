@@ -9,9 +9,10 @@ import type { AdminClient } from '../../control-plane/admin-client.ts'
 export const gvisorHandler = 'gvisor'
 export const gvisorConfigurationFile = 'runsc.toml'
 
-/** Of the shim, which starts runsc. `systrap` needs no virtualization of the machine. */
-export function gvisorConfiguration(programs: string): string {
+/** Of the shim, which starts runsc and keeps its state below the folder. `systrap` needs no virtualization of the machine. */
+export function gvisorConfiguration(folder: string, programs: string): string {
   return `binary_name = ${JSON.stringify(join(programs, 'runsc'))}
+root = ${JSON.stringify(join(folder, 'runsc'))}
 
 [runsc_config]
 platform = "systrap"
