@@ -10,7 +10,7 @@ import type { Program } from '../../processes/supervise.ts'
 import { ensureRunning, hasEnded } from '../../processes/supervise.ts'
 import { replaceFile } from '../../replace-file.ts'
 import { runCommand, tryCommand } from '../../run-command.ts'
-import { nodeRegistryHost, registryHost } from '../../settings.ts'
+import { nodeRegistryHost, registryHost, toolEnvironment } from '../../settings.ts'
 import { waitUntil } from '../../wait-until.ts'
 import type { NodeContext, NodeLayout } from '../layout.ts'
 import { cgroupName, cniPluginFolder } from '../layout.ts'
@@ -120,7 +120,7 @@ export async function startContainerd(context: NodeContext, sandboxImage: string
     args: ['--config', configuration, '--log-level', 'warn'],
     configurationFiles: [configuration, specification],
     // containerd looks for a runtime by its name: that of gVisor is there once somebody has made it.
-    environment: { PATH: [gvisor, process.env['PATH']].join(':') },
+    environment: { PATH: [gvisor, toolEnvironment()['PATH']].join(':') },
     afterStart: pid => enterCgroup(cgroupName, pid),
   }
   await ensureRunning(program, folders)
