@@ -1,9 +1,11 @@
 // What a flood costs a tenant that has nothing to do with it: acme pushes, signs in, asks for a token and uses kubectl all the while.
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Agent, request } from 'undici'
 import { messageOf } from '../../../src/lib/errors.ts'
 import { tenantNamespace } from '../../demo/context.ts'
 import { deployedSync, pushShop } from '../../demo/scenario/deploy.ts'
+import { eventually } from '../../demo/steps.ts'
 import { readLocalGitHub } from '../../up/github.ts'
 import { newBrowser } from '../outside/visitor.ts'
 import { serviceAccountToken } from '../world/actors.ts'
@@ -12,7 +14,7 @@ import type { World } from '../world/world.ts'
 import { githubCalls } from './github-calls.ts'
 
 /** Milliseconds of each kind of use; an empty list when it never worked. */
-export type Uses = { readonly [use in 'push to URL' | 'sign-in' | 'token' | 'kubectl']: number[] }
+export type Uses = { readonly [use in 'push to URL' | 'sign-in' | 'token' | 'kubectl' | 'request' | 'new Service']: number[] }
 
 export type Measured = {
   readonly uses: Uses
@@ -29,6 +31,8 @@ async function timed(list: number[], use: () => Promise<unknown>): Promise<void>
   await use()
   list.push(performance.now() - started)
 }
+
+const bystanderService = 'attack-bystander'
 
 type PodMetadata = {
   readonly name: string
@@ -66,7 +70,6 @@ async function askTokenAs({ admin, targets }: World, pod: PodMetadata): Promise<
 }
 
 async function deskRequest(address: string, bearer: string): Promise<number> {
-  const { Agent, request } = await import('undici')
   // Its certificate names its Service; this host comes by the pod's address.
   const agent = new Agent({ connect: { rejectUnauthorized: false } })
   try {
@@ -86,7 +89,7 @@ async function deskRequest(address: string, bearer: string): Promise<number> {
 
 /** Uses the platform as acme does until `seconds` have passed; every use at least once. */
 export async function useAsBystander(world: World, seconds: number): Promise<Measured> {
-  const uses: Uses = { 'push to URL': [], 'sign-in': [], token: [], kubectl: [] }
+  const uses: Uses = { 'push to URL': [], 'sign-in': [], token: [], kubectl: [], request: [], 'new Service': [] }
   const failures = new Map<string, number>()
   const [before, memoryBefore] = await Promise.all([gauges(world), memory(world)])
   const until = performance.now() + seconds * 1000
@@ -113,6 +116,8 @@ export async function useAsBystander(world: World, seconds: number): Promise<Mea
     repeat('sign-in', async () => (await newBrowser(world, 'olivia')).close(), 3000),
     repeat('token', () => askToken(world), 500),
     repeat('kubectl', () => kubectl(world), 250),
+    repeat('request', () => requestShop(world), 250),
+    repeat('new Service', () => newService(world), 2000),
     watchMemory(),
   ])
   const after = await gauges(world)
@@ -175,6 +180,43 @@ async function push(world: World): Promise<void> {
 async function kubectl(world: World): Promise<void> {
   const answer = await world.api('dave', 'GET', `/api/v1/namespaces/${tenantNamespace}/pods`)
   if (answer.status !== 200) throw new Error(`kubectl: ${answer.status}`)
+}
+
+/** The running server of acme, through the ingress of this host. */
+async function requestShop({ settings }: World): Promise<void> {
+  const host = `shop.${tenantNamespace}.localhost:${settings.ingressPort}`
+  const status = await statusOf(`http://127.0.0.1:${settings.ingressPort}/version`, 5000, { host })
+  if (status !== 200) throw new Error(`shop answers ${status}`)
+}
+
+async function statusOf(url: string, milliseconds: number, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+  const { statusCode, body } = await request(url, { headers, signal: AbortSignal.timeout(milliseconds) })
+  await body.dump()
+  return statusCode
+}
+
+/** A Service of acme, from its creation until this node reaches a pod by its address. */
+async function newService(world: World): Promise<void> {
+  const services = `/api/v1/namespaces/${tenantNamespace}/services`
+  const json = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: bystanderService },
+    spec: {
+      selector: { 'sekisho.dev/application': 'shop', 'sekisho.dev/process': 'web' },
+      ports: [{ port: 80, targetPort: 'http' }],
+    },
+  }
+  const { status, text } = await world.api('dave', 'POST', services, { json })
+  if (status !== 201) throw new Error(`dave cannot make a Service: ${status} ${text}`)
+  try {
+    const { spec } = JSON.parse(text) as { readonly spec: { readonly clusterIP: string } }
+    await eventually('the new Service to answer', 60, async () =>
+      (await statusOf(`http://${spec.clusterIP}/version`, 500)) === 200 ? true : undefined,
+    )
+  } finally {
+    await world.api('dave', 'DELETE', `${services}/${bystanderService}`)
+  }
 }
 
 /** Calls that GitHub counted, rows of the audit log. */

@@ -10,7 +10,7 @@ import { openLoop, outcomesText } from './load.ts'
 const bounds = { githubCalls: 100, auditRows: 200 }
 
 const measured = (uses: Partial<Measured['uses']> = {}, more: Partial<Measured> = {}): Measured => ({
-  uses: { 'push to URL': [10_000], 'sign-in': [300], token: [50], kubectl: [5], ...uses },
+  uses: { 'push to URL': [10_000], 'sign-in': [300], token: [50], kubectl: [5], request: [5], 'new Service': [300], ...uses },
   failures: new Map(),
   memoryMegabytes: new Map([['10.0.0.1', 10]]),
   githubCalls: 20,
@@ -21,6 +21,14 @@ const measured = (uses: Partial<Measured['uses']> = {}, more: Partial<Measured> 
 test('equal use is no problem, and neither is a kubectl of 30 ms instead of 5', () => {
   expect(compare(measured(), measured(), bounds).problems).toEqual([])
   expect(compare(measured(), measured({ kubectl: [30] }), bounds).problems).toEqual([])
+})
+
+test('a new Service may take two seconds, whatever it takes in idle time', () => {
+  expect(compare(measured(), measured({ 'new Service': [2000] }), bounds).problems).toEqual([])
+  expect(compare(measured(), measured({ 'new Service': [2001] }), bounds).problems).toEqual([
+    'new Service p50 6.7×',
+    'new Service p90 6.7×',
+  ])
 })
 
 test('more than twice as long, a failure, memory, calls and rows are problems', () => {

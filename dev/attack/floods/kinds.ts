@@ -10,6 +10,7 @@ import { agentName } from '../world/agent-pod.ts'
 import type { World } from '../world/world.ts'
 import { chartChanges, secretChanges } from './application-changes.ts'
 import type { Flood, FloodSource } from './flood.ts'
+import { tenantLimits } from './tenant-limits.ts'
 
 /** A stranger on another address than the bystander: the bridge of the pods, where this host has one. */
 function strangerAgent(world: World): Agent {
@@ -231,5 +232,13 @@ export const floods: readonly Flood[] = [
     tries: 'One AppSecret that twenty Applications use, changed twice a second: each change concerns all of them.',
     perSecond: 2,
     prepare: secretChanges,
+  },
+  {
+    name: 'tenant-limits',
+    as: 'gary, admin of globex',
+    tries:
+      'Pods that hold all that the kernel gives them, a hundred Services of four ports before thirty pods, and ten changes of their selectors a second.',
+    perSecond: 10,
+    prepare: tenantLimits,
   },
 ]

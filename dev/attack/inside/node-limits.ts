@@ -77,6 +77,14 @@ async function play(world: World): Promise<Played> {
   }
 }
 
+/** Starts a pod of globex under this name that takes all it is given, and holds it; resolves when it holds it. */
+export async function runTaker(world: World, name: string): Promise<void> {
+  await run(world, { name, mode: 'take', memory: '512Mi' })
+  await eventually('the pod to hold what it took', 120, async () =>
+    (await lines(world, name)).some(({ kind }) => kind === 'held') ? true : undefined,
+  )
+}
+
 type Wanted = { readonly name: string; readonly mode: 'use' | 'take'; readonly memory: string; readonly uid?: number }
 
 const uidOfImages = 1001
