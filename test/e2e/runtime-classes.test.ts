@@ -96,6 +96,12 @@ async function kernels(): Promise<readonly string[]> {
   return Promise.all(running.map(({ metadata }) => asAdministrator(inPod(metadata.name))))
 }
 
+async function annotatedClass(): Promise<unknown> {
+  const { spec } = await read(platform.admin, `deployment/${name}-web`, neighbour.namespace)
+  const template = spec['template'] as { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }
+  return template.metadata.annotations?.['sekisho.dev/runtime-class']
+}
+
 async function untilTenant(reason: string): Promise<string> {
   return vi.waitFor(
     async () => {
@@ -121,6 +127,8 @@ test('an Application that runs is moved into the kernel of the class that a plat
   expect(await kernels()).toEqual([kernelOfNode])
 
   await choose(gvisorHandler)
+  // What the change wakes is there long before anything else would look at the Application again.
+  await vi.waitFor(async () => expect(await annotatedClass()).toBe(gvisorHandler), { timeout: 15_000, interval: 250 })
   const another = [expect.not.stringContaining(kernelOfNode)]
   await vi.waitFor(async () => expect(await kernels()).toEqual(another), { timeout: 120_000, interval: 1000 })
   await vi.waitFor(available, { timeout: 60_000, interval: 500 })

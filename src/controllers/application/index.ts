@@ -154,11 +154,8 @@ function watchesOf(caches: ApplicationCaches, ingress: IngressAddress, { tags, i
     wanting(wantedHosts(changed, ingress))
       .filter(other => other.metadata.uid !== changed.metadata.uid)
       .map(keyOf)
-  const ofTenant = ({ status }: Tenant): readonly ObjectKey[] =>
-    caches.applications
-      .list()
-      .filter(({ metadata, spec }) => metadata.namespace === status?.namespace && spec.domains !== undefined)
-      .map(keyOf)
+  const ofTenant = ({ status }: Tenant): readonly Application[] =>
+    caches.applications.list().filter(({ metadata }) => metadata.namespace === status?.namespace)
   return [
     watches(applicationChart, chart => caches.applications.byIndex(chartIndex, chart.metadata.name).map(keyOf)),
     watches(application, sharesHost, { predicate: partChanged(changed => namedDomains(changed.spec)) }),
@@ -171,9 +168,17 @@ function watchesOf(caches: ApplicationCaches, ingress: IngressAddress, { tags, i
     watches(appSecret, changed => caches.applications.byIndex(secretIndex, keyText(keyOf(changed))).map(keyOf), {
       predicate: partChanged(({ metadata, status }) => [metadata.uid, metadata.deletionTimestamp, status?.version, status?.keys]),
     }),
-    watches(tenant, ofTenant, {
-      predicate: partChanged(({ metadata, status }) => [metadata.uid, status?.namespace, status?.runtimeClasses]),
-    }),
+    watches(
+      tenant,
+      changed =>
+        ofTenant(changed)
+          .filter(({ spec }) => spec.domains !== undefined)
+          .map(keyOf),
+      {
+        predicate: partChanged(({ metadata, status }) => [metadata.uid, status?.namespace]),
+      },
+    ),
+    watches(tenant, changed => ofTenant(changed).map(keyOf), { predicate: partChanged(({ status }) => status?.runtimeClasses) }),
     watches(horizontalPodAutoscalers, applicationOfAutoscaler, { ...labelled, predicate: partChanged(autoscalerFields) }),
     watches(persistentVolumeClaims, applicationOf, labelled),
     watches(pods, applicationOf, { ...labelled, predicate: partChanged(problemFields) }),
