@@ -18,6 +18,8 @@ import { followedTagAttacks } from './deputies/followed-tags.ts'
 import { forkAttacks } from './deputies/forks.ts'
 import { grantAttacks } from './deputies/grants.ts'
 import { renameAttacks } from './deputies/renames.ts'
+import { drainAttacks } from './ends/drains.ts'
+import { podEndAttacks } from './ends/pods.ts'
 import { canaryAttacks } from './evidence/canary.ts'
 import { wallAttacks } from './evidence/walls.ts'
 import { floodAttacks } from './floods/floods.ts'
@@ -48,6 +50,8 @@ export const attacks: readonly Attack[] = [
   ...kindAttacks,
   ...domainAttacks,
   ...nameAttacks,
+  ...podEndAttacks,
+  ...drainAttacks,
   ...networkAttacks,
   ...registryAttacks,
   ...registryTokenAttacks,
