@@ -37,6 +37,7 @@ import { devicePhishingAttacks } from './outside/device-phishing.ts'
 import { issuerAttacks } from './outside/issuer.ts'
 import { onboardingAttacks } from './outside/onboarding.ts'
 import { webhookReplayAttacks } from './outside/webhook-replay.ts'
+import { domainRaceAttacks } from './races/domains.ts'
 
 export const attacks: readonly Attack[] = [
   ...serviceAttacks,
@@ -49,6 +50,7 @@ export const attacks: readonly Attack[] = [
   ...rightsAttacks,
   ...kindAttacks,
   ...domainAttacks,
+  ...domainRaceAttacks,
   ...nameAttacks,
   ...podEndAttacks,
   ...drainAttacks,

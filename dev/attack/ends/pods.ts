@@ -40,7 +40,8 @@ function endless(image: string): readonly (readonly [string, Fields])[] {
   ]
 }
 
-const heldBy = ['attack.example/hold', 'foregroundDeletion', 'orphan', 'kubernetes.io/pvc-protection']
+const jobTracking = 'batch.kubernetes.io/job-tracking'
+const heldBy = ['attack.example/hold', 'foregroundDeletion', 'kubernetes.io/pvc-protection', jobTracking]
 
 /** The object with this metadata where its pods get theirs from. */
 function marked(object: object, metadata: object): object {
@@ -114,8 +115,6 @@ const wait: Fields = { preStop: { exec: { command: ['/usr/local/bin/node', '-e',
 const graceSeconds = 2
 /** Beside the grace period: what a busy kubelet and the controllers of Kubernetes need. */
 const patience = 40_000
-
-const jobTracking = 'batch.kubernetes.io/job-tracking'
 
 /** An owner of gary’s own that is no Job: the controller of Jobs then leaves the finalizer alone. */
 async function otherOwner(world: World): Promise<object> {
