@@ -38,6 +38,7 @@ import { issuerAttacks } from './outside/issuer.ts'
 import { onboardingAttacks } from './outside/onboarding.ts'
 import { webhookReplayAttacks } from './outside/webhook-replay.ts'
 import { domainRaceAttacks } from './races/domains.ts'
+import { refusedTreeAttacks } from './trees/refused.ts'
 
 export const attacks: readonly Attack[] = [
   ...serviceAttacks,
@@ -73,6 +74,7 @@ export const attacks: readonly Attack[] = [
   ...followedTagAttacks,
   ...forkAttacks,
   ...renameAttacks,
+  ...refusedTreeAttacks,
   ...buildAttacks,
   ...builtCommitAttacks,
   ...wallAttacks,
