@@ -38,9 +38,12 @@ import { issuerAttacks } from './outside/issuer.ts'
 import { onboardingAttacks } from './outside/onboarding.ts'
 import { webhookReplayAttacks } from './outside/webhook-replay.ts'
 import { domainRaceAttacks } from './races/domains.ts'
+import { builtTreeAttacks } from './trees/built.ts'
 import { refusedTreeAttacks } from './trees/refused.ts'
 
 export const attacks: readonly Attack[] = [
+  ...refusedTreeAttacks,
+  ...builtTreeAttacks,
   ...serviceAttacks,
   ...secretReadAttacks,
   ...appSecretAttacks,
@@ -74,7 +77,6 @@ export const attacks: readonly Attack[] = [
   ...followedTagAttacks,
   ...forkAttacks,
   ...renameAttacks,
-  ...refusedTreeAttacks,
   ...buildAttacks,
   ...builtCommitAttacks,
   ...wallAttacks,
