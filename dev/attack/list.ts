@@ -38,10 +38,12 @@ import { issuerAttacks } from './outside/issuer.ts'
 import { onboardingAttacks } from './outside/onboarding.ts'
 import { webhookReplayAttacks } from './outside/webhook-replay.ts'
 import { domainRaceAttacks } from './races/domains.ts'
+import { grantEndAttacks } from './races/grant-ends.ts'
 import { builtTreeAttacks } from './trees/built.ts'
 import { refusedTreeAttacks } from './trees/refused.ts'
 
 export const attacks: readonly Attack[] = [
+  ...grantEndAttacks,
   ...refusedTreeAttacks,
   ...builtTreeAttacks,
   ...serviceAttacks,
