@@ -1,4 +1,5 @@
 // All attacks, in the order in which they are reported.
+import { statementAttacks } from './approvals/statements.ts'
 import type { Attack } from './attack.ts'
 import { appSecretAttacks } from './cluster/app-secrets.ts'
 import { domainAttacks } from './cluster/domains.ts'
@@ -44,6 +45,7 @@ import { refusedTreeAttacks } from './trees/refused.ts'
 
 export const attacks: readonly Attack[] = [
   ...grantEndAttacks,
+  ...statementAttacks,
   ...refusedTreeAttacks,
   ...builtTreeAttacks,
   ...serviceAttacks,
