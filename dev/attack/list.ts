@@ -32,6 +32,7 @@ import { podFieldAttacks } from './inside/pod-fields.ts'
 import { registryAttacks } from './inside/registry.ts'
 import { registryTokenAttacks } from './inside/registry-tokens.ts'
 import { registryUploadAttacks } from './inside/registry-uploads.ts'
+import { takeoverAttacks } from './logins/takeovers.ts'
 import { approvalAttacks } from './outside/approvals.ts'
 import { brokerAttacks } from './outside/broker.ts'
 import { devicePhishingAttacks } from './outside/device-phishing.ts'
@@ -83,6 +84,7 @@ export const attacks: readonly Attack[] = [
   ...renameAttacks,
   ...buildAttacks,
   ...builtCommitAttacks,
+  ...takeoverAttacks,
   ...wallAttacks,
   ...floodAttacks,
   ...canaryAttacks,

@@ -60,7 +60,7 @@ export async function ask(world: World, identity: string, grant: string): Promis
 }
 
 /** For the site of globex. */
-export function grantOf(name: string, account: string, lifetimeSeconds: number): object {
+export function grantOf(name: string, account: string, lifetimeSeconds: number) {
   return {
     apiVersion: 'github.sekisho.dev/v1alpha1',
     kind: 'RepositoryGrant',

@@ -10,6 +10,7 @@ import { prepareDemo } from '../../demo/run.ts'
 import { deployNeighbour, joinNeighbour } from '../../demo/scenario/neighbour.ts'
 import { eventually } from '../../demo/steps.ts'
 import type { Probe, ProbeResult } from '../agent/probe.ts'
+import { restoreLogins } from '../logins/rename.ts'
 import { type Actor, type Credentials, createCredentials } from './actors.ts'
 import { type AgentPod, agentManifest, agentName, connectAgent, newAgentKey } from './agent-pod.ts'
 import { cleanUp } from './clean-up.ts'
@@ -52,6 +53,8 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
   const watcher = createWatcher()
   const http = createHttp(demo.certificateAuthority, watcher.see)
   if (journal.all().length > 0) await progress.step('remove what an earlier run left', () => cleanUp(journal, admin, http))
+  // A run that was killed may have left others.
+  await restoreLogins({ demo, http })
   await progress.step('gary joins with globex', () => joinNeighbour(demo))
   await layCanary(admin, journal, watcher)
   const targets = await readTargets(admin, settings)
