@@ -65,7 +65,13 @@ async function ownPod(world: World): Promise<string> {
 
 async function lateDeletions(world: World): Promise<readonly Attempt[]> {
   const pod = await ownPod(world)
-  const options = (gracePeriodSeconds: number): object => ({ apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds })
+  // A DELETE with a body is a dry run by its body alone.
+  const options = (gracePeriodSeconds: number): object => ({
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    gracePeriodSeconds,
+    dryRun: ['All'],
+  })
   return apiAttempts(
     world,
     late.flatMap((seconds): readonly ApiAttempt[] => [
@@ -103,7 +109,7 @@ function foreignDeletions(world: World): readonly Attempt[] {
         as,
         method: 'POST',
         path: `${pods}/${name}/eviction`,
-        json: { ...eviction, deleteOptions: { gracePeriodSeconds: 0 } },
+        json: { ...eviction, deleteOptions: { gracePeriodSeconds: 0, dryRun: ['All'] } },
         name: 'evict a pod of acme',
       },
     ]),
