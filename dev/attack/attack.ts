@@ -40,3 +40,19 @@ export function inTurn(attempts: readonly Attempt[]): readonly Attempt[] {
     },
   }))
 }
+
+/** `end` follows the last of the attempts, whatever became of them: it gives back what all of them share. */
+export function endingWith(attempts: readonly Attempt[], end: () => Promise<unknown>): readonly Attempt[] {
+  let left = attempts.length
+  return attempts.map(({ name, run }) => ({
+    name,
+    async run() {
+      try {
+        return await run()
+      } finally {
+        left -= 1
+        if (left === 0) await end()
+      }
+    },
+  }))
+}

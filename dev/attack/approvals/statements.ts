@@ -4,7 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { neighbourNamespace } from '../../demo/context.ts'
 import { eventually } from '../../demo/steps.ts'
-import type { Attack, Attempt } from '../attack.ts'
+import { type Attack, type Attempt, endingWith } from '../attack.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
 import { github } from '../deputies/fork-pull-request.ts'
 import { judgeApi } from '../judge.ts'
@@ -186,22 +186,17 @@ async function speak(world: World): Promise<ReadonlyMap<string, string>> {
 
 async function attempts(world: World): Promise<readonly Attempt[]> {
   const commits = await speak(world)
-  let left = statements.length
-  return statements.map(({ branch, what }) => ({
+  const judged = statements.map(({ branch, what }) => ({
     name: `on a pull request of noah’s fork: ${what}`,
     async run() {
-      try {
-        const commit = commits.get(branch) ?? ''
-        return judgeApprovals(await eventually(`an approval of ${commit}`, seconds, () => approvalsOf(world, commit)))
-      } finally {
-        left -= 1
-        if (left === 0) {
-          await world.admin.request('DELETE', `${pipelines}/${pipeline}`)
-          await removeRepository(world)
-        }
-      }
+      const commit = commits.get(branch) ?? ''
+      return judgeApprovals(await eventually(`an approval of ${commit}`, seconds, () => approvalsOf(world, commit)))
     },
   }))
+  return endingWith(judged, async () => {
+    await world.admin.request('DELETE', `${pipelines}/${pipeline}`)
+    await removeRepository(world)
+  })
 }
 
 export const statementAttacks: readonly Attack[] = [

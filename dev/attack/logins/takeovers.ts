@@ -3,7 +3,7 @@
 import { neighbourNamespace } from '../../demo/context.ts'
 import { attemptLogin } from '../../demo/scenario/sign-in.ts'
 import { eventually } from '../../demo/steps.ts'
-import type { Attack, Attempt } from '../attack.ts'
+import { type Attack, type Attempt, endingWith } from '../attack.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
 import { syncAttempt } from '../deputies/deputies.ts'
 import { github } from '../deputies/fork-pull-request.ts'
@@ -91,19 +91,7 @@ function restoring(
 ): Attack['attempts'] {
   return async world => {
     try {
-      const attempts = await prepare(world)
-      let left = attempts.length
-      return attempts.map(({ name, run }) => ({
-        name,
-        async run() {
-          try {
-            return await run()
-          } finally {
-            left -= 1
-            if (left === 0) await after(world)
-          }
-        },
-      }))
+      return endingWith(await prepare(world), () => after(world))
     } catch (error) {
       await after(world)
       throw error

@@ -2,7 +2,7 @@
 // once with a Dockerfile, whose steps follow the links, and once with buildpacks; a pod of globex prints what is in the images.
 import { neighbourNamespace } from '../../demo/context.ts'
 import { DemoFailure, eventually } from '../../demo/steps.ts'
-import type { Attack, Attempt } from '../attack.ts'
+import { type Attack, type Attempt, endingWith } from '../attack.ts'
 import { corePath, groupPath } from '../cluster/api-attempts.ts'
 import { podSpec } from '../cluster/mounts.ts'
 import { emptyApplication, remoteSync } from '../deputies/manifests.ts'
@@ -28,6 +28,13 @@ const links = Object.entries(targets).map(([name, target]) => [`links/${name}`, 
 const folderLink = ['links/folder', '/run/secrets/registry'] as const
 /** Folders that the containers of a build have, as the folder of the application. */
 const stolenFolders = { credentials: '/run/secrets', builder: '/builder/home' } as const
+
+const names = {
+  dockerfile: 'attack-links-dockerfile',
+  buildpacks: 'attack-links-buildpacks',
+  credentials: 'attack-out-credentials',
+  builder: 'attack-out-builder',
+} as const
 
 /** What a driver, or a reader of attributes, would change. */
 const attributed = {
@@ -160,11 +167,11 @@ async function notStarted({ admin }: World, name: string): Promise<string | unde
 }
 
 /** A build whose folder is a link out of the tree must not come to an image. */
-function stolen(world: World, strategy: string, [what, target]: readonly [string, string]): Attempt {
+function stolen(world: World, strategy: string, [what, target]: readonly [keyof typeof stolenFolders, string]): Attempt {
   return {
     name: `${strategy}: the folder of the application is a link to ${target}`,
     async run() {
-      const name = `attack-out-${what}`
+      const name = names[what]
       await begin(world, name, { build: { strategy, timeoutSeconds: 60 }, subPath: `stolen-${what}` })
       return eventually(`the build of ${name} to end`, 150, async () => {
         const [{ image, failure }, refused] = [await built(world, name), await notStarted(world, name)]
@@ -184,12 +191,9 @@ async function attempts(world: World): Promise<readonly Attempt[]> {
   const paths = [...linkPaths.keys(), ...filePaths.keys(), inWorkspace('plans'), ...followed]
   const found = async (name: string, strategy: string): Promise<FoundPaths> =>
     look(world, name, await build(world, name, strategy), paths)
-  const [dockerfile, buildpacks] = [
-    found('attack-links-dockerfile', 'Dockerfile'),
-    found('attack-links-buildpacks', 'Buildpacks'),
-  ]
+  const [dockerfile, buildpacks] = [found(names.dockerfile, 'Dockerfile'), found(names.buildpacks, 'Buildpacks')]
   for (const promise of [dockerfile, buildpacks]) promise.catch(() => {}) // each attempt sees the failure
-  return [
+  const all = [
     ...judged('Dockerfile', dockerfile),
     ...followed.map(path => ({
       name: `Dockerfile: COPY of the link ${path.replace('/followed/', '')}`,
@@ -199,6 +203,11 @@ async function attempts(world: World): Promise<readonly Attempt[]> {
     stolen(world, 'Dockerfile', ['credentials', stolenFolders.credentials]),
     stolen(world, 'Buildpacks', ['builder', stolenFolders.builder]),
   ]
+  // They count in the quota of the tenant, and their pods run.
+  return endingWith(all, async () => {
+    for (const path of [syncs, applicationsPath])
+      for (const name of Object.values(names)) await world.admin.request('DELETE', `${path}/${name}`)
+  })
 }
 
 export const builtTreeAttacks: readonly Attack[] = [

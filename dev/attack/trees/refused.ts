@@ -2,7 +2,7 @@
 // with hostile addresses, and files of git that are links. The source store must refuse them before anything checks them out.
 import { setTimeout as pause } from 'node:timers/promises'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { type Attack, type Attempt, inTurn } from '../attack.ts'
+import { type Attack, type Attempt, endingWith, inTurn } from '../attack.ts'
 import { groupPath, mergePatch } from '../cluster/api-attempts.ts'
 import { emptyApplication, remoteSync } from '../deputies/manifests.ts'
 import { readyOf, type Shown } from '../deputies/object-attempts.ts'
@@ -126,7 +126,7 @@ async function follow(world: World, branch: string): Promise<void> {
 async function attempts(world: World): Promise<readonly Attempt[]> {
   await world.ownImage()
   const commits = await pushTrees(world, new Map(trees.map(([, tree], index) => [branchOf(index), tree])))
-  return inTurn(
+  const judgedInTurn = inTurn(
     trees.map(([what], index) => ({
       name: `gary: ${what}`,
       async run() {
@@ -135,6 +135,9 @@ async function attempts(world: World): Promise<readonly Attempt[]> {
       },
     })),
   )
+  return endingWith(judgedInTurn, async () => {
+    for (const path of [syncs, applicationsPath]) await world.admin.request('DELETE', `${path}/${name}`)
+  })
 }
 
 export const refusedTreeAttacks: readonly Attack[] = [
