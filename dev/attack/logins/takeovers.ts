@@ -10,12 +10,13 @@ import { github } from '../deputies/fork-pull-request.ts'
 import { objectAttempt, type Shown } from '../deputies/object-attempts.ts'
 import { grantOf } from '../races/token-requests.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
-import type { World } from '../world/world.ts'
+import { applicationsPath, type World } from '../world/world.ts'
 import { rename, restoreLogins } from './rename.ts'
 
 const syncs = groupPath('apps.sekisho.dev/v1alpha1', neighbourNamespace, 'remotesyncs')
 const grants = groupPath('github.sekisho.dev/v1alpha1', neighbourNamespace, 'repositorygrants')
 const moved = 'moved-globex'
+const taken = 'attack-taken-login'
 
 type Followed = { readonly repository?: { readonly id: number; readonly name: string }; readonly commit?: string }
 
@@ -56,11 +57,11 @@ async function organisation(world: World): Promise<readonly Attempt[]> {
       run: () =>
         eventually('the RemoteSync to see the new name', 45, async () => judgeFollowed(before, await siteOf(world), planted)),
     },
-    syncAttempt(world, 'attack-taken-login', 'a RemoteSync of globex/site, which is noah’s now', { repository: 'globex/site' }),
+    syncAttempt(world, taken, 'a RemoteSync of globex/site, which is noah’s now', { repository: 'globex/site' }),
     objectAttempt(world, {
       name: 'a grant on globex/site, which is noah’s now',
       path: grants,
-      object: grantOf('attack-taken-login', 'default', 3600),
+      object: grantOf(taken, 'default', 3600),
       refusals: /^(DeniedByPolicy|RepositoryNotFound|Requester\w+)$/,
       harm: async ({ status }) =>
         status?.['decision'] === 'Approved' ? `approved for ${JSON.stringify(status['repositories'])}` : undefined,
@@ -79,6 +80,8 @@ async function person(world: World): Promise<readonly Attempt[]> {
 async function restore(world: World): Promise<void> {
   await github(world, 'noah', 'DELETE /repos/globex/site', { mayBeGone: true })
   await restoreLogins(world)
+  // It counts in the quota of the tenant, which floods use up.
+  await world.admin.request('DELETE', `${applicationsPath}/${taken}`)
   await eventually('the RemoteSync to see the old name', 60, async () =>
     (await siteOf(world)).repository?.name === 'globex/site' ? true : undefined,
   )
