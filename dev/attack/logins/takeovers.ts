@@ -10,8 +10,8 @@ import { github } from '../deputies/fork-pull-request.ts'
 import { objectAttempt, type Shown } from '../deputies/object-attempts.ts'
 import { grantOf } from '../races/token-requests.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
+import { rename, restoreLogins } from '../world/logins.ts'
 import { applicationsPath, type World } from '../world/world.ts'
-import { rename, restoreLogins } from './rename.ts'
 
 const syncs = groupPath('apps.sekisho.dev/v1alpha1', neighbourNamespace, 'remotesyncs')
 const grants = groupPath('github.sekisho.dev/v1alpha1', neighbourNamespace, 'repositorygrants')
