@@ -27,3 +27,32 @@ export type Attack = AttackDescription & {
 }
 
 export type AttemptResult = { readonly attack: string; readonly attempt: string; readonly seconds: number } & Verdict
+
+/** Attempts on one object: each begins when the one before has ended. */
+export function inTurn(attempts: readonly Attempt[]): readonly Attempt[] {
+  let before: Promise<unknown> = Promise.resolve()
+  return attempts.map(({ name, run }) => ({
+    name,
+    run() {
+      const verdict = before.then(run)
+      before = verdict.catch(() => {}) // the runner sees the failure of this attempt; the next one runs all the same
+      return verdict
+    },
+  }))
+}
+
+/** `end` follows the last of the attempts, whatever became of them: it gives back what all of them share. */
+export function endingWith(attempts: readonly Attempt[], end: () => Promise<unknown>): readonly Attempt[] {
+  let left = attempts.length
+  return attempts.map(({ name, run }) => ({
+    name,
+    async run() {
+      try {
+        return await run()
+      } finally {
+        left -= 1
+        if (left === 0) await end()
+      }
+    },
+  }))
+}

@@ -1,4 +1,5 @@
 // All attacks, in the order in which they are reported.
+import { statementAttacks } from './approvals/statements.ts'
 import type { Attack } from './attack.ts'
 import { appSecretAttacks } from './cluster/app-secrets.ts'
 import { domainAttacks } from './cluster/domains.ts'
@@ -18,6 +19,8 @@ import { followedTagAttacks } from './deputies/followed-tags.ts'
 import { forkAttacks } from './deputies/forks.ts'
 import { grantAttacks } from './deputies/grants.ts'
 import { renameAttacks } from './deputies/renames.ts'
+import { drainAttacks } from './ends/drains.ts'
+import { podEndAttacks } from './ends/pods.ts'
 import { canaryAttacks } from './evidence/canary.ts'
 import { wallAttacks } from './evidence/walls.ts'
 import { floodAttacks } from './floods/floods.ts'
@@ -29,14 +32,23 @@ import { podFieldAttacks } from './inside/pod-fields.ts'
 import { registryAttacks } from './inside/registry.ts'
 import { registryTokenAttacks } from './inside/registry-tokens.ts'
 import { registryUploadAttacks } from './inside/registry-uploads.ts'
+import { takeoverAttacks } from './logins/takeovers.ts'
 import { approvalAttacks } from './outside/approvals.ts'
 import { brokerAttacks } from './outside/broker.ts'
 import { devicePhishingAttacks } from './outside/device-phishing.ts'
 import { issuerAttacks } from './outside/issuer.ts'
 import { onboardingAttacks } from './outside/onboarding.ts'
 import { webhookReplayAttacks } from './outside/webhook-replay.ts'
+import { domainRaceAttacks } from './races/domains.ts'
+import { grantEndAttacks } from './races/grant-ends.ts'
+import { builtTreeAttacks } from './trees/built.ts'
+import { refusedTreeAttacks } from './trees/refused.ts'
 
 export const attacks: readonly Attack[] = [
+  ...grantEndAttacks,
+  ...statementAttacks,
+  ...refusedTreeAttacks,
+  ...builtTreeAttacks,
   ...serviceAttacks,
   ...secretReadAttacks,
   ...appSecretAttacks,
@@ -47,7 +59,10 @@ export const attacks: readonly Attack[] = [
   ...rightsAttacks,
   ...kindAttacks,
   ...domainAttacks,
+  ...domainRaceAttacks,
   ...nameAttacks,
+  ...podEndAttacks,
+  ...drainAttacks,
   ...networkAttacks,
   ...registryAttacks,
   ...registryTokenAttacks,
@@ -69,6 +84,7 @@ export const attacks: readonly Attack[] = [
   ...renameAttacks,
   ...buildAttacks,
   ...builtCommitAttacks,
+  ...takeoverAttacks,
   ...wallAttacks,
   ...floodAttacks,
   ...canaryAttacks,

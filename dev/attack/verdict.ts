@@ -13,7 +13,7 @@ export const layers = {
   broker: 'The platform’s pages and APIs refuse (400, 403, 404, 405, 409, 413, 415, 422 or 429 with an error of theirs).',
   'token desk': 'The token desk does not issue a token (401, 403 or 429 with an error of its own).',
   controller: 'A controller refuses in the conditions of the object, and creates nothing for it.',
-  kubelet: 'The node’s kubelet demands authentication or refuses (401, 403).',
+  kubelet: 'The node’s kubelet demands authentication or refuses (401, 403), or does not start a container.',
   bound: 'A documented bound held while more requests were sent than it allows.',
   absent: 'What the attempt looks for is not there: every place was read, and the count of places is in the evidence.',
 } as const

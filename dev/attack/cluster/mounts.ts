@@ -60,8 +60,8 @@ function references(image: string, secret: string): readonly (readonly [string, 
 const apps = (resource: string): string => groupPath('apps/v1', neighbourNamespace, resource)
 const batch = (resource: string): string => groupPath('batch/v1', neighbourNamespace, resource)
 
-/** Kinds whose controllers make pods from a template, as gary may create them. */
-function templates(spec: PodSpec): readonly (readonly [string, string, object])[] {
+/** Kinds whose controllers make pods from a template, as gary may create them: what it is, its collection, and the object. */
+export function templates(spec: PodSpec): readonly (readonly [string, string, object])[] {
   const labels = { app: 'attack' }
   const template = { metadata: { labels }, spec: { ...spec, restartPolicy: 'Always' } }
   const once = { metadata: { labels }, spec }

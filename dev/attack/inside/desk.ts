@@ -49,7 +49,7 @@ function attempt(world: World, name: string, { bearer, body, path = '/v1/token',
 type PodOf = { readonly name: string; readonly uid: string; readonly account: string }
 
 /** A pod that waits for ever, under its ServiceAccount. */
-async function makePod(world: World, name: string, account: string): Promise<PodOf> {
+export async function makePod(world: World, name: string, account: string): Promise<PodOf> {
   const pods = corePath(neighbourNamespace, 'pods')
   await world.journal.note({ kind: 'object', path: `${pods}/${name}` })
   const spec = podSpec(
@@ -63,7 +63,8 @@ async function makePod(world: World, name: string, account: string): Promise<Pod
   return { name, uid: metadata.uid, account }
 }
 
-function tokenFor(world: World, { name, uid, account }: PodOf, audiences: readonly string[]): Promise<string> {
+/** The ServiceAccount token that the pod has for these audiences. */
+export function tokenFor(world: World, { name, uid, account }: PodOf, audiences: readonly string[]): Promise<string> {
   return serviceAccountToken(world.admin, { namespace: neighbourNamespace, name: account, audiences, pod: { name, uid } })
 }
 

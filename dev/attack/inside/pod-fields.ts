@@ -3,8 +3,8 @@
 import { neighbourNamespace } from '../../demo/context.ts'
 import { eventually } from '../../demo/steps.ts'
 import type { Attack, Attempt } from '../attack.ts'
-import { type ApiAttempt, apiAttempts, corePath, groupPath } from '../cluster/api-attempts.ts'
-import { podSpec } from '../cluster/mounts.ts'
+import { type ApiAttempt, apiAttempts, corePath } from '../cluster/api-attempts.ts'
+import { podSpec, templates } from '../cluster/mounts.ts'
 import { judgeApi } from '../judge.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import type { HttpAnswer } from '../world/http.ts'
@@ -59,7 +59,6 @@ async function sourceAttempts(world: World): Promise<readonly Attempt[]> {
   const image = await world.ownImage()
   const plans = sources.flatMap(([what, field, more, container]): readonly ApiAttempt[] => {
     const spec = podSpec(image, more, container)
-    const template = { metadata: { labels: { app: 'attack' } }, spec: { ...spec, restartPolicy: 'Always' } }
     const common = { as: 'gary', method: 'POST', dry: true, judge: judgeField(field) } as const
     return [
       {
@@ -68,17 +67,7 @@ async function sourceAttempts(world: World): Promise<readonly Attempt[]> {
         path: pods,
         json: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'attack-source' }, spec },
       },
-      {
-        ...common,
-        name: `Deployment with ${what}`,
-        path: groupPath('apps/v1', neighbourNamespace, 'deployments'),
-        json: {
-          apiVersion: 'apps/v1',
-          kind: 'Deployment',
-          metadata: { name: 'attack-source' },
-          spec: { replicas: 0, selector: { matchLabels: { app: 'attack' } }, template },
-        },
-      },
+      ...templates(spec).map(([kind, path, json]): ApiAttempt => ({ ...common, name: `${kind} with ${what}`, path, json })),
     ]
   })
   return apiAttempts(world, plans)

@@ -3,7 +3,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { neighbourNamespace } from '../../demo/context.ts'
 import { eventually } from '../../demo/steps.ts'
-import type { Attack, Attempt } from '../attack.ts'
+import { type Attack, type Attempt, inTurn } from '../attack.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
 import type { Shown } from '../deputies/object-attempts.ts'
 import { judgeBroker } from '../judge.ts'
@@ -48,19 +48,6 @@ async function checkedSince(world: World, sent: Date): Promise<Shown | undefined
   const shown = await shownSite(world)
   const [received = ''] = String(shown.status?.['handledWake'] ?? '').split('/')
   return Date.parse(received) >= sent.getTime() ? shown : undefined
-}
-
-/** Deliveries about one object, one after the other: the wake of the next replaces that of the one before. */
-function inTurn(attempts: readonly Attempt[]): readonly Attempt[] {
-  let before: Promise<unknown> = Promise.resolve()
-  return attempts.map(({ name, run }) => ({
-    name,
-    run() {
-      const verdict = before.then(run)
-      before = verdict.catch(() => {}) // the runner sees the failure of this attempt; the next one runs all the same
-      return verdict
-    },
-  }))
 }
 
 async function installationId(world: World): Promise<unknown> {
@@ -158,6 +145,7 @@ export const webhookReplayAttacks: readonly Attack[] = [
     tries: 'Sends them again: under the same and other ids, as other events, changed, and after things have gone on.',
     expected: ['broker', 'authentication', 'controller'],
     attempts: world => [
+      // The wake of the next replaces that of the one before.
       ...inTurn([
         sameDelivery(world),
         replayedPush(world, 'of an old commit', {}),

@@ -15,6 +15,11 @@ export type Watcher = {
 /** GitHub's tokens: a prefix, then at least 30 characters (https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/). */
 const tokenPattern = /\bgh[oprsu]_[A-Za-z0-9_.-]{30,}|\bgithub_pat_[A-Za-z0-9_]{30,}/
 
+/** The text with each token replaced: for an answer that must have one. */
+export function withoutTokens(text: string): string {
+  return text.replaceAll(new RegExp(tokenPattern, 'g'), 'its own token')
+}
+
 export function createWatcher(): Watcher {
   const found = new Map<string, Sighting>()
   let canaries: readonly string[] = []

@@ -16,8 +16,9 @@ import { cleanUp } from './clean-up.ts'
 import type { HttpAnswer } from './http.ts'
 import { createHttp, type Http, type HttpRequest } from './http.ts'
 import { type Journal, openJournal } from './journal.ts'
+import { restoreLogins } from './logins.ts'
 import { platformNamespace, readTargets, type Targets } from './targets.ts'
-import { createWatcher, type Watcher } from './watcher.ts'
+import { createWatcher, type Watcher, withoutTokens } from './watcher.ts'
 
 export type ApiRequest = HttpRequest & { readonly json?: unknown; readonly contentType?: string }
 
@@ -34,8 +35,8 @@ export type World = {
   readonly api: (actor: Actor, method: string, path: string, options?: ApiRequest) => Promise<HttpAnswer>
   /** The image of globex's own application. */
   readonly ownImage: () => Promise<string>
-  /** What the pod of globex gets when it tries this. */
-  readonly probe: (probe: Probe) => Promise<ProbeResult>
+  /** What the pod of globex gets when it tries this. `ownTokens`: a token of GitHub in the answer is its own, by its own grant. */
+  readonly probe: (probe: Probe, options?: { readonly ownTokens?: true }) => Promise<ProbeResult>
   readonly close: () => Promise<void>
 }
 
@@ -52,6 +53,8 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
   const watcher = createWatcher()
   const http = createHttp(demo.certificateAuthority, watcher.see)
   if (journal.all().length > 0) await progress.step('remove what an earlier run left', () => cleanUp(journal, admin, http))
+  // A run that was killed may have left others.
+  await restoreLogins({ demo, http })
   await progress.step('gary joins with globex', () => joinNeighbour(demo))
   await layCanary(admin, journal, watcher)
   const targets = await readTargets(admin, settings)
@@ -93,9 +96,10 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
     watcher,
     api,
     ownImage,
-    async probe(probe) {
+    async probe(probe, { ownTokens } = {}) {
       const result = await (await agent()).probe(probe)
-      watcher.see(`pod of globex: ${probe.kind}`, JSON.stringify(result))
+      const text = JSON.stringify(result)
+      watcher.see(`pod of globex: ${probe.kind}`, ownTokens ? withoutTokens(text) : text)
       return result
     },
     async close() {

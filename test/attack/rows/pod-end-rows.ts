@@ -9,7 +9,7 @@ import {
   replicaSetController,
 } from '../identities.ts'
 import { type Body, type Existing, type PodSpec, workloads } from '../objects.ts'
-import { allowed, expecting, type Row } from './row.ts'
+import { allowed, expecting, ownerOf, type Row } from './row.ts'
 
 const refused = expecting('pod-end')
 const container = { name: 'main', image: 'registry.test/x' }
@@ -53,6 +53,14 @@ function held(kind: string, object: Body, finalizers: readonly string[]): Body {
   return { ...object, spec: { ...spec, template: hold(spec.template) } }
 }
 
+const jobTracking = 'batch.kubernetes.io/job-tracking'
+
+/** A pod with the finalizer of the controller of Jobs, and this owner. */
+function ownedBy(apiVersion: string, kind: string): Body {
+  const pod = held('Pod', made('Pod', 'p', plain), [jobTracking])
+  return { ...pod, metadata: { ...pod.metadata, ownerReferences: [ownerOf(apiVersion, kind, true)] } }
+}
+
 const deployments = '/apis/apps/v1/namespaces/acme/deployments'
 const pods = '/api/v1/namespaces/acme/pods'
 const jobs = '/apis/batch/v1/namespaces/acme/jobs'
@@ -87,7 +95,9 @@ const templateRows = [...workloads].flatMap(([kind, { path, object }]) => [
   ...endless
     .filter(([, spec]) => spec['activeDeadlineSeconds'] === undefined || hasDeadline(kind))
     .map(([shape, spec]) => refused.post(`${kind} ${shape}`, dave, path('acme'), object('p', spec))),
-  refused.post(`${kind} with a finalizer`, dave, path('acme'), held(kind, object('p', plain), ['example.com/held'])),
+  ...['example.com/held', jobTracking].map(finalizer =>
+    refused.post(`${kind} with the finalizer ${finalizer}`, dave, path('acme'), held(kind, object('p', plain), [finalizer])),
+  ),
   expecting('pod-end', 'build-pods').post(
     `${kind} in a build namespace that ends in 68 years`,
     clusterAdministrator,
@@ -143,12 +153,15 @@ const changeRows: readonly Row[] = [
       terminationGracePeriodSeconds: ages,
     }),
   ),
-  allowed.post(
-    'the controller of Jobs makes its pod',
-    jobController,
+  allowed.post('the controller of Jobs makes its pod', jobController, pods, ownedBy('batch/v1', 'Job')),
+  refused.post(
+    'the controller of ReplicaSets makes a pod with the finalizer of Jobs',
+    replicaSetController,
     pods,
-    held('Pod', made('Pod', 'p', plain), ['batch.kubernetes.io/job-tracking']),
+    ownedBy('apps/v1', 'ReplicaSet'),
   ),
+  refused.post('a developer makes a pod of a Job, which need not be there', dave, pods, ownedBy('batch/v1', 'Job')),
+  refused.post('a pod with the finalizer of Jobs and another owner', dave, pods, ownedBy('v1', 'ConfigMap')),
   allowed.post(
     'the controller of DaemonSets makes its pod',
     daemonSetController,

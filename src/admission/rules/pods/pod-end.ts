@@ -1,18 +1,19 @@
 // That the pods of tenants end: soon after they are deleted, and for good where a node is drained. Who writes a template is not considered; only
-// the toleration of a pod depends on the user, because the controller of DaemonSets gives it to its pods.
+// the toleration and the finalizer of a pod depend on the user, because the controllers of DaemonSets and of Jobs give them to their pods.
 // `preStop` needs no bound of its own: it ends with the grace period, and the API server refuses a sleep that is longer.
 // Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination
 import { longestGraceSeconds } from '../../../api/apps/application/process.ts'
 import { type JsonObject, listAt, objectAt, objectsAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
+import type { PlatformIdentities } from '../../identities.ts'
 import type { AdmissionRequest } from '../../review.ts'
-import { celList, celText, type Rule } from '../../rule.ts'
+import { celText, type Rule } from '../../rule.ts'
 import { isKubernetes, isKubernetesExpression } from '../kinds/writers.ts'
 import { podMatches, podSpecOf, podSpecVariables, podTemplateExpression, podTemplateOf, samePodSpec } from './pod-spec.ts'
 
 /** A year. A Job without a deadline is allowed; its pods end when it is deleted. */
 const longestDeadlineSeconds = 31_536_000
-/** The controller of Jobs gives it to its pods, and takes it away. */
+/** The controller of Jobs gives it to its pods, and takes it away; from a pod of another owner nobody takes it (`syncOrphanPod` of Kubernetes). */
 const jobFinalizer = 'batch.kubernetes.io/job-tracking'
 const drainTaint = 'node.kubernetes.io/unschedulable'
 const containerLists = ['containers', 'initContainers']
@@ -43,10 +44,18 @@ function jobSpecOf(resource: string, object: JsonObject | undefined): JsonObject
 const finalizersOf = ({ resource }: AdmissionRequest, object: JsonObject | undefined): readonly unknown[] =>
   listAt(objectAt(podTemplateOf(resource, object), 'metadata'), 'finalizers')
 
+const isOfJob = (pod: JsonObject | undefined): boolean =>
+  objectsAt(objectAt(pod, 'metadata'), 'ownerReferences').some(
+    ({ controller, apiVersion, kind }) => controller === true && apiVersion === 'batch/v1' && kind === 'Job',
+  )
+
 /** What is as it was is not judged again. */
-function isHeld(request: AdmissionRequest): boolean {
-  const now = finalizersOf(request, request.object)
-  return !sameJson(now, finalizersOf(request, request.oldObject)) && now.some(one => one !== jobFinalizer)
+function isHeld(request: AdmissionRequest, identities: PlatformIdentities): boolean {
+  const { resource, object, oldObject } = request
+  const now = finalizersOf(request, object)
+  if (sameJson(now, finalizersOf(request, oldObject))) return false
+  const isJobPod = resource === 'pods' && isKubernetes(request, identities) && isOfJob(object)
+  return now.some(one => one !== jobFinalizer || !isJobPod)
 }
 
 function hasLateJob({ resource, object, oldObject }: AdmissionRequest): boolean {
@@ -68,7 +77,7 @@ export const podEnd: Rule = {
   scope: 'tenant-namespaces',
   exempts: {
     kubernetesPrefixes: {
-      does: 'makes pods of DaemonSets, which tolerate a node that is being drained',
+      does: 'makes pods of DaemonSets, which tolerate a node that is being drained, and of Jobs, from which it takes its finalizer again',
       follows: [{ template: 'pod templates', judgedBy: ['pod-end'] }],
     },
   },
@@ -76,7 +85,7 @@ export const podEnd: Rule = {
   check(request, identities) {
     const { resource, operation, object, oldObject } = request
     const isRunning = resource === 'pods' && operation === 'UPDATE'
-    if (hasLateJob(request) || (!isRunning && isHeld(request))) return message
+    if (hasLateJob(request) || (!isRunning && isHeld(request, identities))) return message
     const [spec, before] = [podSpecOf(resource, object), podSpecOf(resource, oldObject)]
     if (spec === undefined || (before !== undefined && sameJson(spec, before))) return undefined
     const comesBack = returns(spec) && !(resource === 'pods' && isKubernetes(request, identities))
@@ -91,6 +100,10 @@ export const podEnd: Rule = {
       {
         name: 'oldFinalizers',
         expression: `oldObject == null ? [] : (${podTemplateExpression('oldObject', 'metadata')}).?finalizers.orValue([])`,
+      },
+      {
+        name: 'jobPod',
+        expression: `variables.r == 'pods' && ${isKubernetesExpression(identities)} && dyn(object).metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.apiVersion == 'batch/v1' && o.kind == 'Job')`,
       },
       { name: 'job', expression: jobSpecExpression('object') },
       { name: 'oldJob', expression: `oldObject == null ? {} : ${jobSpecExpression('oldObject')}` },
@@ -118,7 +131,7 @@ export const podEnd: Rule = {
     validation: {
       expression: [
         ...jobFields.map(unchangedOr),
-        `(variables.running || variables.finalizers == variables.oldFinalizers || variables.finalizers.all(f, f in ${celList([jobFinalizer])}))`,
+        `(variables.running || variables.finalizers == variables.oldFinalizers || (variables.jobPod && variables.finalizers.all(f, f == ${celText(jobFinalizer)})))`,
         `(${samePodSpec} || (variables.running ? !variables.returns || variables.returned : variables.endsInTime && (!variables.returns || (variables.r == 'pods' && ${isKubernetesExpression(identities)}))))`,
       ].join(' && '),
       message,

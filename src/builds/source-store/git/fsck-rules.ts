@@ -1,5 +1,6 @@
 // Which malformed objects are refused. git's own checks are all errors here, warnings included (`index-pack --strict`), except for the mistakes
-// that old tools really made and that cannot do anything: the text of a commit's header, and file modes with a leading zero.
+// that old tools really made and that cannot do anything: the text of a commit's header, and file modes with a leading zero. What git only notes is
+// let through, such as .gitattributes as a link, which no checkout follows.
 // Source: https://git-scm.com/docs/git-fsck#_fsck_messages ; the same kind of list as GitLab's (https://docs.gitlab.com/administration/gitaly/consistency_checks/)
 
 /**
