@@ -44,7 +44,13 @@ export const brokerRights: readonly Right[] = [
   },
 
   { place: 'application', group: github, resources: ['installations'], verbs: ['create', 'delete'], usedBy: [onboarding] },
-  { place: 'application', group: github, resources: ['installations', 'repositorygrants'], verbs: ['patch'], usedBy: [wakes] },
+  {
+    place: 'application',
+    group: github,
+    resources: ['installations', 'repositorygrants'],
+    verbs: ['patch'],
+    usedBy: [wakes, onboarding],
+  },
   ...followerKinds.map(
     ({ group, plural }): Right => ({ place: 'application', group, resources: [plural], verbs: ['patch'], usedBy: [wakes] }),
   ),

@@ -48,3 +48,21 @@ test('an onboarding that was recorded but not finished is recorded once', async 
   await advanceOnboarding(deps, { ...written, id: 'two' })
   expect(recorded.map(({ details }) => details['onboarding'])).toEqual(['one', 'two'])
 })
+
+test('an owner who proves the same binding again has it checked at once', async () => {
+  const { intent, installationId } = written
+  const patches: unknown[] = []
+  const existing = { metadata: { uid: 'u' }, spec: { ...intent, installationId } }
+  const namespace = { metadata: { labels: { 'sekisho.dev/tenant': 'acme' } } }
+  const deps = {
+    log: silentLog,
+    audit: { appendOnce: async () => {} },
+    onboardings: { move: async () => {} },
+    kube: {
+      get: async ({ kind }: { readonly kind: string }) => (kind === 'Namespace' ? namespace : existing),
+      mergePatch: async (_type: unknown, _key: unknown, patch: unknown) => patches.push(patch),
+    },
+  } as unknown as StepDeps
+  expect(await advanceOnboarding(deps, { ...written, state: 'tenant-written' })).toBe('finished')
+  expect(patches).toEqual([{ metadata: { annotations: { 'sekisho.dev/wake': '2026-01-01T00:00:00.000Z/one' } } }])
+})

@@ -4,7 +4,7 @@
 import type { TenantAuditRecord } from '../../api/audit-event.ts'
 import { namespaces } from '../../api/builtin/index.ts'
 import { type Installation, installation } from '../../api/github/installation.ts'
-import { buildNamespaceOf, labels, userSubject } from '../../api/names.ts'
+import { buildNamespaceOf, labels, userSubject, wakeAnnotation, wakeText } from '../../api/names.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
@@ -106,6 +106,11 @@ async function writeInstallation(deps: StepDeps, onboarding: NamedOnboarding): P
   } else if (!isSameBinding(existing, onboarding)) {
     await replaceInstallation(deps, onboarding, existing)
     return 'waiting'
+  } else {
+    // The controllers ask GitHub at once: they may have found that this person was no owner.
+    const receivedAt = new Date(intent.proof.provedAt)
+    const wake = wakeText({ receivedAt, deliveryId: onboarding.id, pullRequest: undefined })
+    await deps.kube.mergePatch(installation, key, { metadata: { annotations: { [wakeAnnotation]: wake } } }, manager)
   }
   await deps.onboardings.move(onboarding, 'installation-written')
   return 'written'

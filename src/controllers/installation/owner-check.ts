@@ -8,6 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { GitHubApp } from '../../token-desk/app-clients.ts'
 import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../token-desk/single-use-token.ts'
+import { type Names, notOwner, ownership } from './ownership.ts'
 
 /** GitHub's answer about the person in `spec.boundBy`. */
 export type OwnerAnswer =
@@ -65,16 +66,17 @@ async function membership(deps: OwnerCheckDeps, subject: OwnerSubject, token: Se
   const { log, clock, fetch } = deps
   const clientDeps = { endpoints: app.endpoints, token, log, clock, ...(fetch === undefined ? {} : { fetch }) }
   const { boundBy } = object.spec
-  const { account } = installation
-  const notOwner = (what: string): OwnerAnswer => ({
-    kind: 'not-owner',
-    message: `${boundBy.login} (id ${boundBy.id}) ${what} ${account.login}: an owner must onboard the organisation again`,
+  const people = createRepositoryClient(clientDeps)
+  const organizations = createOrganizationClient(clientDeps)
+  const { installationId } = object.spec
+  const names = async (organization: string | undefined): Promise<Names> => ({
+    organization: organization ?? (await app.client.installation(installationId))?.account.login,
+    person: (await people.userById(boundBy.id))?.login,
   })
-  const person = await createRepositoryClient(clientDeps).userById(boundBy.id)
-  if (person === undefined) return notOwner('is no longer on GitHub and cannot own')
-  const found = await createOrganizationClient(clientDeps).membership(account.login, person.login)
-  const same = found?.organizationId === account.id && found.userId === boundBy.id
-  if (!found || !same) return notOwner('is no longer a member of')
-  if (found.state !== 'active' || found.role !== 'admin') return notOwner('is no longer an owner of')
-  return { kind: 'owner' }
+  const ids = { organization: installation.account.id, person: boundBy.id }
+  const found = await ownership({ names, membership: organizations.membership }, ids, installation.account.login)
+  if (found === 'owner') return { kind: 'owner' }
+  const { login } = installation.account
+  const message = `${boundBy.login} (id ${boundBy.id}) ${notOwner[found]} ${login}: an owner must onboard the organisation again`
+  return { kind: 'not-owner', message }
 }
