@@ -22,6 +22,7 @@ import { endpointWriters } from './network/endpoint-writers.ts'
 import { ingressContent, ingressWriters } from './network/ingress-writers.ts'
 import { serviceAddresses } from './network/service-addresses.ts'
 import { servicePorts } from './network/service-ports.ts'
+import { serviceProxy } from './network/service-proxy.ts'
 import { ownNamespaces } from './own/own-namespaces.ts'
 import { ownPodDeletions } from './own/own-pod-deletions.ts'
 import { ownRoleBindings } from './own/own-role-bindings.ts'
@@ -74,6 +75,7 @@ export const rules: readonly Rule[] = [
   reservedMetadata,
   serviceAddresses,
   servicePorts,
+  serviceProxy,
   endpointWriters,
   ingressWriters,
   ingressContent,

@@ -186,7 +186,15 @@ const clusterWide: readonly Right[] = [
     group: '',
     resources: ['services', 'persistentvolumeclaims'],
     verbs: cached,
-    usedBy: [applicationCaches],
+    usedBy: [applicationCaches, controllerOf('service-proxy')],
+  },
+  // How many endpoints the Services of a tenant have. Of each slice only their number is kept.
+  {
+    place: 'cluster',
+    group: 'discovery.k8s.io',
+    resources: ['endpointslices'],
+    verbs: cached,
+    usedBy: [controllerOf('service-proxy')],
   },
   {
     place: 'cluster',

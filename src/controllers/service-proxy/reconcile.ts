@@ -1,0 +1,72 @@
+// Sets the label that takes a Service away from kube-proxy on those beyond the bound of their tenant, and takes it off when they fit again. The only file
+// here that writes, and it writes nothing but this label. It never creates a Service, and never changes another one of that name.
+import { type Service, services } from '../../api/builtin/index.ts'
+import type { ObjectKey } from '../../api/resource.ts'
+import { serviceProxyLabel, tooManyEndpoints } from '../../api/service-proxy.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { isGone } from '../../kube/client/errors.ts'
+import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import type { EventRecorder } from '../../kube/object/events.ts'
+import type { KeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
+import { decide } from './decide.ts'
+import { type GatherDeps, gather } from './gather.ts'
+import { eventOf } from './messages.ts'
+import type { OwnWrites } from './own-writes.ts'
+
+export type ServiceProxyDeps = Pick<GatherDeps, 'servicesIn' | 'slicesIn'> & {
+  readonly client: Pick<KubeClient, 'apply' | 'mergePatch'>
+  readonly tenants: Pick<Cache<Tenant>, 'get'>
+  readonly ownWrites: OwnWrites
+  /** By namespace: how often labels are taken off. Setting one waits for nothing, and a Service gets it again only after it was taken off. */
+  readonly releases: KeyedBuckets
+  readonly events: Pick<EventRecorder, 'record'>
+}
+
+const fieldManager = 'sekisho.dev/service-proxy'
+
+/** Idempotent: a second run writes nothing. The key is that of a Tenant. */
+export async function reconcileServiceProxy(
+  deps: ServiceProxyDeps,
+  { key, signal }: Pick<ReconcileContext, 'key' | 'signal'>,
+): Promise<Outcome> {
+  const tenant = deps.tenants.get(key)
+  if (tenant === undefined) return done
+  const { namespace } = tenant.spec
+  const facts = gather({ ...deps, latest: deps.ownWrites.latest }, tenant)
+  const decision = decide(facts)
+  for (const change of decision.changes) {
+    signal.throwIfAborted()
+    const wait = change.beyond ? 0 : deps.releases.take(namespace)
+    if (wait > 0) return requeueAfter(wait)
+    const { name, uid } = change.service
+    const written = await (change.beyond ? setLabel : removeLabel)(deps, { namespace, name }, uid)
+    if (written === undefined) continue
+    deps.ownWrites.written(written)
+    deps.events.record(written, eventOf(change, decision, facts))
+  }
+  return done
+}
+
+/** Undefined when the Service is gone. */
+async function setLabel({ client }: ServiceProxyDeps, key: ObjectKey, uid: string): Promise<Service | undefined> {
+  const { apiVersion, kind } = services
+  const metadata = { ...key, uid, labels: { [serviceProxyLabel]: tooManyEndpoints } }
+  try {
+    return await client.apply(services, { apiVersion, kind, metadata }, { fieldManager, force: true })
+  } catch (error) {
+    if (isGone(error)) return undefined
+    throw error
+  }
+}
+
+/** Not by an apply: whoever applied the same label would keep it there. Undefined when the Service is gone. */
+async function removeLabel({ client }: ServiceProxyDeps, key: ObjectKey, uid: string): Promise<Service | undefined> {
+  try {
+    return await client.mergePatch(services, key, { metadata: { uid, labels: { [serviceProxyLabel]: null } } }, { fieldManager })
+  } catch (error) {
+    if (isGone(error)) return undefined
+    throw error
+  }
+}
