@@ -69,3 +69,29 @@ test('keeping twice is keeping once, and what is kept is bounded', () => {
     }),
   )
 })
+
+test('of an EndpointSlice the number of its endpoints and the name of its Service are kept, also when it is kept again', () => {
+  const labels = { 'kubernetes.io/service-name': 'web', 'example.com/other': long }
+  const endpoints = Array.from({ length: 100 }, (_, at) => ({ addresses: [`192.0.2.${at}`], conditions: { ready: at > 3 } }))
+  const metadata = { name: 'web-1', namespace: 'acme', uid: 'u', resourceVersion: '7', labels, generation: 3 }
+  const slice = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata, addressType: 'IPv4', endpoints }
+  const kept = keptObject<KubeObject>(slice)
+  expect(kept).toEqual({
+    ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', endpointCount: 100 },
+    metadata: {
+      name: 'web-1',
+      namespace: 'acme',
+      uid: 'u',
+      resourceVersion: '7',
+      labels: { 'kubernetes.io/service-name': 'web' },
+    },
+  })
+  expect(keptObject(kept)).toEqual(kept)
+  expect(keptObject<KubeObject>({ ...slice, endpoints: null } as KubeObject)).toMatchObject({ endpointCount: 0 })
+})
+
+test('large metadata keeps the label by which a Service is taken away from kube-proxy', () => {
+  const labels = { ...many(5000, at => [`l-${at}`, 'v']), 'service.kubernetes.io/service-proxy-name': 'other' }
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'a', labels } }
+  expect(keptObject(service).metadata.labels).toEqual({ 'service.kubernetes.io/service-proxy-name': 'other' })
+})
