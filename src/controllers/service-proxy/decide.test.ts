@@ -10,6 +10,7 @@ const service = (name: string, changes: Partial<ServiceFacts> = {}): ServiceFact
   ofApplication: false,
   ports: 4,
   endpoints: 200,
+  counted: true,
   proxied: true,
   labelled: false,
   ...changes,
@@ -78,6 +79,7 @@ const anyService = fc.record({
   ofApplication: fc.boolean(),
   ports: fc.nat({ max: 4 }),
   endpoints: fc.nat({ max: 300 }),
+  counted: fc.boolean(),
   proxied: fc.boolean(),
   labelled: fc.boolean(),
 })

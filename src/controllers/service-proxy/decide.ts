@@ -9,8 +9,10 @@ export type ServiceFacts = {
   /** Rendered for an Application. */
   readonly ofApplication: boolean
   readonly ports: number
-  /** Of its EndpointSlices, ready or not: those that are not ready may become so at any time. */
+  /** Of its EndpointSlices, ready or not: those that are not ready may become so at any time. Until Kubernetes has made one, the most that it may have. */
   readonly endpoints: number
+  /** Whether Kubernetes has made EndpointSlices for it. */
+  readonly counted: boolean
   /** Kube-proxy of the nodes programs it when it has no such label: not for headless Services, nor for those that another proxy serves. */
   readonly proxied: boolean
   /** Whether the platform's label is on it. */

@@ -1,6 +1,13 @@
 // Wires the controller that keeps a tenant's Services within the bound on ports × endpoints: its keys are Tenants, and every change of a Service or of
 // the number of endpoints behind one wakes the tenant of the namespace. Decides nothing.
-import { type CountedEndpointSlice, countedEndpointSlices, type Service, services } from '../../api/builtin/index.ts'
+import {
+  type CountedEndpointSlice,
+  countedEndpointSlices,
+  resourceQuotas,
+  type Service,
+  services,
+} from '../../api/builtin/index.ts'
+import { labels } from '../../api/names.ts'
 import { type KubeObject, keyOf, type ObjectKey } from '../../api/resource.ts'
 import { serviceProxyLabel, tooManyEndpoints } from '../../api/service-proxy.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
@@ -39,11 +46,14 @@ export function createServiceProxyController(deps: ServiceProxyControllerDeps): 
     tenants: manager.cache(tenant),
     services: manager.cache(services),
     slices: manager.cache(countedEndpointSlices, proxiedSlices),
+    // The cache of the Tenant controller.
+    quotas: manager.cache(resourceQuotas, { labelSelector: labels.tenant }),
   }
   const tenantsIn = tenantsByNamespace(caches.tenants)
   caches.services.addIndex(byNamespace, namespaceOf)
   caches.services.addIndex(byLabel, ({ metadata }) => [metadata.labels?.[serviceProxyLabel] ?? ''])
   caches.slices.addIndex(byNamespace, namespaceOf)
+  caches.quotas.addIndex(byNamespace, namespaceOf)
   deps.countedBy?.(() => caches.services.byIndex(byLabel, tooManyEndpoints).length)
   const tenantsOf = (object: KubeObject): readonly ObjectKey[] => tenantsIn(object.metadata.namespace ?? '').map(keyOf)
   const reconciling = {
@@ -51,6 +61,7 @@ export function createServiceProxyController(deps: ServiceProxyControllerDeps): 
     tenants: caches.tenants,
     servicesIn: (namespace: string): readonly Service[] => caches.services.byIndex(byNamespace, namespace),
     slicesIn: (namespace: string): readonly CountedEndpointSlice[] => caches.slices.byIndex(byNamespace, namespace),
+    quotasIn: (namespace: string) => caches.quotas.byIndex(byNamespace, namespace),
     ownWrites: createOwnWrites(),
     releases: createKeyedBuckets(releases, clock),
     events,

@@ -12,7 +12,8 @@ export function eventOf({ service, beyond }: Change, { pairs }: Decision, { most
       reason: 'EndpointsWithinBound',
       message: `the Services of the namespace have at most ${figure(mostPairs)} pairs of port and endpoint with this one again: its cluster IP answers`,
     }
-  const own = `this one has ${service.ports} ports × ${service.endpoints} endpoints = ${figure(service.ports * service.endpoints)}`
+  const most = service.counted ? '' : 'up to '
+  const own = `this one has ${most}${service.ports} ports × ${service.endpoints} endpoints = ${figure(service.ports * service.endpoints)}`
   return {
     type: 'Warning',
     reason: 'TooManyEndpoints',

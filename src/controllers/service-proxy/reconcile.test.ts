@@ -1,6 +1,6 @@
 // What the controller writes, and how often: every label once, also while the cache does not show it yet.
 import { expect, test } from 'vitest'
-import type { CountedEndpointSlice, Service } from '../../api/builtin/index.ts'
+import type { CountedEndpointSlice, ResourceQuota, Service } from '../../api/builtin/index.ts'
 import { serviceProxyLabel, tooManyEndpoints } from '../../api/service-proxy.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { KubeError } from '../../kube/client/errors.ts'
@@ -13,13 +13,15 @@ import { reconcileServiceProxy } from './reconcile.ts'
 const tenant = { metadata: { name: 'acme' }, spec: { namespace: 'acme' } } as unknown as Tenant
 const ports = Array.from({ length: 4 }, (_, index) => ({ port: index + 1 }))
 
+const spec = { selector: { app: 'x' }, ports }
+
 function serviceNamed(name: string, labels: Readonly<Record<string, string>> = {}): Service {
   const metadata = { name, namespace: 'acme', uid: `uid-${name}`, resourceVersion: '1', labels }
   return {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { ...metadata, creationTimestamp: '2026-01-01T00:00:00Z' },
-    spec: { ports },
+    spec,
   }
 }
 
@@ -28,7 +30,13 @@ function sliceOf(service: string, endpointCount: number): CountedEndpointSlice {
   return { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata, endpointCount }
 }
 
-function setUp(state: { services: readonly Service[]; slices: readonly CountedEndpointSlice[] }, gone: readonly string[] = []) {
+function quotaOf(pods: string): ResourceQuota {
+  return { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q' }, status: { used: { pods } } }
+}
+
+type State = { readonly services: readonly Service[]; readonly slices: readonly CountedEndpointSlice[]; readonly pods?: string }
+
+function setUp(state: State, gone: readonly string[] = []) {
   const writes: string[] = []
   const events: string[] = []
   let version = 1
@@ -49,6 +57,7 @@ function setUp(state: { services: readonly Service[]; slices: readonly CountedEn
     tenants: { get: () => tenant },
     servicesIn: () => state.services,
     slicesIn: () => state.slices,
+    quotasIn: () => [quotaOf('0'), quotaOf(state.pods ?? '0')],
     ownWrites: createOwnWrites(),
     releases: createKeyedBuckets({ burst: 1, millisecondsPerToken: 3000 }, clock),
     events: { record: (_object: unknown, event: ObjectEvent) => void events.push(`${event.reason}: ${event.message}`) },
@@ -89,4 +98,15 @@ test('goes on when a Service is gone', async () => {
   const { run, writes } = setUp({ services, slices: [sliceOf('a', 1001), sliceOf('b', 1001)] }, ['a'])
   await run()
   expect(writes).toEqual(['apply b uid-b'])
+})
+
+test('until Kubernetes has counted the endpoints of a Service, all pods of the namespace may be behind it', async () => {
+  const services = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(name => serviceNamed(name))
+  const bare = { ...serviceNamed('bare'), spec: { ports } }
+  const { run, writes, events } = setUp({ services: [...services, bare], slices: [sliceOf('g', 0)], pods: '200' })
+  await run()
+  expect(writes).toEqual(['apply f uid-f'])
+  expect(events).toEqual([
+    expect.stringContaining('4,800 pairs of port and endpoint, at most 4,000 are served, and this one has up to 4 ports × 200'),
+  ])
 })

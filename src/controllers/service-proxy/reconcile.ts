@@ -15,7 +15,7 @@ import { type GatherDeps, gather } from './gather.ts'
 import { eventOf } from './messages.ts'
 import type { OwnWrites } from './own-writes.ts'
 
-export type ServiceProxyDeps = Pick<GatherDeps, 'servicesIn' | 'slicesIn'> & {
+export type ServiceProxyDeps = Pick<GatherDeps, 'servicesIn' | 'slicesIn' | 'quotasIn'> & {
   readonly client: Pick<KubeClient, 'apply' | 'mergePatch'>
   readonly tenants: Pick<Cache<Tenant>, 'get'>
   readonly ownWrites: OwnWrites
