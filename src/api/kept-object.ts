@@ -4,7 +4,7 @@
 // Releases and runs one. Of an EndpointSlice only the number of its endpoints is kept. Pure.
 import { type CountedEndpointSlice, type EndpointSlice, serviceNameLabel } from './builtin/networking.ts'
 import type { KubeObject, ObjectMeta } from './resource.ts'
-import { serviceProxyLabel } from './service-proxy.ts'
+import { serviceProxyLabel } from './tenancy/service-proxy.ts'
 
 const mostMetadata = 16 * 1024
 const mostEntries = 20

@@ -3,7 +3,7 @@
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type CoreEvent, endpointSlices, events, pods, type Service, services } from '../../src/api/builtin/index.ts'
 import { labels } from '../../src/api/names.ts'
-import { serviceProxyLabel, tooManyEndpoints } from '../../src/api/service-proxy.ts'
+import { serviceProxyLabel, tooManyEndpoints } from '../../src/api/tenancy/service-proxy.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { createServiceProxyController } from '../../src/controllers/service-proxy/index.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'

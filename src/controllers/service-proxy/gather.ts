@@ -1,8 +1,8 @@
 // What must be known about the Services of a tenant's namespace: from the caches, and from this process's own writes that they do not show yet.
 import { type CountedEndpointSlice, type ResourceQuota, type Service, serviceNameLabel } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
-import { mostEndpointPairs, mostServicePorts, serviceProxyLabel, tooManyEndpoints } from '../../api/service-proxy.ts'
 import { defaultResources } from '../../api/tenancy/resource-limits.ts'
+import { mostEndpointPairs, mostServicePorts, serviceProxyLabel, tooManyEndpoints } from '../../api/tenancy/service-proxy.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Facts, ServiceFacts } from './decide.ts'
 

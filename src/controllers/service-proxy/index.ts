@@ -9,7 +9,7 @@ import {
 } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
 import { type KubeObject, keyOf, type ObjectKey } from '../../api/resource.ts'
-import { serviceProxyLabel, tooManyEndpoints } from '../../api/service-proxy.ts'
+import { serviceProxyLabel, tooManyEndpoints } from '../../api/tenancy/service-proxy.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'

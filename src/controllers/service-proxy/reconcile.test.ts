@@ -1,7 +1,7 @@
 // What the controller writes, and how often: every label once, also while the cache does not show it yet.
 import { expect, test } from 'vitest'
 import type { CountedEndpointSlice, ResourceQuota, Service } from '../../api/builtin/index.ts'
-import { serviceProxyLabel, tooManyEndpoints } from '../../api/service-proxy.ts'
+import { serviceProxyLabel, tooManyEndpoints } from '../../api/tenancy/service-proxy.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { KubeError } from '../../kube/client/errors.ts'
 import type { ObjectEvent } from '../../kube/object/events.ts'

@@ -2,7 +2,7 @@
 // here that writes, and it writes nothing but this label. It never creates a Service, and never changes another one of that name.
 import { type Service, services } from '../../api/builtin/index.ts'
 import type { ObjectKey } from '../../api/resource.ts'
-import { serviceProxyLabel, tooManyEndpoints } from '../../api/service-proxy.ts'
+import { serviceProxyLabel, tooManyEndpoints } from '../../api/tenancy/service-proxy.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
@@ -10,7 +10,7 @@ import { isGone } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { KeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
-import { decide } from './decide.ts'
+import { type Change, decide } from './decide.ts'
 import { type GatherDeps, gather } from './gather.ts'
 import { eventOf } from './messages.ts'
 import type { OwnWrites } from './own-writes.ts'
@@ -25,6 +25,8 @@ export type ServiceProxyDeps = Pick<GatherDeps, 'servicesIn' | 'slicesIn' | 'quo
 }
 
 const fieldManager = 'sekisho.dev/service-proxy'
+/** Kubernetes writes slices from five workers: one label after the other would not keep up with a burst. */
+const writesAtOnce = 10
 
 /** Idempotent: a second run writes nothing. The key is that of a Tenant. */
 export async function reconcileServiceProxy(
@@ -36,15 +38,23 @@ export async function reconcileServiceProxy(
   const { namespace } = tenant.spec
   const facts = gather({ ...deps, latest: deps.ownWrites.latest }, tenant)
   const decision = decide(facts)
-  for (const change of decision.changes) {
-    signal.throwIfAborted()
-    const wait = change.beyond ? 0 : deps.releases.take(namespace)
-    if (wait > 0) return requeueAfter(wait)
-    const { name, uid } = change.service
-    const written = await (change.beyond ? setLabel : removeLabel)(deps, { namespace, name }, uid)
-    if (written === undefined) continue
+  const keyOf = ({ service }: Change): ObjectKey => ({ namespace, name: service.name })
+  const record = (change: Change, written: Service | undefined): void => {
+    if (written === undefined) return
     deps.ownWrites.written(written)
     deps.events.record(written, eventOf(change, decision, facts))
+  }
+  const beyond = decision.changes.filter(change => change.beyond)
+  for (let next = 0; next < beyond.length; next += writesAtOnce) {
+    signal.throwIfAborted()
+    const some = beyond.slice(next, next + writesAtOnce)
+    await Promise.all(some.map(async change => record(change, await setLabel(deps, keyOf(change), change.service.uid))))
+  }
+  for (const change of decision.changes.slice(beyond.length)) {
+    signal.throwIfAborted()
+    const wait = deps.releases.take(namespace)
+    if (wait > 0) return requeueAfter(wait)
+    record(change, await removeLabel(deps, keyOf(change), change.service.uid))
   }
   return done
 }

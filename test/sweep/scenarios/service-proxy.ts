@@ -3,7 +3,7 @@
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { endpointSlices, services } from '../../../src/api/builtin/index.ts'
 import { labels } from '../../../src/api/names.ts'
-import { serviceProxyLabel, tooManyEndpoints } from '../../../src/api/service-proxy.ts'
+import { serviceProxyLabel, tooManyEndpoints } from '../../../src/api/tenancy/service-proxy.ts'
 import type { Environment } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { settleTenant } from './tenant.ts'

@@ -1,7 +1,7 @@
 // The label by which the platform takes a Service beyond a tenant's bound away from kube-proxy (docs/adr/0062-bound-on-ports-times-endpoints.md). Whoever
 // could remove it would make every node program the Service again. EndpointSlices get it from their Service, by Kubernetes' controller alone: rule
 // endpoint-writers.
-import { serviceProxyLabel } from '../../../api/service-proxy.ts'
+import { serviceProxyLabel } from '../../../api/tenancy/service-proxy.ts'
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { celList, celText, type Rule } from '../../rule.ts'
 
