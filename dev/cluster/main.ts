@@ -1,19 +1,23 @@
-// The command line of the local cluster: up, build, down, status, doctor, env. Progress goes to standard error, results to standard output.
+// The command line of the local cluster: up, build, gvisor, down, status, doctor, env. Progress goes to standard error, results to standard output.
 import { parseArgs } from 'node:util'
 import { ensureAll } from './binaries/ensure-all.ts'
 import { print, printUsage, runCommandLine } from './command-line.ts'
+import { createAdminClient } from './control-plane/admin-client.ts'
+import { readKubeconfig } from './control-plane/kubeconfig.ts'
 import { gatherFacts } from './doctor/gather.ts'
 import { findings, findingsTable } from './doctor/requirements.ts'
 import { down } from './down.ts'
 import { environmentLines } from './environment.ts'
+import { addGvisor } from './node/runtime/gvisor.ts'
 import { standardErrorProgress } from './progress.ts'
-import { readClusterSettings } from './settings.ts'
+import { adminKubeconfig, readClusterSettings } from './settings.ts'
 import { clusterStatus, statusText } from './status.ts'
 import { up } from './up.ts'
 
 const usage = `usage: node dev/cluster/main.ts <command>
   up [--control-plane-only]  start the local Kubernetes; on a running cluster, check and repair it
   build                      fetch or build every program that it needs into the cache; starts nothing
+  gvisor                     let pods of the running cluster use gVisor, by the RuntimeClass gvisor
   down [--keep-state]        stop it and undo its changes to this host
   status [--json]            show what is running
   doctor [--json]            check this machine for what is needed and show how to install it
@@ -44,6 +48,12 @@ async function run(args: string[]): Promise<number> {
     case 'build':
       await progress.step('programs of the cluster', () => ensureAll({ settings, progress }))
       return 0
+    case 'gvisor': {
+      const client = createAdminClient(await readKubeconfig(adminKubeconfig(settings)))
+      await progress.step('gVisor', () => addGvisor({ settings, progress }, client)).finally(client.close)
+      print('RuntimeClass gvisor\n')
+      return 0
+    }
     case 'down':
       await progress.step('cluster down', () => down({ settings, progress, keepState: values['keep-state'] }))
       return 0

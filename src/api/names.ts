@@ -42,6 +42,9 @@ export const labels = {
   namespacePurpose: `${domain}/purpose`,
   /** On both namespaces of a tenant: the first of its user ids on the nodes (src/lib/limits/user-range.ts). */
   firstUser: `${domain}/first-user`,
+  /** On both namespaces of a tenant: the RuntimeClass of their pods, and that of the pods of isolated Applications (Tenant.spec.runtimeClass). */
+  runtimeClass: `${domain}/runtime-class`,
+  isolatedRuntimeClass: `${domain}/isolated-runtime-class`,
   application: `${domain}/application`,
   process: `${domain}/process`,
   /** On a release job and its pods: the number of the release. */
@@ -123,6 +126,13 @@ export const restartedAnnotation = `${domain}/restarted-at`
 
 /** The ConfigMap in the platform's namespace with the public key that values of AppSecrets are sealed to, and the field of it. */
 export const appSecretsKeyMap = { name: 'sekisho-app-secrets-key', field: 'key.json' } as const
+
+/** On a namespace of a tenant, beside the labels of the same names: the keys of the taints that a RuntimeClass tolerates, separated by commas. */
+export const runtimeTaintsAnnotation = `${domain}/runtime-class-taints`
+export const isolatedRuntimeTaintsAnnotation = `${domain}/isolated-runtime-class-taints`
+
+/** On pod templates of Applications: the RuntimeClass that the platform gives their pods, so that a change of it replaces the pods. */
+export const runtimeClassAnnotation = `${domain}/runtime-class`
 
 /** On a Tenant: a platform admin changes its value to revoke the tenant's registry credentials at once and to have new ones made. */
 export const registryGenerationAnnotation = `${domain}/registry-generation`

@@ -143,6 +143,7 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
     network: networkOf(settings, registry.tokenPort),
     certificateAuthorities,
     accounts,
+    runtimeClasses: settings,
     buildsDockerfiles: settings.buildkitImage !== undefined,
   }
   const ingress = { publicUrl: settings.applicationUrl, className: settings.ingressClass, tlsPort: settings.applicationTlsPort }

@@ -18,7 +18,7 @@ import {
 } from '../lib/config.ts'
 import { type FollowedRegistry, followedRegistry } from '../registry/followed-tags/followed-registry.ts'
 import { redirectAnnotationsSetting } from './application/domains/redirect-setting.ts'
-import { metadataRanges, networkSettings, registryRange } from './tenant/index.ts'
+import { metadataRanges, networkSettings, registryRange, runtimeSettings } from './tenant/index.ts'
 
 /** Refuses an item of a list that has another form than `form` describes. */
 function matching(pattern: RegExp, form: string): (item: string) => string {
@@ -288,6 +288,7 @@ export const controllersSettings = {
     { minimum: 10, maximum: 86_400, default: '300' },
   ),
   ...networkSettings,
+  ...runtimeSettings,
 }
 
 export type ControllersSettings = ReturnType<typeof readControllersSettings>

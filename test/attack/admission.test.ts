@@ -22,6 +22,7 @@ import { builtImageRows } from './rows/built-image-rows.ts'
 import { ownRows } from './rows/own-rows.ts'
 import { podDeletionRows } from './rows/pod-end-rows.ts'
 import type { Row } from './rows/row.ts'
+import { runtimeClassRows } from './rows/runtime-class-rows.ts'
 import { userRows } from './rows/user-rows.ts'
 
 const { authorityPem, pair } = await webhookCertificate()
@@ -241,38 +242,70 @@ describe('the image of an Application that a RemoteSync builds', () => {
   })
 })
 
-describe('the users of the pods of tenants', () => {
-  const ours = formOf('production').policies.filter(({ metadata }) => metadata.name === 'sekisho-pod-users')
-  const refusals = userRows.filter(row => row.expected !== 'allowed')
-  const podOf = async (spec: object): Promise<unknown> => {
-    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'moved' }, spec }
-    return (await cluster.admin.call('POST', '/api/v1/namespaces/acme/pods?dryRun=All', pod)) as { readonly spec: unknown }
-  }
+/** What the API server makes of the pod of a person in the namespace. */
+async function createdPod(namespace: string, spec: object, labels: object = {}): Promise<unknown> {
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'created', labels }, spec }
+  return cluster.admin.call('POST', `/api/v1/namespaces/${namespace}/pods?dryRun=All`, pod)
+}
 
-  test('are those of the tenant’s range: ids of images are moved into it, others are refused', async () => {
+describe.each([
+  { name: 'sekisho-pod-users', rows: userRows, changes: movedUsers },
+  { name: 'sekisho-pod-runtime-class', rows: runtimeClassRows, changes: addedClasses },
+])('$name, which changes pods and refuses others', ({ name, rows, changes }) => {
+  const ours = formOf('production').policies.filter(({ metadata }) => metadata.name === name)
+  const [refusals, ordinary] = [rows.filter(row => row.expected !== 'allowed'), rows.filter(row => row.expected === 'allowed')]
+
+  test('is the cause of every refusal, and what it changes passes', async () => {
     expect(ours.map(({ kind }) => kind)).toHaveLength(4)
-    expect(refusedOf(await run(userRows))).toEqual([])
+    expect(refusedOf(await run(rows))).toEqual([])
     for (const manifest of ours) await install(manifest)
     await untilAll('the policy in force', refusals, 'refused')
-    await untilAll('ids are moved', ordinaryUsers, 'allowed')
-    const replies = await run(userRows)
+    await untilAll('pods are changed', ordinary, 'allowed')
+    const replies = await run(rows)
     expect(wrong(replies)).toEqual([])
     expect(unnamed(replies)).toEqual([])
-    const container = { name: 'main', image: 'registry.test/x' }
-    const other = { ...container, name: 'other', securityContext: { runAsUser: 999 } }
-    const named = { containers: [container, other], initContainers: [{ ...other, name: 'init' }] }
-    expect(await podOf({ ...named, securityContext: { runAsUser: 1000, runAsGroup: 1000, fsGroup: 2000 } })).toMatchObject({
-      spec: {
-        securityContext: { runAsUser: first + 1000, runAsGroup: 1000, fsGroup: first + 2000 },
-        containers: [{ name: 'main' }, { name: 'other', securityContext: { runAsUser: first + 999 } }],
-        initContainers: [{ securityContext: { runAsUser: first + 999 } }],
-      },
-    })
-    expect(await podOf({ containers: [container] })).toMatchObject({ spec: { securityContext: { runAsUser: first + 1001 } } })
+    await changes()
     for (const manifest of ours) await uninstall(manifest)
     await untilAll('the policy gone', refusals, 'allowed')
   })
 })
+
+/** Ids of images are moved into the range of the tenant. */
+async function movedUsers(): Promise<void> {
+  const container = { name: 'main', image: 'registry.test/x' }
+  const other = { ...container, name: 'other', securityContext: { runAsUser: 999 } }
+  const named = { containers: [container, other], initContainers: [{ ...other, name: 'init' }] }
+  expect(
+    await createdPod('acme', { ...named, securityContext: { runAsUser: 1000, runAsGroup: 1000, fsGroup: 2000 } }),
+  ).toMatchObject({
+    spec: {
+      securityContext: { runAsUser: first + 1000, runAsGroup: 1000, fsGroup: first + 2000 },
+      containers: [{ name: 'main' }, { name: 'other', securityContext: { runAsUser: first + 999 } }],
+      initContainers: [{ securityContext: { runAsUser: first + 999 } }],
+    },
+  })
+  expect(await createdPod('acme', { containers: [container] })).toMatchObject({
+    spec: { securityContext: { runAsUser: first + 1001 } },
+  })
+}
+
+/** The class of the namespace is set, and Kubernetes adds what belongs to it. */
+async function addedClasses(): Promise<void> {
+  const spec = { containers: [{ name: 'main', image: 'registry.test/x' }] }
+  expect(await createdPod('classed', spec)).toMatchObject({
+    spec: {
+      runtimeClassName: 'kata',
+      overhead: { memory: '64Mi' },
+      nodeSelector: { kata: 'yes' },
+      tolerations: expect.arrayContaining([{ key: 'kata', operator: 'Exists', effect: 'NoSchedule' }]),
+    },
+  })
+  const isolated = { 'sekisho.dev/isolated': 'true' }
+  expect(await createdPod('classed', spec, isolated)).toMatchObject({ spec: { runtimeClassName: 'gvisor' } })
+  expect(await createdPod('half-classed', spec, isolated)).toMatchObject({ spec: { runtimeClassName: 'gvisor' } })
+  const namesNone = { spec: expect.not.objectContaining({ runtimeClassName: expect.anything() }) }
+  for (const namespace of ['half-classed', 'acme', 'other']) expect(await createdPod(namespace, spec)).toMatchObject(namesNone)
+}
 
 describe('the deletion of a pod', () => {
   const { policies } = formOf('production')

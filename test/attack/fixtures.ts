@@ -26,6 +26,7 @@ import { ingressFixtures } from './rows/ingress-rows.ts'
 import { kindFixtures } from './rows/kind-rows.ts'
 import { metadataFixtures } from './rows/metadata-rows.ts'
 import { budgetFixtures, podDeletionFixtures, podEndFixtures } from './rows/pod-end-rows.ts'
+import { runtimeClassFixtures, runtimeClassNamespaces } from './rows/runtime-class-rows.ts'
 import { serviceFixtures } from './rows/service-rows.ts'
 import { volumeFixtures } from './rows/volume-rows.ts'
 
@@ -86,14 +87,15 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     await admin.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', customResourceDefinition(kind))
   await bindRights(admin)
   await admin.call('POST', '/api/v1/namespaces', namespace('sekisho-system'))
-  for (const [name, labels] of [
+  for (const [name, labels, annotations = {}] of [
     ['acme', { ...tenantLabel, ...firstUser, 'sekisho.dev/purpose': 'application' }],
     ['acme-build', { ...tenantLabel, ...firstUser, 'sekisho.dev/purpose': 'build' }],
     // A tenant's that the Tenant controller of this version has not seen yet.
     ['unranged', { ...tenantLabel, 'sekisho.dev/purpose': 'application' }],
     ['other', {}],
+    ...runtimeClassNamespaces.map(([name, labels, annotations]) => [name, { ...tenantLabel, ...labels }, annotations] as const),
   ] as const) {
-    await admin.call('POST', '/api/v1/namespaces', namespace(name, labels))
+    await admin.call('POST', '/api/v1/namespaces', namespace(name, labels, annotations))
     await eventually(`ServiceAccount ${name}/default`, async () => {
       const { status } = await admin.request('GET', `/api/v1/namespaces/${name}/serviceaccounts/default`)
       return status === 200 ? true : undefined
@@ -127,6 +129,8 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
   const deployment = workloads.get('Deployment')
   if (!environment || !pod || !deployment) throw new Error('the objects of the attacks are incomplete')
   await admin.call('POST', pod.path('acme'), pod.object('runner', environment('plain')))
+  for (const one of runtimeClassFixtures) await admin.call('POST', '/apis/node.k8s.io/v1/runtimeclasses', one)
+  await admin.call('POST', pod.path('classed'), pod.object('older', environment('plain')))
   await admin.call('POST', deployment.path('acme'), deployment.object('old', environment('ghtok-held')))
   for (const one of [
     ...serviceFixtures,

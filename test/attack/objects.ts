@@ -19,10 +19,12 @@ export const tenantLabel = { 'sekisho.dev/tenant': 'acme' }
 /** The range of the tenant's user ids. */
 export const firstUser = { 'sekisho.dev/first-user': '1073807360' }
 
-export const namespace = (name: string, labels: Readonly<Record<string, string>> = {}): Body => ({
+type Texts = Readonly<Record<string, string>>
+
+export const namespace = (name: string, labels: Texts = {}, annotations: Texts = {}): Body => ({
   apiVersion: 'v1',
   kind: 'Namespace',
-  metadata: { name, labels },
+  metadata: { name, labels, annotations },
 })
 
 export const tenant = (name: string): Body => ({

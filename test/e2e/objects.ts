@@ -78,6 +78,14 @@ export async function list(admin: AdminClient, kind: string, query = '', namespa
   return answer.items
 }
 
+/** The first user id of the range of acme. */
+export async function firstUserOfTenant(admin: AdminClient): Promise<number> {
+  const { status } = await read(admin, 'tenant/acme')
+  const users = status?.['users'] as { readonly first: number } | undefined
+  if (users === undefined) throw new Error('Tenant acme has no range of user ids')
+  return users.first
+}
+
 export function readyOf(object: Live | undefined): Condition | undefined {
   return object?.status?.conditions?.find(condition => condition.type === 'Ready')
 }

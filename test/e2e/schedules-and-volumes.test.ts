@@ -1,12 +1,13 @@
 // What an Application keeps and what it runs by a schedule, with the scheduler, the kubelet and the CronJob controller of the cluster: a volume outlives
-// pods and the Application, and a schedule runs with its log for the developer. The cluster makes no volumes by itself, so the test brings one of its own.
-import { mkdir, rm } from 'node:fs/promises'
+// pods and the Application, also one that was written before the tenant had user ids of its own; a schedule runs with its log for the developer. The
+// cluster makes no volumes by itself, so the test brings one of its own.
+import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { eventually } from '../../dev/demo/steps.ts'
 import { applicationManifest } from './manifests.ts'
-import { find, list, read, untilReason } from './objects.ts'
+import { find, firstUserOfTenant, forgetObjects, list, read, untilGone, untilReason } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { requestVersion } from './serving.ts'
 
@@ -58,18 +59,30 @@ async function offerVolume(): Promise<void> {
   })
 }
 
+const former = 'e2e-former-user'
+const formerObjects = [`pod/${former}`, `persistentvolumeclaim/${former}`, `secret/${former}`]
+
+async function removeFormer(): Promise<void> {
+  await forgetObjects(platform.admin, formerObjects, 'default')
+  await untilGone(platform.admin, formerObjects, 'default')
+}
+
 async function remove(): Promise<void> {
   await platform.remove([reference])
   await platform.remove([claim])
+  await removeFormer()
 }
 
 beforeAll(async () => {
   platform = await openPlatform(['dave'])
+  image = String((await read(platform.admin, 'application/shop')).status?.['image'])
+})
+
+beforeEach(async () => {
   await remove()
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   await offerVolume()
-  image = String((await read(platform.admin, 'application/shop')).status?.['image'])
 })
 
 afterAll(async () => {
@@ -107,6 +120,73 @@ test('what a process writes to its volume outlives its pods and its Application,
   await untilReason(platform.admin, reference, 'Available')
   expect(await dave(['delete', reference])).toMatchObject({ code: 0 })
   await eventually('the claim is gone', 60, async () => (await find(platform.admin, claim)) === undefined || undefined)
+})
+
+/**
+ * Writes to the volume as the pods of tenants did before tenants had user ids of their own: as 1001 with the group 1000, which the kubelet gave the
+ * volume to. No tenant's namespace takes such a pod.
+ */
+async function writeAsFormerUser(): Promise<void> {
+  const pull: object = await read(platform.admin, 'secret/sekisho-registry-pull')
+  const { data: content, type } = pull as { readonly data: object; readonly type: string }
+  const inDefault = { name: former, namespace: 'default' }
+  const api = '/api/v1/namespaces/default'
+  await platform.admin.call('POST', `${api}/secrets`, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: inDefault,
+    type,
+    data: content,
+  })
+  await platform.admin.call('POST', `${api}/persistentvolumeclaims`, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: inDefault,
+    spec: { storageClassName: 'sekisho-e2e', accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '16Mi' } } },
+  })
+  const script = 'umask 077 && echo former >/data/colours && mkdir /data/folder && touch /data/folder/file'
+  await platform.admin.call('POST', `${api}/pods`, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: inDefault,
+    spec: {
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      imagePullSecrets: [{ name: former }],
+      securityContext: { runAsUser: 1001, fsGroup: 1000, fsGroupChangePolicy: 'OnRootMismatch' },
+      containers: [{ name: 'main', image, command: ['sh', '-c', script], volumeMounts: [{ name: 'data', mountPath: '/data' }] }],
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: former } }],
+    },
+  })
+  await eventually('the former user has written', 60, async () => {
+    const { status } = await read(platform.admin, `pod/${former}`, 'default')
+    if (status?.['phase'] === 'Succeeded') return true
+    throw new Error(JSON.stringify(status))
+  })
+  await removeFormer()
+}
+
+/** As the node sees them: owner, group, and what the group may do. */
+async function ownersOf(...paths: readonly string[]): Promise<readonly (readonly [number, number, number])[]> {
+  const found = await Promise.all(paths.map(path => stat(join(folder, path))))
+  return found.map(({ uid, gid, mode }) => [uid, gid, (mode & 0o070) >> 3] as const)
+}
+
+test('what an earlier user wrote for itself alone can be read and written by the group of the tenant, and stays its own', async () => {
+  await writeAsFormerUser()
+  const paths = ['colours', 'folder', 'folder/file']
+  expect(await ownersOf(...paths)).toEqual(paths.map(() => [1001, 1000, 0]))
+  await offerVolume()
+  await deploy('red')
+  await answers('former\nred\n')
+  const group = (await firstUserOfTenant(platform.admin)) + 1000
+  expect(await ownersOf(...paths)).toEqual([
+    [1001, group, 0o6],
+    [1001, group, 0o7],
+    [1001, group, 0o6],
+  ])
+  await deploy('green')
+  await answers('former\nred\ngreen\n')
 })
 
 test('a schedule runs by itself, shows its log to the developer and runs no pod in between; nothing of it stays after the Application', async () => {

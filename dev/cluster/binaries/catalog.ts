@@ -188,6 +188,17 @@ export const catalog = {
     tags: [],
     coldBuild: '3 minutes on 2 cores',
   },
+  gvisor: {
+    name: 'gvisor',
+    version: '20260224',
+    module: 'gvisor',
+    builds: { runsc: 'gvisor.dev/gvisor/runsc', 'containerd-shim-runsc-v1': 'gvisor.dev/gvisor/shim' },
+    links: {},
+    ldflags: ['-s', '-w'],
+    tags: [],
+    stubs: [{ module: 'github.com/containerd/containerd', file: 'sys/oom_linux.go', stub: 'oom_score.go' }],
+    coldBuild: '2 minutes on 2 cores',
+  },
 } as const satisfies Record<string, CatalogEntry>
 
 /** The names by which a program of this entry can be called. */

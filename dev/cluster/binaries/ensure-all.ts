@@ -2,7 +2,7 @@
 import { type CatalogEntry, catalog } from './catalog.ts'
 import { type BinaryDeps, ensureBinary } from './ensure-binary.ts'
 
-const { lifecycle, kpack, buildkit, ...ofCluster } = catalog
+const { lifecycle, kpack, buildkit, gvisor, ...ofCluster } = catalog
 
 async function inOrder(entries: readonly CatalogEntry[], deps: BinaryDeps): Promise<void> {
   for (const entry of entries) await ensureBinary(entry, deps)
@@ -16,4 +16,6 @@ export function ensureBuildPrograms(deps: BinaryDeps): Promise<void> {
 /** Two at a time: one fetches modules or links while the other compiles. */
 export async function ensureAll(deps: BinaryDeps): Promise<void> {
   await Promise.all([inOrder(Object.values(ofCluster), deps), ensureBuildPrograms(deps)])
+  // Only tests of RuntimeClasses need it.
+  await ensureBinary(gvisor, deps)
 }

@@ -30,7 +30,7 @@ export async function removeRuntimeRemains(clusterFolder: string): Promise<void>
     const target = await readlink(path).catch(() => '')
     if (target.startsWith(`${clusterFolder}/`)) await rm(path, { force: true })
   }
-  for (const stale of ['containerd/state', 'runc', 'cni/leases'])
+  for (const stale of ['containerd/state', 'runc', 'runsc', 'cni/leases'])
     await rm(join(clusterFolder, stale), { recursive: true, force: true })
 }
 

@@ -5,11 +5,12 @@ import { parse } from 'yaml'
 import { readClusterSettings } from '../settings.ts'
 import { extraRoles } from './access.ts'
 import { cniConfiguration } from './cni.ts'
-import { baseSpecification, containerdConfiguration, registryHosts } from './containerd.ts'
 import { kubeletConfiguration } from './kubelet.ts'
 import { nodeLayout } from './layout.ts'
 import { firewallRules } from './network-policies.ts'
 import { hasCondition } from './ready.ts'
+import { baseSpecification, containerdConfiguration, registryHosts } from './runtime/containerd.ts'
+import { gvisorConfiguration } from './runtime/gvisor.ts'
 import { proxyConfiguration } from './scheduling.ts'
 import { corefile, dnsObjects } from './services/coredns.ts'
 import { registryConfiguration } from './services/registry.ts'
@@ -42,6 +43,15 @@ test('a container takes few of the node’s pseudo-terminals, and no resource li
   })
   expect(containerdConfiguration(layout, 'x')).toContain('base_runtime_spec = "/srv/state/cluster/config/')
   expect(() => baseSpecification({})).toThrow('no runtime specification')
+})
+
+test('gVisor is a handler of containerd, whose configuration names its program', () => {
+  const text = containerdConfiguration(layout, 'x')
+  expect(text).toContain('runtimes.gvisor]\nruntime_type = "io.containerd.runsc.v1"')
+  expect(text).toContain('ConfigPath = "/srv/state/cluster/config/runsc.toml"')
+  const ofShim = gvisorConfiguration('/srv/state/cluster', '/cache/gvisor')
+  expect(ofShim).toContain('binary_name = "/cache/gvisor/runsc"')
+  expect(ofShim).toContain('root = "/srv/state/cluster/runsc"')
 })
 
 test('the node may pull from the registry by plain http, but not push', () => {

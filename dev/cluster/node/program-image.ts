@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { AppError } from '../../../src/lib/errors.ts'
 import { goArchitecture } from '../binaries/ensure-binary.ts'
 import { runCommand } from '../run-command.ts'
-import { ctr } from './containerd.ts'
 import { importedImages, type NodeContext } from './layout.ts'
+import { ctr } from './runtime/containerd.ts'
 
 const reproducible = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner']
 

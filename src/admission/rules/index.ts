@@ -28,15 +28,14 @@ import { ownPodDeletions } from './own/own-pod-deletions.ts'
 import { ownRoleBindings } from './own/own-role-bindings.ts'
 import { ownWrites } from './own/own-writes.ts'
 import { buildPods } from './pods/build-pods.ts'
-import { claimTemplates } from './pods/claim-templates.ts'
 import { disruptionBudgets } from './pods/disruption-budgets.ts'
 import { podDeletion } from './pods/pod-deletion.ts'
 import { podEnd } from './pods/pod-end.ts'
 import { podExec } from './pods/pod-exec.ts'
 import { podPlacement } from './pods/pod-placement.ts'
+import { podRuntimeClass } from './pods/pod-runtime-class.ts'
 import { podSources } from './pods/pod-sources.ts'
 import { podUsers } from './pods/pod-users.ts'
-import { volumeClaims } from './pods/volume-claims.ts'
 import { appSecretCopies } from './secrets/app-secret-copies.ts'
 import { platformConfiguration } from './secrets/platform-configuration.ts'
 import { reservedSecrets } from './secrets/reserved-secrets.ts'
@@ -47,6 +46,8 @@ import {
   secretReferences,
   secretReferencesElsewhere,
 } from './secrets/secret-references.ts'
+import { claimTemplates } from './volumes/claim-templates.ts'
+import { volumeClaims } from './volumes/volume-claims.ts'
 
 /** The order decides which refusal is reported when several rules refuse. */
 export const rules: readonly Rule[] = [
@@ -90,7 +91,7 @@ export const rules: readonly Rule[] = [
 ]
 
 /** As policies only, because the webhook cannot know what they read. */
-export const policyRules: readonly PolicyRule[] = [podExec, podDeletion, builtImages, podUsers]
+export const policyRules: readonly PolicyRule[] = [podExec, podDeletion, builtImages, podUsers, podRuntimeClass]
 
 /** About our own identities; as policies only. */
 export const ownRules: readonly PolicyRule[] = [ownNamespaces, ownPodDeletions, ownRoleBindings, ownWrites]

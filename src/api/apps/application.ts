@@ -228,7 +228,8 @@ export const application = defineKind({
     Crashing: 'A process exits soon after its start, or runs out of memory. The message names the command that shows its log.',
     ...releaseReasonTexts,
     CommandNotFound: 'The image does not have the program of a process, or no shell. The message names it.',
-    ImageRunsAsRoot: 'The image runs as root, which pods of tenants must not. Set `USER` in its Dockerfile.',
+    ImageRunsAsRoot:
+      'A pod that is older than the user ids of tenants cannot start, because its image runs as root. Restart the Application: new pods run as a user of the tenant.',
     EnvironmentIncomplete:
       'A ConfigMap or AppSecret that `env` or `envFrom` names does not exist, or lacks the key. The message names it.',
     VolumePending: 'A pod waits for a volume. The message names the command that shows why.',

@@ -1,6 +1,6 @@
 // Deployments, from which the state of a rollout is read, what runs or scales by itself beside them, and Leases.
 import type { KubeObject } from '../resource.ts'
-import { namespacedKind } from './resource-type.ts'
+import { clusterKind, namespacedKind } from './resource-type.ts'
 
 export type WorkloadCondition = {
   readonly type: string
@@ -86,3 +86,10 @@ export type Lease = KubeObject & {
   }
 }
 export const leases = namespacedKind<Lease>('coordination.k8s.io/v1', 'Lease', 'leases')
+
+/** How pods of a class run: https://kubernetes.io/docs/concepts/containers/runtime-class/ */
+export type RuntimeClass = KubeObject & {
+  readonly handler: string
+  readonly scheduling?: { readonly tolerations?: readonly { readonly key?: string }[] }
+}
+export const runtimeClasses = clusterKind<RuntimeClass>('node.k8s.io/v1', 'RuntimeClass', 'runtimeclasses')

@@ -128,6 +128,7 @@ const clusterWide: readonly Right[] = [
     verbs: ['get', ...cached, 'create'],
     usedBy: ['src/controllers/tenant/gather.ts', tenantWrites, tenantCaches],
   },
+  { place: 'cluster', group: 'node.k8s.io', resources: ['runtimeclasses'], verbs: cached, usedBy: [controllerOf('tenant')] },
   {
     place: 'cluster',
     group: rbac,

@@ -5,6 +5,7 @@ import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resou
 import { accountField, dnsLabel, numericId, observedWakeField, timestamp } from '../schema/fields.ts'
 import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
 import { resourceLimitsField } from './resource-limits.ts'
+import { runtimeClassesField, runtimeClassFields } from './runtime-classes.ts'
 
 /** What the platform's settings and Tenants may say about kept build logs. */
 export const buildLogBounds = { days: { min: 1, max: 3650 }, megabytes: { min: 64, max: 65_536 } } as const
@@ -74,6 +75,7 @@ export const tenant = defineKind({
           pattern: dnsLabel,
         }),
       ),
+      ...runtimeClassFields,
       limits: optional(
         object(
           {
@@ -156,6 +158,7 @@ export const tenant = defineKind({
         },
       ),
     ),
+    runtimeClasses: runtimeClassesField,
     teamsCheckedAt: optional(timestamp('When GitHub was last asked whether the teams in `spec.roles` exist.')),
     observedWake: observedWakeField,
   },
@@ -174,6 +177,8 @@ export const tenant = defineKind({
     QuotaNotCounted:
       'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
     NoUserRange: 'Every range of user ids belongs to another Tenant. Delete a Tenant that is not used.',
+    RuntimeClassNotUsable:
+      'A RuntimeClass that the Tenant or the platform names does not exist, or cannot be used. No pod of the tenant starts with it; the message has the cure.',
     RegistryCredentialMissing:
       'The image registry has accounts of its own, and a platform admin has not yet created the Secret with the account of this tenant.',
     RightMissing: rightMissingText,
@@ -209,6 +214,7 @@ export const tenantReasons = {
   namespaceHeld: 'NamespaceHeld',
   quotaNotCounted: 'QuotaNotCounted',
   noUserRange: 'NoUserRange',
+  runtimeClassNotUsable: 'RuntimeClassNotUsable',
   registryCredentialMissing: 'RegistryCredentialMissing',
   rightMissing: rightMissingReason,
   rolesResolved: 'TeamsFound',

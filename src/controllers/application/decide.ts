@@ -1,6 +1,6 @@
 // Whether an Application can be rendered, and with which input: checks in order, each with its reason and the cure. Pure.
 import { applicationReasons as reasons } from '../../api/apps/application.ts'
-import { restartedAnnotation } from '../../api/names.ts'
+import { restartedAnnotation, runtimeClassAnnotation } from '../../api/names.ts'
 import { dnsLabel } from '../../api/schema/fields.ts'
 import type { ChartInput, ChartSource } from '../../charts/chart-input.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -157,9 +157,11 @@ function scaled(processes: ChartInput['processes'], replicas: number | undefined
 }
 
 /** A change of any of them replaces the pods. */
-function podAnnotationsOf({ application: { spec }, secrets }: Facts): Pick<ChartInput, 'podAnnotations'> {
+function podAnnotationsOf({ application: { spec }, secrets, tenant }: Facts): Pick<ChartInput, 'podAnnotations'> {
+  const runtimeClass = tenant?.status?.runtimeClasses?.[spec.isolated === true ? 'isolated' : 'applications']
+  const runtime = runtimeClass === undefined ? {} : { [runtimeClassAnnotation]: runtimeClass }
   const restarted = spec.restartedAt === undefined ? {} : { [restartedAnnotation]: spec.restartedAt }
-  const podAnnotations = { ...secretAnnotations(spec, secrets), ...restarted }
+  const podAnnotations = { ...secretAnnotations(spec, secrets), ...restarted, ...runtime }
   return Object.keys(podAnnotations).length === 0 ? {} : { podAnnotations }
 }
 

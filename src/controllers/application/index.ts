@@ -171,7 +171,9 @@ function watchesOf(caches: ApplicationCaches, ingress: IngressAddress, { tags, i
     watches(appSecret, changed => caches.applications.byIndex(secretIndex, keyText(keyOf(changed))).map(keyOf), {
       predicate: partChanged(({ metadata, status }) => [metadata.uid, metadata.deletionTimestamp, status?.version, status?.keys]),
     }),
-    watches(tenant, ofTenant, { predicate: partChanged(({ metadata, status }) => [metadata.uid, status?.namespace]) }),
+    watches(tenant, ofTenant, {
+      predicate: partChanged(({ metadata, status }) => [metadata.uid, status?.namespace, status?.runtimeClasses]),
+    }),
     watches(horizontalPodAutoscalers, applicationOfAutoscaler, { ...labelled, predicate: partChanged(autoscalerFields) }),
     watches(persistentVolumeClaims, applicationOf, labelled),
     watches(pods, applicationOf, { ...labelled, predicate: partChanged(problemFields) }),

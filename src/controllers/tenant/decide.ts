@@ -5,6 +5,7 @@ import { maxUserRanges } from '../../lib/limits/user-range.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import type { TenantCredentials } from '../../registry/tenant-registry.ts'
 import type { Facts } from './gather.ts'
+import type { ChosenClasses } from './runtime/choose-classes.ts'
 
 type TenantRefusal = Refusal & {
   /** Set where nothing wakes the controller when the cause goes away. */
@@ -13,7 +14,12 @@ type TenantRefusal = Refusal & {
 
 /** `imagesAreOpen`: the registry asks for no credential. */
 export type Decision =
-  | { readonly kind: 'fill'; readonly imagesAreOpen?: boolean; readonly firstUser?: number }
+  | {
+      readonly kind: 'fill'
+      readonly imagesAreOpen?: boolean
+      readonly firstUser?: number
+      readonly classes?: ChosenClasses
+    }
   | ({ readonly kind: 'refused' } & TenantRefusal)
 
 const terminatingRetryMilliseconds = 3_000
@@ -59,6 +65,11 @@ export const quotasAreCounted: Check<readonly (ResourceQuota | undefined)[], Ten
   if (quotas.every(isCounted)) return undefined
   const message = 'the cluster has not counted the quota yet: nothing can be created before that'
   return { reason: reasons.quotaNotCounted, message, retryAfterMilliseconds: uncountedRetryMilliseconds }
+}
+
+/** Stops a tenant whose pods cannot start. A change of the RuntimeClass wakes the controller. */
+export function classesAreUsable(problem: string | undefined): TenantRefusal | undefined {
+  return problem === undefined ? undefined : { reason: reasons.runtimeClassNotUsable, message: problem }
 }
 
 /** Stops a tenant without credentials for the registry: its builds could push nothing. Nothing watches the Secret that an admin makes. */

@@ -1,6 +1,7 @@
 // What a Tenant's namespaces contain, whose a namespace is, and when it is ready.
 import { describe, expect, test } from 'vitest'
 import { testNetwork } from '../../../test/fixtures/network.ts'
+import { noClasses } from '../../../test/fixtures/runtime-classes.ts'
 import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { tenantRoleRules } from '../../api/tenancy/tenant-roles.ts'
@@ -12,6 +13,7 @@ import { desiredContents, desiredNamespaces, desiredRights } from './desired.ts'
 import { stateOf } from './gather.ts'
 import { needsApply } from './needs-apply.ts'
 import { desiredBindings } from './role-bindings.ts'
+import { classMarks } from './runtime/choose-classes.ts'
 import { nextStatus } from './status.ts'
 
 const host = 'github.localhost'
@@ -33,7 +35,14 @@ const tenant: Tenant = {
   },
 }
 const accounts = { broker: 'sekisho-broker', controllers: 'sekisho-controllers' }
-const settings = { network: testNetwork, certificateAuthorities: () => 'PEM', accounts, buildsDockerfiles: false }
+const settings = {
+  network: testNetwork,
+  certificateAuthorities: () => 'PEM',
+  accounts,
+  runtimeClasses: noClasses,
+  buildsDockerfiles: false,
+}
+const given = { firstUser, classes: classMarks({}, () => undefined) }
 const credentials = {
   kind: 'credentials',
   build: new SecretString('{"auths":{"r":{"auth":"build"}}}'),
@@ -110,10 +119,7 @@ describe('the bindings of a tenant', () => {
 
 describe('the namespaces of a tenant', () => {
   test('both enforce the restricted Pod Security standard and say what they are for', () => {
-    const labels = desiredNamespaces(tenant, settings, firstUser).map(({ object }) => [
-      object.metadata.name,
-      object.metadata.labels,
-    ])
+    const labels = desiredNamespaces(tenant, settings, given).map(({ object }) => [object.metadata.name, object.metadata.labels])
     for (const [, found] of labels)
       expect(found).toMatchObject({
         'pod-security.kubernetes.io/enforce': 'restricted',
@@ -128,7 +134,7 @@ describe('the namespaces of a tenant', () => {
 
   test('the build namespace leaves its pods to the policy build-pods, and opens its network to them, where Dockerfiles are built', () => {
     const building = { ...settings, buildsDockerfiles: true }
-    const levels = desiredNamespaces(tenant, building, firstUser).map(
+    const levels = desiredNamespaces(tenant, building, given).map(
       ({ object }) => (object.metadata.labels as Record<string, string>)['pod-security.kubernetes.io/enforce'],
     )
     expect(levels).toEqual(['restricted', 'privileged'])
@@ -225,7 +231,7 @@ describe('the namespaces of a tenant', () => {
   })
 
   test('are controlled by the Tenant, and so is everything in them', () => {
-    for (const { object } of [...desiredNamespaces(tenant, settings, firstUser), ...desiredRights(tenant, accounts), ...contents])
+    for (const { object } of [...desiredNamespaces(tenant, settings, given), ...desiredRights(tenant, accounts), ...contents])
       expect(object.metadata.ownerReferences).toMatchObject([{ kind: 'Tenant', uid: 'tenant-uid', controller: true }])
   })
 })

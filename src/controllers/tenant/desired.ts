@@ -24,6 +24,7 @@ import { applicationNetworkPolicies } from './network/application-network.ts'
 import { buildNetworkPolicies } from './network/build-network.ts'
 import { type PlatformAccounts, platformBindings, rightsFinalizer } from './platform-bindings.ts'
 import { desiredBindings } from './role-bindings.ts'
+import type { ClassMarks } from './runtime/choose-classes.ts'
 import type { TenantSettings } from './settings.ts'
 
 /** The hash of what was applied: an object with this hash and unchanged fields is not applied again. */
@@ -44,15 +45,16 @@ type Content = { readonly [field: string]: unknown }
 export function desiredNamespaces(
   tenant: Tenant,
   { buildsDockerfiles }: Pick<TenantSettings, 'buildsDockerfiles'>,
-  firstUser: number,
+  { firstUser, classes }: { readonly firstUser: number; readonly classes: ClassMarks },
 ): readonly DesiredObject[] {
   const { namespace } = tenant.spec
   return [
-    namespaceObject(tenant, namespace, { purpose: 'application', enforced: 'restricted', firstUser }),
+    namespaceObject(tenant, namespace, { purpose: 'application', enforced: 'restricted', firstUser, classes }),
     namespaceObject(tenant, buildNamespaceOf(namespace), {
       purpose: 'build',
       enforced: buildsDockerfiles ? 'privileged' : 'restricted',
       firstUser,
+      classes,
     }),
   ]
 }
@@ -144,21 +146,24 @@ type NamespaceKind = {
   readonly purpose: 'application' | 'build'
   readonly enforced: 'restricted' | 'privileged'
   readonly firstUser: number
+  readonly classes: ClassMarks
 }
 
 /**
  * Pod Security enforces `restricted`, the strictest level. Where Dockerfiles are built it cannot: then the policy build-pods holds all pods of the build
  * namespace to it except those builds.
  */
-function namespaceObject(tenant: Tenant, name: string, { purpose, enforced, firstUser }: NamespaceKind): DesiredObject {
+function namespaceObject(tenant: Tenant, name: string, { purpose, enforced, firstUser, classes }: NamespaceKind): DesiredObject {
   const security = {
     'pod-security.kubernetes.io/enforce': enforced,
     'pod-security.kubernetes.io/enforce-version': 'latest',
     'pod-security.kubernetes.io/warn': 'restricted',
     'pod-security.kubernetes.io/audit': 'restricted',
   }
-  const marks = { ...ours(tenant), [labels.namespacePurpose]: purpose, [labels.firstUser]: String(firstUser), ...security }
-  return hashed(namespaces, { name, labels: marks, ownerReferences: [owner(tenant)] }, {})
+  const users = { [labels.firstUser]: String(firstUser) }
+  const { labels: runtime, annotations } = classes[purpose]
+  const marks = { ...ours(tenant), [labels.namespacePurpose]: purpose, ...users, ...runtime, ...security }
+  return hashed(namespaces, { name, labels: marks, annotations, ownerReferences: [owner(tenant)] }, {})
 }
 
 function ours(tenant: Tenant): Readonly<Record<string, string>> {
@@ -173,6 +178,6 @@ function hashed(type: ResourceType, metadata: KubeObject['metadata'], content: C
   const { apiVersion, kind } = type
   const text = canonicalJson({ metadata, ...content } as unknown as JsonValue)
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 32)
-  const annotations = { [desiredHashAnnotation]: hash }
+  const annotations = { ...metadata.annotations, [desiredHashAnnotation]: hash }
   return { type, object: { apiVersion, kind, metadata: { ...metadata, annotations }, ...content } }
 }

@@ -1,9 +1,9 @@
 // Wires the Tenant controller: a change of an object that it made wakes it, and a deleted namespace is recreated. Decides nothing.
-import { configMaps, namespaces } from '../../api/builtin/index.ts'
+import { configMaps, namespaces, runtimeClasses } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
 import { labels } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
-import { tenant, tenantConditions, tenantReasons } from '../../api/tenancy/tenant.ts'
+import { type Tenant, tenant, tenantConditions, tenantReasons } from '../../api/tenancy/tenant.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
@@ -17,14 +17,24 @@ import { createStatusWriter } from '../status-writer.ts'
 import { tenantsByNamespace } from '../tenants-by-namespace.ts'
 import { createOwnObjects, ownedKinds } from './own-objects.ts'
 import { fieldManager, reconcileTenant, type TenantDeps } from './reconcile.ts'
+import { chosenClasses, classNames } from './runtime/choose-classes.ts'
 import { createUserRanges } from './users/user-ranges.ts'
 
 export { metadataRanges, networkSettings, registryPort, registryRange } from './network/network-settings.ts'
+export { runtimeSettings } from './runtime/runtime-settings.ts'
 export type { NetworkSettings, TenantSettings } from './settings.ts'
 
 export type TenantControllerDeps = Omit<
   TenantDeps,
-  'tenants' | 'live' | 'status' | 'userRanges' | 'enforcement' | 'installationsIn' | 'teamCheckMilliseconds' | 'teamChecks'
+  | 'tenants'
+  | 'live'
+  | 'classes'
+  | 'status'
+  | 'userRanges'
+  | 'enforcement'
+  | 'installationsIn'
+  | 'teamCheckMilliseconds'
+  | 'teamChecks'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly platformNamespace: string
@@ -57,6 +67,9 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
   const { platformNamespace } = deps
   const userRanges = createUserRanges({ client, platformNamespace, namespaces: own.live(namespaces) })
   const platform = { namespace: platformNamespace }
+  const classes = manager.cache(runtimeClasses)
+  const uses = (name: string) => (one: Tenant) =>
+    Object.values(classNames(chosenClasses(one, deps.settings.runtimeClasses))).includes(name)
   const records = manager.cache(configMaps, platform)
   const definition: ControllerDefinition = {
     name: 'tenant',
@@ -68,6 +81,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
       watches(installation, ({ metadata }) => tenantsIn(metadata.namespace ?? '').map(keyOf), {
         predicate: partChanged(({ status }) => [findCondition(status?.conditions, 'Ready')?.status, status?.permissions]),
       }),
+      watches(runtimeClasses, ({ metadata }) => tenants.list().filter(uses(metadata.name)).map(keyOf)),
       watches(configMaps, ({ metadata }) => (metadata.name === enforcementConfigMap ? tenants.list().map(keyOf) : []), platform),
     ],
     reconcile: context =>
@@ -75,6 +89,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
         {
           ...deps,
           tenants,
+          classes,
           status,
           userRanges,
           teamCheckMilliseconds,

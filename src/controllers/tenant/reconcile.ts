@@ -7,6 +7,7 @@ import {
   pods,
   type ResourceQuota,
   type RoleBinding,
+  type RuntimeClass,
   resourceQuotas,
   roleBindings,
   secrets,
@@ -27,13 +28,23 @@ import { recordEndOnce } from '../../store/audit/record-end.ts'
 import type { TokenDesk } from '../../token-desk/index.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
-import { credentialsExist, type Decision, decide, isCounted, namespaceTaken, noUserRange, quotasAreCounted } from './decide.ts'
+import {
+  classesAreUsable,
+  credentialsExist,
+  type Decision,
+  decide,
+  isCounted,
+  namespaceTaken,
+  noUserRange,
+  quotasAreCounted,
+} from './decide.ts'
 import { type DesiredObject, desiredContents, desiredNamespaces, desiredRights } from './desired.ts'
 import { type EndDeps, endNamespaces } from './end/end-namespaces.ts'
 import { type Facts, firstUserOfOurs, gather, namespacesOf } from './gather.ts'
 import { needsApply } from './needs-apply.ts'
 import { rightsFinalizer } from './platform-bindings.ts'
 import { bindingNames } from './role-bindings.ts'
+import { chosenClasses, classMarks, classProblem } from './runtime/choose-classes.ts'
 import type { TenantSettings } from './settings.ts'
 import { heldStatus, nextStatus } from './status.ts'
 import { checkTeams, type TeamCheckDeps } from './teams/check-teams.ts'
@@ -46,6 +57,7 @@ export type TenantDeps = TeamCheckDeps &
     readonly tenants: Pick<Cache<Tenant>, 'get'>
     /** The cached objects of a kind that tenants' namespaces contain. */
     readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get' | 'list'>
+    readonly classes: Pick<Cache<RuntimeClass>, 'get'>
     readonly settings: TenantSettings
     readonly registry: TenantRegistry
     readonly userRanges: UserRanges
@@ -104,7 +116,10 @@ async function fill(deps: TenantDeps, facts: Facts): Promise<Decision> {
   const { tenant, namespaces: found } = facts
   const firstUser = firstUserOfOurs(facts) ?? (await deps.userRanges.allot(tenant))
   if (firstUser === undefined) return { kind: 'refused', ...noUserRange() }
-  for (const wanted of desiredNamespaces(tenant, deps.settings, firstUser)) {
+  const classOf = (name: string) => deps.classes.get({ name })
+  const classes = chosenClasses(tenant, deps.settings.runtimeClasses)
+  const marks = classMarks(classes, classOf)
+  for (const wanted of desiredNamespaces(tenant, deps.settings, { firstUser, classes: marks })) {
     const { name } = wanted.object.metadata
     const live = found.find(namespace => namespace.name === name)?.object
     if (live === undefined && !(await createNamespace(deps, wanted))) return { kind: 'refused', ...namespaceTaken(name) }
@@ -123,8 +138,9 @@ async function fill(deps: TenantDeps, facts: Facts): Promise<Decision> {
     .filter(({ type }) => type === resourceQuotas)
     .map(({ object }): ResourceQuota | undefined => deps.live(resourceQuotas).get(keyOf(object)))
   await recount(deps, quotas)
-  const refusal = quotasAreCounted(quotas) ?? credentialsExist(credentials)
-  return refusal ? { kind: 'refused', ...refusal } : { kind: 'fill', firstUser, imagesAreOpen: credentials.kind === 'open' }
+  const refusal = quotasAreCounted(quotas) ?? classesAreUsable(classProblem(classes, classOf)) ?? credentialsExist(credentials)
+  if (refusal) return { kind: 'refused', ...refusal }
+  return { kind: 'fill', firstUser, classes, imagesAreOpen: credentials.kind === 'open' }
 }
 
 /** The namespaces that are being deleted. */

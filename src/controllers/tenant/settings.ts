@@ -2,6 +2,7 @@
 import type { AddressRange } from '../../lib/address-range.ts'
 import type { AllowedRange, IngressPeers } from './network/network-settings.ts'
 import type { PlatformAccounts } from './platform-bindings.ts'
+import type { DefaultClasses } from './runtime/choose-classes.ts'
 
 export type NetworkSettings = {
   /** Who may reach applications besides pods of their own namespace. */
@@ -26,6 +27,7 @@ export type NetworkSettings = {
 export type TenantSettings = {
   readonly network: NetworkSettings
   readonly accounts: PlatformAccounts
+  readonly runtimeClasses: DefaultClasses
   /** Dockerfiles are built: pods of build namespaces are judged by the policy build-pods instead of Pod Security. */
   readonly buildsDockerfiles: boolean
   /** PEM of the certificate authorities by which workloads trust the token desk now: several while one is replaced. */

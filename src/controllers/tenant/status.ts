@@ -7,6 +7,7 @@ import type { Enforcement } from '../../network-probe/enforcement.ts'
 import { wakeOf } from '../observed-wake.ts'
 import type { Decision } from './decide.ts'
 import { networkCondition } from './network/network-condition.ts'
+import { type ChosenClasses, classNames } from './runtime/choose-classes.ts'
 import type { TeamsAnswer } from './teams/check-teams.ts'
 import { rolesResolvedCondition } from './teams/decide-teams.ts'
 
@@ -21,7 +22,7 @@ export type Observed = {
 /** Equal to the status before when nothing changed and GitHub was not asked. */
 export function nextStatus(tenant: Tenant, { decision, teams, enforcement }: Observed, now: Date): TenantStatus {
   const generation = tenant.metadata.generation ?? 0
-  const { conditions, ...before } = tenant.status ?? {}
+  const { conditions, runtimeClasses, ...before } = tenant.status ?? {}
   const { namespace } = tenant.spec
   const buildNamespace = buildNamespaceOf(namespace)
   const open = decision.kind === 'fill' && decision.imagesAreOpen === true
@@ -33,7 +34,9 @@ export function nextStatus(tenant: Tenant, { decision, teams, enforcement }: Obs
       : { type: 'Ready', status: 'False', reason: decision.reason, message: decision.message }
   return {
     ...before,
-    ...(decision.kind === 'fill' ? { namespace, buildNamespace, ...rangeOf(decision) } : {}),
+    ...(decision.kind === 'fill'
+      ? { namespace, buildNamespace, ...rangeOf(decision), ...classesOf(decision) }
+      : { ...(runtimeClasses === undefined ? {} : { runtimeClasses }) }),
     ...(teams.kind === 'known' ? checked(tenant, teams.askedAt) : {}),
     observedGeneration: generation,
     conditions: mergeConditions(
@@ -47,6 +50,11 @@ export function nextStatus(tenant: Tenant, { decision, teams, enforcement }: Obs
 
 function rangeOf({ firstUser }: { readonly firstUser?: number }): Pick<TenantStatus, 'users'> {
   return firstUser === undefined ? {} : { users: { first: firstUser, last: firstUser + userRangeSize - 1 } }
+}
+
+function classesOf({ classes = {} }: { readonly classes?: ChosenClasses }): Pick<TenantStatus, 'runtimeClasses'> {
+  const runtimeClasses = classNames(classes)
+  return Object.keys(runtimeClasses).length === 0 ? {} : { runtimeClasses }
 }
 
 /** The status of a Tenant that is being deleted and whose namespaces do not end; `message` names what holds them. */

@@ -18,6 +18,8 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{32}\b/g, '<hash>'],
   [/-[0-9a-f]{12}\b/g, '-<hash>'],
   [/\b1\d{5}\b/g, '<id>'],
+  // Of a range of user ids: environments have different ones, because they run at once.
+  [/\b1\d{9}\b/g, '<user>'],
   [/-----BEGIN [\s\S]+-----END [A-Z ]+-----/g, '<pem>'],
 ]
 

@@ -109,7 +109,7 @@ describe('the problem of a pod', () => {
       'root',
       { state: { waiting: { reason: 'CreateContainerConfigError', message: 'will run as root' } } },
       'ImageRunsAsRoot',
-      'USER 1000',
+      'spec.restartedAt',
     ],
     [
       'a program that the image does not have',

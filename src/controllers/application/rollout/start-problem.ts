@@ -36,7 +36,8 @@ export function startProblem(process: string, message: string): Problem | undefi
   const program = programMissing.exec(message)?.groups
   if (program) return programProblem(process, program['program'] ?? '', program['cause'] ?? '')
   if (runsAsRoot.test(message)) {
-    const cure = 'pods of tenants run as another user: set USER in its Dockerfile to a number above 0, such as USER 1000'
+    // New pods name a user of their tenant, so that only older ones are refused by the kubelet.
+    const cure = 'its pod is older than the user ids of tenants: restart the Application by spec.restartedAt'
     return {
       reason: reasons.imageRunsAsRoot,
       message: `process ${process} cannot start, because the image runs as root: ${cure}`,

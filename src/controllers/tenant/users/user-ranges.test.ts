@@ -50,10 +50,11 @@ test('each Tenant gets a range, once; one that ended gives it back', async () =>
   expect(await allot(tenant('acme'))).toBe(firstUserOf(0))
   expect(await allot(tenant('globex'))).toBe(firstUserOf(1))
   expect(await allot(tenant('acme'))).toBe(firstUserOf(0))
-  expect(data()).toEqual({ 0: 'uid-acme', 1: 'uid-globex' })
+  expect(data()).toEqual({ 0: 'uid-acme', 1: 'uid-globex', last: '1' })
   await release(tenant('globex'))
   await release(tenant('globex'))
-  expect(data()).toEqual({ 0: 'uid-acme' })
+  expect(data()).toEqual({ 0: 'uid-acme', last: '1' })
+  expect(await allot(tenant('initech'))).toBe(firstUserOf(2))
 })
 
 test('of two leaders that give a range at once, the second one fails and sees the first one’s when it tries again', async () => {
@@ -63,7 +64,7 @@ test('of two leaders that give a range at once, the second one fails and sees th
   const { allot } = ranges(client)
   await expect(allot(tenant('acme'))).rejects.toThrow('conflict')
   expect(await allot(tenant('acme'))).toBe(firstUserOf(1))
-  expect(data()).toEqual({ 0: 'uid-globex', 1: 'uid-acme' })
+  expect(data()).toEqual({ 0: 'uid-globex', 1: 'uid-acme', last: '1' })
 })
 
 test('a namespace of another Tenant keeps its range although the record was lost', async () => {

@@ -9,10 +9,11 @@ import type { Cache } from '../../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { firstUserIn, firstUserOf, maxUserRanges, rangeIndexOf } from '../../../lib/limits/user-range.ts'
-import { chooseRange, type TakenRanges } from './choose-range.ts'
+import { chooseRange, type RecordedRanges } from './choose-range.ts'
 
-/** The ConfigMap: the index of a range → the uid of its Tenant. */
+/** The ConfigMap: the index of a range → the uid of its Tenant, and the index that was given last. */
 export const userRangesMap = 'sekisho-user-ranges'
+const lastKey = 'last'
 
 type Deps = {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
@@ -34,9 +35,9 @@ const fieldManager = 'sekisho.dev/tenant'
 export function createUserRanges({ client, platformNamespace, namespaces: live }: Deps): UserRanges {
   const key = { namespace: platformNamespace, name: userRangesMap }
 
-  async function read(): Promise<{ readonly taken: TakenRanges; readonly version: string | undefined }> {
+  async function read(): Promise<RecordedRanges & { readonly version: string | undefined }> {
     const map = await client.get(configMaps, key)
-    return { taken: takenIn(map?.data), version: map?.metadata.resourceVersion }
+    return { ...recordedIn(map?.data), version: map?.metadata.resourceVersion }
   }
 
   /** An apply that names no entry changes none. RBAC can name an object that is applied, not one that is created. */
@@ -46,8 +47,8 @@ export function createUserRanges({ client, platformNamespace, namespaces: live }
   }
 
   /** Null deletes (RFC 7386). */
-  async function write(version: string | undefined, index: number, uid: string | null): Promise<void> {
-    const patch = { metadata: { resourceVersion: version }, data: { [index]: uid } }
+  async function write(version: string | undefined, data: Readonly<Record<string, string | null>>): Promise<void> {
+    const patch = { metadata: { resourceVersion: version }, data }
     const written = await client.mergePatch(configMaps, key, patch, { fieldManager })
     if (written === undefined) throw new AppError('unavailable', `ConfigMap ${userRangesMap} was deleted while it was changed`)
   }
@@ -60,27 +61,31 @@ export function createUserRanges({ client, platformNamespace, namespaces: live }
         await make()
         found = await read()
       }
-      const { taken, version } = found
-      const index = chooseRange(taken, uid, indexesOfOthers(live.list(), name))
+      const index = chooseRange(found, uid, indexesOfOthers(live.list(), name))
       if (index === undefined) return undefined
-      if (taken.get(uid) !== index) await write(version, index, uid)
+      if (found.taken.get(uid) !== index) await write(found.version, { [index]: uid, [lastKey]: String(index) })
       return firstUserOf(index)
     },
     async release({ metadata: { uid = '' } }) {
       const { taken, version } = await read()
       const index = taken.get(uid)
-      if (index !== undefined) await write(version, index, null)
+      if (index !== undefined) await write(version, { [index]: null })
     },
   }
 }
 
-function takenIn(data: Readonly<Record<string, string>> = {}): TakenRanges {
+function recordedIn({ [lastKey]: last = '', ...entries }: Readonly<Record<string, string>> = {}): RecordedRanges {
   const taken = new Map<string, number>()
-  for (const [text, uid] of Object.entries(data)) {
-    const index = Number(text)
-    if (Number.isInteger(index) && index >= 0 && index < maxUserRanges) taken.set(uid, index)
+  for (const [text, uid] of Object.entries(entries)) {
+    const index = indexIn(text)
+    if (index !== undefined) taken.set(uid, index)
   }
-  return taken
+  return { taken, last: indexIn(last) }
+}
+
+function indexIn(text: string): number | undefined {
+  const index = /^\d{1,5}$/.test(text) ? Number(text) : undefined
+  return index === undefined || index >= maxUserRanges ? undefined : index
 }
 
 function indexesOfOthers(all: readonly KubeObject[], tenant: string): readonly number[] {

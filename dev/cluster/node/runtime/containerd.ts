@@ -1,17 +1,20 @@
 // The container runtime with its own configuration, data and socket. It must never touch a containerd that the host runs itself.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isJsonObject } from '../../../src/lib/json/json-value.ts'
-import { containerPtys } from '../../../src/lib/limits/node-limits.ts'
-import { enterCgroup } from '../host/cgroups.ts'
-import type { Program } from '../processes/supervise.ts'
-import { ensureRunning, hasEnded } from '../processes/supervise.ts'
-import { replaceFile } from '../replace-file.ts'
-import { runCommand, tryCommand } from '../run-command.ts'
-import { nodeRegistryHost, registryHost } from '../settings.ts'
-import { waitUntil } from '../wait-until.ts'
-import type { NodeContext, NodeLayout } from './layout.ts'
-import { cgroupName, cniPluginFolder } from './layout.ts'
+import { isJsonObject } from '../../../../src/lib/json/json-value.ts'
+import { containerPtys } from '../../../../src/lib/limits/node-limits.ts'
+import { catalog } from '../../binaries/catalog.ts'
+import { cacheFolderOf } from '../../binaries/ensure-binary.ts'
+import { enterCgroup } from '../../host/cgroups.ts'
+import type { Program } from '../../processes/supervise.ts'
+import { ensureRunning, hasEnded } from '../../processes/supervise.ts'
+import { replaceFile } from '../../replace-file.ts'
+import { runCommand, tryCommand } from '../../run-command.ts'
+import { nodeRegistryHost, registryHost, toolEnvironment } from '../../settings.ts'
+import { waitUntil } from '../../wait-until.ts'
+import type { NodeContext, NodeLayout } from '../layout.ts'
+import { cgroupName, cniPluginFolder } from '../layout.ts'
+import { gvisorConfiguration, gvisorConfigurationFile, gvisorHandler } from './gvisor.ts'
 
 const readyMilliseconds = 30_000
 const baseSpecificationFile = 'containerd-base-specification.json'
@@ -57,6 +60,13 @@ base_runtime_spec = ${inFolder('config', baseSpecificationFile)}
 [${cri}.containerd.runtimes.runc.options]
 SystemdCgroup = false
 Root = ${inFolder('runc')}
+
+[${cri}.containerd.runtimes.${gvisorHandler}]
+runtime_type = "io.containerd.runsc.v1"
+
+[${cri}.containerd.runtimes.${gvisorHandler}.options]
+TypeUrl = "io.containerd.runsc.v1.options"
+ConfigPath = ${inFolder('config', gvisorConfigurationFile)}
 `
 }
 
@@ -102,11 +112,15 @@ export async function startContainerd(context: NodeContext, sandboxImage: string
   const specification = join(layout.folder, 'config', baseSpecificationFile)
   await replaceFile(specification, baseSpecification(JSON.parse(await runCommand('ctr', ['oci', 'spec']))))
   await replaceFile(configuration, containerdConfiguration(layout, sandboxImage))
+  const gvisor = await cacheFolderOf(catalog.gvisor, settings)
+  await replaceFile(join(layout.folder, 'config', gvisorConfigurationFile), gvisorConfiguration(layout.folder, gvisor))
   const program: Program = {
     name: 'containerd',
     path: '/usr/bin/containerd',
     args: ['--config', configuration, '--log-level', 'warn'],
     configurationFiles: [configuration, specification],
+    // containerd looks for a runtime by its name: that of gVisor is there once somebody has made it.
+    environment: { PATH: [gvisor, toolEnvironment()['PATH']].join(':') },
     afterStart: pid => enterCgroup(cgroupName, pid),
   }
   await ensureRunning(program, folders)

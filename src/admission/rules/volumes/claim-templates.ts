@@ -7,8 +7,8 @@ import { sameJson } from '../../../lib/json/same-json.ts'
 import type { AdmissionRequest } from '../../review.ts'
 import type { Rule } from '../../rule.ts'
 import { reservedKeyExpression } from '../metadata/reserved-keys.ts'
+import { podMatches, podSpecOf, podSpecVariables, samePodSpec } from '../pods/pod-spec.ts'
 import { choosesVolume, choosesVolumeExpression, choosingFields, namedVolume, namedVolumeExpression } from './claim-volume.ts'
-import { podMatches, podSpecOf, podSpecVariables, samePodSpec } from './pod-spec.ts'
 
 const message = `spec.volumeClaimTemplates and volumes[].ephemeral.volumeClaimTemplate become PersistentVolumeClaims, so they must not set ${choosingFields}, nor ownerReferences, finalizers, or labels and annotations of the platform: remove these fields and name a StorageClass, or omit it; an object that has them already may be scaled down, labelled and deleted`
 
