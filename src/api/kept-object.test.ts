@@ -70,10 +70,13 @@ test('keeping twice is keeping once, and what is kept is bounded', () => {
   )
 })
 
-test('of an EndpointSlice the number of its endpoints and the name of its Service are kept, also when it is kept again', () => {
-  const labels = { 'kubernetes.io/service-name': 'web', 'example.com/other': long }
+test('of an EndpointSlice the number of its endpoints, its Service and the proxy name are kept, also when it is kept again', () => {
+  const labelled = { 'kubernetes.io/service-name': 'web', 'service.kubernetes.io/service-proxy-name': 'other' }
+  const labels = { ...labelled, 'example.com/other': long }
+  const owner = { apiVersion: 'v1', kind: 'Service', name: 'web', uid: 's', controller: true }
+  const ownerReferences = [{ ...owner, uid: 't', controller: false }, owner]
   const endpoints = Array.from({ length: 100 }, (_, at) => ({ addresses: [`192.0.2.${at}`], conditions: { ready: at > 3 } }))
-  const metadata = { name: 'web-1', namespace: 'acme', uid: 'u', resourceVersion: '7', labels, generation: 3 }
+  const metadata = { name: 'web-1', namespace: 'acme', uid: 'u', resourceVersion: '7', labels, ownerReferences, generation: 3 }
   const slice = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata, addressType: 'IPv4', endpoints }
   const kept = keptObject<KubeObject>(slice)
   expect(kept).toEqual({
@@ -83,7 +86,8 @@ test('of an EndpointSlice the number of its endpoints and the name of its Servic
       namespace: 'acme',
       uid: 'u',
       resourceVersion: '7',
-      labels: { 'kubernetes.io/service-name': 'web' },
+      labels: labelled,
+      ownerReferences: [owner],
     },
   })
   expect(keptObject(kept)).toEqual(kept)

@@ -1,9 +1,9 @@
 // What is kept of an object in memory. A cache of all namespaces holds what tenants write, up to the 1.5 MB that etcd takes for each object, so
 // what is kept is bounded: metadata above 16 KB is cut to what the platform reads, and the content of a large object of a built-in kind is
 // dropped. The content of our own kinds is bounded by their schemas; the snapshot of a Release is dropped, because an Application has up to 100
-// Releases and runs one. Of an EndpointSlice only the number of its endpoints is kept. Pure.
+// Releases and runs one. Of an EndpointSlice only its Service and the number of its endpoints are kept. Pure.
 import { type CountedEndpointSlice, type EndpointSlice, serviceNameLabel } from './builtin/networking.ts'
-import type { KubeObject, ObjectMeta } from './resource.ts'
+import type { KubeObject, ObjectMeta, OwnerReference } from './resource.ts'
 import { serviceProxyLabel } from './tenancy/service-proxy.ts'
 
 const mostMetadata = 16 * 1024
@@ -49,9 +49,18 @@ function withoutSnapshot<T extends KubeObject>(object: T): T {
 function countedSlice(slice: EndpointSlice | CountedEndpointSlice): CountedEndpointSlice {
   if ('endpointCount' in slice) return slice
   const { apiVersion, kind, metadata, endpoints } = slice
-  const { name, namespace, uid, resourceVersion, labels } = metadata
-  const service = labels?.[serviceNameLabel]
-  const kept = { name, namespace, uid, resourceVersion, labels: service === undefined ? {} : { [serviceNameLabel]: service } }
+  const { name, namespace, uid, resourceVersion, labels = {} } = metadata
+  const service = labels[serviceNameLabel]
+  const named = { ...(service === undefined ? {} : { [serviceNameLabel]: service }), ...proxyOf(labels) }
+  const { ownerReferences: owners } = metadata
+  const kept = {
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+    labels: named,
+    ...(owners ? { ownerReferences: controlling(owners) } : {}),
+  }
   return { apiVersion, kind, metadata: kept as ObjectMeta, endpointCount: endpoints?.length ?? 0 }
 }
 
@@ -78,9 +87,13 @@ function cut(metadata: ObjectMeta): ObjectMeta {
     ...(labels ? { labels: { ...ownEntries(labels), ...proxyOf(labels) } } : {}),
     ...(annotations ? { annotations: ownEntries(annotations) } : {}),
     ...(finalizers ? { finalizers: ownFirst(finalizers) } : {}),
-    // One that controls counts; the API server allows no second.
-    ...(ownerReferences ? { ownerReferences: ownerReferences.filter(({ controller }) => controller).slice(0, 1) } : {}),
+    ...(ownerReferences ? { ownerReferences: controlling(ownerReferences) } : {}),
   }
+}
+
+/** One that controls counts; the API server allows no second. */
+function controlling(owners: readonly OwnerReference[]): readonly OwnerReference[] {
+  return owners.filter(({ controller }) => controller).slice(0, 1)
 }
 
 function ownEntries(entries: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -17,6 +17,7 @@ import { requestedBy } from './kinds/requested-by.ts'
 import { statusWriters } from './kinds/status-writers.ts'
 import { tenantWriters } from './kinds/tenant-writers.ts'
 import { namespaceGuard } from './metadata/namespace-guard.ts'
+import { podLabels } from './metadata/pod-labels.ts'
 import { reservedMetadata } from './metadata/reserved-metadata.ts'
 import { endpointWriters } from './network/endpoint-writers.ts'
 import { ingressContent, ingressWriters } from './network/ingress-writers.ts'
@@ -82,6 +83,7 @@ export const rules: readonly Rule[] = [
   ingressContent,
   podPlacement,
   podSources,
+  podLabels,
   podEnd,
   disruptionBudgets,
   volumeClaims,

@@ -5,8 +5,23 @@
 /** Source: https://kubernetes.io/docs/reference/labels-annotations-taints/#servicekubernetesioservice-proxy-name */
 export const serviceProxyLabel = 'service.kubernetes.io/service-proxy-name'
 
-/** The value that the platform sets. No proxy has this name. */
+/** The value of Services beyond the bound. No proxy has this name, nor those below. */
 export const tooManyEndpoints = 'sekisho.dev-too-many-endpoints'
+
+/** The value of a new Service until its endpoints are counted. After a change of its spec it has another one each time: `uncountedSince`. */
+export const uncounted = 'sekisho.dev-uncounted'
+
+/** What the controllers put in the place of `uncounted`: when slices have it, Kubernetes has made all of them. */
+export const uncountedAgain = `${uncounted}-again`
+
+/** The value after a change of the version, which no other change of the Service gets: slices with it were made after the change. */
+export function uncountedSince(resourceVersion: string): string {
+  return `${uncounted}-${resourceVersion}`
+}
+
+export function isUncounted(value: string | undefined): value is string {
+  return value === uncounted || value?.startsWith(uncountedSince('')) === true
+}
 
 /** The most ports of one Service: our charts need one to three (docs/adr/0058-ports-of-a-service.md). */
 export const mostServicePorts = 4

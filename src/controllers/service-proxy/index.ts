@@ -1,13 +1,6 @@
 // Wires the controller that keeps a tenant's Services within the bound on ports × endpoints: its keys are Tenants, and every change of a Service or of
 // the number of endpoints behind one wakes the tenant of the namespace. Decides nothing.
-import {
-  type CountedEndpointSlice,
-  countedEndpointSlices,
-  resourceQuotas,
-  type Service,
-  services,
-} from '../../api/builtin/index.ts'
-import { labels } from '../../api/names.ts'
+import { type CountedEndpointSlice, countedEndpointSlices, type Service, services } from '../../api/builtin/index.ts'
 import { type KubeObject, keyOf, type ObjectKey } from '../../api/resource.ts'
 import { serviceProxyLabel, tooManyEndpoints } from '../../api/tenancy/service-proxy.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
@@ -30,7 +23,7 @@ export type ServiceProxyControllerDeps = {
   readonly countedBy?: (count: () => number) => void
 }
 
-/** Everything that a tenant can have comes back at once; whoever goes back and forth over the bound is slowed down. */
+/** Everything that a tenant can have comes back at once; whoever changes Services all the time, or goes back and forth over the bound, is slowed down. */
 const releases = { burst: 100, millisecondsPerToken: 3000 }
 
 /** kube-proxy uses neither of the others. Source: https://github.com/kubernetes/kubernetes/blob/master/cmd/kube-proxy/app/server.go */
@@ -46,14 +39,11 @@ export function createServiceProxyController(deps: ServiceProxyControllerDeps): 
     tenants: manager.cache(tenant),
     services: manager.cache(services),
     slices: manager.cache(countedEndpointSlices, proxiedSlices),
-    // The cache of the Tenant controller.
-    quotas: manager.cache(resourceQuotas, { labelSelector: labels.tenant }),
   }
   const tenantsIn = tenantsByNamespace(caches.tenants)
   caches.services.addIndex(byNamespace, namespaceOf)
   caches.services.addIndex(byLabel, ({ metadata }) => [metadata.labels?.[serviceProxyLabel] ?? ''])
   caches.slices.addIndex(byNamespace, namespaceOf)
-  caches.quotas.addIndex(byNamespace, namespaceOf)
   deps.countedBy?.(() => caches.services.byIndex(byLabel, tooManyEndpoints).length)
   const tenantsOf = (object: KubeObject): readonly ObjectKey[] => tenantsIn(object.metadata.namespace ?? '').map(keyOf)
   const reconciling = {
@@ -61,7 +51,6 @@ export function createServiceProxyController(deps: ServiceProxyControllerDeps): 
     tenants: caches.tenants,
     servicesIn: (namespace: string): readonly Service[] => caches.services.byIndex(byNamespace, namespace),
     slicesIn: (namespace: string): readonly CountedEndpointSlice[] => caches.slices.byIndex(byNamespace, namespace),
-    quotasIn: (namespace: string) => caches.quotas.byIndex(byNamespace, namespace),
     ownWrites: createOwnWrites(),
     releases: createKeyedBuckets(releases, clock),
     events,
@@ -75,7 +64,7 @@ export function createServiceProxyController(deps: ServiceProxyControllerDeps): 
       }),
       watches(countedEndpointSlices, tenantsOf, {
         ...proxiedSlices,
-        predicate: partChanged(({ endpointCount }) => endpointCount),
+        predicate: partChanged(({ endpointCount, metadata }) => [endpointCount, metadata.labels?.[serviceProxyLabel]]),
       }),
     ],
     reconcile: context => reconcileServiceProxy(reconciling, context),

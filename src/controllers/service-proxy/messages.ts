@@ -4,16 +4,16 @@ import type { Change, Decision, Facts } from './decide.ts'
 
 const figure = (number: number): string => number.toLocaleString('en-US')
 
-/** For a Service whose label has been changed. */
-export function eventOf({ service, beyond }: Change, { pairs }: Decision, { mostPairs }: Facts): ObjectEvent {
-  if (!beyond)
+/** For a Service whose label has been changed; undefined where its owner need not know. */
+export function eventOf({ service, to }: Change, { pairs }: Decision, { mostPairs }: Facts): ObjectEvent | undefined {
+  if (to !== 'beyond' && service.label !== 'beyond') return undefined
+  if (to !== 'beyond')
     return {
       type: 'Normal',
       reason: 'EndpointsWithinBound',
       message: `the Services of the namespace have at most ${figure(mostPairs)} pairs of port and endpoint with this one again: its cluster IP answers`,
     }
-  const most = service.counted ? '' : 'up to '
-  const own = `this one has ${most}${service.ports} ports × ${service.endpoints} endpoints = ${figure(service.ports * service.endpoints)}`
+  const own = `this one has ${service.ports} ports × ${service.endpoints} endpoints = ${figure(service.ports * service.endpoints)}`
   return {
     type: 'Warning',
     reason: 'TooManyEndpoints',

@@ -1,12 +1,12 @@
-// Sets the label that takes a Service away from kube-proxy on those beyond the bound of their tenant, and takes it off when they fit again. The only file
-// here that writes, and it writes nothing but this label. It never creates a Service, and never changes another one of that name.
+// Takes Services away from kube-proxy by a label when they are beyond the bound of their tenant, and gives it those that are counted and fit. The only file
+// here that writes, and it writes nothing but this label. It never creates a Service, and never changes another one of that name or a newer version than it
+// judged.
 import { type Service, services } from '../../api/builtin/index.ts'
-import type { ObjectKey } from '../../api/resource.ts'
-import { serviceProxyLabel, tooManyEndpoints } from '../../api/tenancy/service-proxy.ts'
+import { serviceProxyLabel, tooManyEndpoints, uncountedAgain } from '../../api/tenancy/service-proxy.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
-import { isGone } from '../../kube/client/errors.ts'
+import { isGone, isKubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { KeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
@@ -15,11 +15,11 @@ import { type GatherDeps, gather } from './gather.ts'
 import { eventOf } from './messages.ts'
 import type { OwnWrites } from './own-writes.ts'
 
-export type ServiceProxyDeps = Pick<GatherDeps, 'servicesIn' | 'slicesIn' | 'quotasIn'> & {
-  readonly client: Pick<KubeClient, 'apply' | 'mergePatch'>
+export type ServiceProxyDeps = Pick<GatherDeps, 'servicesIn' | 'slicesIn'> & {
+  readonly client: Pick<KubeClient, 'mergePatch'>
   readonly tenants: Pick<Cache<Tenant>, 'get'>
   readonly ownWrites: OwnWrites
-  /** By namespace: how often labels are taken off. Setting one waits for nothing, and a Service gets it again only after it was taken off. */
+  /** By namespace: how often labels are taken off, but for those of new Services. Setting one waits for nothing. */
   readonly releases: KeyedBuckets
   readonly events: Pick<EventRecorder, 'record'>
 }
@@ -27,6 +27,10 @@ export type ServiceProxyDeps = Pick<GatherDeps, 'servicesIn' | 'slicesIn' | 'quo
 const fieldManager = 'sekisho.dev/service-proxy'
 /** Kubernetes writes slices from five workers: one label after the other would not keep up with a burst. */
 const writesAtOnce = 10
+/** The cache shows a newer version in a moment, and may not report it as a change. */
+const untilNewer = 100
+
+const values = { beyond: tooManyEndpoints, again: uncountedAgain, served: null } as const
 
 /** Idempotent: a second run writes nothing. The key is that of a Tenant. */
 export async function reconcileServiceProxy(
@@ -38,45 +42,45 @@ export async function reconcileServiceProxy(
   const { namespace } = tenant.spec
   const facts = gather({ ...deps, latest: deps.ownWrites.latest }, tenant)
   const decision = decide(facts)
-  const keyOf = ({ service }: Change): ObjectKey => ({ namespace, name: service.name })
-  const record = (change: Change, written: Service | undefined): void => {
-    if (written === undefined) return
+  let outcome: Outcome = done
+  const change = async (one: Change): Promise<void> => {
+    const written = await writeLabel(deps, namespace, one)
+    if (written === 'newer') outcome = requeueAfter(untilNewer)
+    if (written === 'newer' || written === 'gone') return
     deps.ownWrites.written(written)
-    deps.events.record(written, eventOf(change, decision, facts))
+    const event = eventOf(one, decision, facts)
+    if (event !== undefined) deps.events.record(written, event)
   }
-  const beyond = decision.changes.filter(change => change.beyond)
-  for (let next = 0; next < beyond.length; next += writesAtOnce) {
+  const isPaced = ({ to, service }: Change): boolean => to === 'served' && service.label !== 'new'
+  const atOnce = decision.changes.filter(one => !isPaced(one))
+  for (let next = 0; next < atOnce.length; next += writesAtOnce) {
     signal.throwIfAborted()
-    const some = beyond.slice(next, next + writesAtOnce)
-    await Promise.all(some.map(async change => record(change, await setLabel(deps, keyOf(change), change.service.uid))))
+    await Promise.all(atOnce.slice(next, next + writesAtOnce).map(change))
   }
-  for (const change of decision.changes.slice(beyond.length)) {
+  for (const one of decision.changes.filter(isPaced)) {
     signal.throwIfAborted()
     const wait = deps.releases.take(namespace)
-    if (wait > 0) return requeueAfter(wait)
-    record(change, await removeLabel(deps, keyOf(change), change.service.uid))
+    if (wait > 0) return requeueAfter(outcome === done ? wait : Math.min(wait, untilNewer))
+    await change(one)
   }
-  return done
+  return outcome
 }
 
-/** Undefined when the Service is gone. */
-async function setLabel({ client }: ServiceProxyDeps, key: ObjectKey, uid: string): Promise<Service | undefined> {
-  const { apiVersion, kind } = services
-  const metadata = { ...key, uid, labels: { [serviceProxyLabel]: tooManyEndpoints } }
+/**
+ * Not by an apply: a tenant may have applied the same label, and would keep it there. Only on the version that was judged: a change of the spec since then
+ * has made the count worthless.
+ */
+async function writeLabel(
+  { client }: ServiceProxyDeps,
+  namespace: string,
+  { service: { name, uid, resourceVersion }, to }: Change,
+): Promise<Service | 'gone' | 'newer'> {
+  const metadata = { uid, resourceVersion, labels: { [serviceProxyLabel]: values[to] } }
   try {
-    return await client.apply(services, { apiVersion, kind, metadata }, { fieldManager, force: true })
+    return (await client.mergePatch(services, { namespace, name }, { metadata }, { fieldManager })) ?? 'gone'
   } catch (error) {
-    if (isGone(error)) return undefined
-    throw error
-  }
-}
-
-/** Not by an apply: whoever applied the same label would keep it there. Undefined when the Service is gone. */
-async function removeLabel({ client }: ServiceProxyDeps, key: ObjectKey, uid: string): Promise<Service | undefined> {
-  try {
-    return await client.mergePatch(services, key, { metadata: { uid, labels: { [serviceProxyLabel]: null } } }, { fieldManager })
-  } catch (error) {
-    if (isGone(error)) return undefined
+    if (isGone(error)) return 'gone'
+    if (isKubeError(error, 409)) return 'newer'
     throw error
   }
 }
