@@ -1,4 +1,4 @@
-// Attacks by the addresses, the number of ports and the proxy name of Services, and by hand-written endpoints that lead a Service to any address.
+// Attacks by the addresses and the number of ports of Services, and by hand-written endpoints that lead a Service to any address.
 import {
   clusterAdministrator,
   controllers,
@@ -6,7 +6,6 @@ import {
   endpointSliceController,
   garbageCollector,
   type Identity,
-  impostor,
   namespaceController,
 } from '../identities.ts'
 import { type Existing, service } from '../objects.ts'
@@ -122,64 +121,8 @@ const portRows: readonly Row[] = [
   ),
 ]
 
-const refusedProxy = expecting('service-proxy')
-const proxyLabel = 'service.kubernetes.io/service-proxy-name'
-const proxied = (value: string | null) => ({ metadata: { labels: { [proxyLabel]: value } } })
-const unproxied = `${services}/unproxied`
+const proxied = (value: string) => ({ metadata: { labels: { 'service.kubernetes.io/service-proxy-name': value } } })
 const ours = 'sekisho.dev-too-many-endpoints'
-
-/** Of a Service whose label is removed by leaving it out. */
-const withoutLabel = service({ name: 'unproxied' })
-
-const proxyRows: readonly Row[] = [
-  ...['other', '', ours].flatMap(value => [
-    ...[dave, impostor, controllers, endpointSliceController].map(as =>
-      refusedProxy.post(
-        `${as.user} makes a Service with the proxy name '${value}'`,
-        as,
-        services,
-        service({ name: 'x', labels: { [proxyLabel]: value } }),
-      ),
-    ),
-    refusedProxy.patch(`dave takes a Service away from kube-proxy by '${value}'`, dave, `${services}/plain`, proxied(value)),
-    refusedProxy.strategicPatch(`dave merges the proxy name '${value}'`, dave, `${services}/plain`, proxied(value)),
-    refusedProxy.patch(`dave does so through the status, by '${value}'`, dave, `${services}/plain/status`, proxied(value)),
-  ]),
-  refusedProxy.apply(
-    'dave applies the label',
-    dave,
-    `${services}/new?fieldManager=x`,
-    service({ name: 'new', labels: { [proxyLabel]: 'other' } }),
-  ),
-  ...['other', '', null].map(value =>
-    refusedProxy.patch(`dave changes the label of the platform to ${JSON.stringify(value)}`, dave, unproxied, proxied(value)),
-  ),
-  refusedProxy.patch('dave removes it through the status', dave, `${unproxied}/status`, proxied(null)),
-  refusedProxy.patch('dave removes all labels', dave, unproxied, { metadata: { labels: null } }),
-  refusedProxy.strategicPatch('dave replaces all labels', dave, unproxied, {
-    metadata: { labels: { $patch: 'replace', a: 'b' } },
-  }),
-  refusedProxy.jsonPatch('dave removes the label by a JSON patch', dave, unproxied, [
-    { op: 'remove', path: `/metadata/labels/${proxyLabel.replace('/', '~1')}` },
-  ]),
-  refusedProxy.put('dave replaces the Service by one without the label', dave, unproxied, withoutLabel),
-  ...[impostor, garbageCollector, endpointSliceController].map(as =>
-    refusedProxy.patch(`${as.user} removes the label`, as, unproxied, proxied(null)),
-  ),
-  allowed.patch('dave changes the ports of a Service with the label', dave, unproxied, { spec: { ports: [{ port: 81 }] } }),
-  allowed.patch('dave changes another label of it', dave, unproxied, { metadata: { labels: { a: 'b' } } }),
-  allowed.remove('dave deletes it', dave, unproxied),
-  allowed.patch('the garbage collector removes its owner', garbageCollector, unproxied, { metadata: { ownerReferences: [] } }),
-  allowed.patch('the controllers set the label', controllers, `${services}/plain`, proxied(ours)),
-  allowed.patch('the controllers remove the label', controllers, unproxied, proxied(null)),
-  allowed.patch('a cluster administrator removes the label', clusterAdministrator, unproxied, proxied(null)),
-  allowed.post(
-    'a Service with the label elsewhere',
-    dave,
-    '/api/v1/namespaces/other/services',
-    service({ name: 'x', labels: { [proxyLabel]: 'other' } }),
-  ),
-]
 
 const endpoints = {
   path: '/api/v1/namespaces/acme/endpoints',
@@ -232,9 +175,8 @@ export const serviceFixtures: readonly Existing[] = [
   },
   { path: services, object: service({ name: 'balanced' }, { type: 'LoadBalancer' }) },
   { path: services, object: manyPorts },
-  { path: services, object: service({ name: 'unproxied', labels: { [proxyLabel]: ours } }) },
   endpoints,
   endpointSlices,
 ]
 
-export const networkRows: readonly Row[] = [...serviceRows, ...portRows, ...proxyRows, ...endpointRows]
+export const networkRows: readonly Row[] = [...serviceRows, ...portRows, ...endpointRows]

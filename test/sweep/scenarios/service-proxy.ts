@@ -1,9 +1,9 @@
-// A tenant's Service is beyond the bound on ports × endpoints, and comes back when the endpoints of another one are gone. The endpoints are written by hand:
-// the control plane of the sweep runs no pods.
+// A tenant's new Service is counted and served, is beyond the bound on ports × endpoints, and comes back when the endpoints of another one are gone. The
+// endpoints are written by hand: the control plane of the sweep runs no pods.
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { endpointSlices, services } from '../../../src/api/builtin/index.ts'
 import { labels } from '../../../src/api/names.ts'
-import { serviceProxyLabel, tooManyEndpoints } from '../../../src/api/tenancy/service-proxy.ts'
+import { serviceProxyLabel, tooManyEndpoints, uncounted } from '../../../src/api/tenancy/service-proxy.ts'
 import type { Environment } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { settleTenant } from './tenant.ts'
@@ -43,7 +43,12 @@ export const serviceProxyScenario: Scenario = {
       metadata: { ...keyIn(environment, 'first'), labels: { [labels.application]: 'shop' } },
       spec: { ports },
     })
-    await environment.apply(services, 'second', { spec: { ports } })
+    // As admission would label it: the policies of the sweep look at what the processes of the platform write.
+    await environment.apply(services, 'second', {
+      metadata: { ...keyIn(environment, 'second'), labels: { [serviceProxyLabel]: uncounted } },
+      spec: { ports, selector: { app: 'none' } },
+    })
+    await proxyIs(environment, 'second', undefined)
     await applySlice(environment, 'first', thousand)
     await applySlice(environment, 'second', thousand.slice(0, 1))
     await proxyIs(environment, 'second', tooManyEndpoints)
