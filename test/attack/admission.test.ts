@@ -316,6 +316,7 @@ async function addedClasses(): Promise<void> {
 /** New Services, and those of which something that counts has changed, have the label of such; it is put back where a request leaves it out. */
 async function labelledServices(): Promise<void> {
   const services = '/api/v1/namespaces/acme/services'
+  const merge = 'application/merge-patch+json'
   type Service = { readonly metadata: { readonly labels?: Record<string, string>; readonly resourceVersion: string } }
   const proxyOf = (answer: unknown): unknown =>
     (answer as Service).metadata.labels?.['service.kubernetes.io/service-proxy-name'] ?? 'none'
@@ -338,6 +339,9 @@ async function labelledServices(): Promise<void> {
   const version = ((await cluster.admin.call('GET', `${services}/unproxied`)) as Service).metadata.resourceVersion
   const valuesOf = async (rows: readonly Row[]) => new Set((await run(rows)).map(({ reply: { body } }) => proxyOf(body)))
   expect(await valuesOf(restoredProxyRows)).toEqual(new Set(['sekisho.dev-too-many-endpoints']))
+  expect(
+    proxyOf(await cluster.admin.call('PATCH', `${services}/elsewhere?dryRun=All`, { spec: { selector: { app: 'y' } } }, merge)),
+  ).toBe('other')
   expect(await valuesOf(recountedProxyRows)).toEqual(new Set([`sekisho.dev-uncounted-${version}`]))
 }
 

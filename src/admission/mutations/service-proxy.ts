@@ -6,6 +6,8 @@ import { serviceProxyLabel, uncounted, uncountedSince } from '../../api/tenancy/
 import { administers, celList, celText } from '../rule.ts'
 import { addPatch, type Mutation } from './mutation.ts'
 
+/** What the values of the platform begin with. */
+const ours = 'sekisho.dev-'
 const key = celText(serviceProxyLabel)
 
 /** A list of the value, or of nothing: also an empty value takes a Service away. */
@@ -38,6 +40,8 @@ export const serviceProxyMutation: Mutation = {
         expression:
           "object.spec.?clusterIP.orValue('') != 'None' && object.spec.?type.orValue('') != 'ExternalName' && object.spec.?selector.orValue({}).size() > 0",
       },
+      // Of another proxy, which an administrator chose.
+      { name: 'foreign', expression: `variables.proxyBefore.exists(value, !value.startsWith(${celText(ours)}))` },
       { name: 'changed', expression: `oldObject == null || ${changes}` },
       {
         name: 'fresh',
@@ -46,7 +50,7 @@ export const serviceProxyMutation: Mutation = {
       {
         name: 'wanted',
         expression: [
-          'variables.served && variables.changed && (variables.proxy == [] || variables.proxy == variables.proxyBefore) ? [variables.fresh]',
+          'variables.served && variables.changed && !variables.foreign && (variables.proxy == [] || variables.proxy == variables.proxyBefore) ? [variables.fresh]',
           `: variables.proxy == [] && variables.proxyBefore != [] && !(request.userInfo.username in ${celList(controllers)} || ${administers}) ? variables.proxyBefore`,
           ': []',
         ].join(' '),

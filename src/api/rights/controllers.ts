@@ -158,7 +158,7 @@ const clusterWide: readonly Right[] = [
     group: '',
     resources: ['resourcequotas', 'limitranges'],
     verbs: cached,
-    usedBy: [tenantCaches, controllerOf('service-proxy')],
+    usedBy: [tenantCaches],
   },
   { place: 'cluster', group: 'networking.k8s.io', resources: ['networkpolicies'], verbs: cached, usedBy: [tenantCaches] },
   // By name, because tenants make objects of these kinds, too.

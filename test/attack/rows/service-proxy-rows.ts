@@ -94,5 +94,6 @@ export const recountedProxyRows: readonly Row[] = [
 ]
 
 export const proxyFixtures: readonly Existing[] = [
+  { path: services, object: service({ name: 'elsewhere', labels: { [proxyLabel]: 'other' } }) },
   { path: services, object: service({ name: 'unproxied', labels: { [proxyLabel]: ours } }) },
 ]
