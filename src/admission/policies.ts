@@ -2,9 +2,8 @@
 // webhooks. Pure; the result is committed under deploy/policies, once for each mode.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 import type { PlatformIdentities } from './identities.ts'
-import { mutationManifests } from './pod-mutations/pod-mutation.ts'
-import { runtimeClassMutation } from './pod-mutations/runtime-class.ts'
-import { userMutation } from './pod-mutations/users.ts'
+import { mutations } from './mutations/index.ts'
+import { mutationManifests } from './mutations/mutation.ts'
 import { administers, celList, type PolicyRule, type Rule, type Validation } from './rule.ts'
 import { namespaceSelectors } from './rule-sets.ts'
 import { ownRules, policyRules, rules } from './rules/index.ts'
@@ -32,9 +31,7 @@ export function policyFiles(identities: PlatformIdentities): ReadonlyMap<string,
       const twin = rule.policy?.(identities)
       return twin === undefined ? [] : [[`${rule.name}.yaml`, [policy(rule, identities, twin), binding(rule)]] as const]
     }),
-    ...[userMutation, runtimeClassMutation].map(
-      mutation => [`${mutation.name}-mutation.yaml`, mutationManifests(mutation)] as const,
-    ),
+    ...mutations.map(mutation => [`${mutation.name}-mutation.yaml`, mutationManifests(mutation, identities)] as const),
   ])
 }
 

@@ -69,3 +69,33 @@ test('keeping twice is keeping once, and what is kept is bounded', () => {
     }),
   )
 })
+
+test('of an EndpointSlice the number of its endpoints, its Service and the proxy name are kept, also when it is kept again', () => {
+  const labelled = { 'kubernetes.io/service-name': 'web', 'service.kubernetes.io/service-proxy-name': 'other' }
+  const labels = { ...labelled, 'example.com/other': long }
+  const owner = { apiVersion: 'v1', kind: 'Service', name: 'web', uid: 's', controller: true }
+  const ownerReferences = [{ ...owner, uid: 't', controller: false }, owner]
+  const endpoints = Array.from({ length: 100 }, (_, at) => ({ addresses: [`192.0.2.${at}`], conditions: { ready: at > 3 } }))
+  const metadata = { name: 'web-1', namespace: 'acme', uid: 'u', resourceVersion: '7', labels, ownerReferences, generation: 3 }
+  const slice = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata, addressType: 'IPv4', endpoints }
+  const kept = keptObject<KubeObject>(slice)
+  expect(kept).toEqual({
+    ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', endpointCount: 100 },
+    metadata: {
+      name: 'web-1',
+      namespace: 'acme',
+      uid: 'u',
+      resourceVersion: '7',
+      labels: labelled,
+      ownerReferences: [owner],
+    },
+  })
+  expect(keptObject(kept)).toEqual(kept)
+  expect(keptObject<KubeObject>({ ...slice, endpoints: null } as KubeObject)).toMatchObject({ endpointCount: 0 })
+})
+
+test('large metadata keeps the label by which a Service is taken away from kube-proxy', () => {
+  const labels = { ...many(5000, at => [`l-${at}`, 'v']), 'service.kubernetes.io/service-proxy-name': 'other' }
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'a', labels } }
+  expect(keptObject(service).metadata.labels).toEqual({ 'service.kubernetes.io/service-proxy-name': 'other' })
+})

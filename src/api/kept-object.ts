@@ -1,8 +1,10 @@
 // What is kept of an object in memory. A cache of all namespaces holds what tenants write, up to the 1.5 MB that etcd takes for each object, so
 // what is kept is bounded: metadata above 16 KB is cut to what the platform reads, and the content of a large object of a built-in kind is
 // dropped. The content of our own kinds is bounded by their schemas; the snapshot of a Release is dropped, because an Application has up to 100
-// Releases and runs one. Pure.
-import type { KubeObject, ObjectMeta } from './resource.ts'
+// Releases and runs one. Of an EndpointSlice only its Service and the number of its endpoints are kept. Pure.
+import { type CountedEndpointSlice, type EndpointSlice, serviceNameLabel } from './builtin/networking.ts'
+import type { KubeObject, ObjectMeta, OwnerReference } from './resource.ts'
+import { serviceProxyLabel } from './tenancy/service-proxy.ts'
 
 const mostMetadata = 16 * 1024
 const mostEntries = 20
@@ -12,6 +14,8 @@ const own = 'sekisho.dev/'
 
 /** Without bookkeeping that no reader uses, and without what is above the bounds. `mostContent`: characters of an object of a built-in kind. */
 export function keptObject<T extends KubeObject>(object: T, mostContent = Number.POSITIVE_INFINITY): T {
+  if (object.kind === 'EndpointSlice')
+    return countedSlice(object as KubeObject as EndpointSlice | CountedEndpointSlice) as KubeObject as T
   const slim = withoutSnapshot(withoutBookkeeping(object))
   const { apiVersion, kind, metadata: given, ...content } = slim
   const metadata = sizeAbove(given, mostMetadata) ? cut(given) : given
@@ -41,6 +45,25 @@ function withoutSnapshot<T extends KubeObject>(object: T): T {
   return { ...rest, spec: kept } as unknown as T
 }
 
+/** A hundred endpoints are 30 KB, of which their number is read. What was counted stays as it is. */
+function countedSlice(slice: EndpointSlice | CountedEndpointSlice): CountedEndpointSlice {
+  if ('endpointCount' in slice) return slice
+  const { apiVersion, kind, metadata, endpoints } = slice
+  const { name, namespace, uid, resourceVersion, labels = {} } = metadata
+  const service = labels[serviceNameLabel]
+  const named = { ...(service === undefined ? {} : { [serviceNameLabel]: service }), ...proxyOf(labels) }
+  const { ownerReferences: owners } = metadata
+  const kept = {
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+    labels: named,
+    ...(owners ? { ownerReferences: controlling(owners) } : {}),
+  }
+  return { apiVersion, kind, metadata: kept as ObjectMeta, endpointCount: endpoints?.length ?? 0 }
+}
+
 /** Whether the texts in a value have more characters than `most`; each entry counts for eight more. Stops as soon as it is known. */
 function sizeAbove(value: unknown, most: number): boolean {
   let left = most
@@ -61,17 +84,25 @@ function cut(metadata: ObjectMeta): ObjectMeta {
   const { labels, annotations, finalizers, ownerReferences, ...rest } = metadata
   return {
     ...rest,
-    ...(labels ? { labels: ownEntries(labels) } : {}),
+    ...(labels ? { labels: { ...ownEntries(labels), ...proxyOf(labels) } } : {}),
     ...(annotations ? { annotations: ownEntries(annotations) } : {}),
     ...(finalizers ? { finalizers: ownFirst(finalizers) } : {}),
-    // One that controls counts; the API server allows no second.
-    ...(ownerReferences ? { ownerReferences: ownerReferences.filter(({ controller }) => controller).slice(0, 1) } : {}),
+    ...(ownerReferences ? { ownerReferences: controlling(ownerReferences) } : {}),
   }
+}
+
+/** One that controls counts; the API server allows no second. */
+function controlling(owners: readonly OwnerReference[]): readonly OwnerReference[] {
+  return owners.filter(({ controller }) => controller).slice(0, 1)
 }
 
 function ownEntries(entries: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const kept = Object.entries(entries).filter(([key, text]) => key.includes(own) && text.length <= mostText)
   return Object.fromEntries(kept.slice(0, mostEntries))
+}
+
+function proxyOf({ [serviceProxyLabel]: proxy }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return proxy === undefined ? {} : { [serviceProxyLabel]: proxy }
 }
 
 function ownFirst(finalizers: readonly string[]): readonly string[] {

@@ -9,6 +9,7 @@ import { openNetworkProbe } from '../network-probe/open.ts'
 import { openNodeCheck } from '../node-check/open.ts'
 import { createTagReader, type TagReader } from '../registry/followed-tags/read-tag.ts'
 import { createTagWatch } from '../registry/followed-tags/tag-watch.ts'
+import { createServiceProxyMetrics } from '../web/metrics.ts'
 import type { ControllersDeps } from './app-deps.ts'
 import { createAppPipelineController } from './app-pipeline/index.ts'
 import { createAppSecretController } from './app-secret/index.ts'
@@ -26,6 +27,7 @@ import { createInstallationController } from './installation/index.ts'
 import { createPreviewApprovalController } from './preview-approval/index.ts'
 import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
+import { createServiceProxyController } from './service-proxy/index.ts'
 import { type OpenAppSecrets, openAppSecrets } from './services/open-app-secrets.ts'
 import { type OpenBuildLogs, openBuildLogs } from './services/open-build-logs.ts'
 import { type Builds, openBuilds } from './services/open-builds.ts'
@@ -121,7 +123,7 @@ type Services = {
 
 /** One controller per kind. */
 function createControllers(deps: ControllersDeps, services: Services): readonly ControllerDefinition[] {
-  const { settings, store, manager, clock, log } = deps
+  const { settings, store, manager, clock, log, metrics } = deps
   const { certificateIssuers, redirectAnnotations } = settings
   const { renderer, events, builds, buildLogs, unusedImages, appSecrets, registry } = services
   const { desk, githubApps, certificateAuthorities } = services.tokenDesk
@@ -150,6 +152,7 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
   const domains = { reservedHosts: reservedHostsOf(settings), redirectAnnotations, proofs }
   return [
     createTenantController({ ...onGitHub, settings: tenantSettings, registry: registry.tenants }),
+    createServiceProxyController({ ...shared, countedBy: count => metrics && createServiceProxyMetrics(metrics, count) }),
     createClusterGitHubAppController({ ...shared, githubApps }),
     createInstallationController(onGitHub),
     createRepositoryGrantController(onGitHub),

@@ -45,6 +45,18 @@ export function createWebhookCertificateMetrics(registry: Registry): (notAfter: 
   return notAfter => gauge.set(notAfter.getTime() / 1000)
 }
 
+/** Call once per registry. `count` is called at each scrape. */
+export function createServiceProxyMetrics(registry: Registry, count: () => number): void {
+  new Gauge({
+    name: 'sekisho_services_beyond_endpoint_bound',
+    help: 'Services of tenants whose cluster IP does not answer, because their namespace has more pairs of port and endpoint than one tenant may have.',
+    registers: [registry],
+    collect() {
+      this.set(count())
+    },
+  })
+}
+
 const sealedValues = 'sekisho_sealed_values'
 
 /** How many stored values each kind of key sealed; may be called by each process part, also on one registry. */

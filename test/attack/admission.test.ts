@@ -23,6 +23,7 @@ import { ownRows } from './rows/own-rows.ts'
 import { podDeletionRows } from './rows/pod-end-rows.ts'
 import type { Row } from './rows/row.ts'
 import { runtimeClassRows } from './rows/runtime-class-rows.ts'
+import { proxyRows, recountedProxyRows, restoredProxyRows } from './rows/service-proxy-rows.ts'
 import { userRows } from './rows/user-rows.ts'
 
 const { authorityPem, pair } = await webhookCertificate()
@@ -251,7 +252,12 @@ async function createdPod(namespace: string, spec: object, labels: object = {}):
 describe.each([
   { name: 'sekisho-pod-users', rows: userRows, changes: movedUsers },
   { name: 'sekisho-pod-runtime-class', rows: runtimeClassRows, changes: addedClasses },
-])('$name, which changes pods and refuses others', ({ name, rows, changes }) => {
+  {
+    name: 'sekisho-service-proxy',
+    rows: [...proxyRows, ...restoredProxyRows, ...recountedProxyRows],
+    changes: labelledServices,
+  },
+])('$name, which changes some objects and refuses others', ({ name, rows, changes }) => {
   const ours = formOf('production').policies.filter(({ metadata }) => metadata.name === name)
   const [refusals, ordinary] = [rows.filter(row => row.expected !== 'allowed'), rows.filter(row => row.expected === 'allowed')]
 
@@ -260,7 +266,7 @@ describe.each([
     expect(refusedOf(await run(rows))).toEqual([])
     for (const manifest of ours) await install(manifest)
     await untilAll('the policy in force', refusals, 'refused')
-    await untilAll('pods are changed', ordinary, 'allowed')
+    await untilAll('objects are changed', ordinary, 'allowed')
     const replies = await run(rows)
     expect(wrong(replies)).toEqual([])
     expect(unnamed(replies)).toEqual([])
@@ -305,6 +311,38 @@ async function addedClasses(): Promise<void> {
   expect(await createdPod('half-classed', spec, isolated)).toMatchObject({ spec: { runtimeClassName: 'gvisor' } })
   const namesNone = { spec: expect.not.objectContaining({ runtimeClassName: expect.anything() }) }
   for (const namespace of ['half-classed', 'acme', 'other']) expect(await createdPod(namespace, spec)).toMatchObject(namesNone)
+}
+
+/** New Services, and those of which something that counts has changed, have the label of such; it is put back where a request leaves it out. */
+async function labelledServices(): Promise<void> {
+  const services = '/api/v1/namespaces/acme/services'
+  const merge = 'application/merge-patch+json'
+  type Service = { readonly metadata: { readonly labels?: Record<string, string>; readonly resourceVersion: string } }
+  const proxyOf = (answer: unknown): unknown =>
+    (answer as Service).metadata.labels?.['service.kubernetes.io/service-proxy-name'] ?? 'none'
+  const made = async (spec: object, labels?: object, namespace = 'acme'): Promise<unknown> => {
+    const object = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'made', labels },
+      spec: { ports: [{ port: 80 }], ...spec },
+    }
+    return proxyOf(await cluster.admin.call('POST', `/api/v1/namespaces/${namespace}/services?dryRun=All`, object))
+  }
+  const selector = { app: 'x' }
+  expect(await made({ selector })).toBe('sekisho.dev-uncounted')
+  expect(await made({ selector }, { a: 'b' })).toBe('sekisho.dev-uncounted')
+  expect(await made({ selector, clusterIP: 'None' })).toBe('none')
+  expect(await made({ type: 'ExternalName', externalName: 'example.com', selector })).toBe('none')
+  expect(await made({})).toBe('none')
+  expect(await made({ selector }, {}, 'other')).toBe('none')
+  const version = ((await cluster.admin.call('GET', `${services}/unproxied`)) as Service).metadata.resourceVersion
+  const valuesOf = async (rows: readonly Row[]) => new Set((await run(rows)).map(({ reply: { body } }) => proxyOf(body)))
+  expect(await valuesOf(restoredProxyRows)).toEqual(new Set(['sekisho.dev-too-many-endpoints']))
+  expect(
+    proxyOf(await cluster.admin.call('PATCH', `${services}/elsewhere?dryRun=All`, { spec: { selector: { app: 'y' } } }, merge)),
+  ).toBe('other')
+  expect(await valuesOf(recountedProxyRows)).toEqual(new Set([`sekisho.dev-uncounted-${version}`]))
 }
 
 describe('the deletion of a pod', () => {

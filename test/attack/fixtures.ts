@@ -26,7 +26,9 @@ import { ingressFixtures } from './rows/ingress-rows.ts'
 import { kindFixtures } from './rows/kind-rows.ts'
 import { metadataFixtures } from './rows/metadata-rows.ts'
 import { budgetFixtures, podDeletionFixtures, podEndFixtures } from './rows/pod-end-rows.ts'
+import { podLabelFixtures } from './rows/pod-label-rows.ts'
 import { runtimeClassFixtures, runtimeClassNamespaces } from './rows/runtime-class-rows.ts'
+import { proxyFixtures } from './rows/service-proxy-rows.ts'
 import { serviceFixtures } from './rows/service-rows.ts'
 import { volumeFixtures } from './rows/volume-rows.ts'
 
@@ -134,6 +136,8 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
   await admin.call('POST', deployment.path('acme'), deployment.object('old', environment('ghtok-held')))
   for (const one of [
     ...serviceFixtures,
+    ...proxyFixtures,
+    ...podLabelFixtures,
     ...ingressFixtures,
     ...volumeFixtures,
     ...claimTemplateFixtures,

@@ -14,12 +14,14 @@ import { metadataRows } from './rows/metadata-rows.ts'
 import { namespaceRows } from './rows/namespace-rows.ts'
 import { ownProcessRows } from './rows/own-process-rows.ts'
 import { budgetRows, podEndRows } from './rows/pod-end-rows.ts'
+import { podLabelRows } from './rows/pod-label-rows.ts'
 import { podRows } from './rows/pod-rows.ts'
 import { podSourceRows } from './rows/pod-source-rows.ts'
 import { laterRows, referenceRows } from './rows/reference-rows.ts'
 import { requestRows } from './rows/requester-rows.ts'
 import type { Row } from './rows/row.ts'
 import { secretRows } from './rows/secret-rows.ts'
+import { proxyRows } from './rows/service-proxy-rows.ts'
 import { networkRows } from './rows/service-rows.ts'
 import { tenantRows } from './rows/tenant-rows.ts'
 import { volumeRows } from './rows/volume-rows.ts'
@@ -33,10 +35,12 @@ const everyForm: readonly Row[] = [
   ...laterRows,
   ...namespaceRows,
   ...networkRows,
+  ...proxyRows,
   ...ingressRows,
   ...kindRows,
   ...metadataRows,
   ...podRows,
+  ...podLabelRows,
   ...podSourceRows,
   ...podEndRows,
   ...budgetRows,

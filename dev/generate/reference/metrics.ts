@@ -9,6 +9,7 @@ import {
   createNodeMetrics,
   createPlatformMetrics,
   createSealingMetrics,
+  createServiceProxyMetrics,
   createWebhookCertificateMetrics,
   prometheusRegistry,
 } from '../../../src/web/metrics.ts'
@@ -42,6 +43,7 @@ export function metricsPage(): string {
   createBuildLogMetrics(ours)
   createPlatformMetrics(ours)
   createNodeMetrics(ours, 'node')
+  createServiceProxyMetrics(ours, () => 0)
   createSealingMetrics(ours)
   createWebhookCertificateMetrics(ours)
   createBrokerMetrics(ours)

@@ -17,11 +17,13 @@ import { requestedBy } from './kinds/requested-by.ts'
 import { statusWriters } from './kinds/status-writers.ts'
 import { tenantWriters } from './kinds/tenant-writers.ts'
 import { namespaceGuard } from './metadata/namespace-guard.ts'
+import { podLabels } from './metadata/pod-labels.ts'
 import { reservedMetadata } from './metadata/reserved-metadata.ts'
 import { endpointWriters } from './network/endpoint-writers.ts'
 import { ingressContent, ingressWriters } from './network/ingress-writers.ts'
 import { serviceAddresses } from './network/service-addresses.ts'
 import { servicePorts } from './network/service-ports.ts'
+import { serviceProxy } from './network/service-proxy.ts'
 import { ownNamespaces } from './own/own-namespaces.ts'
 import { ownPodDeletions } from './own/own-pod-deletions.ts'
 import { ownRoleBindings } from './own/own-role-bindings.ts'
@@ -75,11 +77,13 @@ export const rules: readonly Rule[] = [
   reservedMetadata,
   serviceAddresses,
   servicePorts,
+  serviceProxy,
   endpointWriters,
   ingressWriters,
   ingressContent,
   podPlacement,
   podSources,
+  podLabels,
   podEnd,
   disruptionBudgets,
   volumeClaims,

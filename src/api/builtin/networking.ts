@@ -40,3 +40,14 @@ export type EndpointSlice = KubeObject & {
   readonly ports?: readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[] | null
 }
 export const endpointSlices = namespacedKind<EndpointSlice>('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices')
+
+/** The label by which an EndpointSlice belongs to a Service; Kubernetes' controller sets it. */
+export const serviceNameLabel = 'kubernetes.io/service-name'
+
+/** What caches keep of an EndpointSlice (`keptObject`): the name of its Service among the labels, and how many endpoints it has, ready or not. */
+export type CountedEndpointSlice = KubeObject & { readonly endpointCount: number }
+export const countedEndpointSlices = namespacedKind<CountedEndpointSlice>(
+  'discovery.k8s.io/v1',
+  'EndpointSlice',
+  'endpointslices',
+)

@@ -95,7 +95,7 @@ const inApplications: readonly Right[] = [
     group: '',
     resources: ['serviceaccounts', 'configmaps', 'services'],
     verbs: ['get', 'create', 'patch', 'delete'],
-    usedBy: [applicationWrites, rendered, tenantContents],
+    usedBy: [applicationWrites, rendered, tenantContents, reconcilerOf('service-proxy')],
   },
   renderedKinds('apps', ['deployments']),
   renderedKinds('', ['persistentvolumeclaims']),

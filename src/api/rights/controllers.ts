@@ -153,7 +153,13 @@ const clusterWide: readonly Right[] = [
     usedBy: ['src/controllers/tenant/role-bindings.ts', 'src/controllers/tenant/platform-bindings.ts'],
     unseen: 'not a request of its own: the API server asks for it when a RoleBinding is written',
   },
-  { place: 'cluster', group: '', resources: ['resourcequotas', 'limitranges'], verbs: cached, usedBy: [tenantCaches] },
+  {
+    place: 'cluster',
+    group: '',
+    resources: ['resourcequotas', 'limitranges'],
+    verbs: cached,
+    usedBy: [tenantCaches],
+  },
   { place: 'cluster', group: 'networking.k8s.io', resources: ['networkpolicies'], verbs: cached, usedBy: [tenantCaches] },
   // By name, because tenants make objects of these kinds, too.
   {
@@ -187,7 +193,15 @@ const clusterWide: readonly Right[] = [
     group: '',
     resources: ['services', 'persistentvolumeclaims'],
     verbs: cached,
-    usedBy: [applicationCaches],
+    usedBy: [applicationCaches, controllerOf('service-proxy')],
+  },
+  // How many endpoints the Services of a tenant have. Of each slice only their number is kept.
+  {
+    place: 'cluster',
+    group: 'discovery.k8s.io',
+    resources: ['endpointslices'],
+    verbs: cached,
+    usedBy: [controllerOf('service-proxy')],
   },
   {
     place: 'cluster',

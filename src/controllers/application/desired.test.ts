@@ -196,6 +196,11 @@ describe('rendered objects', () => {
       deployment({ initContainers: [{ name: 'c', envFrom: [{ secretRef: { name: 'ghtok-x' } }] }] }),
       'Secret ghtok-x',
     ],
+    [
+      'a Service that kube-proxy does not serve',
+      { ...configMap, kind: 'Service', metadata: { name: 'a', labels: { 'service.kubernetes.io/service-proxy-name': '' } } },
+      'service-proxy-name',
+    ],
     ['a host that the Application does not have', ingress({ rules: [{ host: 'shop.other.localhost' }] }), 'shop.other.localhost'],
     ['every host', ingress({ rules: [{}] }), 'not none'],
     ['no host at all', ingress({ rules: [] }), 'one of input.hosts'],

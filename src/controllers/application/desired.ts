@@ -5,6 +5,7 @@ import type { Application } from '../../api/apps/application.ts'
 import { domain } from '../../api/kind.ts'
 import { labels } from '../../api/names.ts'
 import type { OwnerReference, ResourceType } from '../../api/resource.ts'
+import { serviceProxyLabel } from '../../api/tenancy/service-proxy.ts'
 import type { ChartInput } from '../../charts/chart-input.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../../lib/json/json-value.ts'
@@ -84,6 +85,10 @@ function checkObject(object: unknown, application: Application, allowed: Allowed
   if (object['status'] !== undefined) throw new Refused(`${what} has a status: remove it, the cluster writes it`)
   if (type.kind === 'ServiceAccount' && (object['automountServiceAccountToken'] !== false || object['secrets'] !== undefined))
     throw new Refused(`${what} must set automountServiceAccountToken: false and must not set secrets`)
+  if (objectAt(metadata, 'labels')?.[serviceProxyLabel] !== undefined)
+    throw new Refused(
+      `${what} has the label ${serviceProxyLabel}: remove it, only the platform takes a Service away from kube-proxy`,
+    )
   const problem = brokenPodRule(object) ?? brokenIngressRule(object, allowed) ?? brokenVolumeClaimRule(object)
   if (problem !== undefined) throw new Refused(`${what}: ${problem}`)
   return { type, object, metadata, name }

@@ -139,8 +139,8 @@ export const claimTemplateRows: readonly Row[] = [
   }),
   ...olderThanTheRule(`${statefulSets}/old-claims`),
   ...olderThanTheRule(`${deployments}/old-ephemeral`),
-  allowed.patch('dave labels a pod that is older than the rule', dave, `${pods}/old-ephemeral`, {
-    metadata: { labels: { a: 'b' } },
+  allowed.patch('dave annotates a pod that is older than the rule', dave, `${pods}/old-ephemeral`, {
+    metadata: { annotations: { a: 'b' } },
   }),
   allowed.remove('dave removes it', dave, `${pods}/old-ephemeral`),
   ...[replicaSetController, statefulSetController].map(as =>

@@ -134,7 +134,7 @@ const changeRows: readonly Row[] = [
   refused.patch('an old Deployment gets another finalizer', dave, `${deployments}/held`, {
     spec: { template: { metadata: { finalizers: ['example.com/other'] } } },
   }),
-  allowed.patch('an old pod is labelled', dave, `${pods}/endless`, { metadata: { labels: { a: 'b' } } }),
+  allowed.patch('an old pod is annotated', dave, `${pods}/endless`, { metadata: { annotations: { a: 'b' } } }),
   allowed.strategicPatch('an old pod gets another image', dave, `${pods}/endless`, {
     spec: { containers: [{ name: 'main', image: 'registry.test/y' }] },
   }),

@@ -121,6 +121,9 @@ const portRows: readonly Row[] = [
   ),
 ]
 
+const proxied = (value: string) => ({ metadata: { labels: { 'service.kubernetes.io/service-proxy-name': value } } })
+const ours = 'sekisho.dev-too-many-endpoints'
+
 const endpoints = {
   path: '/api/v1/namespaces/acme/endpoints',
   object: {
@@ -149,6 +152,8 @@ const endpointRows: readonly Row[] = [endpoints, endpointSlices].flatMap(({ path
   return [
     ...writers.map(as => refusedAsEndpoint.post(`${as.user} writes ${object.kind}`, as, path, named)),
     refusedAsEndpoint.patch(`dave changes ${object.kind}`, dave, `${path}/held`, labelled),
+    refusedAsEndpoint.patch(`dave sets the proxy name of ${object.kind}`, dave, `${path}/held`, proxied('other')),
+    allowed.patch(`Kubernetes copies the proxy name to ${object.kind}`, endpointSliceController, `${path}/held`, proxied(ours)),
     allowed.post(`Kubernetes writes ${object.kind}`, endpointSliceController, path, named),
     allowed.patch(`Kubernetes changes ${object.kind}`, endpointSliceController, `${path}/held`, labelled),
     allowed.patch(`the garbage collector removes an owner of ${object.kind}`, garbageCollector, `${path}/held`, {

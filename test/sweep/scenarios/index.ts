@@ -23,6 +23,7 @@ import {
 } from './remote-sync.ts'
 import { remoteSyncRebase } from './remote-sync-rebase.ts'
 import { repositoryGrantDeletion, repositoryGrantScenario } from './repository-grant.ts'
+import { serviceProxyScenario } from './service-proxy.ts'
 import { tenantDeletion, tenantScenario } from './tenant.ts'
 import { tokenDeskScenario } from './token-desk.ts'
 import { unusedImagesScenario } from './unused-images.ts'
@@ -60,6 +61,7 @@ export const scenarios: readonly Scenario[] = [
   applicationDeletion,
   applicationPartsScenario,
   domainClaimScenario,
+  serviceProxyScenario,
   clusterGitHubAppScenario,
   appSecretScenario,
   appSecretDeletion,

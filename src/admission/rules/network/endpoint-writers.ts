@@ -18,7 +18,7 @@ export const endpointWriters: Rule = {
       follows: [
         {
           template: '`spec.selector`, `spec.ports` and the labels of a Service',
-          judgedBy: ['service-addresses', 'reserved-metadata'],
+          judgedBy: ['service-addresses', 'reserved-metadata', 'service-proxy'],
         },
       ],
     },

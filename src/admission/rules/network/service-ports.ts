@@ -1,11 +1,9 @@
 // How many ports a Service of a tenant has. Every node programs each port of a Service for each of its endpoints, for all tenants together: a
 // Service with thousands of ports keeps new Services of everybody from working for minutes (docs/adr/0058-ports-of-a-service.md).
+import { mostServicePorts as mostPorts } from '../../../api/tenancy/service-proxy.ts'
 import { objectAt, objectsAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { Rule } from '../../rule.ts'
-
-/** Our charts need one to three. */
-const mostPorts = 4
 
 const message = `spec.ports of a Service in a tenant’s namespace must have at most ${mostPorts} ports: divide them among several Services with the same selector. A Service that has more may lose ports and be relabelled; its spec does not change otherwise`
 

@@ -1,6 +1,6 @@
 // With which runtime the pods of tenants run, and on which set-aside nodes: with the RuntimeClass that the platform admin chose for the tenant and on
 // the nodes of that class, or with the nodes' own runtime on nodes that are open to all. A policy only: the choice is a label of the namespace, which the
-// webhook does not see. The mutation of src/admission/pod-mutations sets the class before.
+// webhook does not see. The mutation of src/admission/mutations sets the class before.
 // Source: https://kubernetes.io/docs/concepts/containers/runtime-class/
 import { celList, type PolicyRule } from '../../rule.ts'
 import { podMatches, podSpecVariables, podTemplateExpression, samePodSpec } from './pod-spec.ts'

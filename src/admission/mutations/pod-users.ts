@@ -5,7 +5,7 @@
 import { labels } from '../../api/names.ts'
 import { defaultImageUser, userRangeSize } from '../../lib/limits/user-range.ts'
 import { celText } from '../rule.ts'
-import { addPatch, type PodMutation } from './pod-mutation.ts'
+import { addPatch, type Mutation, newPods } from './mutation.ts'
 
 const lists = ['containers', 'initContainers'] as const
 /** More containers than this with a user of their own are refused. */
@@ -50,15 +50,19 @@ const patches = [
   lifecycleUsers,
 ].join(' + ')
 
-export const userMutation: PodMutation = {
+export const userMutation: Mutation = {
   name: 'pod-users',
+  scope: 'tenant-namespaces',
   label: labels.firstUser,
-  variables: [
-    { name: 'first', expression: `int(namespaceObject.metadata.labels[${celText(labels.firstUser)}])` },
-    { name: 'named', expression: `${podUser}.orValue(${defaultImageUser})` },
-    { name: 'user', expression: `${isOfImage('variables.named')} ? variables.first + variables.named : variables.named` },
-    ...lists.map(list => ({ name: list, expression: `object.spec.?${list}.orValue([])` })),
-    { name: 'lifecycleUser', expression: `{'name': ${celText(lifecycleUser)}, 'value': string(variables.user)}` },
-  ],
-  patches,
+  match: newPods,
+  policy: () => ({
+    variables: [
+      { name: 'first', expression: `int(namespaceObject.metadata.labels[${celText(labels.firstUser)}])` },
+      { name: 'named', expression: `${podUser}.orValue(${defaultImageUser})` },
+      { name: 'user', expression: `${isOfImage('variables.named')} ? variables.first + variables.named : variables.named` },
+      ...lists.map(list => ({ name: list, expression: `object.spec.?${list}.orValue([])` })),
+      { name: 'lifecycleUser', expression: `{'name': ${celText(lifecycleUser)}, 'value': string(variables.user)}` },
+    ],
+    patches,
+  }),
 }

@@ -2,14 +2,18 @@
 // jobs, kpack, Dockerfile builds, people. Another class that a pod names stays, and the rule pod-runtime-class refuses it.
 import { labels } from '../../api/names.ts'
 import { runtimeClassOfPod } from '../rules/pods/runtime-class-of-pod.ts'
-import { addPatch, type PodMutation } from './pod-mutation.ts'
+import { addPatch, type Mutation, newPods } from './mutation.ts'
 
-export const runtimeClassMutation: PodMutation = {
+export const runtimeClassMutation: Mutation = {
   name: 'pod-runtime-class',
+  scope: 'tenant-namespaces',
   label: labels.runtimeClass,
-  variables: runtimeClassOfPod('object.metadata'),
-  patches: [
-    "variables.class == '' || object.spec.?runtimeClassName.orValue('') != '' ? []",
-    `: [${addPatch("'/spec/runtimeClassName'", 'variables.class')}]`,
-  ].join(' '),
+  match: newPods,
+  policy: () => ({
+    variables: runtimeClassOfPod('object.metadata'),
+    patches: [
+      "variables.class == '' || object.spec.?runtimeClassName.orValue('') != '' ? []",
+      `: [${addPatch("'/spec/runtimeClassName'", 'variables.class')}]`,
+    ].join(' '),
+  }),
 }

@@ -1,0 +1,77 @@
+// Wires the controller that keeps a tenant's Services within the bound on ports × endpoints: its keys are Tenants, and every change of a Service or of
+// the number of endpoints behind one wakes the tenant of the namespace. Decides nothing.
+import { type CountedEndpointSlice, countedEndpointSlices, type Service, services } from '../../api/builtin/index.ts'
+import { type KubeObject, keyOf, type ObjectKey } from '../../api/resource.ts'
+import { serviceProxyLabel, tooManyEndpoints } from '../../api/tenancy/service-proxy.ts'
+import { tenant } from '../../api/tenancy/tenant.ts'
+import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
+import { partChanged } from '../../kube/controller/predicates.ts'
+import type { Manager } from '../../kube/manager.ts'
+import type { EventRecorder } from '../../kube/object/events.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
+import { inEvents, sayingMissingRights } from '../missing-right.ts'
+import { tenantsByNamespace } from '../tenants-by-namespace.ts'
+import { createOwnWrites } from './own-writes.ts'
+import { reconcileServiceProxy } from './reconcile.ts'
+
+export type ServiceProxyControllerDeps = {
+  readonly manager: Pick<Manager, 'cache' | 'client'>
+  readonly events: Pick<EventRecorder, 'record'>
+  readonly clock: Clock
+  /** Receives a function that counts the Services of all tenants that are taken away from kube-proxy. */
+  readonly countedBy?: (count: () => number) => void
+}
+
+/** Everything that a tenant can have comes back at once; whoever changes Services all the time, or goes back and forth over the bound, is slowed down. */
+const releases = { burst: 100, millisecondsPerToken: 3000 }
+
+/** kube-proxy uses neither of the others. Source: https://github.com/kubernetes/kubernetes/blob/master/cmd/kube-proxy/app/server.go */
+const proxiedSlices = { labelSelector: 'kubernetes.io/service-name,!service.kubernetes.io/headless' }
+
+const byNamespace = 'service-proxy/namespace'
+const byLabel = 'service-proxy/label'
+
+/** Call before the manager starts: caches and indexes cannot be added later. */
+export function createServiceProxyController(deps: ServiceProxyControllerDeps): ControllerDefinition {
+  const { manager, events, clock } = deps
+  const caches = {
+    tenants: manager.cache(tenant),
+    services: manager.cache(services),
+    slices: manager.cache(countedEndpointSlices, proxiedSlices),
+  }
+  const tenantsIn = tenantsByNamespace(caches.tenants)
+  caches.services.addIndex(byNamespace, namespaceOf)
+  caches.services.addIndex(byLabel, ({ metadata }) => [metadata.labels?.[serviceProxyLabel] ?? ''])
+  caches.slices.addIndex(byNamespace, namespaceOf)
+  deps.countedBy?.(() => caches.services.byIndex(byLabel, tooManyEndpoints).length)
+  const tenantsOf = (object: KubeObject): readonly ObjectKey[] => tenantsIn(object.metadata.namespace ?? '').map(keyOf)
+  const reconciling = {
+    client: manager.client,
+    tenants: caches.tenants,
+    servicesIn: (namespace: string): readonly Service[] => caches.services.byIndex(byNamespace, namespace),
+    slicesIn: (namespace: string): readonly CountedEndpointSlice[] => caches.slices.byIndex(byNamespace, namespace),
+    ownWrites: createOwnWrites(),
+    releases: createKeyedBuckets(releases, clock),
+    events,
+  }
+  const definition: ControllerDefinition = {
+    name: 'service-proxy',
+    for: tenant,
+    watches: [
+      watches(services, tenantsOf, {
+        predicate: partChanged(({ metadata, spec }) => [metadata.labels?.[serviceProxyLabel], spec?.ports?.length, spec?.type]),
+      }),
+      watches(countedEndpointSlices, tenantsOf, {
+        ...proxiedSlices,
+        predicate: partChanged(({ endpointCount, metadata }) => [endpointCount, metadata.labels?.[serviceProxyLabel]]),
+      }),
+    ],
+    reconcile: context => reconcileServiceProxy(reconciling, context),
+  }
+  return sayingMissingRights(definition, { cache: caches.tenants, says: inEvents(events), clock })
+}
+
+function namespaceOf({ metadata }: KubeObject): readonly string[] {
+  return [metadata.namespace ?? '']
+}

@@ -1,0 +1,31 @@
+// Remembers what this process wrote last: a cache is behind for a moment, in which a burst of changes would make it write everything again.
+import type { Service } from '../../api/builtin/index.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
+
+const mostServices = 10_000
+
+/** Bounded: beyond that it may write twice, which changes nothing. */
+export type OwnWrites = {
+  readonly written: (answer: Service) => void
+  /** The newer of the two. */
+  readonly latest: (cached: Service) => Service
+}
+
+/** Versions of one object can be compared as whole numbers (Kubernetes API concepts, "Resource versions", KEP-5504). */
+function versionOf({ metadata }: Service): bigint {
+  return /^\d+$/.test(metadata.resourceVersion ?? '') ? BigInt(metadata.resourceVersion ?? '') : 0n
+}
+
+export function createOwnWrites(): OwnWrites {
+  const byUid = new BoundedMap<Service>(mostServices)
+  return {
+    written: answer => byUid.set(answer.metadata.uid ?? '', answer),
+    latest(cached) {
+      const { uid = '' } = cached.metadata
+      const own = byUid.get(uid)
+      if (own !== undefined && versionOf(own) > versionOf(cached)) return own
+      byUid.delete(uid)
+      return cached
+    },
+  }
+}
