@@ -127,9 +127,9 @@ export const restartedAnnotation = `${domain}/restarted-at`
 /** The ConfigMap in the platform's namespace with the public key that values of AppSecrets are sealed to, and the field of it. */
 export const appSecretsKeyMap = { name: 'sekisho-app-secrets-key', field: 'key.json' } as const
 
-/** On a namespace of a tenant, beside the labels of the same names: the keys of the taints that a RuntimeClass tolerates, separated by commas. */
-export const runtimeTaintsAnnotation = `${domain}/runtime-class-taints`
-export const isolatedRuntimeTaintsAnnotation = `${domain}/isolated-runtime-class-taints`
+/** On a namespace of a tenant, beside the labels of the same names: the tolerations of a RuntimeClass (`tolerationText`), separated by commas. */
+export const runtimeTolerationsAnnotation = `${domain}/runtime-class-tolerations`
+export const isolatedRuntimeTolerationsAnnotation = `${domain}/isolated-runtime-class-tolerations`
 
 /** On pod templates of Applications: the RuntimeClass that the platform gives their pods, so that a change of it replaces the pods. */
 export const runtimeClassAnnotation = `${domain}/runtime-class`

@@ -87,9 +87,18 @@ export type Lease = KubeObject & {
 }
 export const leases = namespacedKind<Lease>('coordination.k8s.io/v1', 'Lease', 'leases')
 
+/** https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/ */
+export type Toleration = {
+  readonly key?: string
+  /** `Equal` when omitted. */
+  readonly operator?: string
+  readonly value?: string
+  readonly effect?: string
+}
+
 /** How pods of a class run: https://kubernetes.io/docs/concepts/containers/runtime-class/ */
 export type RuntimeClass = KubeObject & {
   readonly handler: string
-  readonly scheduling?: { readonly tolerations?: readonly { readonly key?: string }[] }
+  readonly scheduling?: { readonly tolerations?: readonly Toleration[] }
 }
 export const runtimeClasses = clusterKind<RuntimeClass>('node.k8s.io/v1', 'RuntimeClass', 'runtimeclasses')

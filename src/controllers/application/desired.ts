@@ -103,7 +103,8 @@ function markPods(
   const added = object['kind'] === 'Deployment' ? podAnnotations : undefined
   return changedAt(object, podTemplatePath(object), template => {
     const metadata = isJsonObject(template['metadata']) ? template['metadata'] : {}
-    const given = texts(metadata['labels'], 'spec.template.metadata.labels')
+    // Only the Application says whether it is isolated.
+    const { [labels.isolated]: _, ...given } = texts(metadata['labels'], 'spec.template.metadata.labels')
     const annotations = { ...texts(metadata['annotations'], 'spec.template.metadata.annotations'), ...added }
     const annotated = Object.keys(annotations).length === 0 ? {} : { annotations }
     const marked = { ...metadata, ...annotated, labels: { ...given, ...applicationLabel, ...isolationLabels(isolated) } }

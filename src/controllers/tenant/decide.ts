@@ -5,22 +5,20 @@ import { maxUserRanges } from '../../lib/limits/user-range.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import type { TenantCredentials } from '../../registry/tenant-registry.ts'
 import type { Facts } from './gather.ts'
-import type { ChosenClasses } from './runtime/choose-classes.ts'
+import type { ClassNames } from './runtime/choose-classes.ts'
 
 type TenantRefusal = Refusal & {
   /** Set where nothing wakes the controller when the cause goes away. */
   readonly retryAfterMilliseconds?: number
 }
 
+/** Known once the namespaces are written, whether they can be used or not. */
+type Written = { readonly classes?: ClassNames }
+
 /** `imagesAreOpen`: the registry asks for no credential. */
 export type Decision =
-  | {
-      readonly kind: 'fill'
-      readonly imagesAreOpen?: boolean
-      readonly firstUser?: number
-      readonly classes?: ChosenClasses
-    }
-  | ({ readonly kind: 'refused' } & TenantRefusal)
+  | (Written & { readonly kind: 'fill'; readonly imagesAreOpen?: boolean; readonly firstUser?: number })
+  | (Written & { readonly kind: 'refused' } & TenantRefusal)
 
 const terminatingRetryMilliseconds = 3_000
 const uncountedRetryMilliseconds = 300

@@ -44,7 +44,7 @@ import { type Facts, firstUserOfOurs, gather, namespacesOf } from './gather.ts'
 import { needsApply } from './needs-apply.ts'
 import { rightsFinalizer } from './platform-bindings.ts'
 import { bindingNames } from './role-bindings.ts'
-import { chosenClasses, classMarks, classProblem } from './runtime/choose-classes.ts'
+import { chosenClasses, classesInForce, classMarks, classProblem } from './runtime/choose-classes.ts'
 import type { TenantSettings } from './settings.ts'
 import { heldStatus, nextStatus } from './status.ts'
 import { checkTeams, type TeamCheckDeps } from './teams/check-teams.ts'
@@ -117,8 +117,8 @@ async function fill(deps: TenantDeps, facts: Facts): Promise<Decision> {
   const firstUser = firstUserOfOurs(facts) ?? (await deps.userRanges.allot(tenant))
   if (firstUser === undefined) return { kind: 'refused', ...noUserRange() }
   const classOf = (name: string) => deps.classes.get({ name })
-  const classes = chosenClasses(tenant, deps.settings.runtimeClasses)
-  const marks = classMarks(classes, classOf)
+  const chosen = chosenClasses(tenant, deps.settings.runtimeClasses)
+  const marks = classMarks(chosen, classOf)
   for (const wanted of desiredNamespaces(tenant, deps.settings, { firstUser, classes: marks })) {
     const { name } = wanted.object.metadata
     const live = found.find(namespace => namespace.name === name)?.object
@@ -138,8 +138,9 @@ async function fill(deps: TenantDeps, facts: Facts): Promise<Decision> {
     .filter(({ type }) => type === resourceQuotas)
     .map(({ object }): ResourceQuota | undefined => deps.live(resourceQuotas).get(keyOf(object)))
   await recount(deps, quotas)
-  const refusal = quotasAreCounted(quotas) ?? classesAreUsable(classProblem(classes, classOf)) ?? credentialsExist(credentials)
-  if (refusal) return { kind: 'refused', ...refusal }
+  const refusal = quotasAreCounted(quotas) ?? classesAreUsable(classProblem(chosen, classOf)) ?? credentialsExist(credentials)
+  const classes = classesInForce(chosen, classOf, tenant.status?.runtimeClasses)
+  if (refusal) return { kind: 'refused', ...refusal, classes }
   return { kind: 'fill', firstUser, classes, imagesAreOpen: credentials.kind === 'open' }
 }
 

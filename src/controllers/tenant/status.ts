@@ -7,7 +7,7 @@ import type { Enforcement } from '../../network-probe/enforcement.ts'
 import { wakeOf } from '../observed-wake.ts'
 import type { Decision } from './decide.ts'
 import { networkCondition } from './network/network-condition.ts'
-import { type ChosenClasses, classNames } from './runtime/choose-classes.ts'
+import type { ClassNames } from './runtime/choose-classes.ts'
 import type { TeamsAnswer } from './teams/check-teams.ts'
 import { rolesResolvedCondition } from './teams/decide-teams.ts'
 
@@ -34,9 +34,8 @@ export function nextStatus(tenant: Tenant, { decision, teams, enforcement }: Obs
       : { type: 'Ready', status: 'False', reason: decision.reason, message: decision.message }
   return {
     ...before,
-    ...(decision.kind === 'fill'
-      ? { namespace, buildNamespace, ...rangeOf(decision), ...classesOf(decision) }
-      : { ...(runtimeClasses === undefined ? {} : { runtimeClasses }) }),
+    ...(decision.kind === 'fill' ? { namespace, buildNamespace, ...rangeOf(decision) } : {}),
+    ...classesOf(decision.classes ?? runtimeClasses),
     ...(teams.kind === 'known' ? checked(tenant, teams.askedAt) : {}),
     observedGeneration: generation,
     conditions: mergeConditions(
@@ -52,9 +51,8 @@ function rangeOf({ firstUser }: { readonly firstUser?: number }): Pick<TenantSta
   return firstUser === undefined ? {} : { users: { first: firstUser, last: firstUser + userRangeSize - 1 } }
 }
 
-function classesOf({ classes = {} }: { readonly classes?: ChosenClasses }): Pick<TenantStatus, 'runtimeClasses'> {
-  const runtimeClasses = classNames(classes)
-  return Object.keys(runtimeClasses).length === 0 ? {} : { runtimeClasses }
+function classesOf(classes: ClassNames = {}): Pick<TenantStatus, 'runtimeClasses'> {
+  return Object.keys(classes).length === 0 ? {} : { runtimeClasses: classes }
 }
 
 /** The status of a Tenant that is being deleted and whose namespaces do not end; `message` names what holds them. */

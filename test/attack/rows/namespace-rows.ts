@@ -14,6 +14,7 @@ import { allowed, expecting, ownerOf, type Row } from './row.ts'
 const refused = expecting('namespace-guard')
 const acme = '/api/v1/namespaces/acme'
 const loosened = { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } } }
+const opened = { metadata: { annotations: { 'sekisho.dev/runtime-class-tolerations': 'dedicated|Exists||' } } }
 const unmarked = { metadata: { labels: { 'sekisho.dev/tenant': null } } }
 
 export const namespaceRows: readonly Row[] = [
@@ -27,6 +28,14 @@ export const namespaceRows: readonly Row[] = [
     refused.patch(`${as.user} loosens Pod Security`, as, acme, loosened),
     refused.patch(`${as.user} loosens it through status`, as, `${acme}/status`, loosened),
     refused.patch(`${as.user} removes the tenant label`, as, acme, unmarked),
+    refused.patch(`${as.user} opens nodes by an annotation`, as, acme, opened),
+    refused.patch(`${as.user} opens them through status`, as, `${acme}/status`, opened),
+    refused.patch(`${as.user} removes an annotation of the platform`, as, '/api/v1/namespaces/classed', {
+      metadata: { annotations: { 'sekisho.dev/runtime-class-tolerations': null } },
+    }),
+    allowed.patch(`${as.user} annotates a tenant’s namespace otherwise`, as, acme, {
+      metadata: { annotations: { 'example.com/cost-center': '7' } },
+    }),
     refused.remove(`${as.user} deletes the namespace`, as, acme),
   ]),
   refused.patch('dave makes his namespace look like a tenant’s', dave, '/api/v1/namespaces/other', {

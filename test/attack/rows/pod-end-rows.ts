@@ -131,6 +131,9 @@ const changeRows: readonly Row[] = [
   refused.strategicPatch('an old Deployment is changed and not cured', dave, `${deployments}/endless`, {
     spec: { template: { spec: { containers: [{ name: 'main', image: 'registry.test/y' }] } } },
   }),
+  allowed.patch('the finalizer of an old Deployment is removed', dave, `${deployments}/held`, {
+    spec: { template: { metadata: { finalizers: null } } },
+  }),
   refused.patch('an old Deployment gets another finalizer', dave, `${deployments}/held`, {
     spec: { template: { metadata: { finalizers: ['example.com/other'] } } },
   }),

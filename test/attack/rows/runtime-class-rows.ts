@@ -9,10 +9,14 @@ const plain = { containers: [{ name: 'main', image: 'registry.test/x' }] }
 const tolerating = (...tolerations: readonly object[]): PodSpec => ({ ...plain, tolerations })
 const withClass = (runtimeClassName: string): PodSpec => ({ ...plain, runtimeClassName })
 
+const kataNodes = { key: 'kata', operator: 'Exists', effect: 'NoSchedule' }
+
 const foreignTaints: readonly (readonly [string, PodSpec])[] = [
   ['a tolerance of every taint', tolerating({ operator: 'Exists' })],
   ['a tolerance of the control plane’s taint', tolerating({ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists' })],
   ['a tolerance of an operator’s taint', tolerating({ key: 'dedicated', operator: 'Equal', value: 'platform' })],
+  ['a tolerance of every value of a taint', tolerating({ key: 'dedicated', operator: 'Exists' })],
+  ['a tolerance of a taint that begins like another', tolerating({ key: 'kubernetes.io/archive', operator: 'Exists' })],
 ]
 const pods = workloads.get('Pod') ?? { path: () => '', object: () => ({}) }
 const isolated = (spec: PodSpec): object => ({
@@ -24,13 +28,16 @@ export const runtimeClassNamespaces = [
   [
     'classed',
     { 'sekisho.dev/purpose': 'application', 'sekisho.dev/runtime-class': 'kata', 'sekisho.dev/isolated-runtime-class': 'gvisor' },
-    { 'sekisho.dev/runtime-class-taints': 'kata', 'sekisho.dev/isolated-runtime-class-taints': '' },
+    {
+      'sekisho.dev/runtime-class-tolerations': 'kata|Exists||NoSchedule,dedicated|Equal|kata|',
+      'sekisho.dev/isolated-runtime-class-tolerations': '',
+    },
   ],
   // Only isolated Applications have a class.
   [
     'half-classed',
     { 'sekisho.dev/purpose': 'application', 'sekisho.dev/runtime-class': '', 'sekisho.dev/isolated-runtime-class': 'gvisor' },
-    { 'sekisho.dev/runtime-class-taints': '', 'sekisho.dev/isolated-runtime-class-taints': '' },
+    { 'sekisho.dev/runtime-class-tolerations': '', 'sekisho.dev/isolated-runtime-class-tolerations': '' },
   ],
 ] as const
 
@@ -44,7 +51,7 @@ const runtimeClass = (name: string, more: object = {}): object => ({
 export const runtimeClassFixtures = [
   runtimeClass('kata', {
     overhead: { podFixed: { memory: '64Mi' } },
-    scheduling: { nodeSelector: { kata: 'yes' }, tolerations: [{ key: 'kata', operator: 'Exists', effect: 'NoSchedule' }] },
+    scheduling: { nodeSelector: { kata: 'yes' }, tolerations: [kataNodes, { key: 'dedicated', value: 'kata' }] },
   }),
   runtimeClass('gvisor'),
   runtimeClass('open'),
@@ -62,7 +69,12 @@ export const runtimeClassRows: readonly Row[] = [
     refused.post(`${kind} with a class, by the platform`, controllers, path('acme'), object('r', withClass('kata'))),
     allowed.post(`${kind} without a class`, dave, path('classed'), object('r', plain)),
     allowed.post(`${kind} with the class of the tenant`, dave, path('classed'), object('r', withClass('kata'))),
-    allowed.post(`${kind} with the taint of the class`, dave, path('classed'), object('r', tolerating({ key: 'kata' }))),
+    allowed.post(
+      `${kind} with the taints of the class`,
+      dave,
+      path('classed'),
+      object('r', tolerating(kataNodes, { key: 'dedicated', operator: 'Equal', value: 'kata' })),
+    ),
     allowed.post(`${kind} where only isolated Applications have a class`, dave, path('half-classed'), object('r', plain)),
     allowed.post(`${kind} with any class elsewhere`, dave, path('other'), object('r', withClass('open'))),
   ]),
@@ -78,7 +90,7 @@ export const runtimeClassRows: readonly Row[] = [
       `${as.user} makes an isolated pod with the taint of others`,
       as,
       pods.path('classed'),
-      isolated(tolerating({ key: 'kata' })),
+      isolated(tolerating(kataNodes)),
     ),
     allowed.post(`${as.user} makes an isolated pod`, as, pods.path('classed'), isolated(plain)),
     allowed.post(`${as.user} makes an isolated pod with its class`, as, pods.path('half-classed'), isolated(withClass('gvisor'))),

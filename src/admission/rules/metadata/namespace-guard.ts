@@ -8,19 +8,22 @@ import type { AdmissionRequest } from '../../review.ts'
 import { celList, celText, type Rule } from '../../rule.ts'
 import { reaping } from '../kinds/writers.ts'
 
-/** Prefixes of the label keys that are guarded. */
+/** Prefixes of the keys of labels and annotations that are guarded. */
 const guardedPrefixes = [`${labels.tenant.split('/')[0]}/`, 'pod-security.kubernetes.io/']
 const guardedFields = ['ownerReferences', 'finalizers'] as const
+/** What admission reads of a namespace. */
+const markFields = ['labels', 'annotations'] as const
 
-const message = `namespaces of tenants and of the platform belong to the platform: change or delete the Tenant instead of the namespace, its owners, finalizers, status or labels (${guardedPrefixes.map(prefix => `${prefix}…`).join(', ')})`
+const message = `namespaces of tenants and of the platform belong to the platform: change or delete the Tenant instead of the namespace, its owners, finalizers, status, labels or annotations (${guardedPrefixes.map(prefix => `${prefix}…`).join(', ')})`
 
 function labelsOf(object: JsonObject | undefined): JsonObject {
   return objectAt(object, 'metadata', 'labels') ?? {}
 }
 
-function guardedLabels(object: JsonObject | undefined): string {
-  const entries = Object.entries(labelsOf(object)).filter(([key]) => guardedPrefixes.some(prefix => key.startsWith(prefix)))
-  return JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
+function guarded(entries: JsonObject | undefined): JsonObject {
+  return Object.fromEntries(
+    Object.entries(entries ?? {}).filter(([key]) => guardedPrefixes.some(prefix => key.startsWith(prefix))),
+  )
 }
 
 function isGuarded({ object, oldObject }: AdmissionRequest): boolean {
@@ -29,21 +32,31 @@ function isGuarded({ object, oldObject }: AdmissionRequest): boolean {
   )
 }
 
-function hasSameLabels({ operation, object, oldObject }: AdmissionRequest): boolean {
-  return operation === 'UPDATE' && guardedLabels(object) === guardedLabels(oldObject)
+function hasSameMarks({ operation, object, oldObject }: AdmissionRequest): boolean {
+  const marks = (one: JsonObject | undefined) => markFields.map(field => guarded(objectAt(one, 'metadata', field)))
+  return operation === 'UPDATE' && sameJson(marks(object), marks(oldObject))
 }
 
 function isSameNamespace(request: AdmissionRequest): boolean {
   const [after, before] = [request.object, request.oldObject].map(one => objectAt(one, 'metadata'))
   return (
     request.subResource === undefined &&
-    hasSameLabels(request) &&
+    hasSameMarks(request) &&
     guardedFields.every(field => sameJson(after?.[field] ?? [], before?.[field] ?? []))
   )
 }
 
 const tenantText = celText(labels.tenant)
-const labelsExpression = (object: string): string => `(${object} == null ? {} : dyn(${object}).metadata.?labels.orValue({}))`
+const isGuardedKey = `${celList(guardedPrefixes)}.exists(prefix, key.startsWith(prefix))`
+
+function sameMarksExpression(field: (typeof markFields)[number]): string {
+  const [after, before] = ['object', 'oldObject'].map(object => `dyn(${object}).metadata.?${field}.orValue({})`)
+  return [
+    `${before}.all(key, !${isGuardedKey} || (key in ${after} && ${after}[key] == ${before}[key]))`,
+    `${after}.all(key, !${isGuardedKey} || key in ${before})`,
+  ].join(' && ')
+}
+
 const isGuardedExpression = (object: string): string =>
   `(${object} != null && (${object}.metadata.name == ${celText(platformNamespace)} || ${tenantText} in ${object}.metadata.?labels.orValue({})))`
 
@@ -68,25 +81,19 @@ export const namespaceGuard: Rule = {
   check(request, identities) {
     if (!isGuarded(request) || identities.controllers.includes(request.username)) return undefined
     const byReaper = identities.reapers.includes(request.username)
-    if (byReaper && (request.operation === 'DELETE' || hasSameLabels(request))) return undefined
+    if (byReaper && (request.operation === 'DELETE' || hasSameMarks(request))) return undefined
     return isSameNamespace(request) ? undefined : message
   },
   policy: identities => ({
     variables: [
-      { name: 'after', expression: labelsExpression('object') },
-      { name: 'before', expression: labelsExpression('oldObject') },
       {
-        name: 'sameLabels',
-        expression: [
-          "request.operation == 'UPDATE'",
-          ` && variables.before.all(key, !${celList(guardedPrefixes)}.exists(prefix, key.startsWith(prefix)) || (key in variables.after && variables.after[key] == variables.before[key]))`,
-          ` && variables.after.all(key, !${celList(guardedPrefixes)}.exists(prefix, key.startsWith(prefix)) || key in variables.before)`,
-        ].join(''),
+        name: 'sameMarks',
+        expression: ["request.operation == 'UPDATE'", ...markFields.map(sameMarksExpression)].join(' && '),
       },
       {
         name: 'sameNamespace',
         expression: [
-          '!has(request.subResource) && variables.sameLabels',
+          '!has(request.subResource) && variables.sameMarks',
           ...guardedFields.map(
             field => ` && dyn(object).metadata.?${field}.orValue([]) == dyn(oldObject).metadata.?${field}.orValue([])`,
           ),
@@ -97,7 +104,7 @@ export const namespaceGuard: Rule = {
       expression: [
         `!(${isGuardedExpression('object')} || ${isGuardedExpression('oldObject')})`,
         ` || request.userInfo.username in ${celList(identities.controllers)}`,
-        ` || (request.userInfo.username in ${celList(identities.reapers)} && (request.operation == 'DELETE' || variables.sameLabels))`,
+        ` || (request.userInfo.username in ${celList(identities.reapers)} && (request.operation == 'DELETE' || variables.sameMarks))`,
         ' || variables.sameNamespace',
       ].join(''),
       message,

@@ -49,13 +49,12 @@ const isOfJob = (pod: JsonObject | undefined): boolean =>
     ({ controller, apiVersion, kind }) => controller === true && apiVersion === 'batch/v1' && kind === 'Job',
   )
 
-/** What is as it was is not judged again. */
+/** What was there before is not judged again. */
 function isHeld(request: AdmissionRequest, identities: PlatformIdentities): boolean {
   const { resource, object, oldObject } = request
-  const now = finalizersOf(request, object)
-  if (sameJson(now, finalizersOf(request, oldObject))) return false
+  const before = finalizersOf(request, oldObject)
   const isJobPod = resource === 'pods' && isKubernetes(request, identities) && isOfJob(object)
-  return now.some(one => one !== jobFinalizer || !isJobPod)
+  return finalizersOf(request, object).some(one => !before.includes(one) && (one !== jobFinalizer || !isJobPod))
 }
 
 function hasLateJob({ resource, object, oldObject }: AdmissionRequest): boolean {
@@ -131,7 +130,7 @@ export const podEnd: Rule = {
     validation: {
       expression: [
         ...jobFields.map(unchangedOr),
-        `(variables.running || variables.finalizers == variables.oldFinalizers || (variables.jobPod && variables.finalizers.all(f, f == ${celText(jobFinalizer)})))`,
+        `(variables.running || variables.finalizers.all(f, f in variables.oldFinalizers || (variables.jobPod && f == ${celText(jobFinalizer)})))`,
         `(${samePodSpec} || (variables.running ? !variables.returns || variables.returned : variables.endsInTime && (!variables.returns || (variables.r == 'pods' && ${isKubernetesExpression(identities)}))))`,
       ].join(' && '),
       message,

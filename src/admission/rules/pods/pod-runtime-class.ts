@@ -2,12 +2,19 @@
 // the nodes of that class, or with the nodes' own runtime on nodes that are open to all. A policy only: the choice is a label of the namespace, which the
 // webhook does not see. The mutation of src/admission/mutations sets the class before.
 // Source: https://kubernetes.io/docs/concepts/containers/runtime-class/
-import { celList, type PolicyRule } from '../../rule.ts'
+import { celText, type PolicyRule } from '../../rule.ts'
 import { podMatches, podSpecVariables, podTemplateExpression, samePodSpec } from './pod-spec.ts'
-import { runtimeClassOfPod } from './runtime-class-of-pod.ts'
+import { runtimeClassOfPod, tolerationExpression } from './runtime-class-of-pod.ts'
 
 /** Taints that Kubernetes itself sets on a node, and one that clusters with several architectures tolerate by themselves. */
-const toleratedPrefixes = ['node.kubernetes.io/', 'kubernetes.io/arch']
+const [toleratedPrefix, toleratedKey] = ['node.kubernetes.io/', 'kubernetes.io/arch']
+
+const isOpen = [
+  `t.?key.orValue('').startsWith(${celText(toleratedPrefix)}) || t.?key.orValue('') == ${celText(toleratedKey)}`,
+  `(t.?key.orValue('') != '' && (${tolerationExpression}) in variables.classTolerations)`,
+  // What a pod has from a former class.
+  "(variables.r == 'pods' && variables.oldSpec != null && t in variables.oldSpec.?tolerations.orValue([]))",
+].join(' || ')
 
 /** A template may leave the class out, and Kubernetes adds its tolerations to pods alone. Of an existing pod only tolerations can change. */
 export const podRuntimeClass: PolicyRule = {
@@ -24,7 +31,7 @@ export const podRuntimeClass: PolicyRule = {
       { name: 'named', expression: "variables.spec.?runtimeClassName.orValue('')" },
       {
         name: 'open',
-        expression: `variables.spec.?tolerations.orValue([]).all(t, ${celList(toleratedPrefixes)}.exists(prefix, t.?key.orValue('').startsWith(prefix)) || (t.?key.orValue('') != '' && t.key in variables.classTaints))`,
+        expression: `variables.spec.?tolerations.orValue([]).all(t, ${isOpen})`,
       },
       {
         name: 'runs',
@@ -34,9 +41,9 @@ export const podRuntimeClass: PolicyRule = {
     validation: {
       expression: `${samePodSpec} || (variables.open && (variables.runs || (variables.r == 'pods' && request.operation == 'UPDATE')))`,
       messageExpression: [
-        "variables.open ? (variables.class == '' ? 'spec.runtimeClassName must not be set in this namespace: remove it'",
-        " : 'spec.runtimeClassName must be ' + variables.class + ', which the platform chose for this tenant, or be omitted: change or remove it')",
-        ` : 'tolerations must be of taints ${toleratedPrefixes.map(prefix => `${prefix}…`).join(', ')} or of the nodes of the RuntimeClass of this namespace: remove the others'`,
+        "variables.open ? (variables.class == '' ? 'runtimeClassName must not be set in pods and templates of this namespace: remove it'",
+        " : 'runtimeClassName of pods and templates must be ' + variables.class + ', which the platform chose for this tenant, or be omitted: remove it')",
+        ` : 'tolerations must be of taints ${toleratedPrefix}… and ${toleratedKey}, or those of the RuntimeClass of this namespace: remove the others'`,
       ].join(''),
     },
   }),

@@ -1,5 +1,5 @@
 // Which RuntimeClass a pod of a tenant runs with, in CEL: the labels of the namespace say it, which only the Tenant controller writes.
-import { isolatedRuntimeTaintsAnnotation, labels, runtimeTaintsAnnotation } from '../../../api/names.ts'
+import { isolatedRuntimeTolerationsAnnotation, labels, runtimeTolerationsAnnotation } from '../../../api/names.ts'
 import { celText } from '../../rule.ts'
 
 type Variable = { readonly name: string; readonly expression: string }
@@ -8,7 +8,7 @@ const ofNamespace = (field: 'labels' | 'annotations', key: string): string =>
   `namespaceObject.metadata.?${field}[?${celText(key)}]`
 
 /**
- * `class` is the class, empty for the nodes' own runtime, and `classTaints` are the keys of the taints that its pods tolerate. `metadata` is CEL for the
+ * `class` is the class, empty for the nodes' own runtime, and `classTolerations` are the tolerations that Kubernetes adds to its pods, as texts. `metadata` is CEL for the
  * metadata of the pod or of the template.
  */
 export function runtimeClassOfPod(metadata: string): readonly Variable[] {
@@ -18,8 +18,12 @@ export function runtimeClassOfPod(metadata: string): readonly Variable[] {
     { name: 'isolated', expression: `${celText(labels.isolated)} in ${metadata}.?labels.orValue({})` },
     { name: 'class', expression: chosen('labels', labels.runtimeClass, labels.isolatedRuntimeClass) },
     {
-      name: 'classTaints',
-      expression: `(${chosen('annotations', runtimeTaintsAnnotation, isolatedRuntimeTaintsAnnotation)}).split(',')`,
+      name: 'classTolerations',
+      expression: `(${chosen('annotations', runtimeTolerationsAnnotation, isolatedRuntimeTolerationsAnnotation)}).split(',')`,
     },
   ]
 }
+
+/** CEL: the toleration `t` as the Tenant controller writes those of a class (`tolerationText`). */
+export const tolerationExpression =
+  "t.?key.orValue('') + '|' + (t.?operator.orValue('') == '' ? 'Equal' : t.operator) + '|' + t.?value.orValue('') + '|' + t.?effect.orValue('')"

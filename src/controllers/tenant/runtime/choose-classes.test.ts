@@ -1,10 +1,10 @@
 // The RuntimeClasses of a tenant: whose choice counts, what the namespaces say, and which class cannot be used.
 import { expect, test } from 'vitest'
 import { noClasses } from '../../../../test/fixtures/runtime-classes.ts'
-import type { RuntimeClass } from '../../../api/builtin/index.ts'
+import type { RuntimeClass, Toleration } from '../../../api/builtin/index.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { readSettings } from '../../../lib/config.ts'
-import { chosenClasses, classMarks, classNames, classProblem } from './choose-classes.ts'
+import { chosenClasses, classesInForce, classMarks, classNames, classProblem } from './choose-classes.ts'
 import { runtimeSettings } from './runtime-settings.ts'
 
 const tenantOf = (classes: Partial<Tenant['spec']>): Pick<Tenant, 'spec'> => ({
@@ -15,19 +15,20 @@ const tenantOf = (classes: Partial<Tenant['spec']>): Pick<Tenant, 'spec'> => ({
     ...classes,
   },
 })
-const runtimeClass = (name: string, ...keys: readonly (string | undefined)[]): RuntimeClass => ({
+const runtimeClass = (name: string, ...tolerations: readonly Toleration[]): RuntimeClass => ({
   apiVersion: 'node.k8s.io/v1',
   kind: 'RuntimeClass',
   metadata: { name },
   handler: name,
-  scheduling: { tolerations: keys.map(key => (key === undefined ? {} : { key })) },
+  scheduling: { tolerations },
 })
-const classes = new Map(
-  [runtimeClass('kata', 'kata', 'dedicated'), runtimeClass('gvisor'), runtimeClass('all', undefined)].map(one => [
-    one.metadata.name,
-    one,
-  ]),
-)
+const all = [
+  runtimeClass('kata', { key: 'kata', operator: 'Exists' }, { key: 'dedicated', value: 'kata', effect: 'NoSchedule' }),
+  runtimeClass('gvisor'),
+  runtimeClass('all', { operator: 'Exists' }),
+  runtimeClass('drained', { key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }),
+]
+const classes = new Map(all.map(one => [one.metadata.name, one]))
 const classOf = (name: string) => classes.get(name)
 const chosen = (spec: Partial<Tenant['spec']>, defaults: Partial<typeof noClasses> | object = {}) =>
   chosenClasses(tenantOf(spec), { ...noClasses, ...defaults })
@@ -49,6 +50,12 @@ test.each([
     { runtimeClass: 'gvisor', isolatedRuntimeClass: 'kata', buildRuntimeClass: 'gvisor' },
     { applications: 'gvisor', isolated: 'kata', builds: 'kata' },
   ],
+  [
+    'the Tenant for all pods before the platform for some',
+    { runtimeClass: 'kata' },
+    { isolatedRuntimeClass: 'gvisor', buildRuntimeClass: 'runc' },
+    { applications: 'kata', isolated: 'kata', builds: 'kata' },
+  ],
 ])('who chooses: %s', (_, spec, defaults, expected) => {
   expect(classNames(chosen(spec, defaults))).toEqual(expected)
 })
@@ -61,9 +68,12 @@ test('the namespaces name the classes and the taints of their nodes', () => {
   expect(classMarks(chosen({ isolatedRuntimeClass: 'kata', buildRuntimeClass: 'gvisor' }), classOf)).toEqual({
     application: {
       labels: { 'sekisho.dev/runtime-class': '', 'sekisho.dev/isolated-runtime-class': 'kata' },
-      annotations: { 'sekisho.dev/runtime-class-taints': '', 'sekisho.dev/isolated-runtime-class-taints': 'dedicated,kata' },
+      annotations: {
+        'sekisho.dev/runtime-class-tolerations': '',
+        'sekisho.dev/isolated-runtime-class-tolerations': 'dedicated|Equal|kata|NoSchedule,kata|Exists||',
+      },
     },
-    build: { labels: { 'sekisho.dev/runtime-class': 'gvisor' }, annotations: { 'sekisho.dev/runtime-class-taints': '' } },
+    build: { labels: { 'sekisho.dev/runtime-class': 'gvisor' }, annotations: { 'sekisho.dev/runtime-class-tolerations': '' } },
   })
 })
 
@@ -73,8 +83,17 @@ test('a class that cannot be used is named with whoever names it; the namespaces
     /^there is no RuntimeClass gone, which spec\.runtimeClass names/,
   )
   expect(classProblem(chosen({}, { buildRuntimeClass: 'gone' }), classOf)).toMatch(/which SEKISHO_BUILD_RUNTIME_CLASS names/)
-  expect(classProblem(chosen({ isolatedRuntimeClass: 'all' }), classOf)).toMatch(/tolerates every taint/)
+  expect(classProblem(chosen({ isolatedRuntimeClass: 'all' }), classOf)).toMatch(/tolerates taints of any key/)
+  expect(classProblem(chosen({ runtimeClass: 'drained' }), classOf)).toMatch(/nodes that are being drained/)
   expect(classMarks(chosen({ runtimeClass: 'gone' }), classOf).build.labels).toEqual({ 'sekisho.dev/runtime-class': 'gone' })
+})
+
+test('a place whose class cannot be used keeps what it had, and the others have theirs', () => {
+  const half = chosen({ runtimeClass: 'kata', isolatedRuntimeClass: 'gone' })
+  expect(classesInForce(half, classOf)).toEqual({ applications: 'kata', builds: 'kata' })
+  const before = { applications: 'gvisor', isolated: 'gvisor', builds: 'gvisor' }
+  expect(classesInForce(half, classOf, before)).toEqual({ applications: 'kata', isolated: 'gvisor', builds: 'kata' })
+  expect(classesInForce(chosen({}), classOf, before)).toEqual({})
 })
 
 test('a name that no label can hold is refused', () => {

@@ -1,6 +1,6 @@
 // Which RuntimeClasses the pods of a tenant run with, what both namespaces say about it to admission, and why a class cannot be used. Pure.
-import type { RuntimeClass } from '../../../api/builtin/index.ts'
-import { isolatedRuntimeTaintsAnnotation, labels, runtimeTaintsAnnotation } from '../../../api/names.ts'
+import type { RuntimeClass, Toleration } from '../../../api/builtin/index.ts'
+import { isolatedRuntimeTolerationsAnnotation, labels, runtimeTolerationsAnnotation } from '../../../api/names.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { runtimeSettings } from './runtime-settings.ts'
 
@@ -10,6 +10,7 @@ export type DefaultClasses = { readonly [name in keyof typeof runtimeSettings]: 
 /** The name of a class, and the field or setting that names it. */
 type Named = { readonly name: string; readonly namedBy: string }
 type Place = 'applications' | 'isolated' | 'builds'
+export type ClassNames = { readonly [place in Place]?: string }
 export type ChosenClasses = { readonly [place in Place]?: Named }
 
 /** The label and the annotation of a namespace about one class. */
@@ -23,45 +24,49 @@ type ClassOf = (name: string) => RuntimeClass | undefined
 
 const none: Marks = { labels: {}, annotations: {} }
 
-/** The Tenant decides before the platform; pods that have no class of their own have that of the others. */
+/** The Tenant decides before the platform, its `runtimeClass` included; pods that have no class of their own have that of the others. */
 export function chosenClasses({ spec }: Pick<Tenant, 'spec'>, defaults: DefaultClasses): ChosenClasses {
-  const named = (field: keyof DefaultClasses): Named | undefined => {
-    const [own, ofPlatform] = [spec[field], defaults[field]]
-    if (own !== undefined) return { name: own, namedBy: `spec.${field}` }
-    return ofPlatform === undefined ? undefined : { name: ofPlatform, namedBy: runtimeSettings[field].name }
+  const named = (...fields: readonly (keyof DefaultClasses)[]): Named | undefined => {
+    const own = fields.find(field => spec[field] !== undefined)
+    if (own !== undefined) return { name: spec[own] ?? '', namedBy: `spec.${own}` }
+    const ofPlatform = fields.find(field => defaults[field] !== undefined)
+    return ofPlatform && { name: defaults[ofPlatform] ?? '', namedBy: runtimeSettings[ofPlatform].name }
   }
-  const applications = named('runtimeClass')
-  const isolated = named('isolatedRuntimeClass') ?? applications
-  const builds = named('buildRuntimeClass') ?? applications
-  return {
-    ...(applications === undefined ? {} : { applications }),
-    ...(isolated === undefined ? {} : { isolated }),
-    ...(builds === undefined ? {} : { builds }),
+  const chosen = {
+    applications: named('runtimeClass'),
+    isolated: named('isolatedRuntimeClass', 'runtimeClass'),
+    builds: named('buildRuntimeClass', 'runtimeClass'),
   }
+  return Object.fromEntries(Object.entries(chosen).filter(([, one]) => one !== undefined))
 }
 
-/** The names alone, as the status has them. */
-export function classNames(chosen: ChosenClasses): { readonly [place in Place]?: string } {
+/** The names alone. */
+export function classNames(chosen: ChosenClasses): ClassNames {
   return Object.fromEntries(Object.entries(chosen).map(([place, { name }]) => [place, name]))
 }
 
-function taintsOf(found: RuntimeClass | undefined): readonly string[] {
-  return (found?.scheduling?.tolerations ?? []).map(({ key = '' }) => key)
+function tolerationsOf(found: RuntimeClass | undefined): readonly Toleration[] {
+  return found?.scheduling?.tolerations ?? []
+}
+
+/** As admission compares the tolerations of pods (`tolerationExpression`). */
+function tolerationText({ key = '', operator = '', value = '', effect = '' }: Toleration): string {
+  return [key, operator === '' ? 'Equal' : operator, value, effect].join('|')
 }
 
 /** What both namespaces say, also about a class that cannot be used: its pods are then refused, and do not run without it. */
 export function classMarks({ applications, isolated, builds }: ChosenClasses, classOf: ClassOf): ClassMarks {
-  const taints = (chosen: Named | undefined): string =>
-    chosen === undefined ? '' : taintsOf(classOf(chosen.name)).toSorted().join(',')
+  const tolerations = (chosen: Named | undefined): string =>
+    chosen === undefined ? '' : tolerationsOf(classOf(chosen.name)).map(tolerationText).toSorted().join(',')
   const marks = (label: string, annotation: string, chosen: Named | undefined): Marks => ({
     labels: { [label]: chosen?.name ?? '' },
-    annotations: { [annotation]: taints(chosen) },
+    annotations: { [annotation]: tolerations(chosen) },
   })
-  const own = marks(labels.runtimeClass, runtimeTaintsAnnotation, applications)
-  const ofIsolated = marks(labels.isolatedRuntimeClass, isolatedRuntimeTaintsAnnotation, isolated)
+  const own = marks(labels.runtimeClass, runtimeTolerationsAnnotation, applications)
+  const ofIsolated = marks(labels.isolatedRuntimeClass, isolatedRuntimeTolerationsAnnotation, isolated)
   return {
     application: isolated === undefined ? none : both(own, ofIsolated),
-    build: builds === undefined ? none : marks(labels.runtimeClass, runtimeTaintsAnnotation, builds),
+    build: builds === undefined ? none : marks(labels.runtimeClass, runtimeTolerationsAnnotation, builds),
   }
 }
 
@@ -69,14 +74,33 @@ function both(one: Marks, other: Marks): Marks {
   return { labels: { ...one.labels, ...other.labels }, annotations: { ...one.annotations, ...other.annotations } }
 }
 
-/** Why pods cannot run with a chosen class, with the cure; undefined when they can. */
-export function classProblem(chosen: ChosenClasses, classOf: ClassOf): string | undefined {
-  for (const { name, namedBy } of Object.values(chosen)) {
-    const found = classOf(name)
-    if (found === undefined)
-      return `there is no RuntimeClass ${name}, which ${namedBy} names: create it, or name one that \`kubectl get runtimeclasses\` shows`
-    if (taintsOf(found).includes(''))
-      return `RuntimeClass ${name}, which ${namedBy} names, tolerates every taint: give each of its scheduling.tolerations a key`
-  }
+/** Pods that tolerate it return to nodes that are being drained, which the rule pod-end refuses. */
+const drainTaint = 'node.kubernetes.io/unschedulable'
+
+function problemOf({ name, namedBy }: Named, classOf: ClassOf): string | undefined {
+  const found = classOf(name)
+  if (found === undefined)
+    return `there is no RuntimeClass ${name}, which ${namedBy} names: create it, or name one that \`kubectl get runtimeclasses\` shows`
+  const keys = tolerationsOf(found).map(({ key = '' }) => key)
+  if (keys.includes(''))
+    return `RuntimeClass ${name}, which ${namedBy} names, tolerates taints of any key: give each of its scheduling.tolerations a key`
+  if (keys.includes(drainTaint))
+    return `RuntimeClass ${name}, which ${namedBy} names, tolerates nodes that are being drained: remove ${drainTaint} from its scheduling.tolerations`
   return undefined
+}
+
+/** Why pods cannot run with a chosen class, with the cure; undefined when they can with each. */
+export function classProblem(chosen: ChosenClasses, classOf: ClassOf): string | undefined {
+  return Object.values(chosen)
+    .map(named => problemOf(named, classOf))
+    .find(problem => problem !== undefined)
+}
+
+/** The classes with which new pods are created. A place whose class cannot be used keeps what it had: its pods are refused meanwhile. */
+export function classesInForce(chosen: ChosenClasses, classOf: ClassOf, before: ClassNames = {}): ClassNames {
+  const inForce = Object.entries(chosen).map(([place, named]) => [
+    place,
+    problemOf(named, classOf) === undefined ? named.name : before[place as Place],
+  ])
+  return Object.fromEntries(inForce.filter(([, name]) => name !== undefined))
 }
