@@ -9,13 +9,13 @@ const name = (description: string) => optional(text({ description, ...runtimeCla
 
 export const runtimeClassFields = {
   runtimeClass: name(
-    'The RuntimeClass of all pods of the tenant, such as one of gVisor or Kata, which gives them a kernel of their own. `SEKISHO_RUNTIME_CLASS` of the platform when omitted.',
+    'The RuntimeClass of the pods of the tenant, such as one of gVisor or Kata, which gives them a kernel of their own; isolated Applications and builds may have another one by the fields below. When it is omitted, what `SEKISHO_RUNTIME_CLASS` and its siblings of the platform say.',
   ),
   isolatedRuntimeClass: name(
-    'The RuntimeClass of the pods of isolated Applications. `SEKISHO_ISOLATED_RUNTIME_CLASS` of the platform when omitted, else that of the other pods.',
+    'The RuntimeClass of the pods of isolated Applications. `spec.runtimeClass` when omitted, else what `SEKISHO_ISOLATED_RUNTIME_CLASS` of the platform says.',
   ),
   buildRuntimeClass: name(
-    'The RuntimeClass of the builds. `SEKISHO_BUILD_RUNTIME_CLASS` of the platform when omitted, else that of the other pods.',
+    'The RuntimeClass of the builds. `spec.runtimeClass` when omitted, else what `SEKISHO_BUILD_RUNTIME_CLASS` of the platform says.',
   ),
 }
 
@@ -28,7 +28,7 @@ export const runtimeClassesField = optional(
     },
     {
       description:
-        'The RuntimeClasses with which new pods are created. One that is not here is the runtime that the nodes use without a RuntimeClass.',
+        'The RuntimeClasses with which new pods are created. One that is not here is the runtime that the nodes use without a RuntimeClass, unless Ready says that a class cannot be used.',
     },
   ),
 )
