@@ -143,7 +143,7 @@ test('a pod that names another runtime is refused, whoever makes it', async () =
   await apply(runtimeClass(hostKernel, 'runc'))
   try {
     expect(await refusalOf(pod({ runtimeClassName: hostKernel }))).toContain(
-      `spec.runtimeClassName must be ${gvisorHandler}, which the platform chose for this tenant`,
+      `runtimeClassName of pods and templates must be ${gvisorHandler}, which the platform chose for this tenant`,
     )
   } finally {
     await asAdministrator(['delete', 'runtimeclass', hostKernel])
