@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { type AdminClient, adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
-import { pods } from '../../src/api/builtin/index.ts'
+import { pods, runtimeClasses } from '../../src/api/builtin/index.ts'
 import { kinds, requesterKinds } from '../../src/api/registry.ts'
 import type { ResourceType } from '../../src/api/resource.ts'
 import { collectionPath } from '../../src/kube/client/resource-path.ts'
@@ -30,6 +30,7 @@ const rbac = 'rbac.authorization.k8s.io/v1'
 const accepted: readonly ResourceType[] = [
   ...kinds,
   pods,
+  runtimeClasses,
   { apiVersion: rbac, kind: 'Role', plural: 'roles', namespaced: true },
   { apiVersion: rbac, kind: 'ClusterRole', plural: 'clusterroles', namespaced: false },
 ]
