@@ -134,7 +134,10 @@ async function watchPairs(client: KubeClient, namespace: string) {
 async function tenantWithPods(count: number) {
   const { client, controllersClient, namespace } = await withFixture()
   await installMutation(namespace)
-  const spec = { account: { host: 'github.localhost', id: 1, login: 'acme', type: 'User' as const }, namespace, roles: [] }
+  const account = { host: 'github.localhost', id: 1, login: 'acme', type: 'User' as const }
+  // Four pairs for each: 4,000.
+  const limits = { concurrentBuilds: 2, tokensPerHour: 600, applications: 50, resources: { pods: 1000 } }
+  const spec = { account, namespace, roles: [], limits }
   await client.create(
     tenant,
     { apiVersion: tenant.apiVersion, kind: tenant.kind, metadata: { name: namespace }, spec },

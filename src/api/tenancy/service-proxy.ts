@@ -27,10 +27,11 @@ export function isUncounted(value: string | undefined): value is string {
 export const mostServicePorts = 4
 
 /**
- * The most pairs of port and endpoint that the Services of a tenant have together. 5,000 made a new Service of another tenant wait 2 to 5 s, 400 half a
- * second (ADR 0058). A hundred Applications with two pods and one port have 200.
+ * The most pairs of port and endpoint that the Services of a tenant have together. What kube-proxy does for pairs that come and go grows more than in
+ * proportion: with 4,000 a new Service of another tenant waited up to a minute, and 400 cost half a second (ADR 0062). A hundred Applications with two
+ * pods and one port have 200.
  */
-const leastEndpointPairs = 4000
+const leastEndpointPairs = 1000
 
 /** The bound for a tenant that may run so many pods: all of them may stand behind one Service, however many an administrator allows. */
 export function mostEndpointPairs(pods: number): number {

@@ -71,12 +71,12 @@ function setUp(state: State, failing: Readonly<Record<string, number>> = {}) {
 
 test('labels what is beyond the bound, with the figures in an Event, and writes nothing again while the cache is behind', async () => {
   const services = ['a', 'b'].map(name => serviceNamed(name))
-  const { run, writes, events } = setUp({ services, slices: [sliceOf('a', 1000), sliceOf('b', 50)] })
+  const { run, writes, events } = setUp({ services, slices: [sliceOf('a', 250), sliceOf('b', 50)] })
   expect(await run()).toEqual({ kind: 'done' })
   await run()
   expect(writes).toEqual(['b uid-b 1 sekisho.dev-too-many-endpoints'])
   expect(events).toEqual([
-    'TooManyEndpoints: the Services of the namespace have 4,200 pairs of port and endpoint, at most 4,000 are served, and this one has 4 ports × 50 endpoints = 200: its cluster IP does not answer. Run fewer pods behind it, remove ports or Services with the same pods, or replace it by one without a cluster IP (spec.clusterIP: None)',
+    'TooManyEndpoints: the Services of the namespace have 1,200 pairs of port and endpoint, at most 1,000 are served, and this one has 4 ports × 50 endpoints = 200: its cluster IP does not answer. Run fewer pods behind it, remove ports or Services with the same pods, or replace it by one without a cluster IP (spec.clusterIP: None)',
   ])
 })
 

@@ -11,8 +11,8 @@ import { patience } from './waits.ts'
 
 const ports = Array.from({ length: 4 }, (_, at) => ({ name: `p${at}`, port: 80 + at, protocol: 'TCP' }))
 
-/** The most that one slice may have. */
-const thousand = Array.from({ length: 1000 }, (_, at) => ({ addresses: [`192.0.${2 + Math.floor(at / 250)}.${1 + (at % 250)}`] }))
+/** With four ports, all that a tenant may have. */
+const all = Array.from({ length: 250 }, (_, at) => ({ addresses: [`192.0.2.${1 + at}`] }))
 
 const keyIn = ({ namespace }: Environment, name: string) => ({ namespace, name })
 
@@ -49,12 +49,12 @@ export const serviceProxyScenario: Scenario = {
       spec: { ports, selector: { app: 'none' } },
     })
     await proxyIs(environment, 'second', undefined)
-    await applySlice(environment, 'first', thousand)
-    await applySlice(environment, 'second', thousand.slice(0, 1))
+    await applySlice(environment, 'first', all)
+    await applySlice(environment, 'second', all.slice(0, 1))
     await proxyIs(environment, 'second', tooManyEndpoints)
     await applySlice(environment, 'first', [])
     await proxyIs(environment, 'second', undefined)
-    await applySlice(environment, 'first', thousand)
+    await applySlice(environment, 'first', all)
     await proxyIs(environment, 'second', tooManyEndpoints)
   },
   shortPoints: /services/,
