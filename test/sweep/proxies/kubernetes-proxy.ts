@@ -40,6 +40,7 @@ const clusterWide = new Set([
   'namespaces',
   'clusterbuilders',
   'customresourcedefinitions',
+  'runtimeclasses',
 ])
 const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
