@@ -2,8 +2,7 @@
 import { parseArgs } from 'node:util'
 import { ensureAll } from './binaries/ensure-all.ts'
 import { print, printUsage, runCommandLine } from './command-line.ts'
-import { createAdminClient } from './control-plane/admin-client.ts'
-import { readKubeconfig } from './control-plane/kubeconfig.ts'
+import { adminClientFor } from './control-plane/admin-client.ts'
 import { gatherFacts } from './doctor/gather.ts'
 import { findings, findingsTable } from './doctor/requirements.ts'
 import { down } from './down.ts'
@@ -49,7 +48,7 @@ async function run(args: string[]): Promise<number> {
       await progress.step('programs of the cluster', () => ensureAll({ settings, progress }))
       return 0
     case 'gvisor': {
-      const client = createAdminClient(await readKubeconfig(adminKubeconfig(settings)))
+      const client = await adminClientFor(adminKubeconfig(settings))
       await progress.step('gVisor', () => addGvisor({ settings, progress }, client)).finally(client.close)
       print('RuntimeClass gvisor\n')
       return 0

@@ -4,7 +4,7 @@
 import type { PlatformIdentities } from './identities.ts'
 import { mutations } from './mutations/index.ts'
 import { mutationManifests } from './mutations/mutation.ts'
-import { administers, celList, type PolicyRule, type Rule, type Validation } from './rule.ts'
+import { administers, celList, type PolicyRule, type Rule, resourceRules, type Validation } from './rule.ts'
 import { namespaceSelectors } from './rule-sets.ts'
 import { ownRules, policyRules, rules } from './rules/index.ts'
 
@@ -35,17 +35,6 @@ export function policyFiles(identities: PlatformIdentities): ReadonlyMap<string,
   ])
 }
 
-/** The matches of a rule in the form that policies and webhook registrations share. */
-export function resourceRules(rule: Pick<Rule, 'matches'>): readonly Readonly<Record<string, unknown>>[] {
-  return rule.matches.map(match => ({
-    apiGroups: [match.group],
-    apiVersions: ['*'],
-    resources: match.resources,
-    operations: match.operations,
-    scope: '*',
-  }))
-}
-
 type Twin = ReturnType<NonNullable<Rule['policy']>>
 
 function policy(rule: Rule | PolicyRule, identities: PlatformIdentities, { variables, validation }: Twin): Manifest {
@@ -61,7 +50,7 @@ function policy(rule: Rule | PolicyRule, identities: PlatformIdentities, { varia
       matchConstraints: {
         matchPolicy: 'Equivalent',
         ...(selector === undefined ? {} : { namespaceSelector: selector }),
-        resourceRules: resourceRules(rule),
+        resourceRules: resourceRules(rule.matches),
       },
       ...(users === undefined ? {} : { matchConditions: [ourOwn(users(identities))] }),
       ...(variables.length === 0 ? {} : { variables }),

@@ -9,8 +9,8 @@ import { holdsValues, sealedMatches } from './app-secrets/seal-values.ts'
 import { byOthers } from './changed-by/record-change.ts'
 import { needsRequester } from './fill-requested-by.ts'
 import type { PlatformIdentities } from './identities.ts'
-import { type Manifest, resourceRules } from './policies.ts'
-import type { Rule } from './rule.ts'
+import type { Manifest } from './policies.ts'
+import { type Rule, resourceRules } from './rule.ts'
 import { namespaceSelectors, notAdministrator, type RuleSet, ruleSets } from './rule-sets.ts'
 import { changedBy } from './rules/apps/changed-by.ts'
 import { requestedBy } from './rules/kinds/requested-by.ts'
@@ -85,7 +85,7 @@ export function validatingWebhooks(
         path: `/validate/${set.name}`,
         whenDown: some.every(rule => rule.policy) ? goesOn : isRefused,
         matching: {
-          rules: some.flatMap(resourceRules),
+          rules: some.flatMap(({ matches }) => resourceRules(matches)),
           ...(selector === undefined ? {} : { namespaceSelector: selector }),
           ...(conditions.length === 0 ? {} : { matchConditions: conditions }),
         },
@@ -108,7 +108,11 @@ export function registrations(target: WebhookTarget, identities: PlatformIdentit
           name: 'requested-by',
           path: '/mutate',
           whenDown: isRefused,
-          matching: { rules: resourceRules(requestedBy), matchConditions: [needsRequester], reinvocationPolicy: 'IfNeeded' },
+          matching: {
+            rules: resourceRules(requestedBy.matches),
+            matchConditions: [needsRequester],
+            reinvocationPolicy: 'IfNeeded',
+          },
         }),
         webhook(target, {
           name: 'changed-by',
@@ -116,7 +120,7 @@ export function registrations(target: WebhookTarget, identities: PlatformIdentit
           // Without it nobody is named, and nobody is named wrongly: the annotation then says an earlier generation.
           whenDown: goesOn,
           matching: {
-            rules: resourceRules(changedBy),
+            rules: resourceRules(changedBy.matches),
             matchConditions: [byOthers(identities)],
             // Another webhook may change the spec, or undo its change, after ours.
             reinvocationPolicy: 'IfNeeded',
@@ -127,7 +131,7 @@ export function registrations(target: WebhookTarget, identities: PlatformIdentit
           path: '/mutate/app-secrets',
           whenDown: isRefused,
           matching: {
-            rules: resourceRules({ matches: sealedMatches }),
+            rules: resourceRules(sealedMatches),
             matchConditions: [holdsValues],
             // Another webhook may add values, or a copy of them, after ours.
             reinvocationPolicy: 'IfNeeded',

@@ -97,6 +97,17 @@ export function covers(match: Match, request: AdmissionRequest): boolean {
     : match.resources.includes(`${resource}/${subResource}`) || match.resources.includes(`${resource}/*`)
 }
 
+/** Matches in the form that policies, mutations and webhook registrations share. */
+export function resourceRules(matches: readonly Match[]): readonly Readonly<Record<string, unknown>>[] {
+  return matches.map(match => ({
+    apiGroups: [match.group],
+    apiVersions: ['*'],
+    resources: match.resources,
+    operations: match.operations,
+    scope: '*',
+  }))
+}
+
 /** A CEL list of string literals. */
 export function celList(values: readonly string[]): string {
   return `[${values.map(celText).join(', ')}]`

@@ -8,7 +8,7 @@ import { standardErrorProgress } from '../../dev/cluster/progress.ts'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { applicationManifest } from './manifests.ts'
 import { type Neighbour, openNeighbour } from './neighbour.ts'
-import { find, list, read, readyOf } from './objects.ts'
+import { find, list, read, readyOf, untilReason } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { type PrivateRegistry, startPrivateRegistry } from './private-registry.ts'
 import { requestVersion } from './serving.ts'
@@ -102,16 +102,7 @@ async function annotatedClass(): Promise<unknown> {
   return template.metadata.annotations?.['sekisho.dev/runtime-class']
 }
 
-async function untilTenant(reason: string): Promise<string> {
-  return vi.waitFor(
-    async () => {
-      const ready = readyOf(await find(platform.admin, `tenant/${name}`))
-      expect(ready?.reason).toBe(reason)
-      return ready?.message ?? ''
-    },
-    { timeout: 60_000, interval: 250 },
-  )
-}
+const untilTenant = (reason: string) => untilReason(platform.admin, `tenant/${name}`, reason)
 
 test('an Application that runs is moved into the kernel of the class that a platform admin chooses, and serves from there', async () => {
   const { host, username, password } = registry
@@ -153,7 +144,7 @@ test('a pod that names another runtime is refused, whoever makes it', async () =
 test('without its RuntimeClass no pod of the tenant starts, the Tenant names field and cure, and what runs goes on', async () => {
   const missing = 'e2e-missing'
   await choose(missing)
-  expect(await untilTenant('RuntimeClassNotUsable')).toBe(
+  expect((await untilTenant('RuntimeClassNotUsable')).message).toBe(
     `there is no RuntimeClass ${missing}, which spec.runtimeClass names: create it, or name one that \`kubectl get runtimeclasses\` shows`,
   )
   expect(await refusalOf(pod({}))).toContain(`"${missing}" not found`)

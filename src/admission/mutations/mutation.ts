@@ -2,7 +2,7 @@
 // while all our processes are down. A rule of src/admission/rules refuses what one of them does not reach.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/
 import type { PlatformIdentities } from '../identities.ts'
-import type { Match, Scope } from '../rule.ts'
+import { type Match, resourceRules, type Scope } from '../rule.ts'
 import { namespaceSelectors } from '../rule-sets.ts'
 
 /** As Kubernetes 1.34 and 1.35 serve it where the feature gate is set; later ones serve v1, which make up puts in its place. */
@@ -48,15 +48,7 @@ export function mutationManifests({ name: short, scope, label, match, policy }: 
           namespaceSelector: {
             matchExpressions: [...matchExpressions, ...(label === undefined ? [] : [{ key: label, operator: 'Exists' }])],
           },
-          resourceRules: [
-            {
-              apiGroups: [match.group],
-              apiVersions: ['*'],
-              resources: match.resources,
-              operations: match.operations,
-              scope: '*',
-            },
-          ],
+          resourceRules: resourceRules([match]),
         },
         variables,
         mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: patches } }],

@@ -96,6 +96,9 @@ export type Toleration = {
   readonly effect?: string
 }
 
+/** The taint of a node that is being drained. */
+export const drainTaint = 'node.kubernetes.io/unschedulable'
+
 /** How pods of a class run: https://kubernetes.io/docs/concepts/containers/runtime-class/ */
 export type RuntimeClass = KubeObject & {
   readonly handler: string

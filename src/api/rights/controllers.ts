@@ -153,13 +153,7 @@ const clusterWide: readonly Right[] = [
     usedBy: ['src/controllers/tenant/role-bindings.ts', 'src/controllers/tenant/platform-bindings.ts'],
     unseen: 'not a request of its own: the API server asks for it when a RoleBinding is written',
   },
-  {
-    place: 'cluster',
-    group: '',
-    resources: ['resourcequotas', 'limitranges'],
-    verbs: cached,
-    usedBy: [tenantCaches],
-  },
+  { place: 'cluster', group: '', resources: ['resourcequotas', 'limitranges'], verbs: cached, usedBy: [tenantCaches] },
   { place: 'cluster', group: 'networking.k8s.io', resources: ['networkpolicies'], verbs: cached, usedBy: [tenantCaches] },
   // By name, because tenants make objects of these kinds, too.
   {

@@ -3,6 +3,7 @@
 // `preStop` needs no bound of its own: it ends with the grace period, and the API server refuses a sleep that is longer.
 // Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination
 import { longestGraceSeconds } from '../../../api/apps/application/process.ts'
+import { drainTaint } from '../../../api/builtin/index.ts'
 import { type JsonObject, listAt, objectAt, objectsAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { PlatformIdentities } from '../../identities.ts'
@@ -15,7 +16,6 @@ import { podMatches, podSpecOf, podSpecVariables, podTemplateExpression, podTemp
 const longestDeadlineSeconds = 31_536_000
 /** The controller of Jobs gives it to its pods, and takes it away; from a pod of another owner nobody takes it (`syncOrphanPod` of Kubernetes). */
 const jobFinalizer = 'batch.kubernetes.io/job-tracking'
-const drainTaint = 'node.kubernetes.io/unschedulable'
 const containerLists = ['containers', 'initContainers']
 const probes = ['livenessProbe', 'startupProbe']
 const jobFields = ['activeDeadlineSeconds', 'ttlSecondsAfterFinished']

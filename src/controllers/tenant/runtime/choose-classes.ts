@@ -1,5 +1,5 @@
 // Which RuntimeClasses the pods of a tenant run with, what both namespaces say about it to admission, and why a class cannot be used. Pure.
-import type { RuntimeClass, Toleration } from '../../../api/builtin/index.ts'
+import { drainTaint, type RuntimeClass, type Toleration } from '../../../api/builtin/index.ts'
 import { isolatedRuntimeTolerationsAnnotation, labels, runtimeTolerationsAnnotation } from '../../../api/names.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { runtimeSettings } from './runtime-settings.ts'
@@ -74,9 +74,7 @@ function both(one: Marks, other: Marks): Marks {
   return { labels: { ...one.labels, ...other.labels }, annotations: { ...one.annotations, ...other.annotations } }
 }
 
-/** Pods that tolerate it return to nodes that are being drained, which the rule pod-end refuses. */
-const drainTaint = 'node.kubernetes.io/unschedulable'
-
+/** Pods that tolerate nodes that are being drained return to them, which the rule pod-end refuses. */
 function problemOf({ name, namedBy }: Named, classOf: ClassOf): string | undefined {
   const found = classOf(name)
   if (found === undefined)
