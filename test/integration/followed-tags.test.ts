@@ -171,6 +171,12 @@ describe('a followed tag', () => {
     const { client, namespace } = fixture
     expect((await client.get(release, { namespace, name: 'shop-v2' }))?.spec.by).toEqual({ kind: 'Tag', name: tag() })
     await waitUntil('the new image runs', async () => (await runningImage(fixture, 'worker')) === second || undefined, patience)
+    // The status names an image once its rollout is complete: a registry that goes away before would keep the former one in it.
+    await waitUntil(
+      'the status names it',
+      async () => (await client.get(application, shop(fixture)))?.status?.image === second || undefined,
+      patience,
+    )
 
     registry.answerWith = 503
     const away = await untilFollowing(fixture, 'TagUnreadable')

@@ -21,6 +21,11 @@ describe('the calls in an audit log', () => {
     ])
   })
 
+  test('are not those of an attack with a token of the platform', () => {
+    expect(callsIn([line('delete', deployment, { userAgent: 'sekisho/controllers' })])).toHaveLength(1)
+    expect(callsIn([line('delete', deployment, { userAgent: 'attack' })])).toEqual([])
+  })
+
   test.each([
     ['cluster', line('create', { resource: 'namespaces', namespace: 'acme', name: 'acme' })],
     ['tenant', line('delete', { resource: 'namespaces', namespace: 'acme', name: 'acme' })],

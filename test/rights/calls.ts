@@ -1,5 +1,6 @@
 // The requests that the platform's ServiceAccounts sent, from the audit log of an API server, and how they compare with the rights that the
 // ServiceAccounts have: a request that no right covers, and a verb that no request used. Pure.
+import { attackUserAgent } from '../../dev/attack/world/http.ts'
 import { modes, platformNamespace } from '../../src/api/names.ts'
 import { type Place, platformAccounts, type Right, type Verb } from '../../src/api/rights/index.ts'
 import { asObject, objectAt, parseJson, textAt } from '../../src/lib/json/json-value.ts'
@@ -19,7 +20,10 @@ export type Call = {
 const stages = ['ResponseStarted', 'ResponseComplete']
 const users = `system:serviceaccount:${platformNamespace}:`
 
-/** The calls in lines of an audit log, each once. Requests that the server did not finish, or that were no requests for objects, are left out. */
+/**
+ * The calls in lines of an audit log, each once. Left out: requests that the server did not finish, that were no requests for objects, and those of
+ * `make attack` with the tokens of the platform's processes, which must be refused.
+ */
 export function callsIn(lines: readonly string[]): readonly Call[] {
   const found = new Map<string, Call>()
   for (const line of lines) for (const call of callsOf(line)) found.set(JSON.stringify(call), call)
@@ -37,6 +41,7 @@ function callsOf(line: string): readonly Call[] {
   const user = textAt(objectAt(event, 'user'), 'username') ?? ''
   const target = objectAt(event, 'objectRef')
   const plural = textAt(target, 'resource')
+  if (textAt(event, 'userAgent') === attackUserAgent) return []
   if (!stages.includes(textAt(event, 'stage') ?? '') || !user.startsWith(users) || plural === undefined) return []
   const subresource = textAt(target, 'subresource')
   const namespace = textAt(target, 'namespace')

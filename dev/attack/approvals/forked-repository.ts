@@ -9,6 +9,7 @@ import { readLocalGitHub } from '../../up/github.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
 import { github } from '../deputies/fork-pull-request.ts'
 import type { Shown } from '../deputies/object-attempts.ts'
+import { attackUserAgent } from '../world/http.ts'
 import type { World } from '../world/world.ts'
 
 export const repository = 'globex/attack-approvals'
@@ -106,7 +107,7 @@ export async function openBot(world: World): Promise<Bot> {
   const jwt = `${unsigned}.${createSign('RSA-SHA256').update(unsigned).sign(privateKey, 'base64url')}`
   // Not by `world.http`: it would take the token for one that an attacker saw.
   const send = async (method: string, url: string, authorization: string, body: object): Promise<unknown> => {
-    const headers = { authorization, 'content-type': 'application/json', 'user-agent': 'attack' }
+    const headers = { authorization, 'content-type': 'application/json', 'user-agent': attackUserAgent }
     const answer = await fetch(`${api}${url}`, { method, headers, body: JSON.stringify(body) })
     if (!answer.ok) throw new Error(`the bot: ${method} ${url}: ${answer.status}`)
     return answer.json()

@@ -19,7 +19,6 @@ export async function github(world: World, login: string, request: string, { bod
     headers: {
       authorization: `token ${world.demo.personalTokens[login] ?? ''}`,
       'content-type': 'application/json',
-      'user-agent': 'attack',
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })

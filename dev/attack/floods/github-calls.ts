@@ -2,6 +2,7 @@
 import { sign } from 'node:crypto'
 import { request } from 'undici'
 import { readLocalGitHub } from '../../up/github.ts'
+import { attackUserAgent } from '../world/http.ts'
 import type { World } from '../world/world.ts'
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -20,7 +21,7 @@ function appToken(appId: number, privateKey: string): string {
 export async function githubCalls({ settings }: World): Promise<number> {
   const { api, appId, privateKey } = await readLocalGitHub(settings)
   const ask = async (method: 'GET' | 'POST', path: string, token: string) => {
-    const headers = { authorization: `Bearer ${token}`, 'user-agent': 'attack' }
+    const headers = { authorization: `Bearer ${token}`, 'user-agent': attackUserAgent }
     const { statusCode, body } = await request(`${api}${path}`, { method, headers, signal: AbortSignal.timeout(20_000) })
     const text = await body.text()
     if (statusCode >= 300) throw new Error(`${method} ${path}: ${statusCode} ${text.slice(0, 200)}`)

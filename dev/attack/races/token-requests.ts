@@ -32,7 +32,7 @@ export function judgeTokens({ answers, alive, workedBefore, endedAt }: Ended): V
 /** A token of GitHub works: it can list what it reaches. */
 export async function works(demo: Pick<DemoContext, 'githubWeb'>, http: World['http'], token: string): Promise<boolean> {
   const answer = await http.send(`${demo.githubWeb}/api/v3/installation/repositories`, {
-    headers: { authorization: `token ${token}`, 'user-agent': 'attack' },
+    headers: { authorization: `token ${token}` },
   })
   if (answer.status === 200) return true
   if (answer.status === 401) return false

@@ -20,6 +20,9 @@ export type Http = {
   readonly close: () => Promise<void>
 }
 
+/** Every request names it: tools that read audit logs tell attacks, also those with tokens of the platform, from the platform. */
+export const attackUserAgent = 'attack'
+
 const patience = 20_000
 const longestAnswer = 4_000_000
 
@@ -31,7 +34,7 @@ export function createHttp(certificateAuthority: string, seen: (place: string, t
       const response = await request(url, {
         method: method as Dispatcher.HttpMethod,
         dispatcher: agent,
-        headers,
+        headers: { 'user-agent': attackUserAgent, ...headers },
         signal: AbortSignal.timeout(milliseconds),
         ...(body === undefined ? {} : { body }),
       })

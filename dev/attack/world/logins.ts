@@ -12,7 +12,7 @@ type GitHub = { readonly demo: DemoContext; readonly http: Http }
 
 /** The present login. */
 async function loginOf({ demo, http }: GitHub, name: Name): Promise<string> {
-  const answer = await http.send(`${demo.githubWeb}/api/v3/user/${accounts[name]}`, { headers: { 'user-agent': 'attack' } })
+  const answer = await http.send(`${demo.githubWeb}/api/v3/user/${accounts[name]}`)
   if (answer.status !== 200) throw new Error(`GitHub does not show account ${accounts[name]}: ${answer.status}`)
   return (JSON.parse(answer.text) as { readonly login: string }).login
 }
