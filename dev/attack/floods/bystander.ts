@@ -7,6 +7,7 @@ import { tenantNamespace } from '../../demo/context.ts'
 import { deployedSync, pushShop } from '../../demo/scenario/deploy.ts'
 import { eventually } from '../../demo/steps.ts'
 import { readLocalGitHub } from '../../up/github.ts'
+import { corePath } from '../cluster/api-attempts.ts'
 import { newBrowser } from '../outside/visitor.ts'
 import { serviceAccountToken } from '../world/actors.ts'
 import { platformAddress, platformAddresses } from '../world/targets.ts'
@@ -33,6 +34,7 @@ async function timed(list: number[], use: () => Promise<unknown>): Promise<void>
 }
 
 const bystanderService = 'attack-bystander'
+const acmeServices = corePath(tenantNamespace, 'services')
 
 type PodMetadata = {
   readonly name: string
@@ -94,12 +96,18 @@ export async function useAsBystander(world: World, seconds: number): Promise<Mea
   const [before, memoryBefore] = await Promise.all([gauges(world), memory(world)])
   const until = performance.now() + seconds * 1000
   const highest = new Map(memoryBefore)
-  const repeat = async (name: keyof Uses, use: () => Promise<unknown>, between: number): Promise<void> => {
+  const repeat = async (
+    name: keyof Uses,
+    use: () => Promise<unknown>,
+    between: number,
+    clear?: () => Promise<unknown>,
+  ): Promise<void> => {
     do {
       await timed(uses[name], use).catch((error: unknown) => {
         const what = `${name} (${messageOf(error)})`
         failures.set(what, (failures.get(what) ?? 0) + 1)
       })
+      await clear?.()
       await pause(between)
     } while (performance.now() < until)
   }
@@ -117,7 +125,12 @@ export async function useAsBystander(world: World, seconds: number): Promise<Mea
     repeat('token', () => askToken(world), 500),
     repeat('kubectl', () => kubectl(world), 250),
     repeat('request', () => requestShop(world), 250),
-    repeat('new Service', () => newService(world), 2000),
+    repeat(
+      'new Service',
+      () => newService(world),
+      2000,
+      () => deleteService(world),
+    ),
     watchMemory(),
   ])
   const after = await gauges(world)
@@ -189,15 +202,20 @@ async function requestShop({ settings }: World): Promise<void> {
   if (status !== 200) throw new Error(`shop answers ${status}`)
 }
 
+/** By a connection of its own: one that is kept goes on leading to whoever answered when it was made, also where a new Service has the address since. */
 async function statusOf(url: string, milliseconds: number, headers: Readonly<Record<string, string>> = {}): Promise<number> {
-  const { statusCode, body } = await request(url, { headers, signal: AbortSignal.timeout(milliseconds) })
-  await body.dump()
-  return statusCode
+  const dispatcher = new Agent({ connect: { timeout: milliseconds } })
+  try {
+    const { statusCode, body } = await request(url, { dispatcher, headers, signal: AbortSignal.timeout(milliseconds) })
+    await body.dump()
+    return statusCode
+  } finally {
+    await dispatcher.destroy()
+  }
 }
 
 /** A Service of acme, from its creation until this node reaches a pod by its address. */
 async function newService(world: World): Promise<void> {
-  const services = `/api/v1/namespaces/${tenantNamespace}/services`
   const json = {
     apiVersion: 'v1',
     kind: 'Service',
@@ -207,16 +225,16 @@ async function newService(world: World): Promise<void> {
       ports: [{ port: 80, targetPort: 'http' }],
     },
   }
-  const { status, text } = await world.api('dave', 'POST', services, { json })
+  const { status, text } = await world.api('dave', 'POST', acmeServices, { json })
   if (status !== 201) throw new Error(`dave cannot make a Service: ${status} ${text}`)
-  try {
-    const { spec } = JSON.parse(text) as { readonly spec: { readonly clusterIP: string } }
-    await eventually('the new Service to answer', 60, async () =>
-      (await statusOf(`http://${spec.clusterIP}/version`, 500)) === 200 ? true : undefined,
-    )
-  } finally {
-    await world.api('dave', 'DELETE', `${services}/${bystanderService}`)
-  }
+  const { spec } = JSON.parse(text) as { readonly spec: { readonly clusterIP: string } }
+  await eventually('the new Service to answer', 60, async () =>
+    (await statusOf(`http://${spec.clusterIP}/version`, 500)) === 200 ? true : undefined,
+  )
+}
+
+function deleteService(world: World): Promise<unknown> {
+  return world.api('dave', 'DELETE', `${acmeServices}/${bystanderService}`)
 }
 
 /** Calls that GitHub counted, rows of the audit log. */
