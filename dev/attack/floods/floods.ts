@@ -23,10 +23,12 @@ const mostMilliseconds: { readonly [use in keyof Measured['uses']]?: number } = 
 /** With fewer samples the 99th percentile is the slowest one, which says more about chance than about the flood: then the 90th is compared. */
 const samplesOfTail = 100
 
-async function play(world: World, flood: Flood, seconds: number): Promise<string> {
+/** Resolves to what was sent, and to what `beside` saw meanwhile. */
+async function play<T>(world: World, flood: Flood, seconds: number, beside: () => Promise<T>): Promise<readonly [string, T]> {
   const { once, end } = await flood.prepare(world)
   try {
-    return outcomesText(await openLoop({ perSecond: flood.perSecond, seconds }, once))
+    const [sent, seen] = await Promise.all([openLoop({ perSecond: flood.perSecond, seconds }, once), beside()])
+    return [outcomesText(sent), seen]
   } finally {
     await end?.()
   }
@@ -36,7 +38,7 @@ function short(world: World, flood: Flood): Attempt {
   return {
     name: `${flood.name} for ${few} s, then the bystander`,
     async run() {
-      const sent = await play(world, flood, few)
+      const [sent] = await play(world, flood, few, async () => {})
       const failed = await useOnce(world)
       return failed === undefined
         ? stopped('bound', `${sent}; afterwards acme signs in, gets tokens and uses kubectl`)
@@ -94,7 +96,7 @@ function long(world: World, flood: Flood): Attempt {
     async run(): Promise<Verdict> {
       const quiet = await idleOf(world)
       if (quiet.failures.size > 0) return unclear(`acme does not work without a flood either: ${[...quiet.failures].join(', ')}`)
-      const [sent, busy] = await Promise.all([play(world, flood, minute), useAsBystander(world, minute)])
+      const [sent, busy] = await play(world, flood, minute, () => useAsBystander(world, minute))
       const { lines, problems } = compare(
         quiet,
         busy,

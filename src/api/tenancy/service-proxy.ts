@@ -27,9 +27,7 @@ export function isUncounted(value: string | undefined): value is string {
 export const mostServicePorts = 4
 
 /**
- * The most pairs of port and endpoint that the Services of a tenant have together. What kube-proxy does for pairs that come and go grows more than in
- * proportion: with 4,000 a new Service of another tenant waited up to a minute, and 400 cost half a second (ADR 0062). A hundred Applications with two
- * pods and one port have 200.
+ * The most pairs of port and endpoint that the Services of a tenant have together (ADR 0062). A hundred Applications with two pods and one port have 200.
  */
 const leastEndpointPairs = 1000
 

@@ -10,6 +10,7 @@ import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
+import type { Rate } from '../../lib/limits/token-bucket.ts'
 import { inEvents, sayingMissingRights } from '../missing-right.ts'
 import { tenantsByNamespace } from '../tenants-by-namespace.ts'
 import { createOwnWrites } from './own-writes.ts'
@@ -19,12 +20,14 @@ export type ServiceProxyControllerDeps = {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
   readonly clock: Clock
+  /** Of new and changed Services of a namespace. */
+  readonly pace?: Rate
   /** Receives a function that counts the Services of all tenants that are taken away from kube-proxy. */
   readonly countedBy?: (count: () => number) => void
 }
 
-/** Everything that a tenant can have comes back at once; whoever changes Services all the time, or goes back and forth over the bound, is slowed down. */
-const releases = { burst: 100, millisecondsPerToken: 3000 }
+/** All Services that a tenant can have at once; whoever makes and changes them all the time, or goes back and forth over the bound, is slowed down. */
+const usualPace: Rate = { burst: 100, millisecondsPerToken: 1000 }
 
 /** kube-proxy uses neither of the others. Source: https://github.com/kubernetes/kubernetes/blob/master/cmd/kube-proxy/app/server.go */
 const proxiedSlices = { labelSelector: 'kubernetes.io/service-name,!service.kubernetes.io/headless' }
@@ -34,7 +37,7 @@ const byLabel = 'service-proxy/label'
 
 /** Call before the manager starts: caches and indexes cannot be added later. */
 export function createServiceProxyController(deps: ServiceProxyControllerDeps): ControllerDefinition {
-  const { manager, events, clock } = deps
+  const { manager, events, clock, pace = usualPace } = deps
   const caches = {
     tenants: manager.cache(tenant),
     services: manager.cache(services),
@@ -52,7 +55,7 @@ export function createServiceProxyController(deps: ServiceProxyControllerDeps): 
     servicesIn: (namespace: string): readonly Service[] => caches.services.byIndex(byNamespace, namespace),
     slicesIn: (namespace: string): readonly CountedEndpointSlice[] => caches.slices.byIndex(byNamespace, namespace),
     ownWrites: createOwnWrites(),
-    releases: createKeyedBuckets(releases, clock),
+    pace: createKeyedBuckets(pace, clock),
     events,
   }
   const definition: ControllerDefinition = {

@@ -41,7 +41,7 @@ function sliceOf(service: string, endpointCount: number, proxy?: string, owner =
 type State = { readonly services: readonly Service[]; readonly slices: readonly CountedEndpointSlice[] }
 type Patch = { readonly metadata: { readonly resourceVersion: string; readonly uid: string; readonly labels: object } }
 
-function setUp(state: State, failing: Readonly<Record<string, number>> = {}) {
+function setUp(state: State, failing: Readonly<Record<string, number>> = {}, burst = 1) {
   const writes: string[] = []
   const events: string[] = []
   let version = 1
@@ -62,7 +62,7 @@ function setUp(state: State, failing: Readonly<Record<string, number>> = {}) {
     servicesIn: () => state.services,
     slicesIn: () => state.slices,
     ownWrites: createOwnWrites(),
-    releases: createKeyedBuckets({ burst: 1, millisecondsPerToken: 3000 }, clock),
+    pace: createKeyedBuckets({ burst, millisecondsPerToken: 1000 }, clock),
     events: { record: (_object: unknown, event: ObjectEvent) => void events.push(`${event.reason}: ${event.message}`) },
   }
   const run = () => reconcileServiceProxy(deps, { key: { name: 'acme' }, signal: new AbortController().signal })
@@ -129,7 +129,7 @@ test('a new Service waits for slices of its own, then for all of them, and then 
   expect(second.events).toEqual([])
 })
 
-test('a changed Service waits for slices of that change, and is served at the pace of the namespace', async () => {
+test('a changed Service waits for slices of that change, and for its turn in the namespace, also where it is beyond the bound', async () => {
   const services = ['a', 'b', 'c', 'd'].map(name => labelled(name, uncountedSince('17')))
   const slices = [
     sliceOf('a', 1, uncountedSince('16')),
@@ -137,9 +137,20 @@ test('a changed Service waits for slices of that change, and is served at the pa
     ...['c', 'd'].map(name => sliceOf(name, 1, uncountedSince('17'))),
   ]
   const { run, writes, events } = setUp({ services, slices })
-  expect(await run()).toMatchObject({ kind: 'requeue' })
-  expect(writes).toEqual(['b uid-b 1 sekisho.dev-too-many-endpoints', 'c uid-c 1 null'])
+  expect(await run()).toEqual({ kind: 'requeue', afterMilliseconds: 1000 })
+  expect(writes).toEqual(['b uid-b 1 sekisho.dev-too-many-endpoints'])
   expect(events).toEqual([expect.stringContaining('TooManyEndpoints')])
+  const later = setUp({ services, slices }, {}, 2)
+  expect(await later.run()).toMatchObject({ kind: 'requeue' })
+  expect(later.writes).toEqual(['b uid-b 1 sekisho.dev-too-many-endpoints', 'c uid-c 1 null'])
+})
+
+test('new Services take turns, and what is served beyond the bound is taken away before any turn', async () => {
+  const services = [...['a', 'b'].map(name => labelled(name, uncounted)), serviceNamed('large')]
+  const slices = [...['a', 'b'].map(name => sliceOf(name, 1, uncounted)), sliceOf('large', 1001)]
+  const { run, writes } = setUp({ services, slices })
+  expect(await run()).toMatchObject({ kind: 'requeue' })
+  expect(writes).toEqual(['large uid-large 1 sekisho.dev-too-many-endpoints', 'a uid-a 1 sekisho.dev-uncounted-again'])
 })
 
 test('what kube-proxy programs no endpoints of is served at once', async () => {

@@ -19,8 +19,11 @@ export type ServiceProxyDeps = Pick<GatherDeps, 'servicesIn' | 'slicesIn'> & {
   readonly client: Pick<KubeClient, 'mergePatch'>
   readonly tenants: Pick<Cache<Tenant>, 'get'>
   readonly ownWrites: OwnWrites
-  /** By namespace: how often labels are taken off, but for those of new Services. Setting one waits for nothing. */
-  readonly releases: KeyedBuckets
+  /**
+   * By namespace: Kubernetes writes the slices of a Service again for each label, at most 20 a second for all tenants together. Whatever does not take a
+   * Service away from kube-proxy waits for its turn: one of each new Service and of each change.
+   */
+  readonly pace: KeyedBuckets
   readonly events: Pick<EventRecorder, 'record'>
 }
 
@@ -51,19 +54,29 @@ export async function reconcileServiceProxy(
     const event = eventOf(one, decision, facts)
     if (event !== undefined) deps.events.record(written, event)
   }
-  const isPaced = ({ to, service }: Change): boolean => to === 'served' && service.label !== 'new'
-  const atOnce = decision.changes.filter(one => !isPaced(one))
-  for (let next = 0; next < atOnce.length; next += writesAtOnce) {
+  const { allowed, wait } = paced(decision.changes, () => deps.pace.take(namespace))
+  for (let next = 0; next < allowed.length; next += writesAtOnce) {
     signal.throwIfAborted()
-    await Promise.all(atOnce.slice(next, next + writesAtOnce).map(change))
+    await Promise.all(allowed.slice(next, next + writesAtOnce).map(change))
   }
-  for (const one of decision.changes.filter(isPaced)) {
-    signal.throwIfAborted()
-    const wait = deps.releases.take(namespace)
-    if (wait > 0) return requeueAfter(outcome === done ? wait : Math.min(wait, untilNewer))
-    await change(one)
+  if (wait === 0) return outcome
+  return requeueAfter(outcome === done ? wait : Math.min(wait, untilNewer))
+}
+
+/** Takes a Service away from kube-proxy, or ends what has been paced already: a new Service with endpoints had its `again` before. */
+const waitsForNothing = ({ to, service: { label } }: Change): boolean =>
+  to === 'beyond' ? label !== 'changed' : to === 'served' && label === 'new'
+
+/** The changes for which there are tokens, in their order, and the milliseconds until the next one has its token; 0 when all have. */
+function paced(changes: readonly Change[], take: () => number): { readonly allowed: readonly Change[]; readonly wait: number } {
+  const allowed: Change[] = []
+  let wait = 0
+  for (const one of changes) {
+    const free = waitsForNothing(one)
+    if (!free && wait === 0) wait = take()
+    if (free || wait === 0) allowed.push(one)
   }
-  return outcome
+  return { allowed, wait }
 }
 
 /**
