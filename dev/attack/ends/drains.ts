@@ -1,6 +1,7 @@
 // What keeps a node from being drained, and deletions that take years: disruption budgets that allow no disruption, and grace periods that
 // whoever deletes a pod names. Pods of others are not deleted at all, not even by a process of the platform that was taken over.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
+import { deploymentsOf, runningMode } from '../../up/mode.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { type ApiAttempt, apiAttempts, corePath, groupPath } from '../cluster/api-attempts.ts'
 import { judgeApi } from '../judge.ts'
@@ -116,7 +117,12 @@ function foreignDeletions(world: World): readonly Attempt[] {
   )
 }
 
-const processes = ['sekisho-controllers', 'sekisho-broker', 'sekisho-admission']
+/** The ServiceAccounts of the platform's processes have the names of their Deployments. */
+async function processesOf({ admin }: World): Promise<readonly string[]> {
+  const mode = await runningMode(admin)
+  if (mode === undefined) throw new Error('the platform is not installed')
+  return deploymentsOf[mode]
+}
 
 /** With the ServiceAccount token of a process of the platform: the administrator issues it, as whoever took the process over has it. */
 function takenOver(world: World, account: string): readonly Attempt[] {
@@ -156,6 +162,9 @@ export const drainAttacks: readonly Attack[] = [
     against: 'running pods of acme',
     tries: 'Deletes and evicts them, at once and with the grace period -1.',
     expected: ['RBAC', 'admission'],
-    attempts: world => [...foreignDeletions(world), ...processes.flatMap(account => takenOver(world, account))],
+    attempts: async world => [
+      ...foreignDeletions(world),
+      ...(await processesOf(world)).flatMap(account => takenOver(world, account)),
+    ],
   },
 ]

@@ -3,13 +3,13 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { neighbourNamespace } from '../../demo/context.ts'
 import { eventually } from '../../demo/steps.ts'
+import { readLocalGitHub } from '../../up/github.ts'
 import { type Attack, type Attempt, inTurn } from '../attack.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
 import type { Shown } from '../deputies/object-attempts.ts'
 import { judgeBroker } from '../judge.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import type { HttpAnswer } from '../world/http.ts'
-import { platformNamespace } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
 
 const installations = `${groupPath('github.sekisho.dev/v1alpha1', neighbourNamespace, 'installations')}/github`
@@ -19,13 +19,9 @@ type Recorded = { readonly event: string; readonly body: string; readonly signat
 
 /** Signed as GitHub signed it at the time: the attacker has body and signature, not the secret. */
 async function recorded(world: World, event: string, content: object): Promise<Recorded> {
-  const path = `/api/v1/namespaces/${platformNamespace}/secrets/sekisho-broker-secrets`
-  const { data } = (await world.admin.call('GET', path)) as { readonly data: Record<string, string> }
-  const secret = Buffer.from(data['github-webhook-secret'] ?? '', 'base64')
-    .toString()
-    .trim()
+  const { webhookSecret } = await readLocalGitHub(world.settings)
   const body = JSON.stringify(content)
-  return { event, body, signature: `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` }
+  return { event, body, signature: `sha256=${createHmac('sha256', webhookSecret).update(body).digest('hex')}` }
 }
 
 function deliver(world: World, { event, body, signature }: Recorded, id: string): Promise<HttpAnswer> {
