@@ -5,6 +5,7 @@ import { Browser } from '../../dev/demo/browser.ts'
 import { tenantNamespace } from '../../dev/demo/context.ts'
 import { runDemo } from '../../dev/demo/run.ts'
 import { passSignIn } from '../../dev/demo/scenario/sign-in.ts'
+import { isLong } from '../fixtures/form.ts'
 import { openPlatform, type Platform } from './platform.ts'
 
 let platform: Platform
@@ -35,5 +36,5 @@ test('after the App was uninstalled and installed again the demo passes at once'
   expect(await wait('Ready=False', 'installation/github')).toMatchObject({ code: 0 })
   expect(await wait('Ready=False', 'repositorygrant/remotesync-shop')).toMatchObject({ code: 0 })
   // The other steps use what these make: the long form plays them, too.
-  await runDemo(process.env['SEKISHO_LONG'] === '1' ? {} : { only: 'main job' })
+  await runDemo(isLong ? {} : { only: 'main job' })
 }, 600_000)

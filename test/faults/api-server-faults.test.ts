@@ -7,6 +7,7 @@ import { application } from '../../src/api/apps/application.ts'
 import { deployments } from '../../src/api/builtin/index.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { installDefinitions, restrictedTo, withFixture } from '../fixtures/application-fixture.ts'
+import { isLong } from '../fixtures/form.ts'
 import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 import { image as builtImage, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
 import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from './chaos-proxy/faults.ts'
@@ -26,9 +27,8 @@ import { expectAllFulfilled } from './fixtures/concurrent-cases.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 5
-const long = process.env['SEKISHO_LONG'] === '1'
-const awaySeconds = long ? 60 : 10
-const slowSeconds = long ? 5 : 2
+const awaySeconds = isLong ? 60 : 10
+const slowSeconds = isLong ? 5 : 2
 const names = ['anna', 'bert', 'carl']
 
 const renderer = withCharts()

@@ -17,12 +17,12 @@ import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { connectServer, type Database } from '../../src/store/database/database.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { openTestStore, type TestStore } from '../fixtures/databases.ts'
+import { isLong } from '../fixtures/form.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './fixtures/database-proxy.ts'
 import { type GitHubDesk, openGitHubDesk, startGitHubFixture } from './fixtures/github-desk.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 15
-const long = process.env['SEKISHO_LONG'] === '1'
 
 let postgres: TestPostgres
 /** Connection of the owner, without a proxy. */
@@ -210,7 +210,7 @@ describe('PostgreSQL', () => {
   test('is slow: all appends are acknowledged and kept', async () => {
     const database = await openTestDatabase()
     onTestFinished(database.stop)
-    const seconds = long ? 5 : 2
+    const seconds = isLong ? 5 : 2
     await database.direct.pool.query(`CREATE FUNCTION audit.slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(${seconds}); RETURN NULL; END $$;
       CREATE TRIGGER a_slow AFTER INSERT ON audit.entries FOR EACH STATEMENT EXECUTE FUNCTION audit.slow()`)
     const reasons = Array.from({ length: 200 }, (_, index) => `slow ${index}`)
@@ -301,7 +301,7 @@ test('acknowledged entries survive when a process on the embedded database is ki
   const sealingKey = randomBytes(32).toString('base64')
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const acknowledged: string[] = []
-  const kills = long ? 8 : 1
+  const kills = isLong ? 8 : 1
   for (let kill = 0; kill < kills; kill += 1) {
     const child = spawn(process.execPath, ['test/faults/fixtures/appending-process.ts', folder, `run ${kill}:`, sealingKey], {
       stdio: ['ignore', 'pipe', 'inherit'],

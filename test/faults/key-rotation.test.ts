@@ -17,13 +17,14 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { openTokenDeskCertificate } from '../../src/token-desk/server/certificate.ts'
 import { createWebServer, listen } from '../../src/web/server.ts'
 import { certificateFromFiles } from '../../src/web/tls.ts'
+import { isLong } from '../fixtures/form.ts'
 import { post, startAdmissionFixture, type TlsTarget } from './fixtures/admission-fixture.ts'
 import { expectAllFulfilled } from './fixtures/concurrent-cases.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 14
 const day = 24 * 3_600_000
-const rounds = process.env['SEKISHO_LONG'] === '1' ? 10 : 1
+const rounds = isLong ? 10 : 1
 
 function clockFrom(days: number): { readonly clock: Clock; readonly set: (days: number) => void } {
   let offset = days * day

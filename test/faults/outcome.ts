@@ -4,6 +4,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
+import { isLong } from '../fixtures/form.ts'
 
 export type Outcome = {
   /** Its number in the list of faults (fault-page.ts). */
@@ -24,7 +25,7 @@ export type Outcome = {
 export type RecordedOutcome = Outcome & { readonly met: boolean; readonly date: string }
 
 const timeUnits = new Set(['s', 'ms'])
-const allowance = process.env['SEKISHO_LONG'] === '1' ? 1 : 4
+const allowance = isLong ? 1 : 4
 
 export function outcomesFolder(): string {
   return join(readClusterSettings().stateFolder, 'faults')

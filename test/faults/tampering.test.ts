@@ -17,14 +17,14 @@ import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { type Database, openEmbedded } from '../../src/store/database/database.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import { movableClock } from '../fixtures/databases.ts'
+import { isLong } from '../fixtures/form.ts'
 import { createMemoryKube } from './fixtures/memory-kube.ts'
 import { mutation, tamper } from './fixtures/tampering.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 16
 const length = 24
-const long = process.env['SEKISHO_LONG'] === '1'
-const mutations = long ? 10_000 : 300
+const mutations = isLong ? 10_000 : 300
 const issuer = 'https://sekisho.test'
 
 const clock = movableClock()
@@ -106,7 +106,7 @@ test(
       atMost: 0,
     })
   },
-  (long ? 30 : 5) * 60_000,
+  (isLong ? 30 : 5) * 60_000,
 )
 
 /** Rewrites the log from entry `from` on as a valid chain with recomputed hashes. */

@@ -10,13 +10,14 @@ import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { redeliveryPoll } from '../../src/redelivery/poll.ts'
 import { type BrokerEnvironment, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
+import { isLong } from '../fixtures/form.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { quantile } from './fixtures/distribution.ts'
 import { type FollowedBranches, followBranches } from './fixtures/followed-branches.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 9
-const burst = process.env['SEKISHO_LONG'] === '1' ? 10_000 : 2000
+const burst = isLong ? 10_000 : 2000
 const branches = Array.from({ length: 20 }, (_, index) => `branch-${index}`)
 const patience = { timeoutMilliseconds: 60_000 }
 const shop = 4001

@@ -1,4 +1,4 @@
-// A namespace with fifty previews is deleted and ends: finalizers wait for nobody who is gone. The platform is the product's: controllers in a process
+// A namespace with a dozen previews (fifty in the long form) is deleted and ends: finalizers wait for nobody who is gone. The platform is the product's: controllers in a process
 // of their own, with the rights that the Tenant controller gives them in the namespace that is being deleted.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
@@ -10,12 +10,13 @@ import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { kinds } from '../../src/api/registry.ts'
 import type { KubeObject } from '../../src/api/resource.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { isLong } from '../fixtures/form.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '../fixtures/preview-platform.ts'
 import { tokenLedger } from '../sweep/assertions/tokens.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
 
-const previews = 50
+const previews = isLong ? 50 : 12
 const namespaced = kinds.filter(kind => kind.namespaced)
 /** Under these there are tokens, which are revoked before they end. */
 const holders = [repositoryGrant.kind, installation.kind]

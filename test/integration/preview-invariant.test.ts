@@ -1,6 +1,6 @@
-// The invariant of previews: whatever happens to twenty and more pull requests and to the webhooks about it, in the end the previews that run are exactly
-// those of the open pull requests that pass the policy, at their newest commits; and when all are closed nothing is left. The platform is the product's:
-// controllers and broker in processes of their own, grants, tokens, git, comments on GitHub.
+// The invariant of previews: whatever happens to ten pull requests (forty in the long form) and to the webhooks about it, in the end the previews that
+// run are exactly those of the open pull requests that pass the policy, at their newest commits; and when all are closed nothing is left. The platform is
+// the product's: controllers and broker in processes of their own, grants, tokens, git, comments on GitHub.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createComment } from '../../dev/github/actions/pull-requests/comments.ts'
@@ -16,14 +16,14 @@ import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { labels } from '../../src/api/names.ts'
 import type { KubeObject, ResourceType } from '../../src/api/resource.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
+import { isLong } from '../fixtures/form.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '../fixtures/preview-platform.ts'
 import { tokenLedger } from '../sweep/assertions/tokens.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
 
-const isLong = process.env['SEKISHO_LONG'] === '1'
-const pullRequests = isLong ? 40 : 20
-const steps = isLong ? 300 : 60
+const pullRequests = isLong ? 40 : 10
+const steps = isLong ? 300 : 30
 /** Several resyncs on a busy machine. */
 const patience = { timeoutMilliseconds: 240_000, everyMilliseconds: 500 }
 /** An approval without a pull request is kept for ten minutes. */

@@ -47,6 +47,8 @@ export function kubeletConfiguration(
     imageGCLowThresholdPercent: 99,
     // Processes and threads are of the node: without a limit one pod takes all.
     podPidsLimit: podPids,
+    // Default 5 minutes: whoever tries things out here should not wait for the next restart of a process that crashes.
+    crashLoopBackOff: { maxContainerRestartPeriod: '2s' },
     evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%', 'nodefs.inodesFree': '1%' },
     nodeStatusUpdateFrequency: '5s',
     syncFrequency: '30s',
