@@ -28,8 +28,13 @@ const options = {
 }
 const timesFile = join(options.logFolder, 'times.json')
 
-if (process.argv[2] === '--write-order') await writeOrder(settings.repository, timesFile)
-else await runEverything()
+const [asked] = process.argv.slice(2)
+if (asked === '--write-order') await writeOrder(settings.repository, timesFile)
+else if (asked === undefined) await runEverything()
+else {
+  console.error(`unknown argument ${asked}; there is only --write-order`)
+  process.exitCode = 1
+}
 
 async function runEverything(): Promise<void> {
   const wasUp = settings.givenKubeconfig !== undefined || (await clusterStatus(settings)).apiServer

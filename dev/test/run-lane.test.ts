@@ -70,7 +70,7 @@ test('what needs a stage that failed is left out, and named', async () => {
 test('a stage that is killed has failed', async () => {
   const { outcomes, lines } = await play([script('killed', 'process.kill(process.pid, "SIGKILL")')])
   expect(outcomes).toEqual(['failed'])
-  expect(lines).toEqual(['failed: killed: it ended with SIGKILL and printed nothing'])
+  expect(lines).toEqual(['failed: killed: it ended with SIGKILL'])
 })
 
 test('the lines of a program about what failed or was repeated are kept for the end', async () => {
@@ -107,6 +107,14 @@ test('a stage that repeats what failed by itself is not run again', async () => 
   expect(outcomes).toEqual(['failed'])
   expect(lines[0]).toBe('failed: a.test.ts > adds: Error: 3')
   expect(printed).toHaveLength(1)
+})
+
+test('what follows a killed run of tests is no excuse for it', async () => {
+  const record = JSON.stringify({ files: [red('a.test.ts')], stray: [] })
+  const write = `require('fs').writeFileSync(process.env.SEKISHO_TEST_RECORD, ${JSON.stringify(record)})`
+  const { outcomes, lines } = await play([script('killed at its end', `${write}; process.kill(process.pid, 'SIGKILL')`)])
+  expect(outcomes).toEqual(['failed'])
+  expect(lines[0]).toBe('failed: killed at its end: it ended with SIGKILL')
 })
 
 test('an error outside of all files fails the stage', async () => {

@@ -59,6 +59,7 @@ function judge(stage: Stage, { code, output, record }: StageRun, environment: En
   const printed = output.split('\n').filter(line => outcomePrefixes.some(prefix => line.startsWith(prefix)))
   if (code === 0) return { failed: false, repeat: [], lines: printed }
   const outside = [
+    ...(typeof code === 'string' ? [`failed: ${title}: it ended with ${code}`] : []),
     ...(record?.stray ?? []).map(error => `failed: ${title}: outside of a test: ${inOneLine(error)}`),
     // So Vitest names what failed after its report: stopping what all files use, which may have judged what they did.
     ...output
@@ -67,12 +68,15 @@ function judge(stage: Stage, { code, output, record }: StageRun, environment: En
   ]
   const red = (record?.files ?? []).filter(({ failures }) => failures.length > 0)
   const lines = [...printed, ...outside]
+  const isNamed = lines.some(line => line.startsWith('failed: '))
   if (red.length === 0) return { failed: true, repeat: [], lines: lines.length > 0 ? lines : lastLines(stage, code, output) }
   const tooMany = red.length > mostRepeatedFiles
-  if (!stage.repeatsItself && !tooMany) return { failed: lines.some(line => line.startsWith('failed: ')), repeat: red, lines }
+  if (!stage.repeatsItself && !tooMany) return { failed: isNamed, repeat: red, lines }
   const broken = tooMany
     ? [`failed: ${title}: ${red.length} files, more than ${mostRepeatedFiles}: one broken thing, so none was repeated`]
     : []
+  // What repeats by itself names what failed, unless it could not even begin.
+  if (stage.repeatsItself && isNamed) return { failed: true, repeat: [], lines }
   const named = red.flatMap(file =>
     file.failures.flatMap(failure => [
       `failed: ${nameOf(file, failure)}: ${inOneLine(failure.error)}`,
@@ -85,7 +89,7 @@ function judge(stage: Stage, { code, output, record }: StageRun, environment: En
 /** Of a program that names no test. */
 function lastLines({ title }: Stage, code: number | string, output: string): readonly string[] {
   const lines = output.split('\n').filter(line => line.trim() !== '')
-  const last = lines.length === 0 ? [`it ended with ${code} and printed nothing`] : lines.slice(-mostLastLines)
+  const last = lines.length === 0 ? [`it printed nothing and ended with ${code}`] : lines.slice(-mostLastLines)
   return last.map(line => `failed: ${title}: ${inOneLine(line)}`)
 }
 
@@ -96,7 +100,7 @@ async function repeated(result: StageResult, files: readonly FileRecord[], optio
     const stage: Stage = {
       title: `once more: ${file.file}`,
       budget: 0,
-      args: vitestArguments(file.project, file.file),
+      args: vitestArguments([file.project], [file.file]),
       environment: secondPass,
     }
     const run = await runStage(stage, options)

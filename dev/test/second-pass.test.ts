@@ -63,7 +63,7 @@ async function playProject(
   project: string,
 ): Promise<{ readonly stage: StageResult | undefined; readonly printed: readonly string[] }> {
   const printed: string[] = []
-  const { stages } = await runLane([{ title: project, budget: 60, args: vitestArguments(project) }], {
+  const { stages } = await runLane([{ title: project, budget: 60, args: vitestArguments([project]) }], {
     repository: folder,
     // This test may itself run in a second pass.
     environment: { ...process.env, SEKISHO_TEST_AGAIN: undefined },
@@ -123,7 +123,7 @@ test('what fails while the shared fixtures stop is not excused by files that are
   expect(stage?.lines).toEqual([
     'failed: stop: error during close Error: a request without a right',
     'flaky: stop-flaky.test.ts > is flaky: expected false to be true // Object.is equality || (second: passed)',
-    String.raw`again: npx vitest run --project 'stop' 'stop-flaky.test.ts' -t '^is flaky( > |$)'`,
+    "again: npx vitest run --project 'stop' 'stop-flaky.test.ts' -t '^is flaky( > |$)'",
   ])
   expect(await readFile(join(folder, 'logs/once-more-stop-flaky-test-ts.log'), 'utf8')).toContain('1 passed')
 })

@@ -18,18 +18,21 @@ export type Stage = {
 /** Stages in the order in which they run. */
 export type Lane = readonly Stage[]
 
-/** The arguments with which Vitest runs a project, or one file of it, and leaves its record (outcome-reporter.ts). */
-export function vitestArguments(project: string, ...files: readonly string[]): readonly string[] {
-  const reporters = ['default', './dev/test/outcome-reporter.ts'].map(name => `--reporter=${name}`)
-  return ['node_modules/vitest/vitest.mjs', 'run', '--project', project, ...files, ...reporters]
+/** The arguments with which Vitest runs these projects, or these files of them, and leaves its record (outcome-reporter.ts). */
+export function vitestArguments(projects: readonly string[], files: readonly string[] = []): readonly string[] {
+  const options = [
+    ...projects.map(name => `--project=${name}`),
+    ...['default', './dev/test/outcome-reporter.ts'].map(name => `--reporter=${name}`),
+  ]
+  return ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files]
 }
 
-function vitest(title: string, project: string, budget: number): Stage {
-  return { title, budget, args: vitestArguments(project) }
+function vitest(title: string, budget: number, ...projects: readonly string[]): Stage {
+  return { title, budget, args: vitestArguments(projects) }
 }
 
 /** The cheap stages. */
-export const first: Lane = [{ title: 'checks', budget: 30, args: ['dev/check/main.ts'] }, vitest('unit tests', 'unit', 80)]
+export const first: Lane = [{ title: 'checks', budget: 30, args: ['dev/check/main.ts'] }, vitest('unit tests', 80, 'unit')]
 
 /** Nothing on a machine that has them. Before the lanes, whose tests wait for seconds: compilers beside them take all processors for minutes. */
 export const programs: Lane = [
@@ -38,9 +41,9 @@ export const programs: Lane = [
 
 /** No pods: the temporary control plane is one for all, so these run one after the other. */
 export const controlPlane: Lane = [
-  vitest('integration tests (API server, databases)', 'integration', 560),
-  vitest('fault tests (failing GitHub, API server, database and network)', 'faults', 130),
-  { ...vitest('crash tests (controllers killed before and after every write)', 'sweep', 180), repeatsItself: true },
+  vitest('integration tests (API server, databases)', 560, 'integration'),
+  vitest('fault tests (failing GitHub, API server, database and network)', 130, 'faults'),
+  { ...vitest('crash tests (controllers killed before and after every write)', 180, 'sweep'), repeatsItself: true },
 ]
 
 /** At the end: what all asked for. `auditLogs` are those of the local cluster. */
@@ -59,8 +62,8 @@ const update: Stage = { title: 'update the platform', budget: 60, args: ['dev/up
 const demo: Stage = { title: 'demo', budget: 215, args: ['dev/demo/main.ts'] }
 const mainJob: Stage = { title: 'demo (standalone, the main job)', budget: 50, args: [...demo.args, '--main-job'] }
 const attacks: Stage = { title: 'attacks (the short form)', budget: 110, args: ['dev/attack/main.ts', '--short'] }
-const pods = vitest('end-to-end tests (pods)', 'e2e', 465)
-const replicas = vitest('end-to-end tests (replicas under load)', 'replicas', 60)
+const pods = vitest('end-to-end tests (pods)', 465, 'e2e')
+const replicas = vitest('end-to-end tests (replicas under load)', 60, 'replicas')
 
 /** What runs beside the control plane's lane, and what afterwards runs alone. */
 export type PlatformLanes = { readonly beside: Lane; readonly alone: Lane }
