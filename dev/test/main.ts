@@ -29,10 +29,13 @@ const options = {
 const timesFile = join(options.logFolder, 'times.json')
 
 const [asked] = process.argv.slice(2)
-if (asked === '--write-order') await writeOrder(settings.repository, timesFile)
-else if (asked === undefined) await runEverything()
-else {
-  console.error(`unknown argument ${asked}; there is only --write-order`)
+if (asked === undefined) await runEverything()
+else if (asked !== '--write-order') refuse(`unknown argument ${asked}: there is only --write-order`)
+else if (!existsSync(timesFile)) refuse(`${timesFile} does not exist: run make test first`)
+else await writeOrder(settings.repository, timesFile)
+
+function refuse(reason: string): void {
+  console.error(reason)
   process.exitCode = 1
 }
 

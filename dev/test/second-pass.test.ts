@@ -54,14 +54,17 @@ const files = {
     }`,
 }
 
+type Played = { readonly stage: StageResult | undefined; readonly printed: readonly string[] }
+let tiny: Played
+let stop: Played
 beforeAll(async () => {
   for (const name of ['node_modules', 'dev', 'src']) await symlink(join(repository, name), join(folder, name))
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  tiny = await playProject('tiny')
+  stop = await playProject('stop')
 })
 
-async function playProject(
-  project: string,
-): Promise<{ readonly stage: StageResult | undefined; readonly printed: readonly string[] }> {
+async function playProject(project: string): Promise<Played> {
   const printed: string[] = []
   const { stages } = await runLane([{ title: project, budget: 60, args: vitestArguments([project]) }], {
     repository: folder,
@@ -75,7 +78,7 @@ async function playProject(
 }
 
 test('red files run once more alone: green then is flaky, red again has both errors, and the command repeats a property exactly', async () => {
-  const { stage, printed } = await playProject('tiny')
+  const { stage, printed } = tiny
   expect(stage?.outcome).toBe('failed')
   expect(stage?.files.map(({ file }) => file).sort()).toEqual(
     Object.keys(files)
@@ -118,7 +121,7 @@ async function paste(line: string): Promise<string> {
 }
 
 test('what fails while the shared fixtures stop is not excused by files that are green the second time', async () => {
-  const { stage } = await playProject('stop')
+  const { stage } = stop
   expect(stage?.outcome).toBe('failed')
   expect(stage?.lines).toEqual([
     'failed: stop: error during close Error: a request without a right',
