@@ -3,14 +3,12 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { FileSequencer } from './dev/test/file-sequencer.ts'
 
 const replicas = 'test/e2e/replicas.test.ts'
 
-/**
- * What runs against processes, clusters and clocks is repeated once when it fails. A test that passes only then is reported by name at the end of
- * `make test` (dev/test/outcome-reporter.ts): a defect to find, but not a reason to stop everybody. Unit tests are never repeated.
- */
-const retry = 1
+/** Only to repeat what a property found: most files of tests need no fast-check. */
+const setupFiles = process.env['SEKISHO_SEED'] === undefined ? [] : ['dev/test/replay-seed.ts']
 
 /**
  * Each file of tests has a process of its own, and many start programs of this repository: what one has compiled, the next one reads. Where Node.js keeps
@@ -20,10 +18,12 @@ process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache')
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: FileSequencer },
     projects: [
       {
         test: {
           name: 'unit',
+          setupFiles,
           include: ['src/**/*.test.ts', 'dev/**/*.test.ts', 'test/{bench,rights,soak}/**/*.test.ts'],
           // Vitest's default leaves a processor idle: half of a small machine.
           maxWorkers: '100%',
@@ -34,12 +34,12 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
+          setupFiles,
           include: ['test/{integration,attack,browser}/**/*.test.ts'],
           globalSetup: ['test/fixtures/global-setup.ts'],
           // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. One for each processor, and at most
           // as many as one API server was tried with.
           maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
-          retry,
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },
@@ -47,9 +47,9 @@ export default defineConfig({
       {
         test: {
           name: 'faults',
+          setupFiles,
           include: ['test/faults/**/*.test.ts'],
           globalSetup: ['test/fixtures/global-setup.ts'],
-          retry,
           testTimeout: 180_000,
           hookTimeout: 120_000,
           // Most of their time they wait, so two at a time, each with processes of its own. The long form makes the figures of
@@ -62,7 +62,6 @@ export default defineConfig({
           name: 'sweep',
           include: ['test/sweep/**/*.test.ts'],
           globalSetup: ['test/fixtures/global-setup.ts'],
-          retry,
           testTimeout: 2_400_000,
           hookTimeout: 120_000,
         },
@@ -72,14 +71,13 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           exclude: [replicas],
-          retry,
           testTimeout: 180_000,
           hookTimeout: 300_000,
           fileParallelism: false,
         },
       },
       // Its time limits are those of leases and rollouts on a machine that does nothing else.
-      { test: { name: 'replicas', include: [replicas], retry, testTimeout: 180_000, hookTimeout: 300_000 } },
+      { test: { name: 'replicas', include: [replicas], testTimeout: 180_000, hookTimeout: 300_000 } },
     ],
   },
 })

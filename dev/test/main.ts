@@ -1,5 +1,5 @@
 // `make test`: everything that continuous integration runs. A cluster that it started it stops again; a cluster that ran before stays, and is tested in
-// the form that it has.
+// the form that it has. `node dev/test/main.ts --write-order` writes the order of files from the times of the last run, for the next commit.
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,9 +9,11 @@ import { standardErrorProgress } from '../cluster/progress.ts'
 import { devClusterFolder, readClusterSettings } from '../cluster/settings.ts'
 import { clusterStatus } from '../cluster/status.ts'
 import { forgetLocalState } from '../up/platform.ts'
-import { type LaneResult, runLane } from './run-lane.ts'
+import { reportLines } from './report.ts'
+import { runLane, type StageResult } from './run-lane.ts'
 import { installShells } from './shells.ts'
 import { bothForms, controlPlane, first, programs, rightsOf, runningPlatform } from './stages.ts'
+import { writeOrder, writeTimes } from './times.ts'
 
 const mostKeptBytes = 5_000_000
 
@@ -24,31 +26,50 @@ const options = {
   progress,
   print: (text: string): void => void process.stdout.write(text),
 }
+const timesFile = join(options.logFolder, 'times.json')
 
-const wasUp = settings.givenKubeconfig !== undefined || (await clusterStatus(settings)).apiServer
-const platform = wasUp ? runningPlatform : bothForms
-if (wasUp) progress.note('the platform runs already: it is tested in the form that it has, and stays')
-await installShells(progress, settings.root && settings.givenKubeconfig === undefined)
-const before = settings.givenKubeconfig === undefined ? [...first, ...programs] : first
-const results: LaneResult[] = [await runLane(before, options)]
-const isGreen = (): boolean => results.every(({ failed }) => failed === undefined)
-if (isGreen()) results.push(...(await Promise.all([controlPlane, platform.beside].map(lane => runLane(lane, options)))))
-if (isGreen()) results.push(await runLane(platform.alone, options))
-// Of a suite that failed, what it would have used is not known.
-if (isGreen()) results.push(await runLane(rightsOf(await localAuditLogs()), options))
-else await keepClusterLogs()
-if (!wasUp) {
-  await progress.step('stop the platform', () => down({ settings, progress, keepState: false }))
-  await forgetLocalState(settings)
+const [asked] = process.argv.slice(2)
+if (asked === undefined) await runEverything()
+else if (asked !== '--write-order') refuse(`unknown argument ${asked}: there is only --write-order`)
+else if (!existsSync(timesFile)) refuse(`${timesFile} does not exist: run make test first`)
+else await writeOrder(settings.repository, timesFile)
+
+function refuse(reason: string): void {
+  console.error(reason)
+  process.exitCode = 1
 }
-const passed = results.reduce((sum, result) => sum + result.passed, 0)
-const failed = results.flatMap(result => result.failed ?? [])
-const lanes = [before, controlPlane, platform.beside, platform.alone, rightsOf([])]
-const all = lanes.reduce((sum, lane) => sum + lane.length, 0)
-console.log(`\nstages: ${passed} of ${all} passed${failed.length === 0 ? '' : `; failed: ${failed.join(', ')}`}`)
-// At the very end, where a reader of a cut log finds them.
-for (const line of results.flatMap(({ outcomes }) => outcomes)) console.log(line)
-process.exitCode = failed.length === 0 && passed === all ? 0 : 1
+
+async function runEverything(): Promise<void> {
+  const wasUp = settings.givenKubeconfig !== undefined || (await clusterStatus(settings)).apiServer
+  if (wasUp) progress.note('the platform runs already: it is tested in the form that it has, and stays')
+  await installShells(progress, settings.root && settings.givenKubeconfig === undefined)
+  const stages = await runLanes(wasUp ? runningPlatform : bothForms)
+  if (!isGreen(stages)) await keepClusterLogs()
+  if (!wasUp) {
+    await progress.step('stop the platform', () => down({ settings, progress, keepState: false }))
+    await forgetLocalState(settings)
+  }
+  await writeTimes(timesFile, stages)
+  for (const line of reportLines(stages)) console.log(line)
+  process.exitCode = isGreen(stages) ? 0 : 1
+}
+
+function isGreen(stages: readonly StageResult[]): boolean {
+  return stages.every(({ outcome }) => outcome === 'passed')
+}
+
+/** Every stage, those that were left out too. */
+async function runLanes(platform: typeof bothForms): Promise<readonly StageResult[]> {
+  const opening = await runLane(settings.givenKubeconfig === undefined ? [...first, ...programs] : first, options)
+  const lanes = [controlPlane, platform.beside].map(lane => runLane(lane, options, opening.missing))
+  const [control, beside] = await Promise.all(lanes)
+  const alone = await runLane(platform.alone, options, beside?.missing)
+  const stages = [opening, control, beside, alone].flatMap(lane => lane?.stages ?? [])
+  const rights = isGreen(stages)
+    ? await runLane(rightsOf(await localAuditLogs()), options)
+    : await runLane(rightsOf([]), options, 'of a suite that failed, what it would have used is not known')
+  return [...stages, ...rights.stages]
+}
 
 /** The ends of the local cluster's logs beside those of the stages: stopping the cluster deletes it with its folder. */
 async function keepClusterLogs(): Promise<void> {

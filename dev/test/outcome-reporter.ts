@@ -1,40 +1,66 @@
-// What `make test` repeats in its last lines, because continuous integration may show only those: each test that failed, and each that passed only
-// when it was repeated, with the error in one line. Vitest's own report stays beside it.
+// What the runner knows of a run of Vitest: how long each file took, and what failed in it with its error. Vitest's own report stays beside it.
 // https://vitest.dev/api/advanced/reporters
-import type { Reporter, TestCase, TestModule } from 'vitest/node'
+import { writeFileSync } from 'node:fs'
+import type { Reporter, TestModule } from 'vitest/node'
+import { processEnvironment } from '../../src/lib/config.ts'
 
-type ReportedError = { readonly message: string }
+/** The variable with the path of the file that gets the {@link RunRecord} as JSON. */
+export const recordVariable = 'SEKISHO_TEST_RECORD'
 
-const mostCharacters = 240
+/** `test` is the full name of a test or suite; undefined: the file as a whole. `seed` is that of a property (replay-seed.ts). */
+export type Failure = { readonly test: string | undefined; readonly error: string; readonly seed: string | undefined }
+export type FileRecord = {
+  readonly project: string
+  /** Its path in the repository. */
+  readonly file: string
+  readonly seconds: number
+  readonly failures: readonly Failure[]
+}
+/** `stray`: errors outside of a file. */
+export type RunRecord = { readonly files: readonly FileRecord[]; readonly stray: readonly string[] }
 
-/** How a line of {@link OutcomeReporter} begins. */
-export const outcomePrefixes = ['failed: ', 'flaky: '] as const
+/** Of Vitest, which adds the path to errors that nothing handled. */
+type ReportedError = { readonly message: string; readonly VITEST_TEST_PATH?: unknown }
 
-/** Prints one line for each test, file and unhandled error that is not simply green. Vitest makes it from its default export. */
+/** Vitest makes it from its default export. Without the variable it does nothing. */
 export default class OutcomeReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly ReportedError[]): void {
-    const lines = [...modules.flatMap(linesOfModule), ...unhandled.map(error => line('failed', 'outside of a test', [error]))]
-    if (lines.length > 0) process.stdout.write(`\n${lines.join('\n')}\n`)
+    const path = processEnvironment()[recordVariable]
+    if (path !== undefined) writeFileSync(path, JSON.stringify(recordOf(modules, unhandled)))
   }
 }
 
-function linesOfModule(module: TestModule): readonly string[] {
-  const file = module.relativeModuleId
+function recordOf(modules: readonly TestModule[], unhandled: readonly ReportedError[]): RunRecord {
+  const paths = new Set<unknown>(modules.map(({ moduleId }) => moduleId))
+  return {
+    files: modules.map(module => {
+      const { environmentSetupDuration, prepareDuration, setupDuration, collectDuration, duration } = module.diagnostic()
+      const milliseconds = environmentSetupDuration + prepareDuration + setupDuration + collectDuration + duration
+      const ofFile = unhandled.filter(error => error.VITEST_TEST_PATH === module.moduleId)
+      return {
+        project: module.project.name,
+        file: module.relativeModuleId,
+        seconds: Math.round(milliseconds / 100) / 10,
+        failures: [...failuresOf(module), ...ofFile.map(error => failure(undefined, [error]))],
+      }
+    }),
+    stray: unhandled.filter(error => !paths.has(error.VITEST_TEST_PATH)).map(({ message }) => message),
+  }
+}
+
+function failuresOf(module: TestModule): readonly Failure[] {
   const suites = [...module.children.allSuites()].filter(suite => suite.errors().length > 0)
+  const tests = [...module.children.allTests('failed')]
   return [
-    ...(module.errors().length > 0 ? [line('failed', file, module.errors())] : []),
-    ...suites.map(suite => line('failed', `${file} > ${suite.fullName}`, suite.errors())),
-    ...[...module.children.allTests()].flatMap(test => lineOfTest(file, test)),
+    ...(module.errors().length > 0 ? [failure(undefined, module.errors())] : []),
+    ...suites.map(suite => failure(suite.fullName, suite.errors())),
+    ...tests.map(test => failure(test.fullName, test.result().errors ?? [])),
   ]
 }
 
-function lineOfTest(file: string, test: TestCase): readonly string[] {
-  const { state, errors } = test.result()
-  if (state === 'failed') return [line('failed', `${file} > ${test.fullName}`, errors)]
-  return test.diagnostic()?.flaky === true ? [line('flaky', `${file} > ${test.fullName}`, errors ?? [])] : []
-}
-
-function line(outcome: 'failed' | 'flaky', what: string, errors: readonly ReportedError[]): string {
-  const text = `${outcome}: ${what}: ${errors[0]?.message ?? 'no error was reported'}`
-  return text.replaceAll(/\s+/g, ' ').slice(0, mostCharacters)
+/** fast-check names the seed and the path to the smallest counterexample in its message. https://fast-check.dev/docs/tutorials/quick-start/read-test-reports */
+function failure(test: string | undefined, errors: readonly ReportedError[]): Failure {
+  const error = errors[0]?.message ?? 'no error was reported'
+  const [, seed, path] = /\{ seed: (-?\d+), path: "([\d:]*)"/.exec(error) ?? []
+  return { test, error, seed: seed === undefined ? undefined : `${seed}:${path}` }
 }

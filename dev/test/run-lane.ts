@@ -1,88 +1,134 @@
-// Runs the stages of a lane one after the other. What a stage prints goes to a file and appears in one piece when the stage has ended, because
-// another lane prints at the same time. A lane ends with its first stage that fails.
-import { spawn } from 'node:child_process'
-import { createWriteStream } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { finished } from 'node:stream/promises'
+// Runs the stages of a lane one after the other, and at its end once more each file of tests in which something failed: alone, in a fresh process with
+// fresh fixtures. A lane goes on after a stage that failed, unless the later ones need it.
 import type { Environment } from '../../src/lib/config.ts'
-import type { Progress } from '../cluster/progress.ts'
-import { outcomePrefixes } from './outcome-reporter.ts'
-import type { Lane, Stage } from './stages.ts'
+import { againLine, inOneLine, nameOf, outcomePrefixes } from './again.ts'
+import type { Failure, FileRecord } from './outcome-reporter.ts'
+import { runStage, type StageOptions, type StageRun } from './run-stage.ts'
+import { type Lane, type Stage, vitestArguments } from './stages.ts'
 
-export type LaneOptions = {
-  /** The working directory of every stage. */
-  readonly repository: string
-  /** The variables that every stage gets. */
-  readonly environment: Environment
-  /** Gets a file for each stage. */
-  readonly logFolder: string
-  readonly progress: Progress
-  /** Gets what a stage printed. */
-  readonly print: (text: string) => void
+/** More red files of a stage are one broken thing, which a repetition does not explain. */
+const mostRepeatedFiles = 8
+const mostLastLines = 5
+
+/** For the process that repeats one file: what it records is added to what the first pass recorded (test/rights/record.ts). */
+const secondPass = { SEKISHO_TEST_AGAIN: '1' }
+
+export type StageResult = {
+  readonly title: string
+  readonly budget: number
+  readonly outcome: 'passed' | 'failed' | 'left out'
+  /** Of the first pass. */
+  readonly seconds: number
+  readonly files: readonly FileRecord[]
+  /** `failed:`, `flaky:` and `again:` for each test that was not simply green; of a failed program that names none, its last lines. */
+  readonly lines: readonly string[]
+}
+/** `missing`: why the lanes that need this one are left out. */
+export type LaneResult = { readonly stages: readonly StageResult[]; readonly missing: string | undefined }
+
+/** Never rejects because of a stage. With `missing`, the reason, all its stages are left out. */
+export async function runLane(lane: Lane, options: StageOptions, missing?: string): Promise<LaneResult> {
+  const passes: { readonly result: StageResult; readonly repeat: readonly FileRecord[] }[] = []
+  let reason = missing
+  for (const stage of lane) {
+    const { title, budget } = stage
+    if (reason !== undefined) {
+      const lines = [`left out: ${title}: ${reason}`]
+      passes.push({ result: { title, budget, outcome: 'left out', seconds: 0, files: [], lines }, repeat: [] })
+      continue
+    }
+    const run = await runStage(stage, options)
+    const { failed, repeat, lines } = judge(stage, run, options.environment)
+    const files = run.record?.files ?? []
+    passes.push({
+      result: { title, budget, outcome: failed ? 'failed' : 'passed', seconds: run.seconds, files, lines },
+      repeat,
+    })
+    if (failed && stage.isNeeded) reason = `it needs “${title}”, which failed`
+  }
+  const stages: StageResult[] = []
+  for (const { result, repeat } of passes) stages.push(await repeated(result, repeat, options))
+  return { stages, missing: reason }
 }
 
-const mostLastLines = 5
-const mostCharacters = 240
+type Judgement = { readonly failed: boolean; readonly repeat: readonly FileRecord[]; readonly lines: readonly string[] }
 
-/** How many stages passed, the title of the one that failed, and a line for each test that failed or passed only when it was repeated; of a failed program that names none, its last lines. */
-export type LaneResult = { readonly passed: number; readonly failed: string | undefined; readonly outcomes: readonly string[] }
-
-/** Never rejects because of a stage. */
-export async function runLane(lane: Lane, options: LaneOptions): Promise<LaneResult> {
-  let passed = 0
-  const outcomes: string[] = []
-  for (const stage of lane) {
-    const { code, output } = await options.progress.step(stage.title, () => runStage(stage, options))
-    const named = output.split('\n').filter(line => outcomePrefixes.some(prefix => line.startsWith(prefix)))
-    outcomes.push(...named)
-    if (code !== 0) {
-      if (named.length === 0) outcomes.push(...lastLines(output).map(line => `failed: ${stage.title}: ${line}`))
-      options.progress.note(`${stage.title} FAILED (${code}); its output is above and in ${logFile(stage, options)}`)
-      return { passed, failed: stage.title, outcomes }
-    }
-    passed += 1
-  }
-  return { passed, failed: undefined, outcomes }
+/** Of the first pass. Files to repeat have not failed yet; everything else that is red has. */
+function judge(stage: Stage, { code, output, record }: StageRun, environment: Environment): Judgement {
+  const { title } = stage
+  const printed = output.split('\n').filter(line => outcomePrefixes.some(prefix => line.startsWith(prefix)))
+  if (code === 0) return { failed: false, repeat: [], lines: printed }
+  const outside = [
+    ...(typeof code === 'string' ? [`failed: ${title}: it ended with ${code}`] : []),
+    ...(record?.stray ?? []).map(error => `failed: ${title}: outside of a test: ${inOneLine(error)}`),
+    // So Vitest names what failed after its report: stopping what all files use, which may have judged what they did.
+    ...output
+      .split('\n')
+      .flatMap(line => (line.startsWith('error during close') ? [`failed: ${title}: ${inOneLine(line)}`] : [])),
+  ]
+  const red = (record?.files ?? []).filter(({ failures }) => failures.length > 0)
+  const lines = [...printed, ...outside]
+  const isNamed = lines.some(line => line.startsWith('failed: '))
+  if (red.length === 0) return { failed: true, repeat: [], lines: lines.length > 0 ? lines : lastLines(stage, code, output) }
+  const tooMany = red.length > mostRepeatedFiles
+  if (!stage.repeatsItself && !tooMany) return { failed: isNamed, repeat: red, lines }
+  const broken = tooMany
+    ? [`failed: ${title}: ${red.length} files, more than ${mostRepeatedFiles}: one broken thing, so none was repeated`]
+    : []
+  // What repeats by itself names what failed, unless it could not even begin.
+  if (stage.repeatsItself && isNamed) return { failed: true, repeat: [], lines }
+  const named = red.flatMap(file =>
+    file.failures.flatMap(failure => [
+      `failed: ${nameOf(file, failure)}: ${inOneLine(failure.error)}`,
+      againLine(file, failure, environment),
+    ]),
+  )
+  return { failed: true, repeat: [], lines: [...lines, ...broken, ...named] }
 }
 
 /** Of a program that names no test. */
-function lastLines(output: string): readonly string[] {
+function lastLines({ title }: Stage, code: number | string, output: string): readonly string[] {
   const lines = output.split('\n').filter(line => line.trim() !== '')
-  return lines.slice(-mostLastLines).map(line => line.trim().slice(0, mostCharacters))
+  const last = lines.length === 0 ? [`it printed nothing and ended with ${code}`] : lines.slice(-mostLastLines)
+  return last.map(line => `failed: ${title}: ${inOneLine(line)}`)
 }
 
-function logFile({ title }: Stage, { logFolder }: LaneOptions): string {
-  return join(
-    logFolder,
-    `${title
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]+/g, '-')
-      .replace(/-$/, '')}.log`,
-  )
+async function repeated(result: StageResult, files: readonly FileRecord[], options: StageOptions): Promise<StageResult> {
+  let failed = result.outcome === 'failed'
+  const lines = [...result.lines]
+  for (const file of files) {
+    const stage: Stage = {
+      title: `once more: ${file.file}`,
+      budget: 0,
+      args: vitestArguments([file.project], [file.file]),
+      environment: secondPass,
+    }
+    const run = await runStage(stage, options)
+    if (run.code !== 0) failed = true
+    lines.push(...compared(file, run, options.environment))
+  }
+  return { ...result, outcome: failed ? 'failed' : result.outcome, lines }
 }
 
-/** Resolves to what it printed and to its exit code, or to the signal or error that ended it. */
-async function runStage(
-  stage: Stage,
-  options: LaneOptions,
-): Promise<{ readonly code: number | string; readonly output: string }> {
-  await mkdir(options.logFolder, { recursive: true })
-  const path = logFile(stage, options)
-  const log = createWriteStream(path)
-  const child = spawn(process.execPath, stage.args, {
-    cwd: options.repository,
-    env: { ...options.environment, ...stage.environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+/** Both errors of each test that was red in one of the two passes. */
+function compared(first: FileRecord, run: StageRun, environment: Environment): readonly string[] {
+  const second = run.record?.files.find(({ file }) => file === first.file)
+  const key = ({ test }: Failure): string => test ?? ''
+  const again = new Map((second?.failures ?? []).map(failure => [key(failure), failure]))
+  const lines = first.failures.flatMap(failure => {
+    const other = again.get(key(failure))
+    again.delete(key(failure))
+    const outcome = other === undefined ? 'flaky' : 'failed'
+    return [
+      `${outcome}: ${nameOf(first, failure)}: ${inOneLine(failure.error)} || (second: ${other === undefined ? 'passed' : inOneLine(other.error)})`,
+      againLine(first, failure, environment),
+    ]
   })
-  for (const output of [child.stdout, child.stderr]) output.pipe(log, { end: false })
-  const code = await new Promise<number | string>(resolve => {
-    child.once('error', error => resolve(error.message))
-    child.once('close', (status, signal) => resolve(status ?? signal ?? 'ended'))
-  })
-  log.end()
-  await finished(log)
-  const output = await readFile(path, 'utf8')
-  options.print(`\n──── ${stage.title}\n${output}`)
-  return { code, output }
+  const onlyAgain = [...again.values()].flatMap(failure => [
+    `failed: ${nameOf(first, failure)}: (first: passed) || (second: ${inOneLine(failure.error)})`,
+    againLine(first, failure, environment),
+  ])
+  const failedElsewhere = run.code !== 0 && (second?.failures ?? []).length === 0
+  const title = `once more: ${first.file}`
+  return [...lines, ...onlyAgain, ...(failedElsewhere ? lastLines({ title, budget: 0, args: [] }, run.code, run.output) : [])]
 }

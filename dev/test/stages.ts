@@ -4,58 +4,75 @@
 /** One program of this repository, run to its end. */
 export type Stage = {
   readonly title: string
+  /** How many seconds it may take on a quiet machine with two processors and all programs in the cache. One that takes longer is named, and passes. */
+  readonly budget: number
   /** The arguments of Node.js. */
   readonly args: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  /** When it fails, the stages after it are left out: they could only fail. */
+  readonly isNeeded?: true
+  /** It repeats what failed by itself: its files are not run again. */
+  readonly repeatsItself?: true
 }
 
 /** Stages in the order in which they run. */
 export type Lane = readonly Stage[]
 
-function vitest(title: string, project: string): Stage {
-  const reporters = ['default', './dev/test/outcome-reporter.ts'].map(name => `--reporter=${name}`)
-  return { title, args: ['node_modules/vitest/vitest.mjs', 'run', '--project', project, ...reporters] }
+/** The arguments with which Vitest runs these projects, or these files of them, and leaves its record (outcome-reporter.ts). */
+export function vitestArguments(projects: readonly string[], files: readonly string[] = []): readonly string[] {
+  const options = [
+    ...projects.map(name => `--project=${name}`),
+    ...['default', './dev/test/outcome-reporter.ts'].map(name => `--reporter=${name}`),
+  ]
+  return ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files]
 }
 
-/** The cheap stages; the lanes start only after they have passed. */
-export const first: Lane = [{ title: 'checks', args: ['dev/check/main.ts'] }, vitest('unit tests', 'unit')]
+function vitest(title: string, budget: number, ...projects: readonly string[]): Stage {
+  return { title, budget, args: vitestArguments(projects) }
+}
+
+/** The cheap stages. */
+export const first: Lane = [{ title: 'checks', budget: 30, args: ['dev/check/main.ts'] }, vitest('unit tests', 80, 'unit')]
 
 /** Nothing on a machine that has them. Before the lanes, whose tests wait for seconds: compilers beside them take all processors for minutes. */
-export const programs: Lane = [{ title: 'programs of the local cluster', args: ['dev/cluster/main.ts', 'build'] }]
+export const programs: Lane = [
+  { title: 'programs of the local cluster', budget: 10, args: ['dev/cluster/main.ts', 'build'], isNeeded: true },
+]
 
 /** No pods: the temporary control plane is one for all, so these run one after the other. */
 export const controlPlane: Lane = [
-  vitest('integration tests (API server, databases)', 'integration'),
-  vitest('fault tests (failing GitHub, API server, database and network)', 'faults'),
-  vitest('crash tests (controllers killed before and after every write)', 'sweep'),
+  vitest('integration tests (API server, databases)', 560, 'integration'),
+  vitest('fault tests (failing GitHub, API server, database and network)', 130, 'faults'),
+  { ...vitest('crash tests (controllers killed before and after every write)', 180, 'sweep'), repeatsItself: true },
 ]
 
 /** At the end: what all asked for. `auditLogs` are those of the local cluster. */
 export const rightsOf = (auditLogs: readonly string[]): Lane => [
-  { title: 'rights of the platform (what the suites used)', args: ['test/rights/main.ts', ...auditLogs] },
+  { title: 'rights of the platform (what the suites used)', budget: 15, args: ['test/rights/main.ts', ...auditLogs] },
 ]
 
 const up = (mode: string): Stage => ({
   title: `start the platform (${mode})`,
+  budget: 60,
   args: ['dev/up/main.ts', 'up', '--no-demo'],
   environment: { MODE: mode },
+  isNeeded: true,
 })
-const demo: Stage = { title: 'demo', args: ['dev/demo/main.ts'] }
-const attacks: Stage = { title: 'attacks (the short form)', args: ['dev/attack/main.ts', '--short'] }
-const pods = vitest('end-to-end tests (pods)', 'e2e')
-const replicas = vitest('end-to-end tests (replicas under load)', 'replicas')
+const update: Stage = { title: 'update the platform', budget: 60, args: ['dev/up/main.ts', 'up', '--no-demo'], isNeeded: true }
+const demo: Stage = { title: 'demo', budget: 215, args: ['dev/demo/main.ts'] }
+const mainJob: Stage = { title: 'demo (standalone, the main job)', budget: 50, args: [...demo.args, '--main-job'] }
+const attacks: Stage = { title: 'attacks (the short form)', budget: 110, args: ['dev/attack/main.ts', '--short'] }
+const pods = vitest('end-to-end tests (pods)', 465, 'e2e')
+const replicas = vitest('end-to-end tests (replicas under load)', 60, 'replicas')
 
 /** What runs beside the control plane's lane, and what afterwards runs alone. */
 export type PlatformLanes = { readonly beside: Lane; readonly alone: Lane }
 
 /** On a platform that ran before: it is tested in the form that it has. */
-export const runningPlatform: PlatformLanes = {
-  beside: [{ title: 'update the platform', args: ['dev/up/main.ts', 'up', '--no-demo'] }, demo, attacks, pods],
-  alone: [replicas],
-}
+export const runningPlatform: PlatformLanes = { beside: [update, demo, attacks, pods], alone: [replicas] }
 
 /** Everything in the production form; of the standalone form that it starts, takes over and does the main job, which `make demo` plays in full. */
 export const bothForms: PlatformLanes = {
   beside: [up('production'), demo, attacks, pods],
-  alone: [replicas, up('standalone'), { title: 'demo (standalone, the main job)', args: [...demo.args, '--main-job'] }],
+  alone: [replicas, up('standalone'), mainJob],
 }

@@ -4,21 +4,27 @@ import { join } from 'node:path'
 import type { ClusterSettings } from '../../dev/cluster/settings.ts'
 import { type Call, callsIn, eachOnce, uncovered } from './calls.ts'
 
+/** Set by `make test` when it repeats one file of a suite. */
+const isSecondPass = process.env['SEKISHO_TEST_AGAIN'] === '1'
+
 /** One file for each suite, of its last run. */
 export function recordsFolder({ stateFolder }: Pick<ClusterSettings, 'stateFolder'>): string {
   return join(stateFolder, 'rights')
 }
 
 /**
- * Reads the audit logs in `logs`, rotated ones included, and writes the calls of the platform's ServiceAccounts.
+ * Reads the audit logs in `logs`, rotated ones included, and writes the calls of the platform's ServiceAccounts. Those of a second pass are added to
+ * those of the first, which were of all files.
  * @throws when one of them had no right: that request can never succeed, also where nothing waited for it
  */
 export async function recordCalls(logs: string, suite: string, settings: Pick<ClusterSettings, 'stateFolder'>): Promise<void> {
   const names = (await readdir(logs)).filter(name => name.startsWith('audit'))
   const calls = await callsInLogs(names.map(name => join(logs, name)))
   const folder = recordsFolder(settings)
+  const path = join(folder, `${suite}.json`)
   await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, `${suite}.json`), JSON.stringify(calls))
+  const before: readonly Call[] = isSecondPass ? JSON.parse(await readFile(path, 'utf8')) : []
+  await writeFile(path, JSON.stringify(eachOnce([...before, ...calls])))
   const missing: readonly Call[] = uncovered(calls)
   if (missing.length > 0)
     throw new Error(

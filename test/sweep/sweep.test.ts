@@ -19,20 +19,24 @@ import { type Fixture, openFixture } from './environment/fixture.ts'
 import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 import { sweep } from './sweep.ts'
-import { sweepTable } from './table.ts'
+import { pointLines, sweepTable } from './table.ts'
 
 /** Two cores suffice for five workers: most of a case is waiting for the cluster's own controllers. */
 const workers = Number(process.env['SEKISHO_SWEEP_LANES'] ?? 5)
 /** Parts of scenarios' names, separated by commas: only matching scenarios are swept. */
 const wanted = (process.env['SEKISHO_SWEEP_ONLY'] ?? '').split(',').filter(Boolean)
+/** `<scenario>, <point>`: only this point, as an `again:` line of `make test` names it. */
+const wantedPoint = process.env['SEKISHO_SWEEP_POINT']
+const [, pointScenario, point] = /^(.*), ((?:before|after) .*|undisturbed)$/.exec(wantedPoint ?? '') ?? []
 /** The whole sweep takes at least a quarter of an hour on two cores; without this only short scenarios are swept. */
 const long = process.env['SEKISHO_LONG'] === '1'
 /** Scenarios without builds and without namespace deletion, which are swept around every write in the short form, too. */
 const short = ['token desk', 'repository-grant: create', 'webhook inbox', 'application-chart', 'cluster-github-app']
-const isChosen = ({ name, shortPoints }: Scenario): boolean =>
-  wanted.length > 0
-    ? wanted.some(part => name.includes(part))
-    : long || shortPoints !== undefined || short.some(part => name.includes(part))
+const isChosen = ({ name, shortPoints }: Scenario): boolean => {
+  if (wantedPoint !== undefined) return name === pointScenario
+  if (wanted.length > 0) return wanted.some(part => name.includes(part))
+  return long || shortPoints !== undefined || short.some(part => name.includes(part))
+}
 /** A sweep with fewer points has lost some. */
 const fewestPoints = 250
 const mostNotReachedPercent = 5
@@ -78,14 +82,15 @@ describe('crash sweep', () => {
 
   test('a controller that is killed before or after any of its writes reaches the state of the undisturbed run', async () => {
     const chosen = scenarios.filter(isChosen)
-    const results = await sweep(fixture, chosen, { long, width: workers })
+    expect(chosen, 'the environment names no scenario').not.toEqual([])
+    const results = await sweep(fixture, chosen, { long, width: workers, point })
     const table = sweepTable(results)
-    process.stdout.write(`\n${table}\n`)
+    process.stdout.write(`\n${[table, ...pointLines(results)].join('\n')}\n`)
     const points = results.reduce((sum, result) => sum + result.points, 0)
     const survived = results.reduce((sum, result) => sum + result.survived, 0)
     const notReached = results.reduce((sum, result) => sum + result.notReached.length, 0)
     expect(survived, table).toBe(points)
-    if (!long || wanted.length > 0) return
+    if (!long || wanted.length > 0 || point !== undefined) return
     const kill = 'the process is killed before and after each single external write'
     await recordOutcome({
       fault: 1,

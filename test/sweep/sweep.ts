@@ -1,14 +1,21 @@
 // Sweeps scenarios: runs each once undisturbed, which yields its write points and the expected state, then once with a crash before and after
-// every point. Workers run in parallel, each with its own process.
+// every point. Workers run in parallel, each with its own process. What fails is repeated once at the end, with nothing beside it.
 
+import { messageOf } from '../../src/lib/errors.ts'
 import type { Fixture } from './environment/fixture.ts'
-import { runCase, runUndisturbed, type ScenarioRun, type Undisturbed, type Worker } from './harness.ts'
+import { type CaseOutcome, runCase, runUndisturbed, type ScenarioRun, type Undisturbed, type Worker } from './harness.ts'
 import type { CrashPoint } from './proxies/crash-switch.ts'
 import type { Scenario } from './scenario.ts'
-import type { ScenarioResult } from './table.ts'
+import type { ScenarioResult, SweptFailure } from './table.ts'
 
 /** A point whose write does not happen is tried this often: a race in the undisturbed run produced it. */
 const tries = 2
+
+/** More that fail are one broken thing, which a repetition does not explain. */
+const mostRepeated = 8
+
+/** The run without a crash, where points are named. */
+const undisturbedRun = 'undisturbed'
 
 /**
  * After every write, and before the first write of each name. The external state before a write is the state after the previous one, so
@@ -38,27 +45,15 @@ type Tally = {
   survived: number
   milliseconds: number
   readonly notReached: string[]
-  readonly failures: { readonly point: string; readonly problem: string }[]
+  readonly failures: SweptFailure[]
+  readonly flaky: SweptFailure[]
 }
 
-async function sweepPoint(run: ScenarioRun, point: CrashPoint, undisturbed: Undisturbed, tally: Tally): Promise<void> {
-  for (let attempt = 1; attempt <= tries; attempt++) {
+async function tryPoint(run: ScenarioRun, point: CrashPoint, undisturbed: Undisturbed): Promise<CaseOutcome> {
+  for (let attempt = 1; ; attempt++) {
     const outcome = await runCase(run, point, undisturbed.state)
-    switch (outcome.kind) {
-      case 'survived':
-        tally.points += 1
-        tally.survived += 1
-        return
-      case 'failed':
-        tally.points += 1
-        tally.failures.push({ point: pointText(point), problem: outcome.problem })
-        process.stderr.write(`\n✗ ${run.scenario.name}, ${pointText(point)}\n  ${outcome.problem}\n`)
-        return
-      case 'not-reached':
-        break
-    }
+    if (outcome.kind !== 'not-reached' || attempt === tries) return outcome
   }
-  tally.notReached.push(pointText(point))
 }
 
 type Job = (worker: Worker) => Promise<void>
@@ -72,50 +67,114 @@ async function work(workers: readonly Worker[], jobs: Job[]): Promise<void> {
   )
 }
 
-/** `long`: around every write, also of scenarios that have a short form. `width`: how many workers. */
-type SweepForm = { readonly long: boolean; readonly width: number }
+/** What failed and may be repeated. `again` resolves to what is wrong the second time. */
+type Red = {
+  readonly tally: Tally
+  readonly point: string
+  readonly problem: string
+  readonly again: (worker: Worker) => Promise<string | undefined>
+}
 
-/** Rejects when a scenario does not succeed undisturbed: no statement about it is possible then. */
+/** One after the other, each with a new process. */
+async function repeatAlone(red: readonly Red[]): Promise<void> {
+  for (const { tally, point, problem, again } of red) {
+    const second =
+      red.length > mostRepeated ? `not tried: ${red.length} failed, one broken thing` : await again({ subject: undefined })
+    if (second === undefined) {
+      tally.survived += 1
+      tally.flaky.push({ point, problem, second: 'survived' })
+    } else tally.failures.push({ point, problem, second })
+  }
+}
+
+/** `long`: around every write, also of scenarios that have a short form. `width`: how many workers. `point`: only this one, by its text. */
+type SweepForm = { readonly long: boolean; readonly width: number; readonly point?: string | undefined }
+
+/** Never rejects because of a scenario: one that does not succeed undisturbed has failed, and nothing more is known of it. */
 export async function sweep(
   fixture: Fixture,
   scenarios: readonly Scenario[],
-  { long, width }: SweepForm,
+  { long, width, point: wanted }: SweepForm,
 ): Promise<readonly ScenarioResult[]> {
   const workers = Array.from({ length: width }, (): Worker => ({ subject: undefined }))
   const tallies = new Map(scenarios.map(scenario => [scenario, emptyTally()]))
   const points: Job[] = []
-  const timed = async (tally: Tally, job: () => Promise<void>): Promise<void> => {
+  const red: Red[] = []
+  const timed = async <T>(tally: Tally, job: () => Promise<T>): Promise<T> => {
     const started = performance.now()
-    await job()
-    tally.milliseconds += performance.now() - started
+    try {
+      return await job()
+    } finally {
+      tally.milliseconds += performance.now() - started
+    }
   }
-  const begin = (scenario: Scenario, tally: Tally): Job => {
-    return worker =>
-      timed(tally, async () => {
-        const undisturbed = await runUndisturbed({ fixture, worker, scenario })
-        const { shortPoints, periodicWrites } = scenario
-        const possible = long || shortPoints === undefined ? pointsOf(undisturbed) : shortPointsOf(undisturbed, shortPoints)
-        const found = possible.filter(({ write }) => periodicWrites?.test(write) !== true)
-        if (found.length === 0) throw new Error(`${scenario.name} writes nothing: there is nothing to sweep`)
-        let left = found.length
-        const sweepOne = async (next: Worker, point: CrashPoint): Promise<void> => {
-          await timed(tally, () => sweepPoint({ fixture, worker: next, scenario }, point, undisturbed, tally))
-          left -= 1
-          if (left === 0) process.stderr.write(`${scenario.name}: ${tally.survived} of ${tally.points} survived\n`)
-        }
-        for (const point of found) points.push(next => sweepOne(next, point))
+  const fail = (scenario: Scenario, one: Red): void => {
+    red.push(one)
+    process.stderr.write(`\n✗ ${scenario.name}, ${one.point}\n  ${one.problem}\n`)
+  }
+  const sweepOne = async (run: ScenarioRun, point: CrashPoint, undisturbed: Undisturbed, tally: Tally): Promise<void> => {
+    const text = pointText(point)
+    const outcome = await timed(tally, () => tryPoint(run, point, undisturbed))
+    if (outcome.kind === 'not-reached') return void tally.notReached.push(text)
+    tally.points += 1
+    if (outcome.kind === 'survived') {
+      tally.survived += 1
+      return
+    }
+    const again = async (worker: Worker): Promise<string | undefined> => {
+      const second = await timed(tally, () => tryPoint({ ...run, worker }, point, undisturbed))
+      return second.kind === 'survived' ? undefined : second.kind === 'failed' ? second.problem : 'its write did not happen'
+    }
+    fail(run.scenario, { tally, point: text, problem: outcome.problem, again })
+  }
+  const begin = async (worker: Worker, scenario: Scenario, tally: Tally): Promise<void> => {
+    const undisturbed = await timed(tally, () => runUndisturbed({ fixture, worker, scenario }))
+    if (wanted === undisturbedRun) return
+    const found = chosenPoints(scenario, undisturbed, { long, point: wanted })
+    let left = found.length
+    for (const point of found)
+      points.push(async next => {
+        await sweepOne({ fixture, worker: next, scenario }, point, undisturbed, tally)
+        left -= 1
+        if (left === 0) process.stderr.write(`${scenario.name}: ${tally.survived} of ${tally.points} survived\n`)
       })
   }
-  await work(
-    workers,
-    [...tallies].map(([scenario, tally]) => begin(scenario, tally)),
+  const problemOf = (begun: Promise<void>): Promise<string | undefined> => begun.then(() => undefined, messageOf)
+  const begins = [...tallies].map(
+    ([scenario, tally]): Job =>
+      async worker => {
+        const problem = await problemOf(begin(worker, scenario, tally))
+        if (problem === undefined) return
+        tally.points += 1
+        fail(scenario, { tally, point: undisturbedRun, problem, again: next => problemOf(begin(next, scenario, tally)) })
+      },
   )
+  await work(workers, begins)
+  await repeatAlone(red.splice(0))
   await work(workers, points)
+  await repeatAlone(red)
   return [...tallies].map(([scenario, tally]) => resultOf(scenario, tally))
 }
 
+/** @throws when there is none: nothing would be proven */
+function chosenPoints(
+  { name, shortPoints, periodicWrites }: Scenario,
+  undisturbed: Undisturbed,
+  { long, point }: Pick<SweepForm, 'long' | 'point'>,
+): readonly CrashPoint[] {
+  const isAll = long || shortPoints === undefined || point !== undefined
+  const possible = isAll ? pointsOf(undisturbed) : shortPointsOf(undisturbed, shortPoints)
+  const swept = possible.filter(({ write }) => periodicWrites?.test(write) !== true)
+  const found = swept.filter(one => point === undefined || pointText(one) === point)
+  if (found.length === 0)
+    throw new Error(
+      `${name} ${point === undefined ? 'writes nothing' : `does not have the point “${point}”`}: there is nothing to sweep`,
+    )
+  return found
+}
+
 function emptyTally(): Tally {
-  return { points: 0, survived: 0, milliseconds: 0, notReached: [], failures: [] }
+  return { points: 0, survived: 0, milliseconds: 0, notReached: [], failures: [], flaky: [] }
 }
 
 function resultOf({ name }: Scenario, { milliseconds, ...tally }: Tally): ScenarioResult {

@@ -1,0 +1,77 @@
+// Runs one stage. What it prints goes to a file and appears in one piece when it has ended, because another lane prints at the same time.
+import { spawn } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
+import type { Environment } from '../../src/lib/config.ts'
+import type { Progress } from '../cluster/progress.ts'
+import { type RunRecord, recordVariable } from './outcome-reporter.ts'
+import type { Stage } from './stages.ts'
+
+export type StageOptions = {
+  /** The working directory of every stage. */
+  readonly repository: string
+  /** The variables that every stage gets. */
+  readonly environment: Environment
+  /** Gets a file for each stage. */
+  readonly logFolder: string
+  readonly progress: Progress
+  /** Gets what a stage printed. */
+  readonly print: (text: string) => void
+}
+
+export type StageRun = {
+  /** The exit code, or the signal or error that ended it. */
+  readonly code: number | string
+  readonly seconds: number
+  readonly output: string
+  /** Of a run of Vitest that came to its end. */
+  readonly record: RunRecord | undefined
+}
+
+/** Never rejects because of the stage. */
+export async function runStage(stage: Stage, options: StageOptions): Promise<StageRun> {
+  await mkdir(options.logFolder, { recursive: true })
+  const path = stageFile(stage, options, 'log')
+  const recordPath = stageFile(stage, options, 'json')
+  await rm(recordPath, { force: true })
+  const started = performance.now()
+  const code = await options.progress.step(stage.title, async () => {
+    const log = createWriteStream(path)
+    const child = spawn(process.execPath, stage.args, {
+      cwd: options.repository,
+      env: { ...options.environment, ...stage.environment, [recordVariable]: recordPath },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    for (const output of [child.stdout, child.stderr]) output.pipe(log, { end: false })
+    const ended = await new Promise<number | string>(resolve => {
+      child.once('error', error => resolve(error.message))
+      child.once('close', (status, signal) => resolve(status ?? signal ?? 'ended'))
+    })
+    log.end()
+    await finished(log)
+    return ended
+  })
+  const seconds = (performance.now() - started) / 1000
+  const output = await readFile(path, 'utf8')
+  options.print(`\n──── ${stage.title}\n${output}`)
+  if (code !== 0) options.progress.note(`${stage.title} FAILED (${code}); its output is above and in ${path}`)
+  return { code, seconds, output, record: await readRecord(recordPath) }
+}
+
+function stageFile({ title }: Stage, { logFolder }: StageOptions, ending: string): string {
+  const name = title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/-$/, '')
+  return join(logFolder, `${name}.${ending}`)
+}
+
+async function readRecord(path: string): Promise<RunRecord | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as RunRecord
+  } catch {
+    return undefined
+  }
+}
