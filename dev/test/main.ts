@@ -9,6 +9,8 @@ import { standardErrorProgress } from '../cluster/progress.ts'
 import { devClusterFolder, readClusterSettings } from '../cluster/settings.ts'
 import { clusterStatus } from '../cluster/status.ts'
 import { forgetLocalState } from '../up/platform.ts'
+import { parts } from './long/parts.ts'
+import { ageLines, readRecords } from './long/records.ts'
 import { reportLines } from './report.ts'
 import { runLane, type StageResult } from './run-lane.ts'
 import { installShells } from './shells.ts'
@@ -50,7 +52,12 @@ async function runEverything(): Promise<void> {
     await forgetLocalState(settings)
   }
   await writeTimes(timesFile, stages)
-  for (const line of reportLines(stages)) console.log(line)
+  const ages = ageLines(
+    parts.map(({ name }) => name),
+    await readRecords(settings.repository),
+    new Date(),
+  )
+  for (const line of [...ages, ...reportLines(stages)]) console.log(line)
   process.exitCode = isGreen(stages) ? 0 : 1
 }
 

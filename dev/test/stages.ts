@@ -27,7 +27,7 @@ export function vitestArguments(projects: readonly string[], files: readonly str
   return ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files]
 }
 
-function vitest(title: string, budget: number, ...projects: readonly string[]): Stage {
+export function vitest(title: string, budget: number, ...projects: readonly string[]): Stage {
   return { title, budget, args: vitestArguments(projects) }
 }
 
@@ -51,7 +51,7 @@ export const rightsOf = (auditLogs: readonly string[]): Lane => [
   { title: 'rights of the platform (what the suites used)', budget: 15, args: ['test/rights/main.ts', ...auditLogs] },
 ]
 
-const up = (mode: string): Stage => ({
+export const up = (mode: string): Stage => ({
   title: `start the platform (${mode})`,
   budget: 60,
   args: ['dev/up/main.ts', 'up', '--no-demo'],
@@ -59,9 +59,9 @@ const up = (mode: string): Stage => ({
   isNeeded: true,
 })
 const update: Stage = { title: 'update the platform', budget: 60, args: ['dev/up/main.ts', 'up', '--no-demo'], isNeeded: true }
-const demo: Stage = { title: 'demo', budget: 215, args: ['dev/demo/main.ts'] }
+export const demo: Stage = { title: 'demo', budget: 215, args: ['dev/demo/main.ts'] }
 const mainJob: Stage = { title: 'demo (standalone, the main job)', budget: 50, args: [...demo.args, '--main-job'] }
-const attacks: Stage = { title: 'attacks (the short form)', budget: 110, args: ['dev/attack/main.ts', '--short'] }
+export const attacks: Stage = { title: 'attacks (the short form)', budget: 110, args: ['dev/attack/main.ts', '--short'] }
 const pods = vitest('end-to-end tests (pods)', 465, 'e2e')
 const replicas = vitest('end-to-end tests (replicas under load)', 60, 'replicas')
 

@@ -1,6 +1,8 @@
 // Fault 1 of the list in test/faults/fault-page.ts: a controller that is killed before and after each single write of its scenario reaches the
-// state of the undisturbed run. Every controller has a scenario; `SEKISHO_LONG=1` sweeps all of them.
+// state of the undisturbed run. Every controller has a scenario; `SEKISHO_LONG=1` sweeps all of them around every write, else a commit chooses some points.
 
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createBrokerApp } from '../../src/broker/app.ts'
 import { readBrokerSettings } from '../../src/broker/config.ts'
@@ -11,11 +13,13 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { recordOutcome } from '../faults/outcome.ts'
 import { installDefinitions, installKinds } from '../fixtures/application-fixture.ts'
+import { isLong } from '../fixtures/form.ts'
 import { testKubeconfig } from '../fixtures/harness.ts'
 import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 import { installPolicies } from '../fixtures/policies.ts'
 import { openEnvironment } from './environment/environment.ts'
 import { type Fixture, openFixture } from './environment/fixture.ts'
+import { sampled, shardOf } from './sample.ts'
 import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 import { sweep } from './sweep.ts'
@@ -28,14 +32,14 @@ const wanted = (process.env['SEKISHO_SWEEP_ONLY'] ?? '').split(',').filter(Boole
 /** `<scenario>, <point>`: only this point, as an `again:` line of `make test` names it. */
 const wantedPoint = process.env['SEKISHO_SWEEP_POINT']
 const [, pointScenario, point] = /^(.*), ((?:before|after) .*|undisturbed)$/.exec(wantedPoint ?? '') ?? []
-/** The whole sweep takes at least a quarter of an hour on two cores; without this only short scenarios are swept. */
-const long = process.env['SEKISHO_LONG'] === '1'
+/** The parts of the long form, such as 1/2: all points of all scenarios take more than an hour. */
+const shard = process.env['SEKISHO_SWEEP_SHARD']
 /** Scenarios without builds and without namespace deletion, which are swept around every write in the short form, too. */
 const short = ['token desk', 'repository-grant: create', 'webhook inbox', 'application-chart', 'cluster-github-app']
 const isChosen = ({ name, shortPoints }: Scenario): boolean => {
   if (wantedPoint !== undefined) return name === pointScenario
   if (wanted.length > 0) return wanted.some(part => name.includes(part))
-  return long || shortPoints !== undefined || short.some(part => name.includes(part))
+  return isLong || shortPoints !== undefined || short.some(part => name.includes(part))
 }
 /** A sweep with fewer points has lost some. */
 const fewestPoints = 250
@@ -53,6 +57,12 @@ afterAll(async () => {
   await removePolicies?.()
   await fixture?.stop()
 })
+
+/** Empty outside of a repository: then every run plays the same points. */
+async function presentCommit(): Promise<string> {
+  const { stdout } = await promisify(execFile)('git', ['rev-parse', 'HEAD']).catch(() => ({ stdout: '' }))
+  return stdout.trim()
+}
 
 /** The names under which the product adds its controllers. The apps are assembled but never started. */
 async function registeredControllers(): Promise<readonly string[]> {
@@ -75,22 +85,39 @@ async function registeredControllers(): Promise<readonly string[]> {
 }
 
 describe('crash sweep', () => {
+  test('the sample of a commit is the same each time, two points in their order, and another commit has others', () => {
+    const points = Array.from({ length: 20 }, (_, index) => `after ${index}`)
+    const of = (seed: string): readonly string[] => sampled(points, point => point, seed)
+    expect(of('a')).toEqual(of('a'))
+    expect(of('a')).toHaveLength(2)
+    expect(points.filter(point => of('a').includes(point))).toEqual(of('a'))
+    expect(new Set(Array.from({ length: 100 }, (_, commit) => of(String(commit))).flat()).size).toBe(20)
+    expect(sampled(points.slice(0, 2), point => point, 'a')).toEqual(points.slice(0, 2))
+    expect([shardOf(points, '1/2'), shardOf(points, '2/2')].flat().toSorted()).toEqual(points.toSorted())
+    expect(() => shardOf(points, '3/2')).toThrow('SEKISHO_SWEEP_SHARD')
+  })
+
   test('every controller of the product has a scenario', async () => {
     const covered = new Set(scenarios.flatMap(({ controllers }) => controllers))
     expect([...covered].sort()).toEqual([...(await registeredControllers())].sort())
   })
 
   test('a controller that is killed before or after any of its writes reaches the state of the undisturbed run', async () => {
-    const chosen = scenarios.filter(isChosen)
+    const chosen = shardOf(scenarios.filter(isChosen), shard)
     expect(chosen, 'the environment names no scenario').not.toEqual([])
-    const results = await sweep(fixture, chosen, { long, width: workers, point })
+    const results = await sweep(fixture, chosen, {
+      long: isLong,
+      width: workers,
+      point,
+      sampleOf: wanted.length > 0 ? undefined : await presentCommit(),
+    })
     const table = sweepTable(results)
     process.stdout.write(`\n${[table, ...pointLines(results)].join('\n')}\n`)
     const points = results.reduce((sum, result) => sum + result.points, 0)
     const survived = results.reduce((sum, result) => sum + result.survived, 0)
     const notReached = results.reduce((sum, result) => sum + result.notReached.length, 0)
     expect(survived, table).toBe(points)
-    if (!long || wanted.length > 0 || point !== undefined) return
+    if (!isLong || shard !== undefined || wanted.length > 0 || point !== undefined) return
     const kill = 'the process is killed before and after each single external write'
     await recordOutcome({
       fault: 1,

@@ -5,6 +5,7 @@ import { messageOf } from '../../src/lib/errors.ts'
 import type { Fixture } from './environment/fixture.ts'
 import { type CaseOutcome, runCase, runUndisturbed, type ScenarioRun, type Undisturbed, type Worker } from './harness.ts'
 import type { CrashPoint } from './proxies/crash-switch.ts'
+import { sampled } from './sample.ts'
 import type { Scenario } from './scenario.ts'
 import type { ScenarioResult, SweptFailure } from './table.ts'
 
@@ -87,14 +88,22 @@ async function repeatAlone(red: readonly Red[]): Promise<void> {
   }
 }
 
-/** `long`: around every write, also of scenarios that have a short form. `width`: how many workers. `point`: only this one, by its text. */
-type SweepForm = { readonly long: boolean; readonly width: number; readonly point?: string | undefined }
+type SweepForm = {
+  /** Around every write, also of scenarios that have a short form. */
+  readonly long: boolean
+  /** How many workers. */
+  readonly width: number
+  /** Only this one, by its text. */
+  readonly point?: string | undefined
+  /** The commit: of scenarios that have a short form it chooses some of its points. Undefined: all of them. */
+  readonly sampleOf?: string | undefined
+}
 
 /** Never rejects because of a scenario: one that does not succeed undisturbed has failed, and nothing more is known of it. */
 export async function sweep(
   fixture: Fixture,
   scenarios: readonly Scenario[],
-  { long, width, point: wanted }: SweepForm,
+  { long, width, point: wanted, sampleOf }: SweepForm,
 ): Promise<readonly ScenarioResult[]> {
   const workers = Array.from({ length: width }, (): Worker => ({ subject: undefined }))
   const tallies = new Map(scenarios.map(scenario => [scenario, emptyTally()]))
@@ -130,7 +139,7 @@ export async function sweep(
   const begin = async (worker: Worker, scenario: Scenario, tally: Tally): Promise<void> => {
     const undisturbed = await timed(tally, () => runUndisturbed({ fixture, worker, scenario }))
     if (wanted === undisturbedRun) return
-    const found = chosenPoints(scenario, undisturbed, { long, point: wanted })
+    const found = chosenPoints(scenario, undisturbed, { long, point: wanted, sampleOf })
     let left = found.length
     for (const point of found)
       points.push(async next => {
@@ -160,11 +169,12 @@ export async function sweep(
 function chosenPoints(
   { name, shortPoints, periodicWrites }: Scenario,
   undisturbed: Undisturbed,
-  { long, point }: Pick<SweepForm, 'long' | 'point'>,
+  { long, point, sampleOf }: Omit<SweepForm, 'width'>,
 ): readonly CrashPoint[] {
   const isAll = long || shortPoints === undefined || point !== undefined
   const possible = isAll ? pointsOf(undisturbed) : shortPointsOf(undisturbed, shortPoints)
-  const swept = possible.filter(({ write }) => periodicWrites?.test(write) !== true)
+  const wanted = possible.filter(({ write }) => periodicWrites?.test(write) !== true)
+  const swept = isAll || sampleOf === undefined ? wanted : sampled(wanted, pointText, `${sampleOf} ${name}`)
   const found = swept.filter(one => point === undefined || pointText(one) === point)
   if (found.length === 0)
     throw new Error(

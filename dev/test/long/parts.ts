@@ -1,0 +1,84 @@
+// What `make test-long` runs, as data: the long forms of what `make test` plays in a short one, and what it does not play at all. Each part stands
+// alone and takes at most 45 minutes on two quiet processors.
+import type { Mode } from '../../up/mode.ts'
+import { attacks, demo, type Lane, type Stage, vitest, vitestArguments } from '../stages.ts'
+
+export type Part = {
+  readonly name: string
+  /** What it proves, for `make test-long PART=help` and for the page that lists the last runs. */
+  readonly proves: string
+  /** It starts the platform first, and stops it at the end. */
+  readonly mode?: Mode
+  readonly lane: Lane
+}
+
+const isLong = { SEKISHO_LONG: '1' }
+const long = (stage: Stage, environment: Readonly<Record<string, string>> = {}): Stage => ({
+  ...stage,
+  environment: { ...stage.environment, ...isLong, ...environment },
+})
+
+/** Two, because all points of all scenarios take more than an hour. */
+const sweepShards = 2
+const crashes = Array.from({ length: sweepShards }, (_, index): Part => {
+  const shard = `${index + 1}/${sweepShards}`
+  const stage = { ...vitest(`crash tests, ${shard} of the scenarios`, 2400, 'sweep'), repeatsItself: true } as const
+  return {
+    name: `crashes-${index + 1}`,
+    proves: `a controller that is killed before or after any single write of its scenario reaches the state of the undisturbed run (${shard} of the scenarios)`,
+    lane: [long(stage, { SEKISHO_SWEEP_SHARD: shard })],
+  }
+})
+
+export const parts: readonly Part[] = [
+  ...crashes,
+  {
+    name: 'faults',
+    proves: 'the figures of docs/reference/faults.md',
+    lane: [long(vitest('fault tests', 1500, 'faults'))],
+  },
+  {
+    name: 'admission-and-previews',
+    proves:
+      'the matrix of both forms with policies and webhook each alone, 40 pull requests in 300 steps, the end of 50 previews',
+    lane: [
+      long({
+        title: 'integration tests that have a long form',
+        budget: 1800,
+        args: vitestArguments(
+          ['integration'],
+          [
+            'test/attack/admission.test.ts',
+            'test/integration/preview-deletion.test.ts',
+            'test/integration/preview-invariant.test.ts',
+          ],
+        ),
+      }),
+    ],
+  },
+  {
+    name: 'attacks',
+    proves: 'every attack on the production form, those that build and those that flood for seconds too',
+    mode: 'production',
+    lane: [demo, { ...attacks, title: 'attacks', budget: 400, args: ['dev/attack/main.ts'] }],
+  },
+  {
+    name: 'standalone',
+    proves: 'the whole demo and every attack on the standalone form',
+    mode: 'standalone',
+    lane: [demo, { ...attacks, title: 'attacks (standalone)', budget: 400, args: ['dev/attack/main.ts'] }],
+  },
+  {
+    name: 'reinstall',
+    proves: 'the whole demo after the App was uninstalled and installed again',
+    mode: 'production',
+    lane: [
+      demo,
+      long({
+        title: 'end-to-end test: the App installed again',
+        budget: 400,
+        args: vitestArguments(['e2e'], ['test/e2e/reinstall.test.ts']),
+      }),
+    ],
+  },
+]
