@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: command-line help up down demo attack test check dev env bench soak doctor clean generate node_modules
+.PHONY: command-line help up down demo attack test t check dev env bench soak doctor clean generate node_modules
 
 # Node.js as the project pins it: from PATH when it fits, else fetched once into the cache.
 node = export PATH="$$(dev/bootstrap/node.sh):$$PATH";
@@ -24,6 +24,9 @@ attack: node_modules ## attack the running platform as another tenant, and as no
 
 test: node_modules ## everything that CI runs: checks, unit, integration, fault and end-to-end tests, the demo
 	@$(node) node dev/test/main.ts
+
+t: node_modules ## the tests of what you work on: F=part of a path (unit tests first, then programs and API server; ALL=1: whatever uses it)
+	@$(node) node dev/inner-loop/main.ts "$(F)" $(if $(ALL),--all)
 
 check: node_modules ## format, types, allowed imports, unused code, file sizes, generated files (no cluster)
 	@$(node) node dev/check/main.ts

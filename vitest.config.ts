@@ -27,6 +27,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: [...files.pure],
+          setupFiles: ['dev/test/pure-guard.ts'],
           // Most of the time of a small file is its process and the modules that it loads: these files share both.
           pool: 'threads',
           isolate: false,

@@ -12,19 +12,21 @@ export type Stage = {
 /** Stages in the order in which they run. */
 export type Lane = readonly Stage[]
 
-function vitest(title: string, project: string): Stage {
+function vitest(title: string, ...projects: readonly string[]): Stage {
   const reporters = ['default', './dev/test/outcome-reporter.ts'].map(name => `--reporter=${name}`)
-  return { title, args: ['node_modules/vitest/vitest.mjs', 'run', '--project', project, ...reporters] }
+  const chosen = projects.flatMap(project => ['--project', project])
+  return { title, args: ['node_modules/vitest/vitest.mjs', 'run', ...chosen, ...reporters] }
 }
 
 /** The cheap stages; the lanes start only after they have passed. */
-export const first: Lane = [{ title: 'checks', args: ['dev/check/main.ts'] }, vitest('unit tests', 'unit')]
+export const first: Lane = [{ title: 'checks', args: ['dev/check/main.ts'] }, vitest('unit tests', 'pure', 'unit')]
 
 /** Nothing on a machine that has them. Before the lanes, whose tests wait for seconds: compilers beside them take all processors for minutes. */
 export const programs: Lane = [{ title: 'programs of the local cluster', args: ['dev/cluster/main.ts', 'build'] }]
 
 /** No pods: the temporary control plane is one for all, so these run one after the other. */
 export const controlPlane: Lane = [
+  vitest('tests of programs (databases, registries, a browser)', 'programs'),
   vitest('integration tests (API server, databases)', 'integration'),
   vitest('fault tests (failing GitHub, API server, database and network)', 'faults'),
   vitest('crash tests (controllers killed before and after every write)', 'sweep'),
