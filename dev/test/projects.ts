@@ -1,5 +1,5 @@
-// Which project of Vitest a file of tests belongs to. What it imports decides, so nobody keeps a list: a test that begins to use a process, a server, a
-// database or a control plane changes its project by itself. dev/test/pure-guard.ts fails a pure test that reaches further than this file can see.
+// Which project of Vitest a file of tests belongs to. What it imports decides, so nobody keeps a list of tests: one that begins to use a process, a
+// server, a database or a control plane changes its project by itself. dev/test/pure-guard.ts fails a pure test that reaches further than is seen here.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createImports, type Imports } from './imports.ts'
@@ -29,7 +29,7 @@ const outside = [
   /\bprocess\.(?:chdir|exit|kill|on|once|memoryUsage|cpuUsage)\b/,
 ]
 
-/** Modules that start such things: a test that imports one of them does so. */
+/** Modules that start such things: a test that imports one of them itself, or by a fixture, does so. */
 const starters = new Set([
   'dev/cluster/binaries/ensure-binary.ts',
   'dev/cluster/pki/authority.ts',
