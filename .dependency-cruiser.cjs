@@ -19,6 +19,7 @@ const developmentRooms = {
   attack: 'cluster|up|demo',
   generate: 'github|attack|up',
   test: 'cluster|up',
+  'inner-loop': 'test',
 }
 /** The rooms of the GitHub emulator, from the state up to the server, and what each may import of the others. */
 const emulatorRooms = {

@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: command-line help up down demo attack test test-long check dev env bench soak doctor clean generate node_modules
+.PHONY: command-line help up down demo attack test test-long t check dev env bench soak doctor clean generate node_modules
 
 # Node.js as the project pins it: from PATH when it fits, else fetched once into the cache.
 node = export PATH="$$(dev/bootstrap/node.sh):$$PATH";
@@ -27,6 +27,9 @@ test: node_modules ## everything that CI runs: checks, unit, integration, fault 
 
 test-long: node_modules ## the long forms of tests, before a release (PART=name for one, PART=list for their names)
 	@$(node) node dev/test/long/main.ts $(PART)
+
+t: node_modules ## the tests of what you work on: F=part of a path (unit tests first, then programs and API server; ALL=1: whatever uses it)
+	@$(node) node dev/inner-loop/main.ts "$(F)" $(if $(ALL),--all)
 
 check: node_modules ## format, types, allowed imports, unused code, file sizes, generated files (no cluster)
 	@$(node) node dev/check/main.ts

@@ -1,10 +1,12 @@
-// Six projects: unit (no network but loopback), integration, faults and sweep (a real API server, started once), e2e and replicas (the running dev
-// cluster).
+// Eight projects: pure (functions of their arguments) and unit (no network but loopback), programs (whole programs, PostgreSQL, a browser), integration,
+// faults and sweep (a real API server, started once), e2e and replicas (the running dev cluster). dev/test/projects.ts tells the first five apart.
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { FileSequencer } from './dev/test/file-sequencer.ts'
+import { testProjects } from './dev/test/projects.ts'
 
+const files = testProjects(import.meta.dirname)
 const replicas = 'test/e2e/replicas.test.ts'
 
 /** Only to repeat what a property found: most files of tests need no fast-check. */
@@ -22,9 +24,21 @@ export default defineConfig({
     projects: [
       {
         test: {
+          name: 'pure',
+          include: [...files.pure],
+          setupFiles: ['dev/test/pure-guard.ts', ...setupFiles],
+          // Most of the time of a small file is its process and the modules that it loads: these files share both.
+          pool: 'threads',
+          isolate: false,
+          maxWorkers: '100%',
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
           name: 'unit',
           setupFiles,
-          include: ['src/**/*.test.ts', 'dev/**/*.test.ts', 'test/{bench,rights,soak}/**/*.test.ts'],
+          include: [...files.unit],
           // Vitest's default leaves a processor idle: half of a small machine.
           maxWorkers: '100%',
           testTimeout: 20_000,
@@ -33,9 +47,18 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'programs',
+          include: [...files.programs],
+          testTimeout: 180_000,
+          hookTimeout: 120_000,
+          maxWorkers: process.env['SEKISHO_LONG'] === '1' ? 1 : 2,
+        },
+      },
+      {
+        test: {
           name: 'integration',
           setupFiles,
-          include: ['test/{integration,attack,browser}/**/*.test.ts'],
+          include: [...files.integration],
           globalSetup: ['test/fixtures/global-setup.ts'],
           // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. One for each processor, and at most
           // as many as one API server was tried with.
@@ -48,7 +71,7 @@ export default defineConfig({
         test: {
           name: 'faults',
           setupFiles,
-          include: ['test/faults/**/*.test.ts'],
+          include: [...files.faults],
           globalSetup: ['test/fixtures/global-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 120_000,

@@ -32,7 +32,7 @@ export function vitest(title: string, budget: number, ...projects: readonly stri
 }
 
 /** The cheap stages. */
-export const first: Lane = [{ title: 'checks', budget: 30, args: ['dev/check/main.ts'] }, vitest('unit tests', 80, 'unit')]
+export const first: Lane = [{ title: 'checks', budget: 30, args: ['dev/check/main.ts'] }, vitest('unit tests', 80, 'pure', 'unit')]
 
 /** Nothing on a machine that has them. Before the lanes, whose tests wait for seconds: compilers beside them take all processors for minutes. */
 export const programs: Lane = [
@@ -41,6 +41,7 @@ export const programs: Lane = [
 
 /** No pods: the temporary control plane is one for all, so these run one after the other. */
 export const controlPlane: Lane = [
+  vitest('tests of programs (databases, registries, a browser)', 100, 'programs'),
   vitest('integration tests (API server, databases)', 560, 'integration'),
   vitest('fault tests (failing GitHub, API server, database and network)', 130, 'faults'),
   { ...vitest('crash tests (controllers killed before and after every write)', 180, 'sweep'), repeatsItself: true },

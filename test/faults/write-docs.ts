@@ -16,7 +16,8 @@ const files = await Promise.all(
 )
 const read = async (file: string): Promise<RecordedOutcome> => JSON.parse(await readFile(file, 'utf8')) as RecordedOutcome
 const all = await Promise.all(files.flat().map(read))
-if (all.length === 0) throw new Error(`there are no outcomes in ${folders.join(', ')}: run npx vitest run --project faults first`)
+if (all.length === 0)
+  throw new Error(`there are no outcomes in ${folders.join(', ')}: run npx vitest run --project faults --project programs first`)
 const keyOf = (outcome: RecordedOutcome): string => `${outcome.fault} ${outcome.case} ${outcome.measure}`
 // If an outcome was recorded in several folders, the latest one is used.
 const outcomes = [...Map.groupBy(all, keyOf).values()].flatMap(same =>
