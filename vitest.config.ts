@@ -1,16 +1,16 @@
 // Eight projects: pure (functions of their arguments) and unit (no network but loopback), programs (whole programs, PostgreSQL, a browser), integration,
-// faults and sweep (a real API server, started once), e2e and replicas (the running dev cluster). dev/test/projects.ts tells the first five apart.
+// faults and sweep (a real API server, started once), e2e and replicas (the running dev cluster). dev/test/vitest/projects.ts tells the first five apart.
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { FileSequencer } from './dev/test/file-sequencer.ts'
-import { testProjects } from './dev/test/projects.ts'
+import { FileSequencer } from './dev/test/vitest/file-sequencer.ts'
+import { testProjects } from './dev/test/vitest/projects.ts'
 
 const files = testProjects(import.meta.dirname)
 const replicas = 'test/e2e/replicas.test.ts'
 
 /** Only to repeat what a property found: most files of tests need no fast-check. */
-const setupFiles = process.env['SEKISHO_SEED'] === undefined ? [] : ['dev/test/replay-seed.ts']
+const setupFiles = process.env['SEKISHO_SEED'] === undefined ? [] : ['dev/test/vitest/replay-seed.ts']
 
 /**
  * Each file of tests has a process of its own, and many start programs of this repository: what one has compiled, the next one reads. Where Node.js keeps
@@ -26,7 +26,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: [...files.pure],
-          setupFiles: ['dev/test/pure-guard.ts', ...setupFiles],
+          setupFiles: ['dev/test/vitest/pure-guard.ts', ...setupFiles],
           // Most of the time of a small file is its process and the modules that it loads: these files share both.
           pool: 'threads',
           isolate: false,

@@ -1,6 +1,6 @@
 // What is named like the word, what imports it, and what uses it through others.
 import { expect, test } from 'vitest'
-import type { Imports } from '../test/imports.ts'
+import type { Imports } from '../test/vitest/imports.ts'
 import { type Checkout, choose } from './choose.ts'
 
 const uses: Readonly<Record<string, readonly string[]>> = {

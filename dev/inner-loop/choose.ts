@@ -1,5 +1,5 @@
 // Which tests answer for a word of a path: the small ones whose own path contains it, and of those that need more, what uses a file whose path does.
-import type { Imports } from '../test/imports.ts'
+import type { Imports } from '../test/vitest/imports.ts'
 
 /** Paths relative to the repository. */
 export type Checkout = {

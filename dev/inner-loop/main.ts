@@ -3,8 +3,8 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
-import { createImports } from '../test/imports.ts'
-import { testProjects } from '../test/projects.ts'
+import { createImports } from '../test/vitest/imports.ts'
+import { testProjects } from '../test/vitest/projects.ts'
 import { type Choice, choose, type Users } from './choose.ts'
 
 const repository = join(import.meta.dirname, '../..')

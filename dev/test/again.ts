@@ -1,7 +1,7 @@
 // The lines about single tests in the end of `make test`: what failed, what passed only when it was repeated, and the command that repeats exactly it.
 import type { Environment } from '../../src/lib/config.ts'
 import { shellWord } from '../cluster/environment.ts'
-import type { Failure, FileRecord } from './outcome-reporter.ts'
+import type { Failure, FileRecord } from './vitest/outcome-reporter.ts'
 
 const mostCharacters = 240
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { silentProgress } from '../cluster/progress.ts'
-import type { RunRecord } from './outcome-reporter.ts'
 import { runLane } from './run-lane.ts'
 import type { Stage } from './stages.ts'
+import type { RunRecord } from './vitest/outcome-reporter.ts'
 
 const logFolder = await mkdtemp(join(tmpdir(), 'lanes-'))
 afterAll(() => rm(logFolder, { recursive: true, force: true }))

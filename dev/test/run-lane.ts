@@ -2,9 +2,9 @@
 // fresh fixtures. A lane goes on after a stage that failed, unless the later ones need it.
 import type { Environment } from '../../src/lib/config.ts'
 import { againLine, inOneLine, nameOf, outcomePrefixes } from './again.ts'
-import type { Failure, FileRecord } from './outcome-reporter.ts'
 import { runStage, type StageOptions, type StageRun } from './run-stage.ts'
 import { type Lane, type Stage, vitestArguments } from './stages.ts'
+import type { Failure, FileRecord } from './vitest/outcome-reporter.ts'
 
 /** More red files of a stage are one broken thing, which a repetition does not explain. */
 const mostRepeatedFiles = 8

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import type { Environment } from '../../src/lib/config.ts'
 import type { Progress } from '../cluster/progress.ts'
-import { type RunRecord, recordVariable } from './outcome-reporter.ts'
 import type { Stage } from './stages.ts'
+import { type RunRecord, recordVariable } from './vitest/outcome-reporter.ts'
 
 export type StageOptions = {
   /** The working directory of every stage. */

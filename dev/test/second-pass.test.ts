@@ -22,7 +22,7 @@ const failsOnce = (name: string): string => `
 const files = {
   // Set up like the repository's own; the folder is the root, and its files are those of `include`.
   'vitest.config.ts': `
-    const setupFiles = process.env.SEKISHO_SEED === undefined ? [] : ['dev/test/replay-seed.ts']
+    const setupFiles = process.env.SEKISHO_SEED === undefined ? [] : ['dev/test/vitest/replay-seed.ts']
     const projects = ['tiny', 'stop'].map(name => ({
       test: { name, setupFiles, include: [name + '-*.test.ts'], globalSetup: name === 'stop' ? ['stop-setup.ts'] : [] },
     }))

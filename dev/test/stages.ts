@@ -22,7 +22,7 @@ export type Lane = readonly Stage[]
 export function vitestArguments(projects: readonly string[], files: readonly string[] = []): readonly string[] {
   const options = [
     ...projects.map(name => `--project=${name}`),
-    ...['default', './dev/test/outcome-reporter.ts'].map(name => `--reporter=${name}`),
+    ...['default', './dev/test/vitest/outcome-reporter.ts'].map(name => `--reporter=${name}`),
   ]
   return ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files]
 }
@@ -32,7 +32,10 @@ export function vitest(title: string, budget: number, ...projects: readonly stri
 }
 
 /** The cheap stages. */
-export const first: Lane = [{ title: 'checks', budget: 30, args: ['dev/check/main.ts'] }, vitest('unit tests', 80, 'pure', 'unit')]
+export const first: Lane = [
+  { title: 'checks', budget: 30, args: ['dev/check/main.ts'] },
+  vitest('unit tests', 80, 'pure', 'unit'),
+]
 
 /** Nothing on a machine that has them. Before the lanes, whose tests wait for seconds: compilers beside them take all processors for minutes. */
 export const programs: Lane = [

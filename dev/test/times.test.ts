@@ -1,9 +1,9 @@
 // The order of files is that of the committed seconds; the end of a run names what is slow.
 import { expect, test } from 'vitest'
-import { longestFirst } from './file-sequencer.ts'
 import { reportLines } from './report.ts'
 import type { StageResult } from './run-lane.ts'
 import { mergedOrder } from './times.ts'
+import { longestFirst } from './vitest/file-sequencer.ts'
 
 test('the longest file comes first, new ones before it, and equal ones by their paths', () => {
   const seconds = { 'a.test.ts': 3, 'b.test.ts': 90, 'c.test.ts': 0, 'd.test.ts': 0 }

@@ -1,11 +1,11 @@
 // How long each stage and each file of tests took, and the order of files that follows from it. The order is committed, so that it is the same for
-// everybody, whatever ran before: dev/test/file-order.json.
+// everybody, whatever ran before: dev/test/vitest/file-order.json.
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { StageResult } from './run-lane.ts'
 
-export const orderFile = 'dev/test/file-order.json'
+export const orderFile = 'dev/test/vitest/file-order.json'
 const shownFiles = 10
 
 /** Seconds by path. */

@@ -35,7 +35,7 @@ export const parts: readonly Part[] = [
   {
     name: 'faults',
     proves: 'the figures of docs/reference/faults.md',
-    lane: [long(vitest('fault tests', 1500, 'faults'))],
+    lane: [long(vitest('fault tests', 1500, 'faults', 'programs'))],
   },
   {
     name: 'admission-and-previews',

@@ -2,7 +2,7 @@
 // https://vitest.dev/api/advanced/reporters
 import { writeFileSync } from 'node:fs'
 import type { Reporter, TestModule } from 'vitest/node'
-import { processEnvironment } from '../../src/lib/config.ts'
+import { processEnvironment } from '../../../src/lib/config.ts'
 
 /** The variable with the path of the file that gets the {@link RunRecord} as JSON. */
 export const recordVariable = 'SEKISHO_TEST_RECORD'

@@ -1,7 +1,7 @@
 // A pure test that reaches outside fails, also when the code that it calls swallows the refusal. This file is a pure one: it does so by a module that
-// dev/test/projects.ts does not list.
+// dev/test/vitest/projects.ts does not list.
 import { expect, test } from 'vitest'
-import { runCommand } from '../cluster/run-command.ts'
+import { runCommand } from '../../cluster/run-command.ts'
 
 test.fails('a process', async () => {
   await runCommand(process.execPath, ['--version'])

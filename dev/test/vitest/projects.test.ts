@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { testProjects } from './projects.ts'
 
-const root = join(import.meta.dirname, '../..')
+const root = join(import.meta.dirname, '../../..')
 
 async function projectOf(file: string, files: Readonly<Record<string, string>>): Promise<string | undefined> {
   const repository = await mkdtemp(join(tmpdir(), 'projects-'))
