@@ -1,9 +1,10 @@
 // A temporary API server for the attacks: policies and webhooks apply to the whole cluster and would refuse writes of other tests.
-// Starts and stops it, and sends requests with any identity (by impersonation).
+// Starts and stops it with our kinds, and sends requests with any identity (by impersonation).
 import { readFile } from 'node:fs/promises'
 import { removeTestCluster, startTestCluster } from '../../dev/cluster/control-plane/test-cluster.ts'
 import { standardErrorProgress } from '../../dev/cluster/progress.ts'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
+import { installKinds } from '../fixtures/kinds.ts'
 import { impersonation } from './impersonation.ts'
 
 export type AttackClusterOptions = { readonly name: string; readonly portOffset: number }
@@ -18,7 +19,7 @@ export function webhookAddress({ portOffset }: AttackClusterOptions): { readonly
 
 export async function startAttackCluster(options: AttackClusterOptions = attackCluster) {
   const { host, port } = webhookAddress(options)
-  const cluster = { ...options, webhookHosts: [`${host}:${port}`] }
+  const cluster = { ...options, webhookHosts: [`${host}:${port}`], beforeControllers: installKinds }
   const deps = { settings: readClusterSettings(), progress: standardErrorProgress() }
   const controlPlane = await startTestCluster(deps, cluster)
   const impersonator = await impersonation(controlPlane.kubeconfig)

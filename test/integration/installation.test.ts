@@ -20,7 +20,7 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import type { AuditEntry } from '../../src/store/audit/audit-chain.ts'
 import type { LiveTokenFilter } from '../../src/store/token-registry.ts'
 import { createGitHubApps } from '../../src/token-desk/app-clients.ts'
-import { type Fixture, installKinds, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
+import { type Fixture, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { waitUntil, withAdmin } from '../fixtures/harness.ts'
 import { giveSecret } from '../fixtures/platform-rights.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
@@ -28,7 +28,6 @@ import { onlyNamed } from '../fixtures/test-clients.ts'
 const fieldManager = 'test'
 let github: RunningEmulator
 beforeAll(async () => {
-  await installKinds()
   github = await startEmulator()
 })
 afterAll(() => github?.stop())

@@ -7,7 +7,7 @@ import type { BinaryDeps } from '../binaries/ensure-binary.ts'
 import { portHolder } from '../processes/port-holder.ts'
 import { stopProcess } from '../processes/supervise.ts'
 import type { ClusterSettings, ControlPlanePorts } from '../settings.ts'
-import type { ControlPlane } from './start.ts'
+import type { ControlPlane, ControlPlaneOptions } from './start.ts'
 import { controlPlaneProcesses, startControlPlane } from './start.ts'
 
 export type ThrowAwayCluster = {
@@ -17,6 +17,8 @@ export type ThrowAwayCluster = {
   readonly portOffset: number
   /** Hosts with ports of admission webhooks that see the API server's client certificate. */
   readonly webhookHosts?: readonly string[]
+  /** As of `startControlPlane`. */
+  readonly beforeControllers?: ControlPlaneOptions['beforeControllers']
 }
 
 /** The cluster of the integration tests. */
@@ -79,6 +81,7 @@ export async function startTestCluster(deps: BinaryDeps, cluster: ThrowAwayClust
       clusterDomain: settings.clusterDomain,
       issuerUrl: settings.issuerUrl,
       webhookHosts: cluster.webhookHosts ?? [],
+      ...(cluster.beforeControllers && { beforeControllers: cluster.beforeControllers }),
       audited: 'platform',
     },
     deps,
