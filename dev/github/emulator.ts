@@ -8,8 +8,9 @@ import { createFaults } from './faults/faults.ts'
 import { createGitStore } from './git/store.ts'
 import type { RestSettings } from './rest/context.ts'
 import { defaultSeed } from './seed/default-seed.ts'
-import { newKeyPair, plant, secretFiles } from './seed/plant.ts'
+import { plant, secretFiles } from './seed/plant.ts'
 import type { Seed } from './seed/seed.ts'
+import { freshStock, type Stock } from './seed/stock.ts'
 import type { ServerContext } from './server/context.ts'
 import { buildServer } from './server/server.ts'
 import type { App } from './state/apps.ts'
@@ -30,6 +31,8 @@ export type EmulatorOptions = {
   /** The URL that clients use; default `http://<address>:<port>`. */
   readonly publicUrl?: string
   readonly seed?: Seed
+  /** Default: all keys and repositories are made anew. */
+  readonly stock?: Stock
   readonly flavour?: Flavour
   /** The REST URL that clients use; default `<publicUrl><restPrefix>`. `http://api.<host>` is the form of github.com. */
   readonly publicApiUrl?: string
@@ -92,8 +95,11 @@ async function openContext(options: EmulatorOptions, folder: string, publicUrl: 
   const git = await createGitStore(join(folder, 'repositories'), options.searchPath ?? '/usr/local/bin:/usr/bin:/bin')
   const stateFile = join(folder, 'world.json')
   const known = await readState(stateFile)
-  const store = createStore(known ?? (await plant(options.seed ?? defaultSeed, git, folder, now())), stateFile, () =>
-    Math.min(trueTime(), now()),
+  const stock = options.stock ?? freshStock
+  const store = createStore(
+    known ?? (await plant(options.seed ?? defaultSeed, now(), { git, stateFolder: folder, stock })),
+    stateFile,
+    () => Math.min(trueTime(), now()),
   )
   store.change(state => {
     const [app] = state.apps
@@ -112,7 +118,7 @@ async function openContext(options: EmulatorOptions, folder: string, publicUrl: 
   const window = days(flavour === 'enterprise-server' ? 7 : 3)
   const log = await openDeliveryLog(join(folder, 'deliveries.jsonl'), { now, window })
   const webhooks = createWebhooks({ store, links, faults, sender, log, now, report })
-  const signingKey = createPrivateKey(await ensureSecret(files.tokenSigningKey, async () => (await newKeyPair()).privateKey))
+  const signingKey = createPrivateKey(await ensureSecret(files.tokenSigningKey, () => stock.privateKey('token-signing')))
   const controlToken = await ensureSecret(files.control, () => randomBytes(24).toString('base64url'))
   const context: ServerContext = {
     settings,

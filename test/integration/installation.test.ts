@@ -4,8 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { installApp, setSuspended, uninstallApp } from '../../dev/github/actions/install-app.ts'
 import { acceptMembership, setRole } from '../../dev/github/actions/memberships.ts'
-import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
+import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import { organizationByLogin, userByLogin } from '../../dev/github/state/github-state.ts'
+import { startStockedEmulator } from '../../dev/github/testing/stocked-emulator.ts'
 import type { AuditRecord } from '../../src/api/audit-event.ts'
 import { namespaces, secrets } from '../../src/api/builtin/index.ts'
 import { clusterGitHubApp } from '../../src/api/github/cluster-github-app.ts'
@@ -28,7 +29,7 @@ import { onlyNamed } from '../fixtures/test-clients.ts'
 const fieldManager = 'test'
 let github: RunningEmulator
 beforeAll(async () => {
-  github = await startEmulator()
+  github = await startStockedEmulator()
 })
 afterAll(() => github?.stop())
 
