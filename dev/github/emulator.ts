@@ -1,9 +1,9 @@
 // Starts and stops an emulator: state folder, state, git, webhooks, server. Several can run in one process; they share nothing.
 import { createPrivateKey, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { reservePort } from '../../src/lib/testing/reserved-port.ts'
 import { createFaults } from './faults/faults.ts'
 import { createGitStore } from './git/store.ts'
 import type { RestSettings } from './rest/context.ts'
@@ -26,7 +26,7 @@ export type EmulatorOptions = {
   readonly stateFolder?: string
   /** Default 127.0.0.1. */
   readonly address?: string
-  /** Default 0: any free port. */
+  /** Default 0: one that no other emulator has; the links must contain it before the server listens. */
   readonly port?: number
   /** The URL that clients use; default `http://<address>:<port>`. */
   readonly publicUrl?: string
@@ -150,25 +150,13 @@ async function credentialsOf(context: ServerContext, folder: string): Promise<Ap
   }
 }
 
-/** A port that is free now: the links must contain it before the server listens. */
-async function freePort(address: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, address, () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
-}
-
 /** Starts an emulator; resolves when it answers. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<RunningEmulator> {
   const folder = options.stateFolder ?? (await mkdtemp(join(tmpdir(), 'github-emulator-')))
   await mkdir(dirname(folder), { recursive: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const address = options.address ?? '127.0.0.1'
-  const port = options.port || (await freePort(address))
+  const port = options.port || (await reservePort())
   const url = options.publicUrl ?? `http://${address}:${port}`
   const { context, sender } = await openContext(options, folder, url)
   const server = await buildServer(context)

@@ -14,7 +14,7 @@ import { installKinds } from '../../fixtures/kinds.ts'
 import { namespaces } from './applications.ts'
 
 /** With ports apart from the control plane of the integration tests, so that both can run at once. */
-const cluster = { name: 'bench-cluster', portOffset: 400, beforeControllers: installKinds }
+const cluster = { name: 'bench-cluster', beforeControllers: installKinds } as const
 
 export type Fixture = {
   readonly kubeconfig: string
