@@ -22,6 +22,7 @@ const names = [
   'previews-cluster',
   'memory-cluster',
   'bench-cluster',
+  'test-server',
 ] as const
 
 export type ThrowAwayCluster = {
