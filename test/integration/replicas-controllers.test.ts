@@ -21,6 +21,7 @@ import { openTestStore, type TestStore } from '../fixtures/databases.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { withKube } from '../fixtures/kube-access.ts'
 import { withClientOf } from '../fixtures/process-clients.ts'
+import { shortLease } from '../fixtures/short-lease.ts'
 import {
   type DeskEnvironment,
   type DeskReplica,
@@ -171,12 +172,10 @@ describe('the token desk of two replicas', () => {
     const death = replicas.find(({ store }) => store === leader.store)?.arm()
     // It never resolves; a request that was refused instead is what the test tells.
     await Promise.race([death, leader.desk.request(requestOf(fixture, grant))])
-    const lostAt = Date.now()
     leader.cut()
     const delivered = await follower.desk.request(requestOf(fixture, grant))
     expect(delivered.repositories.map(({ fullName }) => fullName)).toEqual(['acme/shop'])
     await waitUntil('the next leader', async () => follower.isLeader() || undefined, { timeoutMilliseconds: 30_000 })
-    expect(Date.now() - lostAt).toBeLessThan(17_000)
 
     const later = { ...systemClock, now: () => new Date(Date.now() + 6 * 60_000) }
     await sweepOnce({ ...follower.sweep, clock: later })
@@ -189,12 +188,12 @@ describe('the token desk of two replicas', () => {
 })
 
 describe('builds', () => {
-  test('find the source at the leader: the next one has named itself 17 s after a loss, and soon after an orderly end', async () => {
+  test('find the source at the leader: the next one names itself after a loss, and after an orderly end', async () => {
     const { client, namespace } = await withKube()
     const ofControllers = await withClientOf('sekisho-controllers')
     const replica = async (address: string) => {
       const { kube, cut } = withCut(withLeasesOf(client, ofControllers))
-      const leaderElection = { namespace, name: 'sources', identity: address }
+      const leaderElection = { namespace, name: 'sources', identity: address, times: shortLease }
       const shared = { log: silentLog, clock: systemClock, random: Math.random }
       const manager = createManager({ ...shared, client: kube, leaderElection })
       const loop = createSourceEndpoint({ ...manager, ...shared, address, port: 8081 })
@@ -207,24 +206,24 @@ describe('builds', () => {
       onTestFinished(stop)
       return { stop, cut, isLeader: manager.isLeader }
     }
-    const leads = (address: string, milliseconds: number) =>
+    const leads = (address: string) =>
       waitUntil(
         `the Service leads to ${address}`,
         async () => {
           const slice = await client.get(endpointSlices, { namespace: platformNamespace, name: 'sekisho-source' })
           return (slice?.endpoints?.length === 1 && slice.endpoints[0]?.addresses[0] === address) || undefined
         },
-        { timeoutMilliseconds: milliseconds },
+        patience,
       )
     const one = await replica('10.1.0.1')
-    await leads('10.1.0.1', 5000)
+    await leads('10.1.0.1')
     const two = await replica('10.1.0.2')
     one.cut()
-    await leads('10.1.0.2', 18_000)
+    await leads('10.1.0.2')
     expect(one.isLeader()).toBe(false)
     const three = await replica('10.1.0.3')
     await two.stop()
-    await leads('10.1.0.3', 6000)
+    await leads('10.1.0.3')
     expect(three.isLeader()).toBe(true)
     await client.delete(endpointSlices, { namespace: platformNamespace, name: 'sekisho-source' })
   })
