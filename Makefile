@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: command-line help up down demo attack test test-long t check dev env bench soak doctor clean generate node_modules
+.PHONY: command-line help up down demo attack test test-long t check dev env bench soak doctor clean generate node_modules test-server
 
 # Node.js as the project pins it: from PATH when it fits, else fetched once into the cache.
 node = export PATH="$$(dev/bootstrap/node.sh):$$PATH";
@@ -39,6 +39,9 @@ dev: node_modules ## run the platform on this host in watch mode against the run
 
 env: node_modules ## print the shell settings for the local cluster: eval "$$(make -s env)"
 	@$(node) node dev/cluster/main.ts env
+
+test-server: node_modules ## keep a control plane warm for the integration tests (A=--stop ends it; it ends by itself after two idle hours)
+	@$(node) node dev/cluster/main.ts test-server $(A)
 
 bench: node_modules ## benchmarks (B=name for one)
 	@$(node) node test/bench/main.ts $(B)

@@ -1,4 +1,7 @@
-// The command line of the local cluster: up, build, gvisor, down, status, doctor, env. Progress goes to standard error, results to standard output.
+// The command line of the local cluster: up, build, gvisor, down, status, doctor, test-server, env. Progress goes to standard error, results to standard output.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ensureAll } from './binaries/ensure-all.ts'
 import { print, printUsage, runCommandLine } from './command-line.ts'
@@ -20,6 +23,7 @@ const usage = `usage: node dev/cluster/main.ts <command>
   down [--keep-state]        stop it and undo its changes to this host
   status [--json]            show what is running
   doctor [--json]            check this machine for what is needed and show how to install it
+  test-server [--stop]       keep a control plane for the integration tests of this checkout, which ends after two idle hours
   env                        print export lines for a shell: eval "$(node dev/cluster/main.ts env)"
 `
 
@@ -31,6 +35,7 @@ async function run(args: string[]): Promise<number> {
       'control-plane-only': { type: 'boolean', default: false },
       'keep-state': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      stop: { type: 'boolean', default: false },
     },
   })
   const [command] = positionals
@@ -66,12 +71,21 @@ async function run(args: string[]): Promise<number> {
       print(values.json ? `${JSON.stringify(rows, null, 2)}\n` : findingsTable(rows))
       return rows.some(row => row.state === 'missing') ? 1 : 0
     }
+    case 'test-server':
+      // The tests know what must be on it: a program of theirs keeps it.
+      return runToEnd(process.execPath, [join(settings.repository, 'test/server/main.ts'), values.stop ? 'stop' : 'start'])
     case 'env':
       print(await environmentLines(settings))
       return 0
     default:
       return printUsage(usage)
   }
+}
+
+/** Runs a program with our input and output; resolves to its exit code. */
+async function runToEnd(program: string, args: readonly string[]): Promise<number> {
+  const [code] = (await once(spawn(program, args, { stdio: 'inherit' }), 'exit')) as [number | null]
+  return code ?? 1
 }
 
 await runCommandLine('cluster', run)

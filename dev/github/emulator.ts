@@ -1,15 +1,16 @@
 // Starts and stops an emulator: state folder, state, git, webhooks, server. Several can run in one process; they share nothing.
 import { createPrivateKey, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { reservePort } from '../../src/lib/testing/reserved-port.ts'
 import { createFaults } from './faults/faults.ts'
 import { createGitStore } from './git/store.ts'
 import type { RestSettings } from './rest/context.ts'
 import { defaultSeed } from './seed/default-seed.ts'
-import { newKeyPair, plant, secretFiles } from './seed/plant.ts'
+import { plant, secretFiles } from './seed/plant.ts'
 import type { Seed } from './seed/seed.ts'
+import { freshStock, type Stock } from './seed/stock.ts'
 import type { ServerContext } from './server/context.ts'
 import { buildServer } from './server/server.ts'
 import type { App } from './state/apps.ts'
@@ -25,11 +26,13 @@ export type EmulatorOptions = {
   readonly stateFolder?: string
   /** Default 127.0.0.1. */
   readonly address?: string
-  /** Default 0: any free port. */
+  /** Default 0: one that no other emulator has; the links must contain it before the server listens. */
   readonly port?: number
   /** The URL that clients use; default `http://<address>:<port>`. */
   readonly publicUrl?: string
   readonly seed?: Seed
+  /** Default: all keys and repositories are made anew. */
+  readonly stock?: Stock
   readonly flavour?: Flavour
   /** The REST URL that clients use; default `<publicUrl><restPrefix>`. `http://api.<host>` is the form of github.com. */
   readonly publicApiUrl?: string
@@ -92,8 +95,11 @@ async function openContext(options: EmulatorOptions, folder: string, publicUrl: 
   const git = await createGitStore(join(folder, 'repositories'), options.searchPath ?? '/usr/local/bin:/usr/bin:/bin')
   const stateFile = join(folder, 'world.json')
   const known = await readState(stateFile)
-  const store = createStore(known ?? (await plant(options.seed ?? defaultSeed, git, folder, now())), stateFile, () =>
-    Math.min(trueTime(), now()),
+  const stock = options.stock ?? freshStock
+  const store = createStore(
+    known ?? (await plant(options.seed ?? defaultSeed, now(), { git, stateFolder: folder, stock })),
+    stateFile,
+    () => Math.min(trueTime(), now()),
   )
   store.change(state => {
     const [app] = state.apps
@@ -112,7 +118,7 @@ async function openContext(options: EmulatorOptions, folder: string, publicUrl: 
   const window = days(flavour === 'enterprise-server' ? 7 : 3)
   const log = await openDeliveryLog(join(folder, 'deliveries.jsonl'), { now, window })
   const webhooks = createWebhooks({ store, links, faults, sender, log, now, report })
-  const signingKey = createPrivateKey(await ensureSecret(files.tokenSigningKey, async () => (await newKeyPair()).privateKey))
+  const signingKey = createPrivateKey(await ensureSecret(files.tokenSigningKey, () => stock.privateKey('token-signing')))
   const controlToken = await ensureSecret(files.control, () => randomBytes(24).toString('base64url'))
   const context: ServerContext = {
     settings,
@@ -144,25 +150,13 @@ async function credentialsOf(context: ServerContext, folder: string): Promise<Ap
   }
 }
 
-/** A port that is free now: the links must contain it before the server listens. */
-async function freePort(address: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, address, () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
-}
-
 /** Starts an emulator; resolves when it answers. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<RunningEmulator> {
   const folder = options.stateFolder ?? (await mkdtemp(join(tmpdir(), 'github-emulator-')))
   await mkdir(dirname(folder), { recursive: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const address = options.address ?? '127.0.0.1'
-  const port = options.port || (await freePort(address))
+  const port = options.port || (await reservePort())
   const url = options.publicUrl ?? `http://${address}:${port}`
   const { context, sender } = await openContext(options, folder, url)
   const server = await buildServer(context)

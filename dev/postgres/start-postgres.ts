@@ -3,11 +3,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { SecretString } from '../../src/lib/secret-string.ts'
+import { reservePort } from '../../src/lib/testing/reserved-port.ts'
 import { accountToRunAs } from './account.ts'
 import { cure, findPostgres } from './find-postgres.ts'
 
@@ -46,7 +46,7 @@ export async function startPostgres({ durable = false }: PostgresOptions = {}): 
     ['-D', data, '-U', 'owner', '--pwfile', passwordFile, '--auth=scram-sha-256', '--encoding=UTF8', '--no-locale', '--no-sync'],
     { ...as, cwd: folder },
   )
-  const port = await freePort()
+  const port = await reservePort()
   // Five workers of the sweep have two processes each at the moment of a restart, and their own connections beside them.
   const settings = ['-h', '127.0.0.1', '-k', folder, ...(durable ? [] : ['-F']), '-c', 'max_connections=150']
   const start = async (): Promise<ChildProcess> => {
@@ -78,18 +78,6 @@ export async function startPostgres({ durable = false }: PostgresOptions = {}): 
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      probe.close(() => resolve(port))
-    })
-  })
 }
 
 function untilReady(server: ChildProcess): Promise<void> {

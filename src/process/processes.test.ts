@@ -3,24 +3,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
 import { createProductionDatabase, type ProductionDatabase, rolePasswords } from '../../test/fixtures/production-database.ts'
+import { reservePort } from '../lib/testing/reserved-port.ts'
 
 const root = join(import.meta.dirname, '../..')
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 function startProcess(name: string, environment: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [`src/${name}/main.ts`], { cwd: root, env: { PATH: '/usr/bin:/bin', ...environment } })
@@ -126,7 +117,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a database'
     const other = await createProductionDatabase(postgres)
     await other.migrate()
     await other.close()
-    const port = await freePort()
+    const port = await reservePort()
     const { child, exited, output } = startProcess('broker', brokerEnvironment('broker', port))
     await expect.poll(output, { timeout: 30_000 }).toContain('waiting for the database')
     expect(output()).toMatch(/"name":"sekisho-broker".*as the owner of the database run: node src\/store\/migrate-main.ts/)
@@ -140,7 +131,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a database'
 
   test('the broker does not start as the controllers, and says so without a secret', async () => {
     await database.migrate()
-    const environment = brokerEnvironment('desk', await freePort())
+    const environment = brokerEnvironment('desk', await reservePort())
     const { exited, output } = startProcess('broker', environment)
     expect(await exited).toBe(1)
     expect(output()).toMatch(

@@ -27,7 +27,7 @@ import { createFixtures } from './fixtures.ts'
 import { dave } from './identities.ts'
 import type { ApiRequest, Reply } from './impersonation.ts'
 
-const options = { name: 'secrets-cluster', portOffset: 60 }
+const options = { name: 'secrets-cluster' } as const
 const address = webhookAddress(options)
 const canary = 'c4nary-postgres-hunter2'
 /** In requests that the API server cannot parse, before any admission: it repeats them to their sender (docs/guide/secrets.md). */

@@ -1,24 +1,30 @@
 // A temporary API server for the attacks: policies and webhooks apply to the whole cluster and would refuse writes of other tests.
-// Starts and stops it, and sends requests with any identity (by impersonation).
+// Starts and stops it with our kinds, and sends requests with any identity (by impersonation).
 import { readFile } from 'node:fs/promises'
-import { removeTestCluster, startTestCluster } from '../../dev/cluster/control-plane/test-cluster.ts'
+import {
+  portOffset,
+  removeTestCluster,
+  startTestCluster,
+  type ThrowAwayCluster,
+} from '../../dev/cluster/control-plane/test-cluster.ts'
 import { standardErrorProgress } from '../../dev/cluster/progress.ts'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
+import { installKinds } from '../fixtures/kinds.ts'
 import { impersonation } from './impersonation.ts'
 
-export type AttackClusterOptions = { readonly name: string; readonly portOffset: number }
+export type AttackClusterOptions = Pick<ThrowAwayCluster, 'name'>
 
-/** That of the matrix; a cluster beside it has another name and other ports. */
-export const attackCluster: AttackClusterOptions = { name: 'attack-cluster', portOffset: 20 }
+/** That of the matrix; a cluster beside it has another name. */
+export const attackCluster: AttackClusterOptions = { name: 'attack-cluster' }
 
 /** Where a test serves the webhook: only there the API server shows its client certificate. */
-export function webhookAddress({ portOffset }: AttackClusterOptions): { readonly host: string; readonly port: number } {
-  return { host: '127.0.0.1', port: readClusterSettings().testPorts.apiServer + portOffset + 8 }
+export function webhookAddress(cluster: AttackClusterOptions): { readonly host: string; readonly port: number } {
+  return { host: '127.0.0.1', port: readClusterSettings().testPorts.apiServer + portOffset(cluster) + 8 }
 }
 
 export async function startAttackCluster(options: AttackClusterOptions = attackCluster) {
   const { host, port } = webhookAddress(options)
-  const cluster = { ...options, webhookHosts: [`${host}:${port}`] }
+  const cluster = { ...options, webhookHosts: [`${host}:${port}`], beforeControllers: installKinds }
   const deps = { settings: readClusterSettings(), progress: standardErrorProgress() }
   const controlPlane = await startTestCluster(deps, cluster)
   const impersonator = await impersonation(controlPlane.kubeconfig)

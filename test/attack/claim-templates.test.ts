@@ -80,7 +80,7 @@ async function podsOf(prefix: string): Promise<readonly string[]> {
 }
 
 beforeAll(async () => {
-  cluster = await startAttackCluster({ name: 'template-cluster', portOffset: 120 })
+  cluster = await startAttackCluster({ name: 'template-cluster' })
   await cluster.admin.call('POST', '/api/v1/namespaces', namespace('acme', tenantLabel))
   await until('its ServiceAccount', '/api/v1/namespaces/acme/serviceaccounts/default', 200)
   await cluster.admin.call('POST', statefulSets, statefulSet('set'))

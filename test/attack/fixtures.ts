@@ -1,6 +1,5 @@
 // The objects that the rows of the matrix act on, created before any policy or webhook is installed.
 import { kinds } from '../../src/api/registry.ts'
-import { customResourceDefinition } from '../../src/api/schema/crd.ts'
 import type { AttackCluster } from './attack-cluster.ts'
 import { eventually } from './eventually.ts'
 import { dave, everything, mia, platformAdministrator } from './identities.ts'
@@ -83,10 +82,8 @@ async function makeExisting(admin: AttackCluster['admin'], existing: Existing): 
   if (leaving) await admin.call('DELETE', `${path}/${metadata.name}`)
 }
 
-/** Installs our kinds and creates the objects; the cluster must be empty. */
+/** Creates the objects; the cluster must be empty. */
 export async function createFixtures({ admin, as }: AttackCluster): Promise<void> {
-  for (const kind of kinds)
-    await admin.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', customResourceDefinition(kind))
   await bindRights(admin)
   await admin.call('POST', '/api/v1/namespaces', namespace('sekisho-system'))
   for (const [name, labels, annotations = {}] of [
@@ -102,10 +99,6 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
       const { status } = await admin.request('GET', `/api/v1/namespaces/${name}/serviceaccounts/default`)
       return status === 200 ? true : undefined
     })
-  }
-  for (const kind of kinds) {
-    const path = `/apis/${kind.apiVersion}/${kind.plural}`
-    await eventually(`${kind.plural} served`, async () => ((await admin.request('GET', path)).status === 200 ? true : undefined))
   }
   await admin.call('POST', '/api/v1/namespaces/acme-build/serviceaccounts', {
     apiVersion: 'v1',

@@ -18,7 +18,7 @@ import { dave } from './identities.ts'
 import { repositoryGrant } from './objects.ts'
 import { startReplicas, type WebhookReplicas } from './webhook-replicas.ts'
 
-const options = { name: 'restart-cluster', portOffset: 40 }
+const options = { name: 'restart-cluster' } as const
 const address = webhookAddress(options)
 const writersAtOnce = 8
 const pauseMilliseconds = 20

@@ -6,9 +6,8 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { deployments } from '../../src/api/builtin/index.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
-import { installDefinitions, restrictedTo, withFixture } from '../fixtures/application-fixture.ts'
+import { restrictedTo, withFixture } from '../fixtures/application-fixture.ts'
 import { isLong } from '../fixtures/form.ts'
-import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 import { image as builtImage, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
 import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from './chaos-proxy/faults.ts'
 import { isWrite } from './chaos-proxy/request-facts.ts'
@@ -35,7 +34,6 @@ const renderer = withCharts()
 const unhandled: unknown[] = []
 beforeAll(async () => {
   process.on('unhandledRejection', reason => unhandled.push(reason))
-  await installDefinitions(kpackDefinitions)
 })
 
 type Outage = { readonly begin: () => Promise<void>; readonly end: () => Promise<void> }

@@ -1,6 +1,6 @@
 // AppSecrets on a real API server: the controller, as its ServiceAccount, opens sealed values and keeps the Secret behind them. The values are sealed
 // here as admission does it; test/attack/app-secrets.test.ts proves admission itself.
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { type AppSecret, appSecret } from '../../src/api/apps/app-secret.ts'
 import { configMaps, secrets } from '../../src/api/builtin/index.ts'
@@ -14,7 +14,7 @@ import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
-import { type Fixture, installKinds, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
+import { type Fixture, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
 
 const fieldManager = 'test'
@@ -30,8 +30,6 @@ const keys: SecretKeys = {
   },
   seal: sealers.current,
 }
-
-beforeAll(installKinds)
 
 async function running() {
   const fixture = await withFixture()

@@ -1,15 +1,12 @@
 // The fields of an Application at their bounds, on the API server: what is accepted, and what is refused with the field and the cure.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { application } from '../../src/api/apps/application.ts'
-import { installKinds } from '../fixtures/application-fixture.ts'
 import { withNamespace } from '../fixtures/harness.ts'
 
 type Spec = Readonly<Record<string, unknown>>
-
-beforeAll(installKinds)
 
 const web = { name: 'web', port: 3000 }
 const cron = { name: 'nightly', schedule: '0 3 * * *' }

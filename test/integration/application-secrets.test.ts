@@ -11,15 +11,7 @@ import { createManager } from '../../src/kube/manager.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
-import {
-  chartOf,
-  type Fixture,
-  installKinds,
-  otherRegistry,
-  patience,
-  readyReason,
-  withFixture,
-} from '../fixtures/application-fixture.ts'
+import { chartOf, type Fixture, otherRegistry, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { withoutDomains } from '../fixtures/domains.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 
@@ -29,7 +21,6 @@ const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traef
 
 let renderer: ChartRenderer
 beforeAll(async () => {
-  await installKinds()
   renderer = createChartRenderer()
   renderer.warmUp()
 })

@@ -16,7 +16,6 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import {
   chartOf,
   type Fixture,
-  installKinds,
   otherRegistry,
   patience,
   podsOf,
@@ -36,7 +35,6 @@ const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traef
 
 let renderer: ChartRenderer
 beforeAll(async () => {
-  await installKinds()
   renderer = createChartRenderer()
   renderer.warmUp()
 })

@@ -68,17 +68,6 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sekisho-command-line-'))
   admin = await adminClientFor(testKubeconfig())
   await applyAll('deploy/rbac/tenant-roles.yaml', name => `/apis/rbac.authorization.k8s.io/v1/clusterroles/${name}`)
-  for (const kind of [
-    'applications.apps',
-    'remotesyncs.apps',
-    'releases.apps',
-    'repositorygrants.github',
-    'installations.github',
-  ])
-    await applyAll(
-      `deploy/crds/${kind}.sekisho.dev.yaml`,
-      name => `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`,
-    )
   for (const name of [tenant, people])
     await admin.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   await makePerson('developer', tenantRoles.developer)

@@ -19,15 +19,7 @@ import { done } from '../../src/kube/controller/controller.ts'
 import { createManager } from '../../src/kube/manager.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { silentLog as log } from '../../src/lib/testing/silent-log.ts'
-import {
-  chartOf,
-  type Fixture,
-  installKinds,
-  otherRegistry,
-  patience,
-  readyReason,
-  withFixture,
-} from '../fixtures/application-fixture.ts'
+import { chartOf, type Fixture, otherRegistry, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { type DnsServer, startDnsServer } from '../fixtures/dns-server.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { createQuickClock } from '../fixtures/quick-clock.ts'
@@ -47,7 +39,6 @@ const redirectAnnotations = [
 let renderer: ChartRenderer
 let dns: DnsServer
 beforeAll(async () => {
-  await installKinds()
   renderer = createChartRenderer()
   renderer.warmUp()
   dns = await startDnsServer()

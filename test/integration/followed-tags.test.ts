@@ -19,7 +19,6 @@ import { createTagWatch } from '../../src/registry/followed-tags/tag-watch.ts'
 import {
   chartOf,
   type Fixture,
-  installKinds,
   otherRegistry,
   patience,
   podsOf,
@@ -42,7 +41,6 @@ const web = { name: 'web', port: 3000, replicas: 1 }
 let renderer: ChartRenderer
 let registry: SmallRegistry
 beforeAll(async () => {
-  await installKinds()
   renderer = createChartRenderer()
   renderer.warmUp()
 })

@@ -1,7 +1,8 @@
 // The clients against the GitHub emulator with both formats of installation tokens: what a tenant's token can reach and what revokes it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setSuspended } from '../../dev/github/actions/install-app.ts'
-import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
+import type { RunningEmulator } from '../../dev/github/emulator.ts'
+import { startStockedEmulator } from '../../dev/github/testing/stocked-emulator.ts'
 import { createTokenRevoker } from '../../src/github/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
@@ -10,7 +11,7 @@ import { installedFixture } from '../fixtures/github-fixture.ts'
 describe.each(['short', 'stateless'] as const)('with %s tokens', installationTokenFormat => {
   let github: RunningEmulator
   beforeAll(async () => {
-    github = await startEmulator({ installationTokenFormat })
+    github = await startStockedEmulator({ installationTokenFormat })
   })
   afterAll(() => github?.stop())
 

@@ -29,7 +29,7 @@ import { applyFoundations } from '../../dev/up/steps.ts'
 import { objectsOf } from '../fixtures/all-objects.ts'
 import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 
-const cluster = { name: 'given-cluster', portOffset: 100 }
+const cluster = { name: 'given-cluster' } as const
 const settings = readClusterSettings()
 const deps = { settings, progress: silentProgress }
 /** Each call of `make up` is a process of its own with some forty requests by kubectl. */

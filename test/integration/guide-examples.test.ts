@@ -2,7 +2,7 @@
 // in an object of the kind that it belongs to.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { type AdminClient, adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { pods, runtimeClasses } from '../../src/api/builtin/index.ts'
@@ -10,7 +10,6 @@ import { kinds, requesterKinds } from '../../src/api/registry.ts'
 import type { ResourceType } from '../../src/api/resource.ts'
 import { collectionPath } from '../../src/kube/client/resource-path.ts'
 import { isJsonObject, type JsonObject } from '../../src/lib/json/json-value.ts'
-import { installKinds } from '../fixtures/application-fixture.ts'
 import { testKubeconfig, withNamespace } from '../fixtures/harness.ts'
 
 const repository = join(import.meta.dirname, '../..')
@@ -107,8 +106,6 @@ async function refusalOfPart(admin: AdminClient, part: JsonObject, namespace: st
   }
   return refusals.join('\n')
 }
-
-beforeAll(installKinds)
 
 test('every example of the guides is accepted', async () => {
   const admin = await adminClientFor(testKubeconfig())

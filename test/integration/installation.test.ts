@@ -4,8 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { installApp, setSuspended, uninstallApp } from '../../dev/github/actions/install-app.ts'
 import { acceptMembership, setRole } from '../../dev/github/actions/memberships.ts'
-import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
+import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import { organizationByLogin, userByLogin } from '../../dev/github/state/github-state.ts'
+import { startStockedEmulator } from '../../dev/github/testing/stocked-emulator.ts'
 import type { AuditRecord } from '../../src/api/audit-event.ts'
 import { namespaces, secrets } from '../../src/api/builtin/index.ts'
 import { clusterGitHubApp } from '../../src/api/github/cluster-github-app.ts'
@@ -20,7 +21,7 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import type { AuditEntry } from '../../src/store/audit/audit-chain.ts'
 import type { LiveTokenFilter } from '../../src/store/token-registry.ts'
 import { createGitHubApps } from '../../src/token-desk/app-clients.ts'
-import { type Fixture, installKinds, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
+import { type Fixture, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { waitUntil, withAdmin } from '../fixtures/harness.ts'
 import { giveSecret } from '../fixtures/platform-rights.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
@@ -28,8 +29,7 @@ import { onlyNamed } from '../fixtures/test-clients.ts'
 const fieldManager = 'test'
 let github: RunningEmulator
 beforeAll(async () => {
-  await installKinds()
-  github = await startEmulator()
+  github = await startStockedEmulator()
 })
 afterAll(() => github?.stop())
 

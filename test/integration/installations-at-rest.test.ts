@@ -2,8 +2,9 @@
 // test advances, and the requests of the App are counted at the emulator. The tokens of owner checks are doubles, because GitHub wants a second
 // between mints; each counts as the request that it would be.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
+import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import type { Organization } from '../../dev/github/state/accounts.ts'
+import { startStockedEmulator } from '../../dev/github/testing/stocked-emulator.ts'
 import type { Installation } from '../../src/api/github/installation.ts'
 import { decide } from '../../src/controllers/installation/decide.ts'
 import { type GatherDeps, gather } from '../../src/controllers/installation/gather.ts'
@@ -24,7 +25,7 @@ const olivia = 1001
 
 let github: RunningEmulator
 beforeAll(async () => {
-  github = await startEmulator({ now: () => clock.now().getTime() })
+  github = await startStockedEmulator({ now: () => clock.now().getTime() })
   const [app] = github.context.state.apps
   if (!app) return expect.fail('the seed has no App')
   const createdAt = clock.now().toISOString()

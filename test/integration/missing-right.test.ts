@@ -1,6 +1,6 @@
 // A right that the platform loses while it runs, with the real authorizer: the AppSecret controller as its ServiceAccount, with the rules of its shipped
 // role divided among two RoleBindings, of which one is removed and given back.
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { type AdminClient, adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { type AppSecret, appSecret } from '../../src/api/apps/app-secret.ts'
 import { secrets } from '../../src/api/builtin/index.ts'
@@ -18,7 +18,7 @@ import { createRecordingLog } from '../../src/kube/testing/recording-log.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
-import { installKinds, patience, readyReason, restrictedTo } from '../fixtures/application-fixture.ts'
+import { patience, readyReason, restrictedTo } from '../fixtures/application-fixture.ts'
 import { testKubeconfig, waitUntil, withNamespace } from '../fixtures/harness.ts'
 import { withClientOf } from '../fixtures/process-clients.ts'
 
@@ -36,8 +36,6 @@ const keys: SecretKeys = {
   },
   seal: await sealerOf(opening.publicKey),
 }
-
-beforeAll(installKinds)
 
 type Place = { readonly admin: AdminClient; readonly namespace: string }
 

@@ -1,14 +1,12 @@
 // What GitHub fails to do when the platform answers on a pull request, and what people undo there: the last state arrives, once. The GitHubReport
 // controller on a real API server and the GitHub emulator.
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import type { Fault } from '../../dev/github/faults/kinds.ts'
-import { installKinds, patience } from '../fixtures/application-fixture.ts'
+import { patience } from '../fixtures/application-fixture.ts'
 import { type QuickGitHub, startQuickGitHub } from '../fixtures/emulated-github.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
-
-beforeAll(() => installKinds())
 
 let quick: QuickGitHub
 let github: RunningEmulator

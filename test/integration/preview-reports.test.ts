@@ -1,17 +1,15 @@
 // What people see on a pull request, with the GitHubReport controller on a real API server and the GitHub emulator: one comment, a deployment and a
 // commit status, which follow the preview to its end; after deletions, forgeries, restarts and while GitHub limits.
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createComment, deleteComment } from '../../dev/github/actions/pull-requests/comments.ts'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import { repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
 import { secrets } from '../../src/api/builtin/index.ts'
-import { installKinds, patience } from '../fixtures/application-fixture.ts'
+import { patience } from '../fixtures/application-fixture.ts'
 import { type QuickGitHub, startQuickGitHub } from '../fixtures/emulated-github.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { brokerUrl } from '../fixtures/remote-sync-objects.ts'
 import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
-
-beforeAll(() => installKinds())
 
 let quick: QuickGitHub
 let github: RunningEmulator

@@ -21,7 +21,6 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import {
   chartOf,
   type Fixture,
-  installKinds,
   otherRegistry,
   patience,
   podsOf,
@@ -46,7 +45,6 @@ const releaseJob = { command: ['node', 'migrate.js'], timeoutSeconds: 60 }
 
 let renderer: ChartRenderer
 beforeAll(async () => {
-  await installKinds()
   renderer = createChartRenderer()
   renderer.warmUp()
 })

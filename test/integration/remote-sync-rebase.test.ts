@@ -7,17 +7,8 @@ import { type RemoteSync, remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { isRebase, type KpackBuild, kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import {
-  installDefinitions,
-  installKinds,
-  patience,
-  podsOf,
-  readyReason,
-  runPods,
-  setPodStatus,
-} from '../fixtures/application-fixture.ts'
+import { patience, podsOf, readyReason, runPods, setPodStatus } from '../fixtures/application-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
-import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 import { failed, image, type RemoteSyncFixture, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
 
 const [older = '', newer = '', newest = ''] = ['a', 'b', 'c'].map(letter => `sha256:${letter.repeat(64)}`)
@@ -28,8 +19,6 @@ const onRunImage = (number: number, digest: string) => ({
 
 let renderer: ChartRenderer
 beforeAll(async () => {
-  await installKinds()
-  await installDefinitions(kpackDefinitions)
   renderer = createChartRenderer()
   renderer.warmUp()
 })

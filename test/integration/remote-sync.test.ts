@@ -14,9 +14,8 @@ import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { installDefinitions, installKinds, patience, readyReason, runPods } from '../fixtures/application-fixture.ts'
+import { patience, readyReason, runPods } from '../fixtures/application-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
-import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 import {
   failed,
   fieldManager,
@@ -31,8 +30,6 @@ const run = promisify(execFile)
 
 let renderer: ChartRenderer
 beforeAll(async () => {
-  await installKinds()
-  await installDefinitions(kpackDefinitions)
   renderer = createChartRenderer()
   renderer.warmUp()
 })

@@ -1,7 +1,7 @@
 // The bound on ports × endpoints on a real API server with Kubernetes' own controllers: Services are labelled as they are made and changed, and when they
 // are beyond the bound, Kubernetes copies the label to the EndpointSlices, and it is taken off from those that are counted and fit. What kube-proxy would
 // see is watched with its own selectors.
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { platformIdentities } from '../../src/admission/identities.ts'
 import { policyFiles } from '../../src/admission/policies.ts'
 import {
@@ -24,7 +24,7 @@ import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { impersonation } from '../attack/impersonation.ts'
-import { installKinds, withFixture } from '../fixtures/application-fixture.ts'
+import { withFixture } from '../fixtures/application-fixture.ts'
 import { testKubeconfig, waitUntil, withAdmin } from '../fixtures/harness.ts'
 import { admissionPath } from '../fixtures/policies.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
@@ -32,8 +32,6 @@ import { onlyNamed } from '../fixtures/test-clients.ts'
 const patience = { timeoutMilliseconds: 60_000 }
 const fieldManager = 'test'
 const ports = Array.from({ length: 4 }, (_, at) => ({ name: `p${at}`, port: 80 + at }))
-
-beforeAll(installKinds)
 
 /** Until it is stopped, with the writes that it sends. */
 async function running(client: KubeClient) {

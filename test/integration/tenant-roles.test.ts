@@ -11,7 +11,6 @@ import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { labels, tenantRoles } from '../../src/api/names.ts'
 import { tenantRoleRules } from '../../src/api/tenancy/tenant-roles.ts'
 import { priorityQuota } from '../../src/controllers/tenant/limits.ts'
-import { installKinds } from '../fixtures/application-fixture.ts'
 import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
 import { tenantRoleAttacks } from './tenant-role-attacks.ts'
 import { type Call, container, namespaced, object } from './tenant-role-requests.ts'
@@ -222,7 +221,6 @@ describe('reads, of every resource that the API server has', () => {
 test.each(['viewer', 'developer', 'admin'])(
   '%s lists every kind of the category sekisho: kubectl get sekisho ends with an error when one is refused',
   async who => {
-    await installKinds()
     type Discovered = { readonly name: string; readonly categories?: readonly string[] }
     const found = await Promise.all(
       ['apps', 'github', 'tenancy'].map(async group => {

@@ -32,7 +32,7 @@ test('nothing is claimed before GitHub can be asked; an unknown team is reported
 
   await environment.bind({ permissions: { metadata: 'read', members: 'read' } })
   expect(await rolesMessage(environment, 'UnknownTeam')).toMatch(/acme has no team with the id 4711, .*set subject\.id/)
-  // The unknown team does not keep the Tenant from becoming ready, which the quota of a new API server may delay.
+  // The unknown team does not keep the Tenant from becoming ready.
   await waitUntil(
     'the Tenant to be ready',
     async () => {

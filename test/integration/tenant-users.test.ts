@@ -9,19 +9,16 @@ import { createUserRanges, userRangesMap } from '../../src/controllers/tenant/us
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
 import { firstUserOf, maxUserRanges, userRangeSize } from '../../src/lib/limits/user-range.ts'
-import { installKinds } from '../fixtures/application-fixture.ts'
 import { waitUntil, withAdmin } from '../fixtures/harness.ts'
 import { withKube } from '../fixtures/kube-access.ts'
 import { giveRightsIn, withClientOf } from '../fixtures/process-clients.ts'
 import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
 
 const fieldManager = 'test'
-// The quota controller discovers new kinds every 30 s, and the kinds are new in a test cluster.
-const patience = { timeoutMilliseconds: 55_000 }
+const patience = { timeoutMilliseconds: 30_000 }
 
 let environment: DeskEnvironment
 beforeAll(async () => {
-  await installKinds()
   environment = await startDeskEnvironment()
 }, 120_000)
 afterAll(() => environment?.stop())

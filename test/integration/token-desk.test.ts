@@ -11,14 +11,13 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { createWebServer, type WebServer } from '../../src/web/server.ts'
-import { installKinds, patience, readyReason } from '../fixtures/application-fixture.ts'
+import { patience, readyReason } from '../fixtures/application-fixture.ts'
 import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
 import { quiet } from '../fixtures/quiet.ts'
 import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
 
 let environment: DeskEnvironment
 beforeAll(async () => {
-  await installKinds()
   environment = await startDeskEnvironment()
 }, 120_000)
 afterAll(() => environment?.stop())
@@ -43,8 +42,7 @@ async function ready(fixture: TenantFixture, reason = 'NamespacesReady') {
       if (condition?.reason === reason && condition.observedGeneration === found?.metadata.generation) return found
       throw new Error(seen)
     },
-    // The quota controller discovers new kinds every 30 s, and the kinds are new in a test cluster.
-    { ...patience, timeoutMilliseconds: 55_000 },
+    patience,
   )
 }
 

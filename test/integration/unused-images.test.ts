@@ -23,11 +23,9 @@ import type { ImageResult } from '../../src/registry/unused-images/metrics.ts'
 import { createRegistryImages } from '../../src/registry/unused-images/registry-images.ts'
 import { type RemovalDeps, removeUnused } from '../../src/registry/unused-images/remove-unused.ts'
 import { createRests } from '../../src/registry/unused-images/rests.ts'
-import { installDefinitions, installKinds } from '../fixtures/application-fixture.ts'
 import { databases, movableClock, openTestStore, type TestDatabase, type TestStore } from '../fixtures/databases.ts'
 import { hasDockerRegistry, startDockerRegistry, type TestRegistry } from '../fixtures/docker-registry.ts'
 import { testKubeconfig, withNamespace } from '../fixtures/harness.ts'
-import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 import { clientOf } from '../fixtures/process-clients.ts'
 import { pushTo, request } from '../fixtures/push-image.ts'
 
@@ -42,8 +40,6 @@ let controllers: Awaited<ReturnType<typeof clientOf>>
 
 beforeAll(async () => {
   if (!hasDockerRegistry) throw new Error('docker-registry is not installed: apt-get install docker-registry (make up does it)')
-  await installKinds()
-  await installDefinitions(kpackDefinitions)
   const [first] = databases
   if (first === undefined) throw new Error('there is no database')
   database = await first.start()

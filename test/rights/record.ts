@@ -13,13 +13,21 @@ export function recordsFolder({ stateFolder }: Pick<ClusterSettings, 'stateFolde
 }
 
 /**
- * Reads the audit logs in `logs`, rotated ones included, and writes the calls of the platform's ServiceAccounts. Those of a second pass are added to
- * those of the first, which were of all files.
+ * Reads the audit logs in `logs`, rotated ones included, and writes the calls of the platform's ServiceAccounts, those since `since` only. Those of a
+ * second pass are added to those of the first, which were of all files.
  * @throws when one of them had no right: that request can never succeed, also where nothing waited for it
  */
-export async function recordCalls(logs: string, suite: string, settings: Pick<ClusterSettings, 'stateFolder'>): Promise<void> {
+export async function recordCalls(
+  logs: string,
+  suite: string,
+  settings: Pick<ClusterSettings, 'stateFolder'>,
+  since?: Date,
+): Promise<void> {
   const names = (await readdir(logs)).filter(name => name.startsWith('audit'))
-  const calls = await callsInLogs(names.map(name => join(logs, name)))
+  const calls = await callsInLogs(
+    names.map(name => join(logs, name)),
+    since,
+  )
   const folder = recordsFolder(settings)
   const path = join(folder, `${suite}.json`)
   await mkdir(folder, { recursive: true })
@@ -33,8 +41,13 @@ export async function recordCalls(logs: string, suite: string, settings: Pick<Cl
 }
 
 /** One file after the other: together they may not fit into memory. */
-export async function callsInLogs(paths: readonly string[]): Promise<readonly Call[]> {
+export async function callsInLogs(paths: readonly string[], since?: Date): Promise<readonly Call[]> {
+  const isOlder = (line: string): boolean => {
+    const received = /"requestReceivedTimestamp":"([^"]+)"/.exec(line)?.[1]
+    return since !== undefined && received !== undefined && Date.parse(received) < since.getTime()
+  }
   let calls: readonly Call[] = []
-  for (const path of paths) calls = eachOnce([...calls, ...callsIn((await readFile(path, 'utf8')).split('\n'))])
+  for (const path of paths)
+    calls = eachOnce([...calls, ...callsIn((await readFile(path, 'utf8')).split('\n').filter(line => !isOlder(line)))])
   return calls
 }

@@ -36,7 +36,7 @@ import {
 import { startReplicas } from './replicas.ts'
 import type { SoakProcess } from './soak-process.ts'
 
-const soakCluster: ThrowAwayCluster = { name: 'soak-cluster', portOffset: 60 }
+const soakCluster: ThrowAwayCluster = { name: 'soak-cluster' }
 export const gitHubHost = 'github.localhost'
 
 export type SoakPlatform = {

@@ -12,10 +12,8 @@ import { createManager, type Manager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { recordOutcome } from '../faults/outcome.ts'
-import { installDefinitions, installKinds } from '../fixtures/application-fixture.ts'
 import { isLong } from '../fixtures/form.ts'
 import { testKubeconfig } from '../fixtures/harness.ts'
-import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 import { installPolicies } from '../fixtures/policies.ts'
 import { openEnvironment } from './environment/environment.ts'
 import { type Fixture, openFixture } from './environment/fixture.ts'
@@ -48,8 +46,6 @@ const mostNotReachedPercent = 5
 let fixture: Fixture
 let removePolicies: (() => Promise<void>) | undefined
 beforeAll(async () => {
-  await installKinds()
-  await installDefinitions(kpackDefinitions)
   fixture = await openFixture(testKubeconfig())
   removePolicies = await installPolicies(fixture.admin, fixture.kubeconfig)
 })

@@ -30,6 +30,11 @@ export type ControlPlaneOptions = ControlPlaneLayout & {
   readonly issuerUrl: string
   /** The hosts of the admission webhooks that see the API server's client certificate. */
   readonly webhookHosts: readonly string[]
+  /**
+   * Called when the API server is ready and before kube-controller-manager starts, whose controllers then know the kinds that it installs from the
+   * beginning; later ones they look for every 30 s.
+   */
+  readonly beforeControllers?: (admin: AdminClient) => Promise<void>
 }
 
 export type ControlPlane = {
@@ -66,8 +71,12 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Bina
     ...patience,
     hopeless: async () => (await hasEnded('etcd', folders)) ?? hasEnded('kube-apiserver', folders),
   })
-  await run(controllerManagerProgram(kubernetes.path('kube-controller-manager'), options, certificates))
   await bindAdministrator(breakGlassKubeconfig)
+  if (options.beforeControllers !== undefined) {
+    await waitUntil('rights of the administrator', () => found(admin, '/api/v1/namespaces/default'), patience)
+    await options.beforeControllers(admin)
+  }
+  await run(controllerManagerProgram(kubernetes.path('kube-controller-manager'), options, certificates))
   await waitUntil('ServiceAccount default/default', () => found(admin, '/api/v1/namespaces/default/serviceaccounts/default'), {
     ...patience,
     hopeless: () => hasEnded('kube-controller-manager', folders),

@@ -7,20 +7,40 @@ import type { BinaryDeps } from '../binaries/ensure-binary.ts'
 import { portHolder } from '../processes/port-holder.ts'
 import { stopProcess } from '../processes/supervise.ts'
 import type { ClusterSettings, ControlPlanePorts } from '../settings.ts'
-import type { ControlPlane } from './start.ts'
+import type { ControlPlane, ControlPlaneOptions } from './start.ts'
 import { controlPlaneProcesses, startControlPlane } from './start.ts'
+
+/** All that there are, so that each has ports of its own; a new one goes to the end. */
+const names = [
+  'test-cluster',
+  'attack-cluster',
+  'restart-cluster',
+  'secrets-cluster',
+  'given-cluster',
+  'template-cluster',
+  'soak-cluster',
+  'previews-cluster',
+  'memory-cluster',
+  'bench-cluster',
+  'test-server',
+] as const
 
 export type ThrowAwayCluster = {
   /** Its folder below the state folder. */
-  readonly name: string
-  /** Added to the ports of the integration tests' control plane, so that several can run at once. */
-  readonly portOffset: number
+  readonly name: (typeof names)[number]
   /** Hosts with ports of admission webhooks that see the API server's client certificate. */
   readonly webhookHosts?: readonly string[]
+  /** As of `startControlPlane`. */
+  readonly beforeControllers?: ControlPlaneOptions['beforeControllers']
 }
 
 /** The cluster of the integration tests. */
-export const testCluster: ThrowAwayCluster = { name: 'test-cluster', portOffset: 0 }
+export const testCluster: ThrowAwayCluster = { name: 'test-cluster' }
+
+/** Added to the ports of the integration tests' control plane. The next 20 belong to the cluster and to what runs for it. */
+export function portOffset({ name }: Pick<ThrowAwayCluster, 'name'>): number {
+  return 20 * names.indexOf(name)
+}
 
 function folderOf(settings: ClusterSettings, cluster: ThrowAwayCluster): string {
   return join(settings.stateFolder, cluster.name)
@@ -57,12 +77,12 @@ export async function startTestCluster(deps: BinaryDeps, cluster: ThrowAwayClust
   const { settings } = deps
   const folder = folderOf(settings, cluster)
   const { apiServer, etcdClient, etcdPeer, controllerManager } = settings.testPorts
-  const { portOffset } = cluster
+  const offset = portOffset(cluster)
   const ports: ControlPlanePorts = {
-    apiServer: apiServer + portOffset,
-    etcdClient: etcdClient + portOffset,
-    etcdPeer: etcdPeer + portOffset,
-    controllerManager: controllerManager + portOffset,
+    apiServer: apiServer + offset,
+    etcdClient: etcdClient + offset,
+    etcdPeer: etcdPeer + offset,
+    controllerManager: controllerManager + offset,
   }
   await demandFreePorts(ports)
   return startControlPlane(
@@ -79,6 +99,7 @@ export async function startTestCluster(deps: BinaryDeps, cluster: ThrowAwayClust
       clusterDomain: settings.clusterDomain,
       issuerUrl: settings.issuerUrl,
       webhookHosts: cluster.webhookHosts ?? [],
+      ...(cluster.beforeControllers && { beforeControllers: cluster.beforeControllers }),
       audited: 'platform',
     },
     deps,

@@ -1,12 +1,13 @@
 // New permissions of an App: none without acceptance, fewer at once, by the pages. And suspending, selecting and removing an
 // installation, and what its tokens can do afterwards.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import type { Browser } from '../testing/browser.ts'
 import { cloneUrl, createGitClient } from '../testing/git-client.ts'
 import { exchange } from '../testing/oauth.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 
 let emulator: RunningEmulator
@@ -18,7 +19,7 @@ let id: number
 beforeAll(async () => {
   receiver = await startWebhookReceiver()
   const addresses = { callbackUrls: ['http://127.0.0.1:9/callback'], setupUrl: 'http://127.0.0.1:9/setup' }
-  emulator = await startEmulator({ app: { webhookUrl: receiver.url, ...addresses } })
+  emulator = await startStockedEmulator({ app: { webhookUrl: receiver.url, ...addresses } })
   clients = createRestClients(emulator)
   olivia = await signIn(emulator, 'olivia')
   olivia.stops.push('http://127.0.0.1:9/')

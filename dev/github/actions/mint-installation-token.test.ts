@@ -1,10 +1,11 @@
 // Installation tokens: what can be requested, what they permit on REST and git, and when they end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import { installationById } from '../state/github-state.ts'
 import { cloneUrl, createGitClient } from '../testing/git-client.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 import { setSuspended } from './install-app.ts'
 
 let emulator: RunningEmulator
@@ -23,7 +24,7 @@ async function installed(login: string, accountId: number, repositoryIds: readon
 
 beforeAll(async () => {
   clock = Date.now()
-  emulator = await startEmulator({ app: { setupUrl: 'http://127.0.0.1:9/setup' }, now: () => clock })
+  emulator = await startStockedEmulator({ app: { setupUrl: 'http://127.0.0.1:9/setup' }, now: () => clock })
   clients = createRestClients(emulator)
   acme = await installed('olivia', 2001, 'all')
   globex = await installed('gary', 2002, [4003])

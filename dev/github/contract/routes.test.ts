@@ -6,13 +6,14 @@ import { checkToken, createDeviceCode, exchangeDeviceCode, exchangeWebFlowCode, 
 import { request } from '@octokit/request'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import { fastifyPath } from '../rest/register.ts'
 import { restRoutes } from '../rest/routes.ts'
 import { buildServer } from '../server/server.ts'
 import { cloneUrl, createGitClient } from '../testing/git-client.ts'
 import { obtainCode } from '../testing/oauth.ts'
 import { signIn } from '../testing/people.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 import { areaOf, areas } from './areas.ts'
 import { descriptions, openDescription } from './description.ts'
 
@@ -27,7 +28,7 @@ const succeeded = new Set<string>()
 
 /** A second server over the same state that records its routes and which of them responded with success. */
 beforeAll(async () => {
-  emulator = await startEmulator({ app: { callbackUrls: ['http://127.0.0.1:9/callback'], deviceFlow: true } })
+  emulator = await startStockedEmulator({ app: { callbackUrls: ['http://127.0.0.1:9/callback'], deviceFlow: true } })
   server = await buildServer(emulator.context, observed => {
     observed.addHook('onRoute', ({ method, url }) => {
       for (const one of [method].flat()) if (one !== 'HEAD') registered.add(`${one} ${url}`)

@@ -4,11 +4,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { selectRepositories, setSuspended, uninstallApp } from '../actions/install-app.ts'
 import { acceptPermissions, changeAppPermissions } from '../actions/installation-permissions.ts'
 import { renameAccount } from '../actions/people/rename-account.ts'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../testing/git-client.ts'
 import { exchange } from '../testing/oauth.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClient, type RestClients } from '../testing/rest-client.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 import { checkWebhooks } from '../testing/webhook-schemas.ts'
 import { subscribedEvents, webhookNames } from './webhook-events.ts'
@@ -36,7 +37,7 @@ describe.each(shapes)('%s', (flavour, description) => {
 
   beforeAll(async () => {
     receiver = await startWebhookReceiver()
-    emulator = await startEmulator({
+    emulator = await startStockedEmulator({
       flavour,
       app: { webhookUrl: receiver.url, callbackUrls: ['http://127.0.0.1:9/callback'], setupUrl: 'http://127.0.0.1:9/setup' },
     })

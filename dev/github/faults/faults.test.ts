@@ -1,10 +1,11 @@
 // Every fault of requests, armed through the control API and observed over HTTP.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { setSuspended } from '../actions/install-app.ts'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import { installationById } from '../state/github-state.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 
 /** git and the validation are slow on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -14,7 +15,7 @@ let clients: RestClients
 let installationId: number
 
 beforeAll(async () => {
-  emulator = await startEmulator({
+  emulator = await startStockedEmulator({
     app: { webhookUrl: 'http://127.0.0.1:9/hook', setupUrl: 'http://127.0.0.1:9/setup' },
   })
   clients = createRestClients(emulator)

@@ -1,8 +1,9 @@
 // The faults of git over HTTP, observed with the git client.
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../testing/git-client.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 
 /** git and the validation are slow on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -12,7 +13,7 @@ let git: GitClient
 let url: string
 
 beforeAll(async () => {
-  emulator = await startEmulator()
+  emulator = await startStockedEmulator()
   url = cloneUrl(emulator.url, 'acme/shop', emulator.personalTokens['dave'])
 })
 afterAll(() => emulator.stop())

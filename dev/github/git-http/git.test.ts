@@ -1,16 +1,17 @@
 // Git over HTTP with the git client: who can fetch and push what, and the refusals.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import { isSafeRevision, refCandidates } from '../git/revision.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../testing/git-client.ts'
 import { exchange } from '../testing/oauth.ts'
 import { install, signIn } from '../testing/people.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 
 let emulator: RunningEmulator
 let git: GitClient
 
 beforeAll(async () => {
-  emulator = await startEmulator({ app: { callbackUrls: ['http://127.0.0.1:9/callback'] } })
+  emulator = await startStockedEmulator({ app: { callbackUrls: ['http://127.0.0.1:9/callback'] } })
   const headers = { authorization: `Bearer ${emulator.personalTokens['olivia']}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ name: 'open', private: false, auto_init: true })
   await fetch(`${emulator.apiUrl}/orgs/acme/repos`, { method: 'POST', headers, body })

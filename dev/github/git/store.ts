@@ -117,7 +117,8 @@ export async function createGitStore(folder: string, searchPath: string): Promis
     create: async (repositoryId, defaultBranch) => {
       // A folder left by an earlier run that ended before its state was written.
       await rm(pathOf(repositoryId), { recursive: true, force: true })
-      await run(['init', '--quiet', '--bare', `--initial-branch=${defaultBranch}`, pathOf(repositoryId)])
+      // Without the example hooks, which are most of what an empty repository is.
+      await run(['init', '--quiet', '--bare', '--template=', `--initial-branch=${defaultBranch}`, pathOf(repositoryId)])
     },
     remove: repositoryId => rm(pathOf(repositoryId), { recursive: true, force: true }),
     copy: async (from, to, refs) => {

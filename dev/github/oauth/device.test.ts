@@ -2,10 +2,11 @@
 import { createDeviceCode, exchangeDeviceCode } from '@octokit/oauth-methods'
 import { request } from '@octokit/request'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import type { Browser } from '../testing/browser.ts'
 import { exchange, postToken } from '../testing/oauth.ts'
 import { signIn } from '../testing/people.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 
 const callback = 'http://127.0.0.1:9/callback'
 const grant = 'urn:ietf:params:oauth:grant-type:device_code'
@@ -14,7 +15,7 @@ let dave: Browser
 let clock = Date.now()
 
 beforeAll(async () => {
-  emulator = await startEmulator({ app: { callbackUrls: [callback], deviceFlow: true }, now: () => clock })
+  emulator = await startStockedEmulator({ app: { callbackUrls: [callback], deviceFlow: true }, now: () => clock })
   dave = await signIn(emulator, 'dave')
   dave.stops.push('http://127.0.0.1:9/')
 })

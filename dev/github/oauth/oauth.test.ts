@@ -2,10 +2,11 @@
 import { exchangeWebFlowCode, refreshToken } from '@octokit/oauth-methods'
 import { request } from '@octokit/request'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import { type Browser, createBrowser } from '../testing/browser.ts'
 import { authorizeUrl, exchange, newVerifier, obtainCode, postToken } from '../testing/oauth.ts'
 import { signIn } from '../testing/people.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 
 const callback = 'http://127.0.0.1:9/callback'
@@ -17,7 +18,7 @@ let clock = Date.parse('2026-01-01T00:00:00Z')
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver()
-  emulator = await startEmulator({ app: { webhookUrl: receiver.url, callbackUrls: [callback, other] }, now: () => clock })
+  emulator = await startStockedEmulator({ app: { webhookUrl: receiver.url, callbackUrls: [callback, other] }, now: () => clock })
   dave = await signIn(emulator, 'dave')
   dave.stops.push('http://127.0.0.1:9/')
 })

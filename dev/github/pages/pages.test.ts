@@ -1,11 +1,12 @@
 // The pages as users use them: installing and requesting an installation, pull requests, and what a page must refuse.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import type { Browser } from '../testing/browser.ts'
 import { createBrowser } from '../testing/browser.ts'
 import { cloneUrl, createGitClient } from '../testing/git-client.ts'
 import { postToken } from '../testing/oauth.ts'
 import { install, signIn } from '../testing/people.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 
 const setup = 'http://127.0.0.1:9/setup'
@@ -15,7 +16,7 @@ let receiver: WebhookReceiver
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver()
-  emulator = await startEmulator({ app: { webhookUrl: receiver.url, callbackUrls: [callback], setupUrl: setup } })
+  emulator = await startStockedEmulator({ app: { webhookUrl: receiver.url, callbackUrls: [callback], setupUrl: setup } })
 })
 afterAll(async () => {
   await emulator.stop()

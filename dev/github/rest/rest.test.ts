@@ -2,16 +2,17 @@
 import { createPrivateKey, sign } from 'node:crypto'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import { exchange } from '../testing/oauth.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 
 let emulator: RunningEmulator
 let clients: RestClients
 
 beforeAll(async () => {
-  emulator = await startEmulator({
+  emulator = await startStockedEmulator({
     app: { callbackUrls: ['http://127.0.0.1:9/callback'] },
     rateLimit: { authenticated: 5000, anonymous: 3, enforced: true },
   })

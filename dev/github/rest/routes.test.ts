@@ -1,6 +1,6 @@
 // Calls every REST route once with success through an Octokit client; each response is checked against GitHub's OpenAPI description.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import { exerciseChecks } from '../testing/exercises/checks.ts'
 import { exercisePeople } from '../testing/exercises/people.ts'
 import { exerciseRepositoryLife } from '../testing/exercises/repository-life.ts'
@@ -8,6 +8,7 @@ import { cloneUrl, createGitClient } from '../testing/git-client.ts'
 import { exchange } from '../testing/oauth.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClient, type RestClients } from '../testing/rest-client.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 import { restRoutes } from './routes.ts'
 
@@ -31,7 +32,7 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
 
   beforeAll(async () => {
     receiver = await startWebhookReceiver()
-    emulator = await startEmulator({
+    emulator = await startStockedEmulator({
       flavour,
       restPrefix,
       app: { webhookUrl: receiver.url, callbackUrls: ['http://127.0.0.1:9/callback'], setupUrl: 'http://127.0.0.1:9/setup' },

@@ -1,19 +1,17 @@
 // Turns a seed into the first state, its repositories on disk and the secret files for the tooling. A state folder that already has a
 // state is never seeded again.
-import { generateKeyPair } from 'node:crypto'
+import { createPublicKey } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { GitStore } from '../git/store.ts'
-import { commitFiles } from '../git/write.ts'
+import type { Author } from '../git/write.ts'
 import type { User } from '../state/accounts.ts'
 import { days, timestamp } from '../state/clock.ts'
 import { accountByLogin, emptyState, type GitHubState, organizationByLogin, repositoryByName } from '../state/github-state.ts'
 import { newRepository } from '../state/repositories.ts'
 import { credentialKey, newPersonalToken, randomText } from '../tokens/formats.ts'
 import type { Seed } from './seed.ts'
-
-const generate = promisify(generateKeyPair)
+import type { Stock } from './stock.ts'
 
 /** The files with what only the owner of an App or a user knows; mode 0600. */
 export function secretFiles(stateFolder: string) {
@@ -24,15 +22,6 @@ export function secretFiles(stateFolder: string) {
     control: join(stateFolder, 'secrets', 'control-token'),
     tokenSigningKey: join(stateFolder, 'secrets', 'token-signing-key.pem'),
   }
-}
-
-/** A new 2048-bit RSA pair in PEM, as GitHub issues. */
-export function newKeyPair(): Promise<{ publicKey: string; privateKey: string }> {
-  return generate('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  })
 }
 
 function required<Value>(value: Value | undefined, what: string): Value {
@@ -112,15 +101,15 @@ function plantTeams(state: GitHubState, seed: Seed, at: string): void {
   }))
 }
 
-async function plantApps(state: GitHubState, seed: Seed, at: string, stateFolder: string): Promise<void> {
+async function plantApps(state: GitHubState, seed: Seed, at: string, { stateFolder, stock }: Ground): Promise<void> {
   for (const one of seed.apps) {
-    const { publicKey, privateKey } = await newKeyPair()
+    const privateKey = await stock.privateKey(one.slug)
     const { id, botId, slug, name, description, requestOAuthOnInstall, permissions, events } = one
     const secrets = { clientId: `Iv23li${randomText(14)}`, clientSecret: randomText(40), webhookSecret: randomText(40) }
     state.apps.push({
       ...{ id, botId, slug, name, description, requestOAuthOnInstall, permissions, events, ...secrets },
       ownerId: required(accountByLogin(state, one.owner)?.id, `the account ${one.owner}`),
-      publicKeys: [publicKey],
+      publicKeys: [createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString()],
       webhookUrl: null,
       callbackUrls: [],
       setupUrl: null,
@@ -150,20 +139,28 @@ async function plantPersonalTokens(state: GitHubState, now: number, stateFolder:
   await writeFile(secretFiles(stateFolder).personalTokens, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 })
 }
 
-/** Makes the state of a seed, its git repositories, and its secret files below `stateFolder`. `now` is milliseconds. */
-export async function plant(seed: Seed, git: GitStore, stateFolder: string, now: number): Promise<GitHubState> {
+export type Ground = { readonly git: GitStore; readonly stateFolder: string; readonly stock: Stock }
+
+/** The first of an organization's owners, or the user that it belongs to. */
+function authorOf(seed: Seed, owner: string): Author {
+  const name = seed.organizations.find(({ login }) => login === owner)?.owners[0] ?? owner
+  return { name, email: `${name}@example.test` }
+}
+
+/** Makes the state of a seed, its git repositories, and its secret files below the state folder. `now` is milliseconds. */
+export async function plant(seed: Seed, now: number, ground: Ground): Promise<GitHubState> {
+  const { git, stateFolder, stock } = ground
   const state = emptyState()
   const at = timestamp(now)
   await mkdir(join(stateFolder, 'secrets'), { recursive: true, mode: 0o700 })
   plantAccounts(state, seed, at)
   plantRepositories(state, seed, at)
   plantTeams(state, seed, at)
-  await plantApps(state, seed, at, stateFolder)
+  await plantApps(state, seed, at, ground)
   await plantPersonalTokens(state, now, stateFolder)
   for (const one of seed.repositories) {
-    await git.create(one.id, 'main')
-    const author = { name: one.owner, email: `${one.owner}@example.test` }
-    await commitFiles(git, one.id, { branch: 'main', files: one.files, message: 'First commit\n', author, at: now })
+    const commit = { branch: 'main', files: one.files, message: 'First commit\n', author: authorOf(seed, one.owner), at: now }
+    await stock.repository(git, one.id, commit)
   }
   return state
 }

@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import { days } from '../state/clock.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 import { createSender, type Delivery } from './delivery.ts'
 import { openDeliveryLog } from './delivery-log.ts'
@@ -21,7 +22,7 @@ let clients: RestClients
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver()
-  emulator = await startEmulator({ flavour: 'github.com', app: { webhookUrl: receiver.url } })
+  emulator = await startStockedEmulator({ flavour: 'github.com', app: { webhookUrl: receiver.url } })
   clients = createRestClients(emulator)
   emulator.context.webhooks.emitToApp(app(), { name: 'ping', action: null, payload: { number: 0 } })
 })

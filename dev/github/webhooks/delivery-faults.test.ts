@@ -1,8 +1,9 @@
 // The faults of webhooks: lost, duplicated, late, out of order, and what the list of deliveries shows for each.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients } from '../testing/rest-client.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 
 /** git and the validation are slow on a busy machine. */
@@ -15,7 +16,7 @@ let from: number
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver()
-  emulator = await startEmulator({ app: { webhookUrl: receiver.url } })
+  emulator = await startStockedEmulator({ app: { webhookUrl: receiver.url } })
   clients = createRestClients(emulator)
   await install(emulator, await signIn(emulator, 'olivia'), 2001, { repositoryIds: 'all' })
   await emulator.context.webhooks.idle()
@@ -121,7 +122,7 @@ test('applies only to the event and action of the fault', async () => {
 })
 
 test('an emulator that stops does not wait for delayed ones', async () => {
-  const other = await startEmulator({ app: { webhookUrl: receiver.url } })
+  const other = await startStockedEmulator({ app: { webhookUrl: receiver.url } })
   await install(other, await signIn(other, 'olivia'), 2001, { repositoryIds: 'all' })
   await other.context.webhooks.idle()
   other.context.faults.arm({ kind: 'late-webhook', milliseconds: 600_000 })

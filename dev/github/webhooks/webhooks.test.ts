@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { issueCertificate, makeCertificateAuthority } from '../../../src/identity/certificate-authority.ts'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { RunningEmulator } from '../emulator.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients } from '../testing/rest-client.ts'
+import { startStockedEmulator } from '../testing/stocked-emulator.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 import { createSender } from './delivery.ts'
 import { signSha256 } from './signature.ts'
@@ -19,7 +20,7 @@ let clients: RestClients
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver()
-  emulator = await startEmulator({ app: { webhookUrl: receiver.url } })
+  emulator = await startStockedEmulator({ app: { webhookUrl: receiver.url } })
   clients = createRestClients(emulator)
   await install(emulator, await signIn(emulator, 'olivia'), 2001, { repositoryIds: 'all' })
   await receiver.waitFor(one => one.event === 'installation')

@@ -3,7 +3,6 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -25,6 +24,7 @@ import {
 import { systemClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'
+import { reservePort } from '../../lib/testing/reserved-port.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import { type ChildStore, createChildStore } from './child-store.ts'
 import { createSourceStore } from './source-store.ts'
@@ -34,14 +34,6 @@ const token = new SecretString('ghs_0123456789abcdefghijABCDEFGHIJ012345')
 const never = new AbortController().signal
 /** Packs up to 20 MiB, 80 MiB unpacked. */
 const megabytes = 20
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise(resolve => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
-}
 
 type Resident = { readonly name: string; readonly megabytes: number }
 
@@ -71,7 +63,7 @@ let watching: NodeJS.Timeout
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hostile-packs-'))
-  port = await freePort()
+  port = await reservePort()
   const socket = join(folder, 'orders.sock')
   child = createChildStore({ socket, folder: join(folder, 'store'), port, megabytes, clock: systemClock, log: silentLog })
   await child.start()

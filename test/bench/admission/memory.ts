@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../../fixtures/free-port.ts'
+import { reservePort } from '../../../src/lib/testing/reserved-port.ts'
 import type { Measurement } from '../harness/bench.ts'
 import { figureAtMost } from '../harness/goals.ts'
 import { usageOf } from '../harness/process-usage.ts'
@@ -25,7 +25,7 @@ export function processMemory({ authority, certificate, scale }: Options): Measu
     name: 'memory',
     title: 'src/admission/main.ts as the platform runs it',
     async run(signal) {
-      const [port, healthPort] = [await freePort(), await freePort()]
+      const [port, healthPort] = [await reservePort(), await reservePort()]
       const [certificatePath, keyPath] = certificate
       const environment = {
         PATH: process.env['PATH'],

@@ -30,7 +30,7 @@ import {
 import { makeAppFolder } from './app-folder.ts'
 import { type MeasuredProcess, startMeasuredProcess } from './measured-process.ts'
 
-const cluster = { name: 'memory-cluster', portOffset: 80 }
+const cluster = { name: 'memory-cluster' } as const
 /** On loopback, beside the listeners of the platform in `servicePorts`. */
 const healthPorts = [24_447, 24_448, 24_449] as const
 

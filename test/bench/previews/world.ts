@@ -166,7 +166,7 @@ export async function openWorld({
     stops.push(registry.close)
     const platform = await openSoakPlatform({
       form: 'standalone',
-      cluster: { name: 'previews-cluster', portOffset: 40 },
+      cluster: { name: 'previews-cluster' },
       github: { seed: seedWith(repositories, tenantOf), rateLimit },
       prepare: installKpack,
       settings: { SEKISHO_REGISTRY: `${registry.host}/apps`, SEKISHO_PLATFORM_BUILDS: '40', ...settings },

@@ -8,15 +8,13 @@ import { readRecord } from '../../../dev/cluster/processes/record.ts'
 import { stopProcess } from '../../../dev/cluster/processes/supervise.ts'
 import { createProgress } from '../../../dev/cluster/progress.ts'
 import { readClusterSettings } from '../../../dev/cluster/settings.ts'
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { applicationChart } from '../../../src/api/apps/application-chart.ts'
 import { platformNamespace } from '../../../src/api/names.ts'
-import { kinds } from '../../../src/api/registry.ts'
-import { customResourceDefinition } from '../../../src/api/schema/crd.ts'
+import { installKinds } from '../../fixtures/kinds.ts'
 import { namespaces } from './applications.ts'
 
 /** With ports apart from the control plane of the integration tests, so that both can run at once. */
-const cluster = { name: 'bench-cluster', portOffset: 400 }
+const cluster = { name: 'bench-cluster', beforeControllers: installKinds } as const
 
 export type Fixture = {
   readonly kubeconfig: string
@@ -24,24 +22,6 @@ export type Fixture = {
   /** Process ids, for the usage of the API server and its store. */
   readonly servers: readonly number[]
   readonly close: () => Promise<void>
-}
-
-async function installKinds(admin: AdminClient): Promise<void> {
-  const base = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-  const paths = kinds.map(kind => `${base}/${kind.plural}.${kind.group}`)
-  for (const [index, kind] of kinds.entries())
-    await admin.call(
-      'PATCH',
-      `${paths[index]}?fieldManager=bench&force=true`,
-      customResourceDefinition(kind),
-      'application/apply-patch+yaml',
-    )
-  for (const kind of kinds)
-    await waitUntil(
-      `${kind.kind} is served`,
-      async () => ((await admin.request('GET', `/apis/${kind.apiVersion}/${kind.plural}`)).status === 200 ? true : undefined),
-      { timeoutMilliseconds: 30_000 },
-    )
 }
 
 /** `note` receives every step. */
@@ -52,7 +32,6 @@ export async function startFixture(note: (message: string) => void): Promise<Fix
   const folders = { records: join(folder, 'processes'), logs: join(folder, 'logs') }
   try {
     const { kubeconfig, admin } = await startTestCluster(deps, cluster)
-    await installKinds(admin)
     for (const name of [platformNamespace, ...namespaces])
       await admin.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
     const { apiVersion, kind, plural } = applicationChart

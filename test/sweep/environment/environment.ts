@@ -1,7 +1,6 @@
 // One environment: a prefix, a namespace, a database, an account on GitHub, the proxies around the process under test, and its settings. Every
 // crash point has its own environment, so that crash points do not affect each other.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
@@ -13,6 +12,7 @@ import type { ResourceType } from '../../../src/api/resource.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { firstUserOf } from '../../../src/lib/limits/user-range.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
+import { reservePort } from '../../../src/lib/testing/reserved-port.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 import type { Schema } from '../../../src/store/access/rights.ts'
 import { openStore } from '../../../src/store/open-store.ts'
@@ -68,22 +68,6 @@ export type Environment = {
   /** Closes every connection of the process under test. */
   readonly cut: () => void
   readonly close: () => Promise<void>
-}
-
-/** Below the ephemeral port range, so that a restarted process finds its ports free. */
-let lastPort = 20_100 + (process.pid % 50) * 200
-
-async function reservePort(): Promise<number> {
-  for (;;) {
-    lastPort += 1
-    const port = lastPort
-    const free = await new Promise<boolean>(resolve => {
-      const probe = createServer()
-      probe.once('error', () => resolve(false))
-      probe.listen(port, '0.0.0.0', () => probe.close(() => resolve(true)))
-    })
-    if (free) return port
-  }
 }
 
 function environmentOf(environment: {

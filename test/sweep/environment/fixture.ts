@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type AdminClient, createAdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { type ClientAccess, readKubeconfig } from '../../../dev/cluster/control-plane/kubeconfig.ts'
-import { type RunningEmulator, startEmulator } from '../../../dev/github/emulator.ts'
+import type { RunningEmulator } from '../../../dev/github/emulator.ts'
+import { startStockedEmulator } from '../../../dev/github/testing/stocked-emulator.ts'
 import { startPostgres, type TestPostgres } from '../../../dev/postgres/start-postgres.ts'
 import { configMaps } from '../../../src/api/builtin/index.ts'
 import { appSecretsKeyMap, platformNamespace } from '../../../src/api/names.ts'
@@ -69,7 +70,7 @@ export async function openFixture(kubeconfig: string, githubNow: () => number = 
     readKubeconfig(kubeconfig),
     loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock: systemClock }),
     // Olivia owns the accounts of all environments, and each of her pages reads all of them: more requests than GitHub's hourly limit.
-    startEmulator({ rateLimit: { authenticated: 1_000_000, anonymous: 60, enforced: false }, now: githubNow }),
+    startStockedEmulator({ rateLimit: { authenticated: 1_000_000, anonymous: 60, enforced: false }, now: githubNow }),
     startDnsServer(),
     startPostgres(),
     createSubjects(folder),

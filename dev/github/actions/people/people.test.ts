@@ -1,9 +1,10 @@
 // Organizations, teams and collaborators: who may change what, what is inherited, and which webhooks follow.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../../emulator.ts'
+import type { RunningEmulator } from '../../emulator.ts'
 import { cloneUrl, createGitClient } from '../../testing/git-client.ts'
 import { install, signIn } from '../../testing/people.ts'
 import { createRestClients, type RestClient, type RestClients, refusal } from '../../testing/rest-client.ts'
+import { startStockedEmulator } from '../../testing/stocked-emulator.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../../testing/webhook-receiver.ts'
 
 let emulator: RunningEmulator
@@ -24,7 +25,7 @@ function webhook(event: string, action: string) {
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver()
-  emulator = await startEmulator({
+  emulator = await startStockedEmulator({
     app: { webhookUrl: receiver.url, setupUrl: 'http://127.0.0.1:9/setup' },
   })
   clients = createRestClients(emulator)

@@ -1,9 +1,10 @@
 // The rules of pull requests: what cannot be opened, what cannot be merged, and the result of a merge.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../../emulator.ts'
+import type { RunningEmulator } from '../../emulator.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../../testing/git-client.ts'
 import { signIn } from '../../testing/people.ts'
 import { createRestClients, type RestClient, refusal } from '../../testing/rest-client.ts'
+import { startStockedEmulator } from '../../testing/stocked-emulator.ts'
 
 const shop = { owner: 'acme', repo: 'shop' }
 let emulator: RunningEmulator
@@ -11,7 +12,7 @@ let dave: RestClient
 let git: GitClient
 
 beforeAll(async () => {
-  emulator = await startEmulator()
+  emulator = await startStockedEmulator()
   dave = createRestClients(emulator).by(emulator.personalTokens['dave'] ?? '')
   git = await createGitClient()
   await git.run('clone', cloneUrl(emulator.url, 'acme/shop', emulator.personalTokens['dave']), '.')

@@ -1,9 +1,10 @@
 // Renames, transfers, visibility, archiving and deletion: what stays, what former names lead to, which webhooks follow, what is refused.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../../emulator.ts'
+import type { RunningEmulator } from '../../emulator.ts'
 import { cloneUrl, createGitClient } from '../../testing/git-client.ts'
 import { install, signIn } from '../../testing/people.ts'
 import { createRestClients, type RestClient, type RestClients, refusal } from '../../testing/rest-client.ts'
+import { startStockedEmulator } from '../../testing/stocked-emulator.ts'
 import { type ReceivedWebhook, startWebhookReceiver, type WebhookReceiver } from '../../testing/webhook-receiver.ts'
 
 let emulator: RunningEmulator
@@ -39,7 +40,7 @@ async function create(name: string, isPrivate = true): Promise<number> {
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver()
-  emulator = await startEmulator({ app: { webhookUrl: receiver.url, setupUrl: 'http://127.0.0.1:9/setup' } })
+  emulator = await startStockedEmulator({ app: { webhookUrl: receiver.url, setupUrl: 'http://127.0.0.1:9/setup' } })
   clients = createRestClients(emulator)
   olivia = as('olivia')
   const browser = await signIn(emulator, 'olivia')

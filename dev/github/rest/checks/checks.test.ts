@@ -4,12 +4,13 @@ import { restEndpointMethods } from '@octokit/plugin-rest-endpoint-methods'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { installApp } from '../../actions/install-app.ts'
 import { mintInstallationToken } from '../../actions/mint-installation-token.ts'
-import { type RunningEmulator, startEmulator } from '../../emulator.ts'
+import type { RunningEmulator } from '../../emulator.ts'
 import { defaultSeed } from '../../seed/default-seed.ts'
 import { appById } from '../../state/github-state.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../../testing/git-client.ts'
 import { signIn } from '../../testing/people.ts'
 import { createRestClients, type RestClient, type RestClients, refusal } from '../../testing/rest-client.ts'
+import { startStockedEmulator } from '../../testing/stocked-emulator.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../../testing/webhook-receiver.ts'
 
 const Client = Octokit.plugin(restEndpointMethods)
@@ -37,7 +38,7 @@ beforeAll(async () => {
   const [app] = defaultSeed.apps
   if (!app) throw new Error('the seed has no App')
   const other = { ...app, id: 5002, botId: 1902, slug: 'other-ci', name: 'Other CI' }
-  emulator = await startEmulator({
+  emulator = await startStockedEmulator({
     seed: { ...defaultSeed, apps: [{ ...app, events }, other] },
     app: { webhookUrl: receiver.url },
   })

@@ -3,9 +3,10 @@ import { Octokit } from '@octokit/core'
 import { throttling } from '@octokit/plugin-throttling'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createRepository } from '../../actions/create-repository.ts'
-import { type RunningEmulator, startEmulator } from '../../emulator.ts'
+import type { RunningEmulator } from '../../emulator.ts'
 import { install, signIn } from '../../testing/people.ts'
 import { createRestClients } from '../../testing/rest-client.ts'
+import { startStockedEmulator } from '../../testing/stocked-emulator.ts'
 import type { RateLimitSettings } from '../context.ts'
 
 /** git and the validation are slow on a busy machine. */
@@ -15,7 +16,7 @@ let emulator: RunningEmulator
 afterEach(() => emulator.stop())
 
 async function start(rateLimit: Partial<RateLimitSettings>): Promise<void> {
-  emulator = await startEmulator({
+  emulator = await startStockedEmulator({
     app: { setupUrl: 'http://127.0.0.1:9/setup' },
     rateLimit: { authenticated: 5000, anonymous: 60, enforced: true, ...rateLimit },
   })

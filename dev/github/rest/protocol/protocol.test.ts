@@ -1,9 +1,10 @@
 // What all responses of the API have in common: URLs, conditional requests, scopes, pages.
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../../emulator.ts'
+import type { RunningEmulator } from '../../emulator.ts'
 import { exchange } from '../../testing/oauth.ts'
 import { signIn } from '../../testing/people.ts'
+import { startStockedEmulator } from '../../testing/stocked-emulator.ts'
 
 /** git and the validation are slow on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -11,7 +12,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 let emulator: RunningEmulator
 
 beforeAll(async () => {
-  emulator = await startEmulator({ app: { callbackUrls: ['http://127.0.0.1:9/callback'] } })
+  emulator = await startStockedEmulator({ app: { callbackUrls: ['http://127.0.0.1:9/callback'] } })
 })
 afterAll(() => emulator.stop())
 
@@ -135,7 +136,7 @@ describe('addresses', () => {
   })
 
   test('an emulator with such a public URL uses it in links', async () => {
-    const other = await startEmulator({ flavour: 'github.com', publicApiUrl: 'http://api.github.localhost' })
+    const other = await startStockedEmulator({ flavour: 'github.com', publicApiUrl: 'http://api.github.localhost' })
     const answer = await request(`${other.url}/orgs/acme/members?per_page=1`, {
       headers: { host: 'api.github.localhost', 'user-agent': 'test', authorization: `Bearer ${other.personalTokens['olivia']}` },
     })
