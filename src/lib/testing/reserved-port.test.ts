@@ -8,7 +8,7 @@ import { reservePort } from './reserved-port.ts'
 const run = promisify(execFile)
 const module = join(import.meta.dirname, 'reserved-port.ts')
 /** Prints ten ports, which it holds until all of its like have theirs. */
-const script = `const { reservePort } = await import(${JSON.stringify(module)}); process.pid = 1
+const script = `Object.defineProperty(process, 'pid', { value: 1 }); const { reservePort } = await import(${JSON.stringify(module)}); 
 for (let n = 0; n < 10; n++) console.log(await reservePort()); await new Promise(end => setTimeout(end, 1000))`
 
 test('are given once, among several processes that ask for the same ones at once', async () => {
