@@ -467,14 +467,15 @@ describe('filling in requestedBy', () => {
       await stopWebhook()
       expect(isUnfilled(await applied(dave, { ...change, ...otherChange }))).toBe(true)
       const wake = { metadata: { annotations: { 'sekisho.dev/wake': 'x' } } }
+      // One after the other: two of them change the object, and who asked for the present one decides about the others.
       const writes = {
-        'the same again by its requester': applied(mia, { ...change, requestedBy: mia.user }),
-        'a change by its requester': cluster.as(mia, 'PATCH', `${path}/filled?dryRun=All`, { spec: otherChange }),
-        'a change with a name': applied(dave, { ...change, requestedBy: dave.user }),
-        'a wake by the controllers': cluster.as(controllers, 'PATCH', `${path}/filled?dryRun=All`, wake),
+        'the same again by its requester': () => applied(mia, { ...change, requestedBy: mia.user }),
+        'a change by its requester': () => cluster.as(mia, 'PATCH', `${path}/filled?dryRun=All`, { spec: otherChange }),
+        'a change with a name': () => applied(dave, { ...change, requestedBy: dave.user }),
+        'a wake by the controllers': () => cluster.as(controllers, 'PATCH', `${path}/filled?dryRun=All`, wake),
       }
       const outcomes: Record<string, Outcome> = {}
-      for (const [name, reply] of Object.entries(writes)) outcomes[name] = outcome(await reply)
+      for (const [name, write] of Object.entries(writes)) outcomes[name] = outcome(await write())
       expect(outcomes).toEqual(Object.fromEntries(Object.keys(writes).map(name => [name, 'allowed'])))
       await startWebhook('production')
     })
