@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { againLine, inOneLine } from './again.ts'
 
-const file = { project: 'e2e', file: 'test/e2e/a.test.ts', seconds: 1, failures: [] }
+const file = { project: 'e2e', file: 'test/e2e/a.test.ts', seconds: 1, failures: [], skipped: [] }
 
 /** The words that a shell makes of the command, without its variables and `npx`. */
 function wordsOf(line: string): readonly string[] {

@@ -90,6 +90,7 @@ const red = (file: string) => ({
   file,
   seconds: 1,
   failures: [{ test: 'adds', error: 'Error: 3', seed: undefined }],
+  skipped: [],
 })
 
 test('more than eight red files are one broken thing: each is named, and none is repeated', async () => {

@@ -104,10 +104,17 @@ async function repeated(result: StageResult, files: readonly FileRecord[], optio
       environment: secondPass,
     }
     const run = await runStage(stage, options)
-    if (run.code !== 0) failed = true
-    lines.push(...compared(file, run, options.environment))
+    const outcome = compared(file, run, options.environment)
+    if (run.code !== 0 || outcome.some(line => line.startsWith('failed: '))) failed = true
+    lines.push(...outcome)
   }
   return { ...result, outcome: failed ? 'failed' : result.outcome, lines }
+}
+
+/** A test that the second pass skips, and the first did not, is no green one. */
+function didNotRun({ test }: Failure, first: FileRecord, second: FileRecord | undefined): boolean {
+  const isMeant = (name: string): boolean => test === undefined || name === test || name.startsWith(`${test} > `)
+  return second?.skipped.some(name => isMeant(name) && !first.skipped.includes(name)) !== false
 }
 
 /** Both errors of each test that was red in one of the two passes. */
@@ -116,11 +123,11 @@ function compared(first: FileRecord, run: StageRun, environment: Environment): r
   const key = ({ test }: Failure): string => test ?? ''
   const again = new Map((second?.failures ?? []).map(failure => [key(failure), failure]))
   const lines = first.failures.flatMap(failure => {
-    const other = again.get(key(failure))
+    const other = again.get(key(failure))?.error ?? (didNotRun(failure, first, second) ? 'it did not run' : undefined)
     again.delete(key(failure))
     const outcome = other === undefined ? 'flaky' : 'failed'
     return [
-      `${outcome}: ${nameOf(first, failure)}: ${inOneLine(failure.error)} || (second: ${other === undefined ? 'passed' : inOneLine(other.error)})`,
+      `${outcome}: ${nameOf(first, failure)}: ${inOneLine(failure.error)} || (second: ${other === undefined ? 'passed' : inOneLine(other)})`,
       againLine(first, failure, environment),
     ]
   })

@@ -38,6 +38,10 @@ const files = {
     import fc from 'fast-check'
     import { test } from 'vitest'
     test('all are small', () => fc.assert(fc.property(fc.nat(), value => value < 100)))`,
+  // As a test of a form of the platform that no longer runs.
+  'tiny-skipped.test.ts': `${failsOnce('skipped')}
+    import { expect, test } from 'vitest'
+    test.skipIf(wasHere)('runs only once', () => expect(wasHere).toBe(true))`,
   'tiny-stray.test.ts': `${failsOnce('stray')}
     import { test } from 'vitest'
     test('forgets a promise', async () => {
@@ -89,6 +93,7 @@ test('red files run once more alone: green then is flaky, red again has both err
   expect(printed.map(text => text.split('\n')[1]).sort()).toEqual([
     '──── once more: tiny-flaky.test.ts',
     '──── once more: tiny-red.test.ts',
+    '──── once more: tiny-skipped.test.ts',
     '──── once more: tiny-stray.test.ts',
     '──── tiny',
   ])
@@ -97,6 +102,7 @@ test('red files run once more alone: green then is flaky, red again has both err
     "flaky: tiny-flaky.test.ts > it (1) > isn't ready at first: expected false to be true // Object.is equality || (second: passed)",
     String.raw`again: npx vitest run --project 'tiny' 'tiny-flaky.test.ts' -t '^it \(1\) > isn'\''t ready at first( > |$)'`,
   ])
+  expect(about('tiny-skipped')[0]).toMatch(/^failed: tiny-skipped.test.ts > runs only once: .* \|\| \(second: it did not run\)$/)
   expect(about('tiny-stray')).toEqual([
     'flaky: tiny-stray.test.ts: forgotten || (second: passed)',
     "again: npx vitest run --project 'tiny' 'tiny-stray.test.ts'",

@@ -69,14 +69,15 @@ export const attacks: Stage = { title: 'attacks (the short form)', budget: 110, 
 const pods = vitest('end-to-end tests (pods)', 465, 'e2e')
 const replicas = vitest('end-to-end tests (replicas under load)', 60, 'replicas')
 
-/** What runs beside the control plane's lane, and what afterwards runs alone. */
-export type PlatformLanes = { readonly beside: Lane; readonly alone: Lane }
+/** What runs beside the control plane's lane, what afterwards runs alone, and what needs another form of the platform than those. */
+export type PlatformLanes = { readonly beside: Lane; readonly alone: Lane; readonly otherForm: Lane }
 
 /** On a platform that ran before: it is tested in the form that it has. */
-export const runningPlatform: PlatformLanes = { beside: [update, demo, attacks, pods], alone: [replicas] }
+export const runningPlatform: PlatformLanes = { beside: [update, demo, attacks, pods], alone: [replicas], otherForm: [] }
 
 /** Everything in the production form; of the standalone form that it starts, takes over and does the main job, which `make demo` plays in full. */
 export const bothForms: PlatformLanes = {
   beside: [up('production'), demo, attacks, pods],
-  alone: [replicas, up('standalone'), mainJob],
+  alone: [replicas],
+  otherForm: [up('standalone'), mainJob],
 }

@@ -39,6 +39,7 @@ test('the end of a run has the slowest files, each stage with its budget, what i
     file: `${seconds}.test.ts`,
     seconds,
     failures: [],
+    skipped: [],
   }))
   const lines = reportLines([
     stage('unit tests', 200, { files }),

@@ -205,8 +205,10 @@ describe('the production form under load', () => {
   test('has two replicas of each part afterwards', async () => {
     for (const name of deploymentsOf.production) {
       const path = `/apis/apps/v1/namespaces/${platformNamespace}/deployments/${name}`
-      const { status } = (await platform.admin.call('GET', path)) as { readonly status: { readonly readyReplicas?: number } }
-      expect(status.readyReplicas, name).toBe(2)
+      await eventually(`${name} to have two replicas that are ready`, 60, async () => {
+        const { status } = (await platform.admin.call('GET', path)) as { readonly status: { readonly readyReplicas?: number } }
+        return status.readyReplicas === 2 ? true : undefined
+      })
     }
   })
 })

@@ -15,6 +15,8 @@ export type FileRecord = {
   readonly file: string
   readonly seconds: number
   readonly failures: readonly Failure[]
+  /** Full names of tests that did not run. */
+  readonly skipped: readonly string[]
 }
 /** `stray`: errors outside of a file. */
 export type RunRecord = { readonly files: readonly FileRecord[]; readonly stray: readonly string[] }
@@ -42,6 +44,7 @@ function recordOf(modules: readonly TestModule[], unhandled: readonly ReportedEr
         file: module.relativeModuleId,
         seconds: Math.round(milliseconds / 100) / 10,
         failures: [...failuresOf(module), ...ofFile.map(error => failure(undefined, [error]))],
+        skipped: [...module.children.allTests('skipped')].map(({ fullName }) => fullName),
       }
     }),
     stray: unhandled.filter(error => !paths.has(error.VITEST_TEST_PATH)).map(({ message }) => message),
