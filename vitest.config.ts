@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { FileSequencer } from './dev/test/vitest/file-sequencer.ts'
 import { testProjects } from './dev/test/vitest/projects.ts'
+import { isLong } from './test/fixtures/form.ts'
 
 const files = testProjects(import.meta.dirname)
 const replicas = 'test/e2e/replicas.test.ts'
@@ -51,7 +52,7 @@ export default defineConfig({
           include: [...files.programs],
           testTimeout: 180_000,
           hookTimeout: 120_000,
-          maxWorkers: process.env['SEKISHO_LONG'] === '1' ? 1 : 2,
+          maxWorkers: isLong ? 1 : 2,
         },
       },
       {
@@ -77,7 +78,7 @@ export default defineConfig({
           hookTimeout: 120_000,
           // Most of their time they wait, so two at a time, each with processes of its own. The long form makes the figures of
           // docs/reference/faults.md: one after the other, so that nothing stands beside what is measured.
-          maxWorkers: process.env['SEKISHO_LONG'] === '1' ? 1 : 2,
+          maxWorkers: isLong ? 1 : 2,
         },
       },
       {

@@ -3,7 +3,7 @@ import type { Imports } from '../test/vitest/imports.ts'
 
 /** Paths relative to the repository. */
 export type Checkout = {
-  /** Files that are no tests. */
+  /** Files that are not tests. */
   readonly sources: readonly string[]
   /** The files of tests that need nothing but a processor. */
   readonly small: readonly string[]

@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { processEnvironment } from '../../src/lib/config.ts'
 import { down } from '../cluster/down.ts'
 import { standardErrorProgress } from '../cluster/progress.ts'
 import { devClusterFolder, readClusterSettings } from '../cluster/settings.ts'
@@ -13,6 +12,7 @@ import { parts } from './long/parts.ts'
 import { ageLines, readRecords } from './long/records.ts'
 import { reportLines } from './report.ts'
 import { runLane, type StageResult } from './run-lane.ts'
+import { stageOptions } from './run-stage.ts'
 import { installShells } from './shells.ts'
 import { bothForms, controlPlane, first, programs, rightsOf, runningPlatform } from './stages.ts'
 import { writeOrder, writeTimes } from './times.ts'
@@ -21,13 +21,7 @@ const mostKeptBytes = 5_000_000
 
 const settings = readClusterSettings()
 const progress = standardErrorProgress()
-const options = {
-  repository: settings.repository,
-  environment: processEnvironment(),
-  logFolder: join(settings.stateFolder, 'test'),
-  progress,
-  print: (text: string): void => void process.stdout.write(text),
-}
+const options = stageOptions(settings, progress, 'test')
 const timesFile = join(options.logFolder, 'times.json')
 
 const [asked] = process.argv.slice(2)

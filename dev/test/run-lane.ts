@@ -111,7 +111,7 @@ async function repeated(result: StageResult, files: readonly FileRecord[], optio
   return { ...result, outcome: failed ? 'failed' : result.outcome, lines }
 }
 
-/** A test that the second pass skips, and the first did not, is no green one. */
+/** A test that the second pass skips, and the first did not, has not passed. */
 function didNotRun({ test }: Failure, first: FileRecord, second: FileRecord | undefined): boolean {
   const isMeant = (name: string): boolean => test === undefined || name === test || name.startsWith(`${test} > `)
   return second?.skipped.some(name => isMeant(name) && !first.skipped.includes(name)) !== false

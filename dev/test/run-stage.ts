@@ -4,8 +4,9 @@ import { createWriteStream } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
-import type { Environment } from '../../src/lib/config.ts'
+import { type Environment, processEnvironment } from '../../src/lib/config.ts'
 import type { Progress } from '../cluster/progress.ts'
+import type { ClusterSettings } from '../cluster/settings.ts'
 import type { Stage } from './stages.ts'
 import { type RunRecord, recordVariable } from './vitest/outcome-reporter.ts'
 
@@ -19,6 +20,16 @@ export type StageOptions = {
   readonly progress: Progress
   /** Gets what a stage printed. */
   readonly print: (text: string) => void
+}
+
+/** Those of a run in this process's environment, whose output is shown on standard output. `folder`: of the logs, below the state folder. */
+export function stageOptions(
+  { repository, stateFolder }: Pick<ClusterSettings, 'repository' | 'stateFolder'>,
+  progress: Progress,
+  folder: string,
+): StageOptions {
+  const print = (text: string): void => void process.stdout.write(text)
+  return { repository, environment: processEnvironment(), logFolder: join(stateFolder, folder), progress, print }
 }
 
 export type StageRun = {

@@ -202,7 +202,7 @@ async function requestShop({ settings }: World): Promise<void> {
   if (status !== 200) throw new Error(`shop answers ${status}`)
 }
 
-/** By a connection of its own: one that is kept goes on leading to whoever answered when it was made, also where a new Service has the address since. */
+/** By a new connection each time: a kept one still leads to whoever answered before a new Service had the address. */
 async function statusOf(url: string, milliseconds: number, headers: Readonly<Record<string, string>> = {}): Promise<number> {
   const dispatcher = new Agent({ connect: { timeout: milliseconds } })
   try {

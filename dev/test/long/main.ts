@@ -1,7 +1,5 @@
 // `make test-long`: all parts of the long tests one after the other; `PART=<name>` for one, `PART=list` for their names. A part that passed on a checkout
 // without changes is written into docs/reference/long-tests.json, which is to be committed.
-import { join } from 'node:path'
-import { processEnvironment } from '../../../src/lib/config.ts'
 import { down } from '../../cluster/down.ts'
 import { standardErrorProgress } from '../../cluster/progress.ts'
 import { readClusterSettings } from '../../cluster/settings.ts'
@@ -9,19 +7,14 @@ import { clusterStatus } from '../../cluster/status.ts'
 import { forgetLocalState } from '../../up/platform.ts'
 import { reportLines } from '../report.ts'
 import { runLane, type StageResult } from '../run-lane.ts'
+import { stageOptions } from '../run-stage.ts'
 import { up } from '../stages.ts'
 import { type Part, parts } from './parts.ts'
 import { ageLines, cleanCommit, readRecords, recordPart } from './records.ts'
 
 const settings = readClusterSettings()
 const progress = standardErrorProgress()
-const options = {
-  repository: settings.repository,
-  environment: processEnvironment(),
-  logFolder: join(settings.stateFolder, 'test-long'),
-  progress,
-  print: (text: string): void => void process.stdout.write(text),
-}
+const options = stageOptions(settings, progress, 'test-long')
 const names = parts.map(({ name }) => name)
 
 const [wanted] = process.argv.slice(2)

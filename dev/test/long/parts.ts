@@ -5,7 +5,7 @@ import { attacks, demo, type Lane, type Stage, vitest, vitestArguments } from '.
 
 export type Part = {
   readonly name: string
-  /** What it proves, for `make test-long PART=help` and for the page that lists the last runs. */
+  /** For `make test-long PART=list`. */
   readonly proves: string
   /** It starts the platform first, and stops it at the end. */
   readonly mode?: Mode

@@ -7,7 +7,7 @@ import workerThreads from 'node:worker_threads'
 import { afterEach, beforeEach, vi } from 'vitest'
 import { processEnvironment } from '../../../src/lib/config.ts'
 
-const cure = 'a test that does is no pure one: add the module that it does it with to `starters` in dev/test/vitest/projects.ts'
+const cure = 'a test that does is not pure: add the module that it does it with to `starters` in dev/test/vitest/projects.ts'
 const guarded = Symbol.for('sekisho.pure-guard')
 
 /** What the running test reached for. Also on the global object, because a thread keeps its guard when the next file loads this one again. */
