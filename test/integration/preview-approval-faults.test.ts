@@ -8,6 +8,7 @@ import type { Fault } from '../../dev/github/faults/kinds.ts'
 import type { PullRequest } from '../../dev/github/state/repositories.ts'
 import { patience } from '../fixtures/broker-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
+import { inTurn, inTurnOfEach } from '../fixtures/in-turn.ts'
 import { type PreviewFixture, startPreviewFixture } from '../fixtures/preview-fixture.ts'
 import { shop } from '../fixtures/pull-requests.ts'
 
@@ -80,18 +81,22 @@ const table = questions.flatMap(([what, path]) =>
   faults.map(([does, faultAt]) => ({ what, does, fault: { method: 'GET', ...faultAt(path) } as Fault })),
 )
 
-test.each(table)('GitHub $does when asked for $what: a comment approves nothing until it answers', async ({ fault }) => {
-  await holds(fault, comment)
-})
+test.each(inTurnOfEach('comments', table, ({ what }) => what))(
+  'GitHub $does when asked for $what: a comment approves nothing until it answers',
+  async ({ fault }) => {
+    await holds(fault, comment)
+  },
+)
 
-test.each(table.filter(({ what }) => what === 'its reviews' || what === 'what the person may do'))(
+const ofReviews = table.filter(({ what }) => what === 'its reviews' || what === 'what the person may do')
+test.each(inTurn('reviews', ofReviews, 1))(
   'GitHub $does when asked for $what: a review approves nothing until it answers',
   async ({ fault }) => {
     await holds(fault, review)
   },
 )
 
-test.each(questions.slice(0, 3))(
+test.each(inTurn('cut answers', questions.slice(0, 3), 1))(
   'GitHub cuts its answer about %s: a comment approves nothing until it answers',
   async (_what, path) => {
     await holds(cut(path), comment)

@@ -18,6 +18,7 @@ import type { KubeObject, ResourceType } from '../../src/api/resource.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { isLong } from '../fixtures/form.ts'
 import { waitUntil } from '../fixtures/harness.ts'
+import { inTurn } from '../fixtures/in-turn.ts'
 import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '../fixtures/preview-platform.ts'
 import { tokenLedger } from '../sweep/assertions/tokens.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
@@ -204,10 +205,12 @@ function saysDestroyed({ environment, repository }: PreviewPlatform): void {
     expect(deploymentStatuses.filter(one => one.deploymentId === id).at(-1)?.state).toBe('inactive')
 }
 
-test.each([
+const ways: readonly (readonly [string, boolean])[] = [
   ['are lost, doubled, late and reordered', false],
   ['never come', true],
-])(
+]
+
+test.each(inTurn('webhooks', ways, 1))(
   'previews are exactly the open pull requests that pass the policy when webhooks %s, and nothing of them is left',
   async (_what, allAreLost) => {
     const platform = await startPreviewPlatform(fixture)

@@ -6,6 +6,7 @@ import type { Fault } from '../../dev/github/faults/kinds.ts'
 import { patience } from '../fixtures/application-fixture.ts'
 import { type QuickGitHub, startQuickGitHub } from '../fixtures/emulated-github.ts'
 import { waitUntil } from '../fixtures/harness.ts'
+import { inTurn } from '../fixtures/in-turn.ts'
 import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
 
 let quick: QuickGitHub
@@ -43,14 +44,20 @@ async function showsRunning(head: string): Promise<void> {
   expect([comments().length, deployments().length]).toEqual([1, 1])
 }
 
-test.each<[string, (path: string) => Fault]>([
+const failures: readonly (readonly [string, (path: string) => Fault])[] = [
   ['answers 500', path => ({ kind: 'rest-status', method: 'POST', path, status: 500 })],
   ['answers 502', path => ({ kind: 'rest-status', method: 'POST', path, status: 502 })],
   ['asks to wait', path => ({ kind: 'rest-status', method: 'POST', path, status: 403, headers: { 'retry-after': '1' } })],
   ['limits', path => ({ kind: 'rate-limited', method: 'POST', path, limit: 'secondary', retryAfter: 1 })],
   ['resets the connection', path => ({ kind: 'reset', method: 'POST', path, when: 'before' })],
-  ['has written it and does not say so', path => ({ kind: 'reset', method: 'POST', path, when: 'after' })],
-])(
+]
+/** The one after which the write must not be made twice; of the others the short form plays one. */
+const silence = [
+  'has written it and does not say so',
+  (path: string): Fault => ({ kind: 'reset', method: 'POST', path, when: 'after' }),
+] as const
+
+test.each([...inTurn('the first writes', failures, 1), silence])(
   'GitHub %s at each first write: everything is there in the end, and nothing twice',
   async (_what, faultAt) => {
     const fixture = await startReportFixture(quick)
@@ -66,7 +73,7 @@ test.each<[string, (path: string) => Fault]>([
   150_000,
 )
 
-test.each([403, 404, 422])(
+test.each(inTurn('refusals', [403, 404, 422], 1))(
   'GitHub refuses (%s): it says so, keeps nothing from the rest, and the next state is written',
   async status => {
     const fixture = await startReportFixture(quick)
