@@ -40,8 +40,9 @@ export default defineConfig({
           name: 'unit',
           setupFiles,
           include: [...files.unit],
-          // Vitest's default leaves a processor idle: half of a small machine.
-          maxWorkers: '100%',
+          // Processes that several files share, and two for each processor: most of these files wait for programs that they started.
+          isolate: false,
+          maxWorkers: '200%',
           testTimeout: 20_000,
           hookTimeout: 60_000,
         },
