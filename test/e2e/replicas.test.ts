@@ -9,6 +9,7 @@ import type { Delivery } from '../../dev/github/webhooks/delivery.ts'
 import { deploymentsOf, runningMode } from '../../dev/up/mode.ts'
 import { platformPods } from '../../dev/up/platform-pods.ts'
 import { platformNamespace } from '../../src/api/names.ts'
+import { inTurn } from '../fixtures/in-turn.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { type Failure, type Load, signInsEveryMilliseconds, startLoad } from './platform-load.ts'
 
@@ -141,7 +142,7 @@ async function handledWebhooks(): Promise<readonly string[]> {
 }
 
 describe('the production form under load', () => {
-  test.each(components)(
+  test.each(inTurn('restarts', components, 1))(
     'restarts the Deployment of the %s',
     async component => {
       await underLoad(async () => {
@@ -161,7 +162,7 @@ describe('the production form under load', () => {
     700_000,
   )
 
-  test.each(['broker', 'controllers'] as const)(
+  test.each(inTurn<Component>('leaders', ['broker', 'controllers'], 1))(
     'loses the leader of the %s, and the next one leads within 17 s',
     async component => {
       await underLoad(async () => {
