@@ -1,5 +1,6 @@
 // The entry points as real processes, on a real PostgreSQL: each reads its own settings only, waits alive and not ready, and ends with a message that
 // names the variable. The API server of the kubeconfig is never reached: every process looks at its database first.
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,6 +11,7 @@ import { stringify } from 'yaml'
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
 import { createProductionDatabase, type ProductionDatabase, rolePasswords } from '../../test/fixtures/production-database.ts'
 import { reservePort } from '../lib/testing/reserved-port.ts'
+import { waitUntil } from '../lib/waiting/wait-until.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -119,7 +121,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a database'
     await other.close()
     const port = await reservePort()
     const { child, exited, output } = startProcess('broker', brokerEnvironment('broker', port))
-    await expect.poll(output, { timeout: 30_000 }).toContain('waiting for the database')
+    await waitUntil('the broker to say what it waits for', seen => seen(output()).includes('waiting for the database'))
     expect(output()).toMatch(/"name":"sekisho-broker".*as the owner of the database run: node src\/store\/migrate-main.ts/)
     expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200)
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`)

@@ -1,10 +1,13 @@
 // People in a real browser who only click: gary onboards globex and the page shows the tenant as ready; noah, who has no tenant, learns what to do.
 // Screenshots of every page are written to the state folder.
+
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Browser, offers } from '../../dev/demo/browser.ts'
 import { passSignIn } from '../../dev/demo/scenario/sign-in.ts'
 import { platformAdmin as admin } from '../../dev/up/settings-map.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type Chromium, openChromium } from '../browser/chromium.ts'
 import { list } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
@@ -95,7 +98,11 @@ test('gary onboards globex with one repository, sees the tenant become ready and
   await page.getByRole('button', { name: 'Create the tenant' }).click()
   // The page reloads itself until everything is ready.
   await page.getByRole('heading', { name: 'globex', exact: true }).waitFor()
-  await expect.poll(() => page.getByRole('cell', { name: 'Ready', exact: true }).count(), { timeout: 40_000 }).toBe(2)
+  await waitUntil(
+    'both rows to be Ready',
+    async seen => seen(await page.getByRole('cell', { name: 'Ready', exact: true }).count()) === 2,
+    { timeoutMilliseconds: limits.rollout },
+  )
   await browser.picture('gary-7-tenant')
   const main = await page.getByRole('main').textContent()
   expect(main).toMatch(/You are its admin/)

@@ -1,5 +1,6 @@
 // Fault 8 of the list in fault-page.ts: wrong clocks. GitHub has one clock, we have another; ours is wrong from the start or is changed while
 // tokens are active. Measured: whether GitHub accepts the issued tokens, and that leadership depends only on what each process observed itself.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { leases } from '../../src/api/builtin/index.ts'
 import { loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
@@ -8,6 +9,7 @@ import { createLeaseHolder } from '../../src/kube/lease/lease.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { isAppError } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { movableClock, openTestStore, type TestStore } from '../fixtures/databases.ts'
 import { type GitHubDesk, type GitHubFixture, openGitHubDesk, startGitHubFixture } from './fixtures/github-desk.ts'
 import { createMemoryKube } from './fixtures/memory-kube.ts'
@@ -185,7 +187,7 @@ test('two candidates whose clocks differ and change never lead at the same time'
     return { holder, running: holder.run(stopping.signal) }
   }
   const steady = candidate('steady')
-  await expect.poll(() => steady.holder.isLeader(), { timeout: 5000 }).toBe(true)
+  await waitUntil('the steady one to lead', () => steady.holder.isLeader())
   const wrong = candidate('wrong')
   let [both, taken] = [0, 0]
   const started = Date.now()

@@ -1,5 +1,6 @@
 // Fault 15 of the list in fault-page.ts: the database is down, slow, full, silent, disconnected in the middle of a commit, or killed. No
 // privileged action happens while the log cannot record it, no acknowledged entry is lost or duplicated, and reads that can work do.
+
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -13,6 +14,7 @@ import { loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { connectServer, type Database } from '../../src/store/database/database.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -163,7 +165,7 @@ describe('PostgreSQL', () => {
     })
     database.proxy.refuse(false)
     const since = performance.now()
-    await expect.poll(() => append(database.store, 'after'), { timeout: 15_000, interval: 50 }).toBe(true)
+    await waitUntil('the log to be written again', () => append(database.store, 'after'))
     await recordOutcome({
       fault,
       case: `${named}, and is back`,
@@ -253,7 +255,7 @@ describe('PostgreSQL', () => {
         acknowledged.push(...batch.filter((_, index) => done[index] === true))
         if (database.proxy.wasCut()) cuts += 1
         const again = `again ${when} ${message}`
-        await expect.poll(() => append(database.store, again), { timeout: 15_000, interval: 50 }).toBe(true)
+        await waitUntil('the log to be written again', () => append(database.store, again))
         acknowledged.push(again)
         recovered += 1
       }

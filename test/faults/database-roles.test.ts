@@ -1,10 +1,12 @@
 // Fault 15 in the production form: the controllers as their own role on PostgreSQL, which crashes, is not there at the start, accepts no writes, or
 // has taken a right away. Nothing privileged happens meanwhile, the log says why, and the process goes on by itself afterwards.
+
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Log } from '../../src/lib/log.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { openControllersStore } from '../../src/store/open-store.ts'
 import type { ControllersStore } from '../../src/store/store.ts'
@@ -69,7 +71,7 @@ async function recordNothingPrivileged(named: string, desk: GitHubDesk, mostCall
 }
 
 async function worksAgain({ store, desk }: Running): Promise<void> {
-  await expect.poll(() => store.healthy(), { timeout: 20_000, interval: 50 }).toBe(true)
+  await waitUntil('the store to be healthy', () => store.healthy())
   await desk.request('known')
   await desk.request(`new-${randomBytes(4).toString('hex')}`)
   expect(await verifyLog(store.audit)).toMatchObject({ ok: true })
@@ -104,9 +106,9 @@ describe('PostgreSQL in the production form', () => {
       [name],
     )
     await recordNothingPrivileged('the database accepts no writes', run.desk)
-    await expect
-      .poll(async () => ((await run.store.healthy()) ? '' : run.lines.at(-1)), { timeout: 10_000 })
-      .toContain('accepts no writes')
+    await waitUntil('the store to say that it accepts no writes', async seen =>
+      seen((await run.store.healthy()) ? '' : `${run.lines.at(-1)}`).includes('accepts no writes'),
+    )
     await owner.pool.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`)
     await worksAgain(run)
   })
@@ -128,18 +130,18 @@ describe('PostgreSQL in the production form', () => {
         }
       }),
     )
-    await expect.poll(() => acknowledged.length, { timeout: 20_000, interval: 10 }).toBeGreaterThan(200)
+    await waitUntil('200 acknowledged entries', seen => seen(acknowledged.length) > 200)
     await postgres.crash()
     await recordNothingPrivileged('PostgreSQL has crashed', run.desk)
     // A process that starts now waits, and says for what.
     const { log, lines } = recordingLog()
     const starting = openControllersStore(run.database.options('desk', { log }))
-    await expect
-      .poll(() => lines[0], { timeout: 10_000 })
-      .toMatch(/waiting for the database .*SEKISHO_DATABASE_URL: connect ECONNREFUSED/)
+    await waitUntil('the process to say what it waits for', seen =>
+      /waiting for the database .*SEKISHO_DATABASE_URL: connect ECONNREFUSED/.test(seen(`${lines[0]}`)),
+    )
     const before = acknowledged.length
     await postgres.restart()
-    await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(before)
+    await waitUntil('entries after the crash', seen => seen(acknowledged.length) > before)
     ended = true
     await appending
     const started = await starting

@@ -1,5 +1,6 @@
 // Fault 14 of the list in fault-page.ts: certificates and signing keys change while clients use them. Every handshake is a new connection that
 // trusts what a client would trust at that time; the clocks start in the past, so that what is served is valid for the client's real clock.
+
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,6 +15,8 @@ import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import type { LogFields } from '../../src/lib/log.ts'
 import type { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { openTokenDeskCertificate } from '../../src/token-desk/server/certificate.ts'
 import { createWebServer, listen } from '../../src/web/server.ts'
 import { certificateFromFiles } from '../../src/web/tls.ts'
@@ -56,7 +59,7 @@ function load(target: () => Promise<TlsTarget>, path: string, body: string, atOn
     counts,
     /** Milliseconds from `since` until a certificate beyond the first `known` was served. */
     async newCertificate(known: number, since: number): Promise<number> {
-      await expect.poll(() => firstSeen.size, { timeout: 15_000, interval: 10 }).toBeGreaterThan(known)
+      await waitUntil('the new certificate to be seen', seen => seen(firstSeen.size) > known)
       return ([...firstSeen.values()][known] ?? Number.NaN) - since
     },
     async stop() {
@@ -78,7 +81,7 @@ async function admissionChanges(): Promise<void> {
       slowest.push(await running.newCertificate(round, since))
     }
     // Enough to have met what a change may break, however long a machine takes for them.
-    await expect.poll(() => running.counts.handshakes, { timeout: 120_000 }).toBeGreaterThan(100)
+    await waitUntil('100 handshakes', seen => seen(running.counts.handshakes) > 100, { timeoutMilliseconds: limits.build })
     await running.stop()
     expect.soft([...running.counts.problems]).toEqual([])
     const named = `a Secret mount brings the admission webhook a new certificate of a new authority, ${rounds} times, under load`

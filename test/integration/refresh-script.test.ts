@@ -1,5 +1,6 @@
 // The script of the pages in a real browser, under the content security policy of the broker: what it exchanges, what it leaves alone, when it asks and
 // when it stops. The browser's clock is moved, so nothing waits for it.
+
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { page as documentOf } from '../../src/broker/pages/layout.ts'
 import { refreshScript } from '../../src/broker/pages/refresh-script.ts'
 import { sendPage } from '../../src/broker/routes/pages.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { html } from '../../src/web/html.ts'
 import { createWebServer, listen, type WebServer } from '../../src/web/server.ts'
 import { type Chromium, openChromium } from '../browser/chromium.ts'
@@ -65,7 +67,8 @@ beforeEach(async () => {
 
 /** The time of the next question, or several, passes. */
 const pass = (seconds: number) => page.clock.runFor(seconds * 1000)
-const titleIs = (title: string) => expect.poll(() => page.title()).toBe(`${title} · Sekisho`)
+const titleIs = (title: string) =>
+  waitUntil(`the title ${title}`, async seen => seen(await page.title()) === `${title} · Sekisho`)
 const status = () => page.getByRole('status').textContent()
 const isAtEnd = () => page.evaluate('log.scrollTop + log.clientHeight >= log.scrollHeight - 4')
 
@@ -108,7 +111,7 @@ test('a selection is left alone until it ends', async () => {
   await page.evaluate("getSelection().selectAllChildren(document.querySelector('main p'))")
   shown.lines = 150
   await pass(3.5)
-  await expect.poll(() => answers.length).toBe(2)
+  await waitUntil('the second answer', seen => seen(answers.length) === 2)
   expect(await page.evaluate('String(getSelection())')).toBe('words to copy')
   expect(await page.title()).toContain('100 lines')
   await page.evaluate('getSelection().removeAllRanges()')
@@ -128,7 +131,10 @@ test('after “Pause updates” nothing is asked, after “Resume updates” at 
 test('a failure is said, the waits grow, and it goes on afterwards', async () => {
   shown.answer = 'failure'
   await pass(3.5)
-  await expect.poll(status).toBe('This page could not be updated. It will be tried again.')
+  await waitUntil(
+    'the page to say that it could not be updated',
+    async seen => seen(await status()) === 'This page could not be updated. It will be tried again.',
+  )
   await pass(5)
   expect(answers).toHaveLength(2)
   shown = { lines: 150, live: true, answer: 'page' }

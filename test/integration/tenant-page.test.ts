@@ -218,8 +218,10 @@ describe('in a real browser', () => {
       expect(await page.evaluate('document.activeElement.id')).toBe(`approve-shop-${pull.number}`)
       expect(await page.evaluate('window.sameDocument')).toBe(true)
       expect(await page.evaluate('window.scrollY')).toBe(120)
-      await expect.poll(() => page.getByRole('status').textContent()).toContain('2 commits wait for approval')
-      await expect.poll(() => answers.includes(304), { timeout: 20_000 }).toBe(true)
+      await waitUntil('two commits that wait', async seen =>
+        seen(await page.getByRole('status').textContent()).includes('2 commits wait for approval'),
+      )
+      await waitUntil('an answer without a change', () => answers.includes(304))
 
       await page.getByRole('button', { name: 'Pause updates' }).click()
       const asked = questions
@@ -250,7 +252,7 @@ describe('in a real browser', () => {
       await page.clock.install()
       await page.reload()
       await page.route(path(), route => route.abort())
-      await expect.poll(later, { timeout: 20_000 }).toContain('could not be updated')
+      await waitUntil('the page to say that it could not be updated', seen => seen(later()).includes('could not be updated'))
       await fixture.show([{ number: pull.number, headCommit: pull.head.sha }])
       await waitUntil(
         'the broker knows it',
@@ -258,7 +260,7 @@ describe('in a real browser', () => {
         { ...patience, everyMilliseconds: 500 },
       )
       await page.unroute(path())
-      await expect.poll(later, { timeout: 20_000 }).toContain('Up to date again.')
+      await waitUntil('the page to be up to date again', seen => seen(later()).includes('Up to date again.'))
       expect(await status()).toContain('1 commit waits for approval')
     } finally {
       await browser.close()

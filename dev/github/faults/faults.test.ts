@@ -1,5 +1,7 @@
 // Every fault of requests, armed through the control API and observed over HTTP.
+
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { setSuspended } from '../actions/install-app.ts'
 import type { RunningEmulator } from '../emulator.ts'
 import { installationById } from '../state/github-state.ts'
@@ -89,7 +91,7 @@ describe('arming', () => {
     const id = await arm({ kind: 'rest-status', path: '/user', status: 500, for: 3 })
     const started = performance.now()
     expect(await statuses(3, () => get('/user'))).toEqual([500, 500, 500])
-    await expect.poll(async () => (await get('/user')).status, { timeout: 15_000, interval: 50 }).toBe(200)
+    await waitUntil('the end of the fault', async seen => seen((await get('/user')).status) === 200)
     expect(performance.now() - started).toBeGreaterThan(2900)
     expect((await control('DELETE', `/faults/${id}`)).status).toBe(404)
   })
@@ -208,7 +210,7 @@ describe('the connection', () => {
     }).finally(() => {
       answered = true
     })
-    await expect.poll(async () => (await get(`/repos/dave/${name}`)).status, { timeout: 15_000, interval: 10 }).toBe(200)
+    await waitUntil('the repository', async seen => seen((await get(`/repos/dave/${name}`)).status) === 200)
     if (when === 'before') expect(performance.now() - started).toBeGreaterThan(milliseconds - 10)
     else expect(answered).toBe(false)
     expect((await making).status).toBe(201)

@@ -1,7 +1,7 @@
 // The one way in which tests and tools wait: for a condition, with a limit in granted time (limits.ts). It must never be used to wait for a fixed time.
 import { inspect } from 'node:util'
 import { AppError, messageOf } from '../errors.ts'
-import { grantTime, type Machine, thisMachine } from './granted-time.ts'
+import { type GrantedTime, grantTime, type Machine, thisMachine } from './granted-time.ts'
 import { limits } from './limits.ts'
 
 export type WaitOptions = {
@@ -39,16 +39,17 @@ export async function waitUntil<T>(
   const time = grantTime(timeoutMilliseconds, machine)
   for (let pause = Math.min(firstPause, everyMilliseconds); ; pause = Math.min(pause * 2, everyMilliseconds)) {
     const isLast = time.isOver()
-    const { value, missing } = await look(check)
+    const { value, notes, failure } = await look(check)
     if (value !== undefined && value !== false) return value
     const reason = await hopeless?.()
     if (reason !== undefined) throw new AppError('unavailable', `gave up waiting for ${what}: ${reason}`)
-    if (isLast) throw new AppError('unavailable', lateMessage(what, timeoutMilliseconds, time.spent(), missing))
+    if (isLast)
+      throw new AppError('unavailable', `${spentText(time, timeoutMilliseconds)}, for ${what}: ${missing(notes, failure)}`)
     await machine.pause(pause)
   }
 }
 
-type Look<T> = { readonly value: T | undefined | false; readonly missing: string }
+type Look<T> = { readonly value?: T | undefined | false; readonly notes: readonly unknown[]; readonly failure?: unknown }
 
 async function look<T>(check: (seen: Seen) => T | undefined | false | Promise<T | undefined | false>): Promise<Look<T>> {
   const notes: unknown[] = []
@@ -57,19 +58,22 @@ async function look<T>(check: (seen: Seen) => T | undefined | false | Promise<T 
     return value
   }
   try {
-    const value = await check(seen)
-    return { value, missing: notes.length === 0 ? 'not yet' : described(notes) }
-  } catch (error) {
-    if (error instanceof Hopeless) throw error
-    return { value: undefined, missing: [messageOf(error), ...(notes.length === 0 ? [] : [described(notes)])].join('; ') }
+    return { value: await check(seen), notes }
+  } catch (failure) {
+    if (failure instanceof Hopeless) throw failure
+    return { notes, failure }
   }
 }
 
-function described(notes: readonly unknown[]): string {
-  return `last seen: ${notes.map(note => (typeof note === 'string' ? note : inspect(note, { depth: 6, breakLength: 120 }))).join(', ')}`
+function spentText(time: GrantedTime, limitMilliseconds: number): string {
+  const { wall, granted } = time.spent()
+  return `waited ${wall.toFixed(1)} s, of which the machine granted ${granted.toFixed(1)} of ${limitMilliseconds / 1000} s`
 }
 
-function lateMessage(what: string, limit: number, { wall, granted }: { wall: number; granted: number }, missing: string): string {
-  const time = `${wall.toFixed(1)} s, of which the machine granted ${granted.toFixed(1)} of ${limit / 1000} s`
-  return `waited ${time}, for ${what}: ${missing.length > mostSeen ? `${missing.slice(0, mostSeen)}…` : missing}`
+/** What the last look lacked, in at most `mostSeen` characters. */
+function missing(notes: readonly unknown[], failure: unknown): string {
+  const noted = notes.map(note => (typeof note === 'string' ? note : inspect(note, { depth: 6, breakLength: 120 }))).join(', ')
+  const parts = [...(failure === undefined ? [] : [messageOf(failure)]), ...(notes.length === 0 ? [] : [`last seen: ${noted}`])]
+  const text = parts.length === 0 ? 'not yet' : parts.join('; ')
+  return text.length > mostSeen ? `${text.slice(0, mostSeen)}…` : text
 }
