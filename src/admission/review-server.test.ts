@@ -1,5 +1,4 @@
 // The server's bounds: a client that sends slowly occupies places, and never the thread that answers reviews.
-
 import { Agent, request } from 'node:https'
 import { expect, onTestFinished, test } from 'vitest'
 import { issueCertificate, makeCertificateAuthority } from '../identity/certificate-authority.ts'

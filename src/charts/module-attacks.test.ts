@@ -1,5 +1,4 @@
 // Charts of ConfigMaps that attack what runs them. Each is refused with a reason, the renderer goes on, and another tenant is not affected.
-
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,4 @@
 // The renderer with real worker threads: whatever a chart does wrong is an outcome and never affects the next rendering.
-
 import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'

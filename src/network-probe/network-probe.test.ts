@@ -1,5 +1,4 @@
 // What the probe concludes from real connections, what it records and says, and that it says a thing once.
-
 import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ConfigMap } from '../api/builtin/index.ts'

@@ -1,5 +1,4 @@
 // What the check reads of the node, what it says and records, and that it says a thing once.
-
 import { expect, onTestFinished, test } from 'vitest'
 import { createRecordingLog } from '../kube/testing/recording-log.ts'
 import { containerPtys, kernelLimits, type NodeReading, sysctlFile } from '../lib/limits/node-limits.ts'

@@ -1,6 +1,5 @@
 // People in a real browser who only click: gary onboards globex and the page shows the tenant as ready; noah, who has no tenant, learns what to do.
 // Screenshots of every page are written to the state folder.
-
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Browser, offers } from '../../dev/demo/browser.ts'

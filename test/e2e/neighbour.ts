@@ -1,5 +1,4 @@
 // A second tenant for tests of the walls between tenants: made by the administrator, so it has no Installation and no people.
-
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limits } from '../../src/lib/waiting/limits.ts'

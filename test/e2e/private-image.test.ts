@@ -1,5 +1,4 @@
 // An Application whose image is private: the kubelet pulls it with a Secret of the tenant, which roles of tenants do not give back.
-
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -6,8 +6,7 @@ import { createComment } from '../../dev/github/actions/pull-requests/comments.t
 import { submitReview } from '../../dev/github/actions/pull-requests/reviews.ts'
 import type { Fault } from '../../dev/github/faults/kinds.ts'
 import type { PullRequest } from '../../dev/github/state/repositories.ts'
-import { patience } from '../fixtures/broker-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type PreviewFixture, startPreviewFixture } from '../fixtures/preview-fixture.ts'
 import { shop } from '../fixtures/pull-requests.ts'
 
@@ -57,11 +56,11 @@ async function holds(fault: Fault, say: (pull: PullRequest) => unknown, id = 100
   await say(pull)
   const before = used()
   await wakeLater()
-  await waitUntil('the question is asked and not answered', async () => used() > before || undefined, patience)
+  await waitUntil('the question is asked and not answered', async () => used() > before)
   // Also when it is asked again.
   const once = used()
   await wakeLater()
-  await waitUntil('it is asked again', async () => used() > once || undefined, patience)
+  await waitUntil('it is asked again', async () => used() > once)
   expect(await approvalsOf(sha)).toEqual([])
   expect(await recordsOf(sha)).toEqual([])
   armed.disarm(armedId)

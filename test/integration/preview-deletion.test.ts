@@ -10,8 +10,9 @@ import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { kinds } from '../../src/api/registry.ts'
 import type { KubeObject } from '../../src/api/resource.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { isLong } from '../fixtures/form.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '../fixtures/preview-platform.ts'
 import { tokenLedger } from '../sweep/assertions/tokens.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
@@ -21,7 +22,7 @@ const namespaced = kinds.filter(kind => kind.namespaced)
 /** Under these there are tokens, which are revoked before they end. */
 const holders = [repositoryGrant.kind, installation.kind]
 const others = namespaced.filter(({ kind }) => !holders.includes(kind))
-const patience = { timeoutMilliseconds: 300_000, everyMilliseconds: 500 }
+const patience = { timeoutMilliseconds: limits.minutes, everyMilliseconds: 500 }
 /** A token of GitHub lives for an hour. */
 const tokensDeadMilliseconds = 61 * 60_000
 

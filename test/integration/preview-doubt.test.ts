@@ -8,9 +8,8 @@ import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import type { Fetch } from '../../src/github/index.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { patience } from '../fixtures/application-fixture.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { objectsOf, type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
 import { image } from '../fixtures/remote-sync-fixture.ts'
@@ -122,7 +121,7 @@ describe('what runs stays', () => {
     }
     await fixture.wakePipeline()
     await fixture.rows({ [fixture.number]: 'LeftOut' })
-    await waitUntil('all is gone', async () => (await fixture.existing()).length === 0 || undefined, patience)
+    await waitUntil('all is gone', async () => (await fixture.existing()).length === 0)
   }, 240_000)
 
   test('while the App is suspended, and follows again afterwards; what was closed meanwhile goes', async () => {
@@ -158,17 +157,13 @@ describe('what runs stays', () => {
       const commit = await push('dave', 'acme/shop', 'feature', `commit ${index}`)
       const armed = github.context.faults.arm(fault, null)
       await fixture.wakePipeline()
-      await waitUntil(
-        `${reason} after ${JSON.stringify(fault)}`,
-        async () => {
-          const [pipeline, sync] = [await client.get(appPipeline, { namespace, name: 'shop' }), await client.get(remoteSync, key)]
-          const listed = findCondition(pipeline?.status?.conditions, 'Listed')
-          const ready = findCondition(sync?.status?.conditions, 'Ready')
-          if (listed?.reason === reason || ready?.reason === reason) return true
-          throw new Error(`${listed?.reason}: ${listed?.message}; ${ready?.reason}: ${ready?.message}`)
-        },
-        patience,
-      )
+      await waitUntil(`${reason} after ${JSON.stringify(fault)}`, async () => {
+        const [pipeline, sync] = [await client.get(appPipeline, { namespace, name: 'shop' }), await client.get(remoteSync, key)]
+        const listed = findCondition(pipeline?.status?.conditions, 'Listed')
+        const ready = findCondition(sync?.status?.conditions, 'Ready')
+        if (listed?.reason === reason || ready?.reason === reason) return true
+        throw new Error(`${listed?.reason}: ${listed?.message}; ${ready?.reason}: ${ready?.message}`)
+      })
       expect(await fixture.existing()).toEqual(objectsOf(number))
       expect((await client.get(remoteSync, key))?.status?.image).toBe(image(index + 1))
       github.context.faults.disarm(armed)

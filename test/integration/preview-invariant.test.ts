@@ -16,8 +16,9 @@ import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { labels } from '../../src/api/names.ts'
 import type { KubeObject, ResourceType } from '../../src/api/resource.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { isLong } from '../fixtures/form.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '../fixtures/preview-platform.ts'
 import { tokenLedger } from '../sweep/assertions/tokens.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
@@ -25,7 +26,7 @@ import type { Fixture } from '../sweep/environment/fixture.ts'
 const pullRequests = isLong ? 40 : 10
 const steps = isLong ? 300 : 30
 /** Several resyncs on a busy machine. */
-const patience = { timeoutMilliseconds: 240_000, everyMilliseconds: 500 }
+const patience = { timeoutMilliseconds: limits.build, everyMilliseconds: 500 }
 /** An approval without a pull request is kept for ten minutes. */
 const laterMilliseconds = 11 * 60_000
 

@@ -15,9 +15,8 @@ import { application } from '../../src/api/apps/application.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { patience } from '../fixtures/application-fixture.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { objectsOf, type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
 
@@ -90,7 +89,7 @@ describe('a pull request', () => {
     await push('dave', 'acme/shop', 'main', 'meanwhile')
     fixture.writes.length = 0
     await fixture.wakePipeline()
-    await waitUntil('it was looked at', async () => fixture.writes.includes('status AppPipeline shop') || undefined, patience)
+    await waitUntil('it was looked at', async () => fixture.writes.includes('status AppPipeline shop'))
     await fixture.rows({ [number]: 'Running' })
     expect((await builtCommits(fixture)).sort()).toEqual([first, forced].sort())
 
@@ -214,7 +213,7 @@ describe('the fork of a pull request', () => {
     await fixture.wakePipeline()
     const { status } = await fixture.rows({ [number]: 'LeftOut' })
     expect(status?.previews?.[0]?.reason).toBe('ForkDeleted')
-    await waitUntil('all is gone', async () => (await fixture.existing()).length === 0 || undefined, patience)
+    await waitUntil('all is gone', async () => (await fixture.existing()).length === 0)
   })
 
   test('has a commit that another pull request got approved: it waits all the same, and so does a second one with it', async () => {
@@ -279,14 +278,10 @@ describe('hostile names', () => {
     await fixture.wakePipeline()
     const states = Object.fromEntries([...numbers.keys()].map(number => [number, 'Waiting']))
     // A row names its Application once the controller's cache shows it.
-    const waiting = await waitUntil(
-      'every row names an Application',
-      async () => {
-        const found = await fixture.rows(states)
-        return found.status?.previews?.every(({ application: name }) => name !== undefined) ? found : undefined
-      },
-      patience,
-    )
+    const waiting = await waitUntil('every row names an Application', async () => {
+      const found = await fixture.rows(states)
+      return found.status?.previews?.every(({ application: name }) => name !== undefined) ? found : undefined
+    })
     expect(await fixture.existing()).toEqual(objectsOf(...numbers.keys()))
     for (const [number, name] of numbers) {
       const app = await client.get(application, { namespace, name: `shop-pr-${number}` })

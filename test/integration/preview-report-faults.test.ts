@@ -3,9 +3,9 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import type { Fault } from '../../dev/github/faults/kinds.ts'
-import { patience } from '../fixtures/application-fixture.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type QuickGitHub, startQuickGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
 
 let quick: QuickGitHub
@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 
 const url = 'https://pr-1-shop.example.test'
-const longPatience = { ...patience, timeoutMilliseconds: 90_000 }
+const patience = { timeoutMilliseconds: limits.rollout }
 const comments = () => github.context.state.comments.filter(one => one.repositoryId === shop)
 const statesOf = (sha: string) => github.context.state.statuses.filter(one => one.sha === sha).map(one => one.state)
 const deployments = () => github.context.state.deployments.filter(one => one.repositoryId === shop)
@@ -38,7 +38,7 @@ async function showsRunning(head: string): Promise<void> {
       if (isShown && deployed === 'success') return true
       throw new Error(`${comments()[0]?.body} ${statesOf(head)} ${deployed}`)
     },
-    longPatience,
+    patience,
   )
   expect([comments().length, deployments().length]).toEqual([1, 1])
 }
@@ -98,8 +98,8 @@ test('a deployment that a person deleted comes back with the next state, and wha
   await fixture.report([{ ...row, state: 'Failed', reason: 'ApplicationNotReady', message: 'it crashed' }])
   await waitUntil(
     'another deployment says failure',
-    async () => deployments().some(({ id }) => id !== deleted?.id && lastStateOf(id) === 'failure') || undefined,
-    longPatience,
+    async () => deployments().some(({ id }) => id !== deleted?.id && lastStateOf(id) === 'failure'),
+    patience,
   )
   expect(deployments()).toHaveLength(1)
   // Its commit status was written once for each state.
@@ -144,8 +144,8 @@ test('an environment that a person deleted with its deployments comes back with 
   await fixture.report([{ ...row, state: 'Failed', reason: 'ApplicationNotReady', message: 'it crashed' }])
   await waitUntil(
     'another deployment says failure',
-    async () => deployments().some(({ id }) => id !== former?.id && lastStateOf(id) === 'failure') || undefined,
-    longPatience,
+    async () => deployments().some(({ id }) => id !== former?.id && lastStateOf(id) === 'failure'),
+    patience,
   )
   expect(environments()).toEqual(['preview/shop'])
   expect(deployments()).toHaveLength(1)

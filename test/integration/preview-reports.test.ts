@@ -5,9 +5,9 @@ import { createComment, deleteComment } from '../../dev/github/actions/pull-requ
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import { repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
 import { secrets } from '../../src/api/builtin/index.ts'
-import { patience } from '../fixtures/application-fixture.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type QuickGitHub, startQuickGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { brokerUrl } from '../fixtures/remote-sync-objects.ts'
 import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
 
@@ -33,7 +33,7 @@ function participant(login: string) {
 }
 
 function shows(what: string, found: () => boolean): Promise<true> {
-  return waitUntil(what, async () => found() || undefined, patience)
+  return waitUntil(what, async () => found() || undefined)
 }
 
 test('one comment, a deployment and a status follow a preview from its build to its end', async () => {
@@ -211,7 +211,7 @@ test('GitHub limits the writes of the installation: nothing is sent until it all
   await waitUntil(
     'the last state stands on GitHub',
     async () => (comments()[0]?.body.includes(': running**') && statesOf(head).at(-1) === 'success') || undefined,
-    { ...patience, timeoutMilliseconds: 200_000 },
+    { timeoutMilliseconds: limits.build },
   )
   expect(comments()).toHaveLength(1)
 }, 240_000)

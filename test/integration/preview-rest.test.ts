@@ -7,10 +7,10 @@ import { previewApproval } from '../../src/api/apps/preview-approval.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { createPreviewApprovalController } from '../../src/controllers/preview-approval/index.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type GitHubRequest, recordGitHubRequests } from '../bench/previews/github-requests.ts'
-import { patience, runPods } from '../fixtures/application-fixture.ts'
+import { runPods } from '../fixtures/application-fixture.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
 import { image, succeeded } from '../fixtures/remote-sync-fixture.ts'
@@ -43,15 +43,11 @@ async function start() {
   const waiting = await open('noah', 'noah:theirs')
   await fixture.approve(`shop-pr-${number}`)
   const merged = (than?: string) =>
-    waitUntil(
-      'another merge commit',
-      async () => {
-        const { commit, pullRequest } = (await client.get(remoteSync, { namespace, name: `shop-pr-${number}` }))?.status ?? {}
-        if (commit !== undefined && commit !== than) return { commit, base: pullRequest?.baseCommit }
-        throw new Error(`${commit} ${JSON.stringify(pullRequest)}`)
-      },
-      patience,
-    )
+    waitUntil('another merge commit', async () => {
+      const { commit, pullRequest } = (await client.get(remoteSync, { namespace, name: `shop-pr-${number}` }))?.status ?? {}
+      if (commit !== undefined && commit !== than) return { commit, base: pullRequest?.baseCommit }
+      throw new Error(`${commit} ${JSON.stringify(pullRequest)}`)
+    })
   const { commit } = await merged()
   await fixture.endBuild(await fixture.buildOf(commit), succeeded(1))
   await runPods(client, namespace, image(1), 1)
@@ -82,15 +78,11 @@ function grewOld(): void {
 }
 
 async function untilAsked(asked: () => readonly string[], path: string, times = 1): Promise<void> {
-  await waitUntil(
-    `${path} ${times} times`,
-    async () => {
-      const found = asked()
-      if (found.filter(one => one.startsWith(`GET ${path} `)).length >= times) return true
-      throw new Error(JSON.stringify(found))
-    },
-    patience,
-  )
+  await waitUntil(`${path} ${times} times`, async () => {
+    const found = asked()
+    if (found.filter(one => one.startsWith(`GET ${path} `)).length >= times) return true
+    throw new Error(JSON.stringify(found))
+  })
 }
 
 /** Once all that happened is an hour old, and each question that this leaves has been asked. */
@@ -119,14 +111,10 @@ test('a waiting fork and a merge commit cost nothing but the list; a push to the
   grewOld()
   const { sha } = pullOf(waiting.number).head
   createComment(actionOf('dave'), waiting.number, `/sekisho approve ${sha}`)
-  const approvals = await waitUntil(
-    'the approval',
-    async () => {
-      const found = await client.list(previewApproval, { namespace })
-      return found.length > 0 ? found : undefined
-    },
-    patience,
-  )
+  const approvals = await waitUntil('the approval', async () => {
+    const found = await client.list(previewApproval, { namespace })
+    return found.length > 0 ? found : undefined
+  })
   expect(approvals.map(({ spec }) => [spec.number, spec.headCommit, spec.via])).toEqual([[waiting.number, sha, 'Comment']])
 }, 240_000)
 

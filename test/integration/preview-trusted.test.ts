@@ -7,11 +7,12 @@ import type { PullRequest } from '../../dev/github/state/repositories.ts'
 import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
 import { previewApproval } from '../../src/api/apps/preview-approval.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '../fixtures/preview-platform.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
 
-const patience = { timeoutMilliseconds: 120_000, everyMilliseconds: 250 }
+const patience = { timeoutMilliseconds: limits.build, everyMilliseconds: 250 }
 
 let fixture: Fixture
 beforeAll(async () => {

@@ -11,7 +11,8 @@ import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { labels, tenantRoles } from '../../src/api/names.ts'
 import { tenantRoleRules } from '../../src/api/tenancy/tenant-roles.ts'
 import { priorityQuota } from '../../src/controllers/tenant/limits.ts'
-import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { testKubeconfig } from '../fixtures/harness.ts'
 import { tenantRoleAttacks } from './tenant-role-attacks.ts'
 import { type Call, container, namespaced, object } from './tenant-role-requests.ts'
 
@@ -118,8 +119,7 @@ beforeAll(async () => {
   }
   await waitUntil(
     'the roles to be in effect',
-    async () => (await send('viewer', { method: 'GET', path: namespaced(tenant, 'configmaps') })).status === 200 || undefined,
-    { timeoutMilliseconds: 20_000 },
+    async () => (await send('viewer', { method: 'GET', path: namespaced(tenant, 'configmaps') })).status === 200,
   )
 })
 
@@ -363,14 +363,10 @@ test('a pod with a priority class is refused by the quota, one without is not', 
   const quota = `${own('resourcequotas')}/tenant-priority`
   const metadata = { name: 'tenant-priority', namespace: tenant }
   await admin.apply(quota, { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: priorityQuota('application') })
-  await waitUntil(
-    'the quota to be counted',
-    async () => {
-      const { status } = (await admin.call('GET', quota)) as { readonly status?: { readonly used?: object } }
-      return status?.used === undefined ? undefined : true
-    },
-    { timeoutMilliseconds: 30_000 },
-  )
+  await waitUntil('the quota to be counted', async () => {
+    const { status } = (await admin.call('GET', quota)) as { readonly status?: { readonly used?: object } }
+    return status?.used !== undefined
+  })
   const classes = '/apis/scheduling.k8s.io/v1/priorityclasses'
   const name = `${tenant}-important`
   await admin.call('POST', classes, {

@@ -1,5 +1,4 @@
 // Every fault of requests, armed through the control API and observed over HTTP.
-
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { setSuspended } from '../actions/install-app.ts'

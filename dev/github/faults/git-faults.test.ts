@@ -1,5 +1,4 @@
 // The faults of git over HTTP, observed with the git client.
-
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'

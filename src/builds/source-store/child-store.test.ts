@@ -1,5 +1,4 @@
 // The process of the source store as a child: it comes back when it ends, and it does not outlive its parent.
-
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'

@@ -1,5 +1,4 @@
 // What one client can occupy of the server that builds of all tenants fetch from, before it has named a source.
-
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'

@@ -1,5 +1,4 @@
 // The keys for values of AppSecrets over years and replicas: the newest is published, and what a former one sealed still opens.
-
 import { expect, test } from 'vitest'
 import { sealerOf } from '../../identity/sealed-values/seal.ts'
 import type { Clock } from '../../lib/clock.ts'

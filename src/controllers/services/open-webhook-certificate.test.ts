@@ -1,6 +1,5 @@
 // The renewal of the admission webhook's certificate: over years by a clock of the test, and under live TLS connections to two replicas. The API server
 // is an object with a Secret and two registrations; certificates and TLS are real.
-
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'

@@ -1,5 +1,4 @@
 // The App's client against a scripted GitHub: keys, clocks, and what is refused before and after a request.
-
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../lib/clock.ts'

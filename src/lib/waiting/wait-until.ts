@@ -7,7 +7,7 @@ import { limits } from './limits.ts'
 export type WaitOptions = {
   /** Granted time, by default `limits.usual`. */
   readonly timeoutMilliseconds?: number
-  /** Longest pause between two looks, by default 50; the first pauses are shorter. */
+  /** Pause between two looks, by default 50; the first are shorter, and those after a look that takes longer are longer. */
   readonly everyMilliseconds?: number
   /** Why waiting is useless, when it is: ends the wait at once. */
   readonly hopeless?: () => Promise<string | undefined>
@@ -23,6 +23,8 @@ export class Hopeless extends Error {
 }
 
 const firstPause = 5
+/** A look that is work, such as a start of kubectl, is followed by a rest as long as itself, at most this. */
+const mostRest = 250
 const mostSeen = 600
 
 /**
@@ -39,13 +41,15 @@ export async function waitUntil<T>(
   const time = grantTime(timeoutMilliseconds, machine)
   for (let pause = Math.min(firstPause, everyMilliseconds); ; pause = Math.min(pause * 2, everyMilliseconds)) {
     const isLast = time.isOver()
+    const began = machine.now()
     const { value, notes, failure } = await look(check)
+    const cost = machine.now() - began
     if (value !== undefined && value !== false) return value
     const reason = await hopeless?.()
     if (reason !== undefined) throw new AppError('unavailable', `gave up waiting for ${what}: ${reason}`)
     if (isLast)
       throw new AppError('unavailable', `${spentText(time, timeoutMilliseconds)}, for ${what}: ${missing(notes, failure)}`)
-    await machine.pause(pause)
+    await machine.pause(Math.max(pause, Math.min(cost, mostRest)))
   }
 }
 

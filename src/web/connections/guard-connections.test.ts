@@ -1,5 +1,4 @@
 // Real servers on loopback: proxies that name their clients, connections that say nothing, and what others notice of them.
-
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'

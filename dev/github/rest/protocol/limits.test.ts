@@ -1,5 +1,4 @@
 // The rate limits, enabled with small numbers, as Octokit's throttling plugin handles them.
-
 import { Octokit } from '@octokit/core'
 import { throttling } from '@octokit/plugin-throttling'
 import { afterEach, describe, expect, test, vi } from 'vitest'

@@ -1,5 +1,4 @@
 // The look-ups of domains: by a real resolver at a DNS server on loopback, and in turns that a test controls.
-
 import { afterEach, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../../../test/fixtures/dns-server.ts'
 import { type Clock, systemClock } from '../../../lib/clock.ts'
