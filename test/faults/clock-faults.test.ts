@@ -1,6 +1,5 @@
 // Fault 8 of the list in fault-page.ts: wrong clocks. GitHub has one clock, we have another; ours is wrong from the start or is changed while
 // tokens are active. Measured: whether GitHub accepts the issued tokens, and that leadership depends only on what each process observed itself.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { leases } from '../../src/api/builtin/index.ts'
 import { loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
