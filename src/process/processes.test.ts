@@ -59,16 +59,12 @@ test.each([
       'SEKISHO_SEALING_KEYS',
     ],
   ],
-])(
-  '%s names what it needs, and asks for nothing that is another’s',
-  async (name, variables) => {
-    const { exited, output } = startProcess(name, { SEKISHO_HEALTH_PORT: '0' })
-    expect(await exited).toBe(1)
-    expect(missing(output())).toEqual(variables)
-    if (name === 'admission') expect(output()).toContain('failed to read the TLS file /etc/sekisho/admission/tls.crt: ENOENT')
-  },
-  60_000,
-)
+])('%s names what it needs, and asks for nothing that is another’s', async (name, variables) => {
+  const { exited, output } = startProcess(name, { SEKISHO_HEALTH_PORT: '0' })
+  expect(await exited).toBe(1)
+  expect(missing(output())).toEqual(variables)
+  if (name === 'admission') expect(output()).toContain('failed to read the TLS file /etc/sekisho/admission/tls.crt: ENOENT')
+})
 
 describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a database', () => {
   let postgres: TestPostgres
@@ -89,7 +85,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a database'
     }
     writeFileSync(kubeconfig, stringify(config))
     return () => rmSync(folder, { recursive: true, force: true })
-  }, 120_000)
+  })
   afterAll(async () => {
     await database?.close()
     await postgres?.stop()
@@ -128,7 +124,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a database'
     expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('{process="broker"}')
     child.kill('SIGTERM')
     expect(await exited).toBe(0)
-  }, 60_000)
+  })
 
   test('the broker does not start as the controllers, and says so without a secret', async () => {
     await database.migrate()
@@ -140,5 +136,5 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a database'
     )
     for (const secret of [rolePasswords.broker?.reveal() ?? '', environment.SEKISHO_SEALING_KEYS, 'secret-of'])
       expect(output()).not.toContain(secret)
-  }, 60_000)
+  })
 })

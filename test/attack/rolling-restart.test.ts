@@ -100,7 +100,7 @@ test('a rolling restart of both replicas refuses no write', async () => {
   expect(codes).toEqual([0, 0, 0])
   expect(written).toBeGreaterThan(500)
   expect(replicas.connections().every(({ opened }) => opened > 0)).toBe(true)
-}, 180_000)
+})
 
 test('the writers notice a replica that does not drain', async () => {
   const stop = startWriters()
@@ -111,4 +111,4 @@ test('the writers notice a replica that does not drain', async () => {
   await replicas.replace((first?.open ?? 0) > (second?.open ?? 0) ? 0 : 1, 'SIGKILL')
   const { failures } = await stop()
   expect(failures.length).toBeGreaterThan(0)
-}, 60_000)
+})

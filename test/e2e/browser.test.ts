@@ -116,7 +116,7 @@ test('gary onboards globex with one repository, sees the tenant become ready and
   await browser.picture('gary-8-tenants')
   await signOut()
   expect(browser.errors).toEqual([])
-}, 120_000)
+})
 
 test('noah, who has no tenant, learns what to do and nothing about acme', async () => {
   const { page } = browser
@@ -136,4 +136,4 @@ test('noah, who has no tenant, learns what to do and nothing about acme', async 
   await browser.picture('noah-4-not-found')
   await page.goto(fixture)
   await signOut()
-}, 60_000)
+})

@@ -138,4 +138,4 @@ test('images with a USER by number, by name, as root and without one run as a us
     await untilReason(platform.admin, `application/${nameOf(stage)}`, 'Available')
     expect({ stage, ...(await answerOf(stage)) }).toEqual({ stage, ...expected[stage] })
   }
-}, 300_000)
+})

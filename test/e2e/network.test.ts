@@ -105,7 +105,7 @@ afterAll(async () => {
   await platform?.admin.request('DELETE', '/api/v1/namespaces/acme/services/e2e-network')
   await tenant?.end()
   await platform?.admin.close()
-}, 120_000)
+})
 
 type Addresses = Readonly<Record<string, string>>
 

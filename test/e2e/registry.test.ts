@@ -20,7 +20,7 @@ afterAll(async () => {
   await platform.admin.request('DELETE', `${path}/${name}`)
   await tenant?.end()
   await platform.admin.close()
-}, 120_000)
+})
 
 test('a pod of another tenant cannot run the image of acme that runs on this node', async () => {
   const image = String((await read(platform.admin, 'application/shop')).status?.['image'])

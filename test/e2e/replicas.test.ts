@@ -156,25 +156,21 @@ async function handledWebhooks(): Promise<readonly string[]> {
 }
 
 describe('the production form under load', () => {
-  test.each(components)(
-    'restarts the Deployment of the %s',
-    async component => {
-      await underLoad(async () => {
-        const restarted = await platform.asAdministrator([
-          'rollout',
-          'restart',
-          `deployment/sekisho-${component}`,
-          '-n',
-          platformNamespace,
-        ])
-        expect(restarted).toMatchObject({ code: 0 })
-        disturbed()
-        await rollout(component)
-        disturbed()
-      })
-    },
-    700_000,
-  )
+  test.each(components)('restarts the Deployment of the %s', async component => {
+    await underLoad(async () => {
+      const restarted = await platform.asAdministrator([
+        'rollout',
+        'restart',
+        `deployment/sekisho-${component}`,
+        '-n',
+        platformNamespace,
+      ])
+      expect(restarted).toMatchObject({ code: 0 })
+      disturbed()
+      await rollout(component)
+      disturbed()
+    })
+  })
 
   test.each(['broker', 'controllers'] as const)(
     'loses the leader of the %s, and the next one leads within 17 s',
@@ -197,7 +193,6 @@ describe('the production form under load', () => {
         await rollout(component)
       })
     },
-    700_000,
   )
 
   test('loses a pod of admission', async () => {
@@ -207,7 +202,7 @@ describe('the production form under load', () => {
       await kill(pod?.name ?? '')
       await rollout('admission')
     })
-  }, 700_000)
+  })
 
   test('is drained pod by pod, as its budgets allow', async () => {
     await underLoad(async () => {
@@ -219,7 +214,7 @@ describe('the production form under load', () => {
         }
       }
     })
-  }, 900_000)
+  })
 
   test('has two replicas of each part afterwards', async () => {
     for (const name of deploymentsOf.production) {

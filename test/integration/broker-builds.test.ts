@@ -224,4 +224,4 @@ test('in a real browser the page of a build refreshes by itself, shows text as t
   } finally {
     await browser.close()
   }
-}, 120_000)
+})

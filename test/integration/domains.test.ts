@@ -19,7 +19,7 @@ import { done } from '../../src/kube/controller/controller.ts'
 import { createManager } from '../../src/kube/manager.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { silentLog as log } from '../../src/lib/testing/silent-log.ts'
-import { limits } from '../../src/lib/waiting/limits.ts'
+import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { chartOf, type Fixture, otherRegistry, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { type DnsServer, startDnsServer } from '../fixtures/dns-server.ts'
@@ -231,7 +231,9 @@ test('a platform admin’s approval needs no record, stays without an Applicatio
   expect(claim.metadata.deletionTimestamp).toBeUndefined()
 })
 
-test('a domain that an admin gives to another tenant is not served any more for the first', async () => {
+test('a domain that an admin gives to another tenant is not served any more for the first', {
+  timeout: timeLimit(240_000),
+}, async () => {
   const [globex, acme] = [await side(), await side()]
   const host = newHost()
   releaseLater(acme, host)
@@ -262,7 +264,7 @@ test('a domain that an admin gives to another tenant is not served any more for 
     'the Ingress is gone',
     async () => (await acme.client.get(ingresses, { namespace: acme.namespace, name: 'shop' })) === undefined,
   )
-}, 240_000)
+})
 
 test('hosts of the platform and of Ingresses that no Application made are refused, and free again without them', async () => {
   const acme = await side()

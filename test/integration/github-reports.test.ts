@@ -123,4 +123,4 @@ test('a branch: pending and in progress while it builds, success with the URL wh
   await waitUntil('the RemoteSync is gone', async () => (await client.get(remoteSync, { namespace, name: 'shop' })) === undefined)
   expect(ofApp().map(({ id }) => statesOf(id).at(-1))).toEqual(['inactive', 'inactive'])
   expect(await client.get(githubReport, { namespace, name: 'remotesync-shop' })).toBeUndefined()
-}, 120_000)
+})

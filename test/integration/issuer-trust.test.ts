@@ -88,7 +88,7 @@ describe.runIf(settings.givenTestKubeconfig === undefined)('the API server', () 
     const certificateAuthority = await startIssuer()
     await writeFile(file, authenticationConfiguration({ url: issuerUrl, audience: 'kubernetes', certificateAuthority }))
     await waitUntil('the API server trusts the issuer', () => userOf({ sub }), { timeoutMilliseconds: limits.build })
-  }, 120_000)
+  })
 
   afterAll(async () => {
     if (former !== '') await writeFile(file, former)

@@ -108,4 +108,4 @@ test('GitHub cuts its answer about the person who spoke, or what the person may 
 test('GitHub does not answer in time when asked what the person may do: nothing is approved until it does', async () => {
   const path = `${repository}/collaborators/dave/permission`
   await holds({ kind: 'slow-answer', method: 'GET', path, milliseconds: 20_000 }, comment)
-}, 120_000)
+})

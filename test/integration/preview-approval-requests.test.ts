@@ -19,7 +19,7 @@ beforeAll(async () => {
   fixture = await startPreviewFixture()
   requests = recordGitHubRequests(fixture.environment.github.apiUrl)
   for (let index = 0; index < forks; index += 1) pulls.push(await fixture.openFork(`idea-${index}`))
-}, 240_000)
+})
 afterAll(async () => {
   requests?.close()
   await fixture?.stop()
@@ -76,4 +76,4 @@ test('a push, a new pull request and a comment ask about no fork but the one tha
     ...Array.from({ length: 3 }, () => second.number),
     ...Array.from({ length: 3 }, () => third.number),
   ])
-}, 120_000)
+})

@@ -10,7 +10,7 @@ import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { kinds } from '../../src/api/registry.ts'
 import type { KubeObject } from '../../src/api/resource.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
-import { limits } from '../../src/lib/waiting/limits.ts'
+import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { isLong } from '../fixtures/form.ts'
 import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '../fixtures/preview-platform.ts'
@@ -78,7 +78,9 @@ async function uidsOf({ environment }: PreviewPlatform): Promise<readonly string
   return found.map(namespace => namespace?.metadata.uid ?? expect.fail('no namespace'))
 }
 
-test('with its Tenant, when the grant of the AppPipeline was deleted before: no object and no token is left', async () => {
+test('with its Tenant, when the grant of the AppPipeline was deleted before: no object and no token is left', {
+  timeout: timeLimit(900_000),
+}, async () => {
   const platform = await withPreviews()
   const { environment } = platform
   const { kube } = environment.fixture
@@ -92,9 +94,11 @@ test('with its Tenant, when the grant of the AppPipeline was deleted before: no 
     patience,
   )
   expect(await tokenLedger(environment)).toMatchObject({ registered: [], leaked: 0, open: [], gaps: [] })
-}, 900_000)
+})
 
-test('alone, while GitHub does not answer: only the grants and the Installation wait, no longer than the tokens under them live', async () => {
+test('alone, while GitHub does not answer: only the grants and the Installation wait, no longer than the tokens under them live', {
+  timeout: timeLimit(900_000),
+}, async () => {
   // No Job can be made in a namespace that is being deleted: the hooks are not waited for.
   const platform = await withPreviews({ hooks: { deleted: { command: ['drop'], timeoutSeconds: 3600 } } })
   const { environment } = platform
@@ -115,4 +119,4 @@ test('alone, while GitHub does not answer: only the grants and the Installation 
   )
   await platform.restart(tokensDeadMilliseconds)
   await gone(platform, [uid])
-}, 900_000)
+})

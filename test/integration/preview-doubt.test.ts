@@ -8,6 +8,7 @@ import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import type { Fetch } from '../../src/github/index.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
+import { timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { objectsOf, type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
@@ -78,7 +79,7 @@ async function holds(
 }
 
 describe('what runs stays', () => {
-  test('whatever happens to the list', async () => {
+  test('whatever happens to the list', { timeout: timeLimit(240_000) }, async () => {
     const fixture = await running()
     for (const [fault, reason] of [
       ...faults(pulls),
@@ -104,9 +105,11 @@ describe('what runs stays', () => {
       await fixture.listed('Listed')
     }
     await fixture.rows({ [fixture.number]: 'Running' })
-  }, 240_000)
+  })
 
-  test('whatever happens to the question about the pull request itself, and goes with its answer', async () => {
+  test('whatever happens to the question about the pull request itself, and goes with its answer', {
+    timeout: timeLimit(240_000),
+  }, async () => {
     const fixture = await running()
     await setDraft(actionOf('dave'), pullOf(fixture.number), true)
     const one = `${pulls}/${fixture.number}`
@@ -122,7 +125,7 @@ describe('what runs stays', () => {
     await fixture.wakePipeline()
     await fixture.rows({ [fixture.number]: 'LeftOut' })
     await waitUntil('all is gone', async () => (await fixture.existing()).length === 0)
-  }, 240_000)
+  })
 
   test('while the App is suspended, and follows again afterwards; what was closed meanwhile goes', async () => {
     const fixture = await running()
@@ -141,7 +144,9 @@ describe('what runs stays', () => {
     expect(await fixture.existing()).toEqual([])
   })
 
-  test('while the new commit cannot be looked at or fetched; it is built when it can', async () => {
+  test('while the new commit cannot be looked at or fetched; it is built when it can', {
+    timeout: timeLimit(240_000),
+  }, async () => {
     const fixture = await running()
     const { client, namespace, number } = fixture
     const key = { namespace, name: `shop-pr-${number}` }
@@ -169,5 +174,5 @@ describe('what runs stays', () => {
       github.context.faults.disarm(armed)
       await fixture.build(number, commit, index + 2)
     }
-  }, 240_000)
+  })
 })

@@ -70,7 +70,7 @@ describe('a preview begins and ends with the hooks of its AppPipeline', () => {
       expect(metadata.labels).not.toHaveProperty([labels.isolated])
       expect(JSON.stringify(spec)).toContain('"name":"MODE","value":"preview"')
     }
-  }, 120_000)
+  })
 
   test('which are as isolated as the preview, when it is that of a fork', async () => {
     const fixture = await start({ forks: 'Approved' })
@@ -90,5 +90,5 @@ describe('a preview begins and ends with the hooks of its AppPipeline', () => {
       expect(spec).toMatchObject({ serviceAccountName: isolatedServiceAccount })
       expect(JSON.stringify(spec)).not.toContain('MODE')
     }
-  }, 120_000)
+  })
 })

@@ -16,7 +16,7 @@ import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { labels } from '../../src/api/names.ts'
 import type { KubeObject, ResourceType } from '../../src/api/resource.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
-import { limits } from '../../src/lib/waiting/limits.ts'
+import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { isLong } from '../fixtures/form.ts'
 import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '../fixtures/preview-platform.ts'
@@ -210,6 +210,7 @@ test.each([
   ['never come', true],
 ])(
   'previews are exactly the open pull requests that pass the policy when webhooks %s, and nothing of them is left',
+  { timeout: timeLimit(1_200_000) },
   async (_what, allAreLost) => {
     const platform = await startPreviewPlatform(fixture)
     onTestFinished(() => platform.stop())
@@ -243,5 +244,4 @@ test.each([
     expect(await list(application)).toEqual([])
     expect(await tokenLedger(environment)).toMatchObject({ registered: [], leaked: 0, open: [], gaps: [] })
   },
-  1_200_000,
 )

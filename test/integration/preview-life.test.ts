@@ -76,7 +76,7 @@ describe('a pull request', () => {
       expect(await fixture.existing(), reason).toEqual([])
       await include()
     }
-  }, 120_000)
+  })
 
   test('follows a force-push, a rebase and a way back; a push to the base branch changes nothing', async () => {
     const fixture = await start()
@@ -103,7 +103,7 @@ describe('a pull request', () => {
     expect(await builtCommits(fixture)).not.toContain(superseded.spec.source.git?.revision)
     const app = await fixture.client.get(application, { namespace: fixture.namespace, name: `shop-pr-${number}` })
     expect(app?.spec.commit).toBe(last)
-  }, 120_000)
+  })
 })
 
 describe('its repository', () => {
@@ -126,7 +126,7 @@ describe('its repository', () => {
     await fixture.rows({ [number]: 'Running' })
     await fixture.listed('Listed')
     expect(await fixture.existing()).toEqual(objectsOf(number))
-  }, 120_000)
+  })
 
   /** The App on globex, whose owner olivia is, too: the installation of another tenant. */
   function globexWithApp() {
@@ -145,29 +145,25 @@ describe('its repository', () => {
   test.each([
     ['an account without the App', () => ({ account: person('olivia'), installation: undefined })],
     ['an organisation of another tenant that has the App', globexWithApp],
-  ])(
-    'is transferred to %s: the preview stays, nothing new is built, and the status says why',
-    async (_what, receiver) => {
-      const fixture = await start()
-      const { number, commit } = await opened(fixture)
-      await fixture.build(number, commit, 1)
-      const { account, installation } = receiver()
-      transferRepository(actionOf('olivia'), { newOwner: account, newName: undefined, teamIds: [] })
-      const later = await push('olivia', `${account.login}/shop`, 'feature', 'after the transfer')
-      await fixture.wakePipeline()
-      await fixture.listed('WaitingForGrant')
-      await fixture.wake(`shop-pr-${number}`)
-      await fixture.rows({ [number]: 'Waiting' })
-      expect(await fixture.existing()).toEqual(objectsOf(number))
-      expect(await builtCommits(fixture)).not.toContain(later)
-      // The grant is for the installation of the account that had the repository, whoever has it now.
-      const tokens = Object.values(github.context.state.credentials.accessTokens)
-      expect(tokens.filter(token => token.kind === 'installation' && token.installationId === installation)).toEqual([])
-      const app = await fixture.client.get(application, { namespace: fixture.namespace, name: `shop-pr-${number}` })
-      expect(app?.status?.commit).toBe(commit)
-    },
-    120_000,
-  )
+  ])('is transferred to %s: the preview stays, nothing new is built, and the status says why', async (_what, receiver) => {
+    const fixture = await start()
+    const { number, commit } = await opened(fixture)
+    await fixture.build(number, commit, 1)
+    const { account, installation } = receiver()
+    transferRepository(actionOf('olivia'), { newOwner: account, newName: undefined, teamIds: [] })
+    const later = await push('olivia', `${account.login}/shop`, 'feature', 'after the transfer')
+    await fixture.wakePipeline()
+    await fixture.listed('WaitingForGrant')
+    await fixture.wake(`shop-pr-${number}`)
+    await fixture.rows({ [number]: 'Waiting' })
+    expect(await fixture.existing()).toEqual(objectsOf(number))
+    expect(await builtCommits(fixture)).not.toContain(later)
+    // The grant is for the installation of the account that had the repository, whoever has it now.
+    const tokens = Object.values(github.context.state.credentials.accessTokens)
+    expect(tokens.filter(token => token.kind === 'installation' && token.installationId === installation)).toEqual([])
+    const app = await fixture.client.get(application, { namespace: fixture.namespace, name: `shop-pr-${number}` })
+    expect(app?.status?.commit).toBe(commit)
+  })
 
   test('is deleted and made again: a pull request of the same number is another one, and its commit never runs', async () => {
     const fixture = await start()
@@ -194,7 +190,7 @@ describe('its repository', () => {
     expect(await fixture.existing()).toEqual(objectsOf(number))
     const app = await fixture.client.get(application, { namespace: fixture.namespace, name: `shop-pr-${number}` })
     expect(app?.status?.commit).toBe(commit)
-  }, 120_000)
+  })
 })
 
 describe('the fork of a pull request', () => {
@@ -295,7 +291,7 @@ describe('hostile names', () => {
     const { previews, ...status } = waiting.status ?? {}
     expect(JSON.stringify([status, previews?.map(row => ({ ...row, url: '' }))])).not.toMatch(/reboot|🚀|\u202e|\u009b|yyyy/)
     expect(new Set(previews?.map(({ application: name }) => name)).size).toBe(names.length)
-  }, 120_000)
+  })
 
   test('of base branches end up in no host and no command; the conflict is reported', async () => {
     const fixture = await start({

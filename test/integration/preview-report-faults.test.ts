@@ -50,21 +50,17 @@ test.each<[string, (path: string) => Fault]>([
   ['limits', path => ({ kind: 'rate-limited', method: 'POST', path, limit: 'secondary', retryAfter: 1 })],
   ['resets the connection', path => ({ kind: 'reset', method: 'POST', path, when: 'before' })],
   ['has written it and does not say so', path => ({ kind: 'reset', method: 'POST', path, when: 'after' })],
-])(
-  'GitHub %s at each first write: everything is there in the end, and nothing twice',
-  async (_what, faultAt) => {
-    const fixture = await startReportFixture(quick)
-    const { number, head } = await fixture.open('feature')
-    for (const place of places) github.context.faults.arm(faultAt(place), 1)
-    const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
-    await fixture.report([{ ...row, state: 'Running', url }])
-    await showsRunning(head)
-    await fixture.reported(number)
-    expect(github.context.faults.list().filter(({ remaining }) => remaining !== 0)).toEqual([])
-    expect(statesOf(head)).toEqual(['success'])
-  },
-  150_000,
-)
+])('GitHub %s at each first write: everything is there in the end, and nothing twice', async (_what, faultAt) => {
+  const fixture = await startReportFixture(quick)
+  const { number, head } = await fixture.open('feature')
+  for (const place of places) github.context.faults.arm(faultAt(place), 1)
+  const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
+  await fixture.report([{ ...row, state: 'Running', url }])
+  await showsRunning(head)
+  await fixture.reported(number)
+  expect(github.context.faults.list().filter(({ remaining }) => remaining !== 0)).toEqual([])
+  expect(statesOf(head)).toEqual(['success'])
+})
 
 test.each([403, 404, 422])(
   'GitHub refuses (%s): it says so, keeps nothing from the rest, and the next state is written',
@@ -81,7 +77,6 @@ test.each([403, 404, 422])(
     await fixture.report([{ ...row, state: 'Running', url }])
     await showsRunning(head)
   },
-  120_000,
 )
 
 test('a deployment that a person deleted comes back with the next state, and what it was is not written to', async () => {
@@ -107,7 +102,7 @@ test('a deployment that a person deleted comes back with the next state, and wha
   await fixture.report([])
   await fixture.ended(number)
   expect(lastStateOf(deployments()[0]?.id ?? 0)).toBe('inactive')
-}, 150_000)
+})
 
 /** What a person with the right to administer the repository does by GitHub's API. */
 async function administer(method: string, path: string, body?: object): Promise<number> {
@@ -149,7 +144,7 @@ test('an environment that a person deleted with its deployments comes back with 
   )
   expect(environments()).toEqual(['preview/shop'])
   expect(deployments()).toHaveLength(1)
-}, 120_000)
+})
 
 test('a deployment that a person deleted does not come back for the end of its preview', async () => {
   const fixture = await startReportFixture(quick)
@@ -162,7 +157,7 @@ test('a deployment that a person deleted does not come back for the end of its p
   await fixture.ended(number)
   expect([environments(), deployments()]).toEqual([[], []])
   expect(comments()[0]?.body).toContain('destroyed')
-}, 120_000)
+})
 
 test('an archived repository takes no answer: the report says so, and its end does not wait', async () => {
   const fixture = await startReportFixture(quick)
@@ -177,4 +172,4 @@ test('an archived repository takes no answer: the report says so, and its end do
   await fixture.reported(number, 'Refused')
   await fixture.report([])
   await fixture.ended(number)
-}, 150_000)
+})

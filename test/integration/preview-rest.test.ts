@@ -7,6 +7,7 @@ import { previewApproval } from '../../src/api/apps/preview-approval.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { createPreviewApprovalController } from '../../src/controllers/preview-approval/index.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
+import { timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type GitHubRequest, recordGitHubRequests } from '../bench/previews/github-requests.ts'
 import { runPods } from '../fixtures/application-fixture.ts'
@@ -99,7 +100,9 @@ async function asksOnlyTheList({ waiting, asked }: Awaited<ReturnType<typeof sta
   expect(asked(rest).filter(one => one !== `GET ${list} 304`)).toEqual([])
 }
 
-test('a waiting fork and a merge commit cost nothing but the list; a push to the base and an approval are found without webhooks', async () => {
+test('a waiting fork and a merge commit cost nothing but the list; a push to the base and an approval are found without webhooks', {
+  timeout: timeLimit(240_000),
+}, async () => {
   const fixture = await start()
   const { client, namespace, waiting, commit } = fixture
   await asksOnlyTheList(fixture)
@@ -116,9 +119,11 @@ test('a waiting fork and a merge commit cost nothing but the list; a push to the
     return found.length > 0 ? found : undefined
   })
   expect(approvals.map(({ spec }) => [spec.number, spec.headCommit, spec.via])).toEqual([[waiting.number, sha, 'Comment']])
-}, 240_000)
+})
 
-test('a conflict costs nothing but the list; a push to the base branch that ends it is found without webhooks', async () => {
+test('a conflict costs nothing but the list; a push to the base branch that ends it is found without webhooks', {
+  timeout: timeLimit(240_000),
+}, async () => {
   const fixture = await start()
   const { client, namespace, number, waiting, commit, asked } = fixture
   const becomes = (state: string) => fixture.rows({ [number]: state, [waiting.number]: 'WaitingForApproval' })
@@ -134,4 +139,4 @@ test('a conflict costs nothing but the list; a push to the base branch that ends
 
   const base = await push('dave', 'acme/shop', 'main', 'one')
   expect(await fixture.merged(commit)).toMatchObject({ base })
-}, 240_000)
+})

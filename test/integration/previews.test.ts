@@ -184,7 +184,7 @@ describe('a preview', () => {
     await fixture.wakePipeline()
     await fixture.approve(`shop-pr-${number}`)
     await fixture.build(number, next, 2)
-  }, 120_000)
+  })
 
   test('never takes over an object that is not of its AppPipeline, and says so', async () => {
     const fixture = await start()

@@ -167,7 +167,6 @@ describe('the merge commit', () => {
         merges.push(await mergeBuilt(fixture, [base, next]))
       }
     },
-    120_000,
   )
 
   test('does not exist while they conflict: what runs goes on, and resolving the conflict builds', async () => {
@@ -421,7 +420,7 @@ describe('promotion', () => {
       promoted: { commit: merged, from: head },
     })
     expect(await builtCommits(fixture)).not.toContain(merged)
-  }, 120_000)
+  })
 
   test('a merge whose files GitHub denies to know is built, and stays so when GitHub knows them again', async () => {
     const { fixture, pull } = await previewed()

@@ -51,7 +51,7 @@ beforeAll(async () => {
   browser = await openChromium(folder, 'reader')
   page = browser.page
   await page.clock.install()
-}, 120_000)
+})
 afterAll(async () => {
   await browser?.close()
   await server?.close()

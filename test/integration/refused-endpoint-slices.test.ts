@@ -43,9 +43,7 @@ async function namespaceWithPods() {
   }
 }
 
-test('a slice that a quota refuses keeps the address of a deleted pod in another slice of its Service', {
-  timeout: 180_000,
-}, async () => {
+test('a slice that a quota refuses keeps the address of a deleted pod in another slice of its Service', async () => {
   const { make, addresses, refusals, quotaIsCounted, runPod, deletePod } = await namespaceWithPods()
   await make('resourcequotas', {
     kind: 'ResourceQuota',

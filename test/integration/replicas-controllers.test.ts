@@ -40,7 +40,7 @@ beforeAll(async () => {
   const location = { url: postgres.url('postgres') }
   environment = await startDeskEnvironment(location)
   stores = [environment.store, await openTestStore(location)]
-}, 120_000)
+})
 afterAll(async () => {
   await stores?.[1].close()
   await environment?.stop()

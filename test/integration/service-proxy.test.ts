@@ -23,7 +23,7 @@ import { createManager } from '../../src/kube/manager.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
-import { limits } from '../../src/lib/waiting/limits.ts'
+import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { impersonation } from '../attack/impersonation.ts'
 import { withFixture } from '../fixtures/application-fixture.ts'
@@ -194,9 +194,7 @@ function same(seen: readonly unknown[], wanted: readonly unknown[]): true {
   return true
 }
 
-test('the Services beyond the bound are taken away from kube-proxy, those of Applications last, and come back', {
-  timeout: 180_000,
-}, async () => {
+test('the Services beyond the bound are taken away from kube-proxy, those of Applications last, and come back', async () => {
   const { client, controllersClient, namespace, serve, unserved, uncountedOnes, unservedSlices } = await tenantWithPods(100)
   const first = await running(controllersClient)
   // Each has 400 pairs: ten of them are 4,000.
@@ -240,7 +238,7 @@ test('the Services beyond the bound are taken away from kube-proxy, those of App
 })
 
 test('a new Service is served when it is counted, and no burst shows kube-proxy more than the bound', {
-  timeout: 240_000,
+  timeout: timeLimit(240_000),
 }, async () => {
   // More than one slice can have.
   const { client, controllersClient, namespace, serve, unserved, uncountedOnes } = await tenantWithPods(120)

@@ -29,7 +29,7 @@ beforeAll(async () => {
     },
     { everyMilliseconds: 500 },
   )
-}, 180_000)
+})
 afterAll(async () => {
   await fixture?.stop()
   await rm(folder, { recursive: true, force: true })
@@ -173,7 +173,7 @@ test('while GitHub does not say who is a member, nothing of the namespace is sho
   }
   const back = async () => headings(await open('dave')).includes('Applications') || undefined
   await waitUntil('GitHub is asked again', back, { timeoutMilliseconds: limits.rollout, everyMilliseconds: 1000 })
-}, 180_000)
+})
 
 async function signedIn(person: string, scripts: boolean): Promise<Chromium> {
   const browser = await openChromium(join(folder, 'browser'), `${person}-${scripts ? 'with' : 'without'}`, { scripts })
@@ -234,7 +234,7 @@ describe('in a real browser', () => {
     } finally {
       await browser.close()
     }
-  }, 120_000)
+  })
 
   test('what has changed while the page could not be updated is announced with the recovery', async () => {
     const browser = await signedIn('dave', true)
@@ -262,7 +262,7 @@ describe('in a real browser', () => {
     } finally {
       await browser.close()
     }
-  }, 120_000)
+  })
 
   test('a page that somebody may not see any more is gone from the screen', async () => {
     const rules = [{ apiGroups: ['apps.sekisho.dev'], resources: ['applications'], verbs: ['list'] }]
@@ -278,7 +278,7 @@ describe('in a real browser', () => {
       await browser.close()
       await fixture.report('web', 'Available')
     }
-  }, 120_000)
+  })
 
   test('on a phone nothing has to be scrolled sideways, and assistive technology finds tables and names', async () => {
     await fixture.report('web', 'Crashing', 'w'.repeat(400))
@@ -303,7 +303,7 @@ describe('in a real browser', () => {
       await browser.close()
       await fixture.report('web', 'Available')
     }
-  }, 120_000)
+  })
 
   test('without scripts everything is there, reloads while something changes, and a fork can be approved', async () => {
     await fixture.report('web', 'RollingOut', 'New pods are starting')
@@ -328,5 +328,5 @@ describe('in a real browser', () => {
     } finally {
       await browser.close()
     }
-  }, 120_000)
+  })
 })

@@ -19,7 +19,7 @@ const fieldManager = 'test'
 let environment: DeskEnvironment
 beforeAll(async () => {
   environment = await startDeskEnvironment()
-}, 120_000)
+})
 afterAll(() => environment?.stop())
 
 /** A tenant whose controllers keep the record of ranges in a namespace of its own, which the test fills as it likes. */

@@ -21,7 +21,7 @@ import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTen
 let environment: DeskEnvironment
 beforeAll(async () => {
   environment = await startDeskEnvironment()
-}, 120_000)
+})
 afterAll(() => environment?.stop())
 
 /** A tenant with its namespaces and a ready Installation. */
@@ -156,7 +156,7 @@ describe('Tenant', () => {
     )
     const gone = async () => (await client.get(namespaces, { name: namespace })) === undefined || undefined
     await waitUntil('the namespace is gone', gone, { timeoutMilliseconds: limits.rollout })
-  }, 150_000)
+  })
 
   test('deletes a network policy of an earlier version, which would keep open what it allowed, and recreates a deleted one', async () => {
     const fixture = await readyTenant()

@@ -9,6 +9,7 @@ import { type LogServer, startLogServer } from '../../../test/fixtures/log-serve
 import { systemClock } from '../../lib/clock.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
+import { timeLimit } from '../../lib/waiting/limits.ts'
 import type { BuildRecord } from '../../store/builds/build-record.ts'
 import type { LoggedBuild } from '../builder.ts'
 import { type CollectorDeps, createLogCollector, type LogCollector } from './collector.ts'
@@ -27,7 +28,7 @@ const counted = { bytes: 0, leftOut: 0, mostStreams: 0 }
 beforeAll(async () => {
   place = await database.start()
   store = await openTestStore(place.location)
-}, 120_000)
+})
 afterAll(async () => {
   await store?.close()
   await place?.stop()
@@ -177,7 +178,7 @@ test('nothing is lost and nothing comes twice, whatever breaks and whoever leads
   const expected = Array.from({ length: lines }, (_, index) => `line ${index}`)
   expect((await textOf(build.id)).trimEnd().split('\n')).toEqual(['===> build', ...expected])
   expect(lines).toBeGreaterThan(1000)
-}, 60_000)
+})
 
 test('a build that ended while nobody read is read whole, and then no more', async () => {
   const build = addBuild('away', ['build', 'export'])
@@ -213,7 +214,7 @@ test('the end of a build that has ended is read over any number of connections t
   expect(server.logRequests()).toBeGreaterThan(13)
   const numbers = (await textOf(build.id)).trimEnd().split('\n').slice(1)
   expect(numbers.map(line => Number.parseInt(line, 10))).toEqual(Array.from({ length: 34 }, (_, line) => line))
-}, 30_000)
+})
 
 test('of a cancelled build stays what was read', async () => {
   const build = addBuild('cancelled', ['build'])
@@ -283,7 +284,7 @@ test('nothing is read on a replica that does not lead, nor without the secrets t
 })
 
 describe('a log of 100 MB', () => {
-  test('takes flat memory, and its beginning and its end are kept', async () => {
+  test('takes flat memory, and its beginning and its end are kept', { timeout: timeLimit(180_000) }, async () => {
     const build = addBuild('huge', ['build'])
     server.start('huge-pod', 'build')
     const line = (index: number): string => {
@@ -326,5 +327,5 @@ describe('a log of 100 MB', () => {
     expect(text.trimEnd().split('\n').at(-1)).toMatch(new RegExp(`^${total - 1} some output`))
     // The server that makes the log is in this process, too.
     expect(most).toBeLessThan(48 * megabyte)
-  }, 180_000)
+  })
 })

@@ -19,7 +19,7 @@ beforeAll(async () => {
   if (withoutServer) return
   postgres = await startPostgres()
   server = connectServer(postgres.url('postgres'), silentLog)
-}, 120_000)
+})
 afterAll(async () => {
   await server?.close()
   await postgres?.stop()
@@ -124,5 +124,5 @@ describe.skipIf(withoutServer)('a database that lost its last second', () => {
     expect(await store.tokens.findLive('lost', 0)).toBeUndefined()
     await store.close()
     await broker.close()
-  }, 90_000)
+  })
 })
