@@ -27,7 +27,7 @@ let fixture: GitHubFixture
 beforeAll(async () => {
   store = await openTestStore({ dataFolder: 'memory://' }, ours)
   fixture = await startGitHubFixture(truth)
-}, 60_000)
+})
 afterAll(async () => {
   await fixture?.github.stop()
   await store?.close()
@@ -110,23 +110,19 @@ describe('our clock is changed while tokens are active', () => {
     [30 * minute, 10 * minute],
     [30 * minute, hour],
   ] as const
-  test.each(steps)(
-    'after %i s by %i s: GitHub accepts every issued token',
-    async (after, step) => {
-      const { dead, delivered } = await countDeadTokens(after, step)
-      expect(delivered).toBeGreaterThan(25)
-      const named = `our clock is set ${Math.abs(step / minute)} min ${step < 0 ? 'back' : 'forward'} when a token is ${after / minute} min old`
-      await recordOutcome({
-        fault,
-        case: named,
-        measure: 'tokens handed out in 2.5 hours that GitHub refused',
-        value: dead,
-        unit: 'tokens',
-        atMost: 0,
-      })
-    },
-    60_000,
-  )
+  test.each(steps)('after %i s by %i s: GitHub accepts every issued token', async (after, step) => {
+    const { dead, delivered } = await countDeadTokens(after, step)
+    expect(delivered).toBeGreaterThan(25)
+    const named = `our clock is set ${Math.abs(step / minute)} min ${step < 0 ? 'back' : 'forward'} when a token is ${after / minute} min old`
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'tokens handed out in 2.5 hours that GitHub refused',
+      value: dead,
+      unit: 'tokens',
+      atMost: 0,
+    })
+  })
 })
 
 test('ID tokens of our issuer are accepted by a clock within the tolerance and refused after they expire', async () => {
@@ -229,4 +225,4 @@ test('two candidates whose clocks differ and change never lead at the same time'
     unit: 'looks',
     atMost: 0,
   })
-}, 30_000)
+})

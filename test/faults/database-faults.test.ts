@@ -37,7 +37,7 @@ beforeAll(async () => {
   // It waits for time limits; the other tests run meanwhile.
   silence = silentDatabase()
   silence.catch(() => {})
-}, 60_000)
+})
 afterAll(async () => {
   await silence?.catch(() => {})
   await github?.github.stop()
@@ -175,7 +175,7 @@ describe('PostgreSQL', () => {
     })
     expect((await privileged(desk)).delivered).toBe(2)
     expect(await verifyLog(database.store.audit)).toMatchObject({ ok: true })
-  }, 60_000)
+  })
 
   test('has no space left for the log: no token is issued, and reads still work', async () => {
     const database = await openTestDatabase()
@@ -206,7 +206,7 @@ describe('PostgreSQL', () => {
     await database.direct.pool.query('DROP TRIGGER a_full ON audit.entries')
     expect((await privileged(desk)).delivered).toBe(2)
     expect(await verifyLog(database.store.audit)).toMatchObject({ ok: true })
-  }, 60_000)
+  })
 
   test('is slow: all appends are acknowledged and kept', async () => {
     const database = await openTestDatabase()
@@ -235,7 +235,7 @@ describe('PostgreSQL', () => {
       atMost: 3 * seconds + 1,
     })
     await recordWhole(named, database, reasons)
-  }, 60_000)
+  })
 
   test('loses the connection at every message of an append: acknowledged entries are kept exactly once', async () => {
     const database = await openTestDatabase()
@@ -262,7 +262,7 @@ describe('PostgreSQL', () => {
     await recordOutcome({ fault, case: named, measure: 'cuts made', value: cuts, unit: 'cuts', atLeast: 2 })
     expect(recovered).toBe(16)
     await recordWhole(named, database, acknowledged)
-  }, 60_000)
+  })
 })
 
 type Silence = {
@@ -341,7 +341,7 @@ test('acknowledged entries survive when a process on the embedded database is ki
   } finally {
     await store.close()
   }
-}, 300_000)
+})
 
 test('while the database is silent, appends are refused within bounds and none is lost', async () => {
   const { turnedAway, firstAnswer, heapMegabytes, database, acknowledged } = await silence
@@ -375,4 +375,4 @@ test('while the database is silent, appends are refused within bounds and none i
   } finally {
     await database.stop()
   }
-}, 120_000)
+})

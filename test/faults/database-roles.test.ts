@@ -20,7 +20,7 @@ let github: Awaited<ReturnType<typeof startGitHubFixture>>
 beforeAll(async () => {
   postgres = await startPostgres()
   github = await startGitHubFixture(systemClock)
-}, 60_000)
+})
 afterAll(async () => {
   await github?.github.stop()
   await postgres?.stop()

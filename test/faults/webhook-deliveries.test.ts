@@ -37,7 +37,7 @@ beforeAll(async () => {
   await fixture.makeNamespace(account.login)
   followed = await followBranches({ kube, host, account, installationId, branches, namespace: account.login })
   agent = new Agent({ connections: 32, connect: { ca: fixture.certificateAuthority } })
-}, 120_000)
+})
 afterAll(async () => {
   await agent?.close()
   await followed?.stop()
@@ -240,7 +240,7 @@ test('deliveries that failed are redelivered by one poll', async () => {
     unit: 'deliveries',
     atMost: 0,
   })
-}, 90_000)
+})
 
 test('a delivery that is replayed three days later has no effect', async () => {
   const replayed = push('branch-0', head(1))
@@ -338,4 +338,4 @@ test('a burst of pushes is acknowledged in time and has one effect for each head
     unit: 's',
     atMost: (60 * burst) / 2000,
   })
-}, 300_000)
+})
