@@ -182,14 +182,14 @@ describe('what a chart must not cost', () => {
   })
 
   test('the first chart of a tenant that never ends leaves others their turn', async () => {
-    const endless = Array.from({ length: 6 }, () =>
-      renderer.render(moduleChart('export function chart() { for (;;); }'), input, 600),
-    )
-    const started = performance.now()
+    let ended = 0
+    const endless = Array.from({ length: 6 }, async () => {
+      await renderer.render(moduleChart('export function chart() { for (;;); }'), input, 600)
+      ended += 1
+    })
     expect(await renderer.render(web, neighbour, 5000)).toMatchObject({ kind: 'rendered' })
-    const waited = performance.now() - started
+    expect(ended).toBeLessThan(6)
     await Promise.all(endless)
-    expect(waited).toBeLessThan(3000)
   })
 })
 

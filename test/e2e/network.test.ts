@@ -167,7 +167,10 @@ async function expectClosed(pod: TestPod, targets: Addresses): Promise<void> {
 }
 
 async function expectOpen(pod: TestPod, targets: Addresses): Promise<void> {
-  expect(await opened(pod, targets)).toEqual(Object.keys(targets))
+  await waitUntil(
+    'all targets to be open to the pod',
+    async seen => seen(await opened(pod, targets)).length === Object.keys(targets).length,
+  )
 }
 
 const kubernetes = 'kubernetes.default.svc.cluster.local'

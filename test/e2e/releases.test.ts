@@ -184,7 +184,6 @@ test('a suspended Application has no pods and answers 503; it comes back as it w
 test('deleted while its release job runs, it is gone with everything', async () => {
   await deploy('gold', { releaseJob: { command: ['node', '-e', 'setInterval(() => {}, 1000)'] } })
   await untilReason(platform.admin, reference, 'ReleaseJobRunning')
-  const began = performance.now()
   await platform.remove([reference])
   await waitUntil(
     'no pod is left',
@@ -195,5 +194,4 @@ test('deleted while its release job runs, it is gone with everything', async () 
     { timeoutMilliseconds: limits.rollout },
   )
   expect(readyOf((await list(platform.admin, 'application')).find(({ metadata }) => metadata.name === name))).toBeUndefined()
-  expect(performance.now() - began).toBeLessThan(60_000)
 })

@@ -280,13 +280,11 @@ describe('a push', () => {
       'x-github-delivery': deliveryId,
       'x-hub-signature-256': `sha256=${createHmac('sha256', environment.github.app.webhookSecret).update(body).digest('hex')}`,
     }
-    const sent = Date.now()
     expect((await environment.fetch(`${environment.url}/webhooks/github`, { method: 'POST', body, headers })).status).toBe(202)
     const woken = await waitUntil(
       'the wake annotation',
       async () => (await environment.kube.get(remoteSync, { namespace, name: 'main' }))?.metadata.annotations?.[wakeAnnotation],
     )
-    expect(Date.now() - sent).toBeLessThan(1500)
     expect(woken).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\//)
     expect(woken.endsWith(`/${deliveryId}`)).toBe(true)
     const other = await environment.kube.get(remoteSync, { namespace, name: 'other' })

@@ -271,7 +271,8 @@ describe('leader election', () => {
     const election = {
       namespace,
       name: 'sekisho',
-      times: { durationMilliseconds: 3000, renewDeadlineMilliseconds: 2000, retryMilliseconds: 200 },
+      // Longer than any wait of this test: whoever leads next, leads because the former gave the lease back.
+      times: { durationMilliseconds: 3_600_000, renewDeadlineMilliseconds: 3_000_000, retryMilliseconds: 200 },
     }
     const candidate = (identity: string) => {
       const manager = managerOf(client, { leaderElection: { ...election, identity } })
@@ -301,11 +302,9 @@ describe('leader election', () => {
     expect(second.seen).toEqual([])
     const refused = second.manager.client.create(configMaps, configMap(namespace, 'no', {}), { fieldManager })
     await expect(refused).rejects.toBeInstanceOf(NotLeaderError)
-    const stopped = performance.now()
     await first.manager.stop()
     expect(first.manager.isLeader()).toBe(false)
     await waitUntil('the second to lead', async () => second.manager.isLeader())
-    expect(performance.now() - stopped).toBeLessThan(2500)
     await waitUntil('the new leader to reconcile what is there', async () => second.seen.includes(name))
     const lease = await client.get(leases, { namespace, name: 'sekisho' })
     expect(lease?.spec?.holderIdentity).toMatch(/^second_/)

@@ -132,7 +132,8 @@ describe('a comment', () => {
     const { sha } = pull.head
     const comment = say('dave', pull, 'Interesting.')
     // GitHub's times are in seconds.
-    await new Promise(resolve => setTimeout(resolve, 1100))
+    const written = Date.now()
+    await waitUntil('another second', () => Date.now() >= written + 1000)
     editComment(fixture.actionOf('dave'), comment, command(sha))
     await nothingIsApproved(sha)
   })

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
 
@@ -22,7 +23,7 @@ function rolesMessage(environment: TenantFixture, reason: string): Promise<strin
     const isNow = condition?.reason === reason && condition.observedGeneration === found?.metadata.generation
     return isNow ? condition?.message : undefined
   }
-  return waitUntil(`RolesResolved to be ${reason}`, readMessage)
+  return waitUntil(`RolesResolved to be ${reason}`, readMessage, { timeoutMilliseconds: limits.rollout })
 }
 
 test('nothing is claimed before GitHub can be asked; an unknown team is reported; once fixed, the teams are found', async () => {

@@ -17,6 +17,7 @@ import { systemClock } from '../../lib/clock.ts'
 import type { Log, LogFields } from '../../lib/log.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
+import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import { verifyLog } from '../audit/testing/verify-log.ts'
 import { compressText } from '../builds/log-text.ts'
 import { openBrokerStore, openControllersStore, openStore } from '../open-store.ts'
@@ -390,9 +391,6 @@ describe.skipIf(withoutServer)('a process refuses to start', () => {
 })
 
 describe.skipIf(withoutServer)('a process waits', () => {
-  async function until(condition: () => boolean): Promise<void> {
-    while (!condition()) await new Promise(resolve => setTimeout(resolve, 20))
-  }
   /** Retries at once. */
   const clock = { ...systemClock, sleep: () => new Promise<void>(resolve => setTimeout(resolve, 20)) }
 
@@ -400,7 +398,7 @@ describe.skipIf(withoutServer)('a process waits', () => {
     const own = await emptyDatabase()
     const log = recordingLog()
     const opening = openBrokerStore(own.options('broker', { log, clock }))
-    await until(() => log.lines.length > 0)
+    await waitUntil('a line of the log', () => log.lines.length > 0)
     expect(log.lines[0]).toMatch(
       /waiting for the database .*has not been migrated to this version \(0001_init, .*as the owner of the database run: node src\/store\/migrate-main.ts/,
     )
@@ -418,7 +416,7 @@ describe.skipIf(withoutServer)('a process waits', () => {
     await own.owner.pool.query('REVOKE INSERT ON audit.entries FROM sekisho_audit')
     const log = recordingLog()
     const opening = openControllersStore(own.options('desk', { log, clock }))
-    await until(() => log.lines.length > 0)
+    await waitUntil('a line of the log', () => log.lines.length > 0)
     expect(log.lines[0]).toMatch(
       /SEKISHO_AUDIT_DATABASE_URL connects as the role sekisho_audit, which lacks INSERT on audit.entries/,
     )
@@ -441,7 +439,7 @@ describe.skipIf(withoutServer)('a process waits', () => {
     await own.owner.pool.query(`ALTER DATABASE ${own.name} SET default_transaction_read_only = on`)
     // Connections that exist keep their setting: as after a failover, they end.
     await own.owner.pool.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename LIKE $1', ['sekisho_%'])
-    await until(() => log.lines.length > 0)
+    await waitUntil('a line of the log', () => log.lines.length > 0)
     expect(await store.healthy()).toBe(false)
     expect(log.lines.at(-1)).toMatch(/accepts no writes|terminat/)
     expect(await store.healthy()).toBe(false)
