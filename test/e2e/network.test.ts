@@ -175,6 +175,11 @@ async function expectOpen(pod: TestPod, targets: Addresses): Promise<void> {
 
 const kubernetes = 'kubernetes.default.svc.cluster.local'
 
+async function expectResolves(pod: TestPod): Promise<void> {
+  const answer = (): Promise<readonly string[]> => pod.resolve(settings.dnsAddress, kubernetes)
+  await waitUntil('the name server to answer the pod', async seen => seen(await answer())[0] === settings.serviceAddress)
+}
+
 describe('a pod of an application', () => {
   test('does not reach other tenants, the platform, the node, the API server or a metadata service', async () => {
     const targets = {
@@ -198,7 +203,7 @@ describe('a pod of an application', () => {
       'internet at any port': `${internet}|8099`,
     }
     await expectOpen(pods.own, targets)
-    expect(await pods.own.resolve(settings.dnsAddress, kubernetes)).toEqual([settings.serviceAddress])
+    await expectResolves(pods.own)
   })
 
   test('does not reach other pods over IPv6, which no policy here speaks of', async () => {
@@ -230,7 +235,7 @@ describe('a pod of an isolated application, whose code nobody of the tenant wrot
       'internet at any port': `${internet}|8099`,
     }
     await expectOpen(pods.isolated, targets)
-    expect(await pods.isolated.resolve(settings.dnsAddress, kubernetes)).toEqual([settings.serviceAddress])
+    await expectResolves(pods.isolated)
   })
 
   test('is reached by no pod of its tenant', async () => {
@@ -263,7 +268,7 @@ describe('a pod of a build', () => {
       'internet by https': `${internet}|443`,
     }
     await expectOpen(pods.build, targets)
-    expect(await pods.build.resolve(settings.dnsAddress, kubernetes)).toEqual([settings.serviceAddress])
+    await expectResolves(pods.build)
   })
 
   test('is what the label says: another pod in the build namespace reaches nothing', async () => {
