@@ -3,9 +3,14 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { calibrate } from './dev/test/calibration.ts'
 import { FileSequencer } from './dev/test/vitest/file-sequencer.ts'
 import { testProjects } from './dev/test/vitest/projects.ts'
+import { limits, timeLimit } from './src/lib/waiting/limits.ts'
 import { isLong } from './test/fixtures/form.ts'
+
+// Before the limits of time below, which are multiplied by its factor.
+calibrate(process.env)
 
 const files = testProjects(import.meta.dirname)
 const replicas = 'test/e2e/replicas.test.ts'
@@ -32,7 +37,7 @@ export default defineConfig({
           pool: 'threads',
           isolate: false,
           maxWorkers: '100%',
-          testTimeout: 20_000,
+          testTimeout: timeLimit(20_000),
         },
       },
       {
@@ -43,16 +48,16 @@ export default defineConfig({
           // Processes that several files share, and two for each processor: most of these files wait for programs that they started.
           isolate: false,
           maxWorkers: '200%',
-          testTimeout: 20_000,
-          hookTimeout: 60_000,
+          testTimeout: timeLimit(20_000),
+          hookTimeout: timeLimit(60_000),
         },
       },
       {
         test: {
           name: 'programs',
           include: [...files.programs],
-          testTimeout: 180_000,
-          hookTimeout: 120_000,
+          testTimeout: timeLimit(180_000),
+          hookTimeout: timeLimit(120_000),
           maxWorkers: isLong ? 1 : 2,
         },
       },
@@ -65,8 +70,8 @@ export default defineConfig({
           // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. One for each processor, and at most
           // as many as one API server was tried with.
           maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          testTimeout: timeLimit(60_000),
+          hookTimeout: timeLimit(120_000),
         },
       },
       {
@@ -75,8 +80,8 @@ export default defineConfig({
           setupFiles,
           include: [...files.faults],
           globalSetup: ['test/fixtures/global-setup.ts'],
-          testTimeout: 180_000,
-          hookTimeout: 120_000,
+          testTimeout: timeLimit(180_000),
+          hookTimeout: timeLimit(120_000),
           // Most of their time they wait, so two at a time, each with processes of its own. The long form makes the figures of
           // docs/reference/faults.md: one after the other, so that nothing stands beside what is measured.
           maxWorkers: isLong ? 1 : 2,
@@ -87,8 +92,8 @@ export default defineConfig({
           name: 'sweep',
           include: ['test/sweep/**/*.test.ts'],
           globalSetup: ['test/fixtures/global-setup.ts'],
-          testTimeout: 2_400_000,
-          hookTimeout: 120_000,
+          testTimeout: timeLimit(2_400_000),
+          hookTimeout: timeLimit(120_000),
         },
       },
       {
@@ -96,13 +101,20 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           exclude: [replicas],
-          testTimeout: 180_000,
-          hookTimeout: 300_000,
+          testTimeout: timeLimit(180_000, limits.build),
+          hookTimeout: timeLimit(300_000, limits.build),
           fileParallelism: false,
         },
       },
       // Its time limits are those of leases and rollouts on a machine that does nothing else.
-      { test: { name: 'replicas', include: [replicas], testTimeout: 180_000, hookTimeout: 300_000 } },
+      {
+        test: {
+          name: 'replicas',
+          include: [replicas],
+          testTimeout: timeLimit(180_000, limits.build),
+          hookTimeout: timeLimit(300_000),
+        },
+      },
     ],
   },
 })

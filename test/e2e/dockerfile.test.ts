@@ -2,7 +2,8 @@
 // depend on each other only by the branch.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClusterSettings, readClusterSettings, tenantRegistry } from '../../dev/cluster/settings.ts'
-import { eventually } from '../../dev/demo/steps.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type Branch, openBranch } from './branch.ts'
 import { applicationManifest, remoteSyncManifest } from './manifests.ts'
 import { list, read, readyOf } from './objects.ts'
@@ -69,12 +70,16 @@ async function push(dockerfile: readonly string[]): Promise<string> {
 const start = 'CMD ["node", "server.js"]'
 
 async function untilReason(reason: string, commit: string, reference = remoteSync): Promise<string> {
-  return eventually(`${commit} ends with ${reason}`, 180, async () => {
-    const { status, ...object } = await read(platform.admin, reference)
-    const ready = readyOf({ ...object, ...(status === undefined ? {} : { status }) })
-    if (ready?.reason === reason && status?.['commit'] === commit) return ready.message
-    throw new Error(`${ready?.reason}: ${ready?.message}`)
-  })
+  return waitUntil(
+    `${commit} ends with ${reason}`,
+    async () => {
+      const { status, ...object } = await read(platform.admin, reference)
+      const ready = readyOf({ ...object, ...(status === undefined ? {} : { status }) })
+      if (ready?.reason === reason && status?.['commit'] === commit) return ready.message
+      throw new Error(`${ready?.reason}: ${ready?.message}`)
+    },
+    { timeoutMilliseconds: limits.build },
+  )
 }
 
 /** What the steps wrote into the image, from a pod that runs it: the log of a step may lack the last line of a short one. */
@@ -95,9 +100,9 @@ test('a Dockerfile becomes an image of exactly its commit, which the Dockerfile 
     start,
   ])
   await untilReason('Deployed', commit)
-  await eventually(`${url} answers with ${commit}`, 30, async () => {
+  await waitUntil(`${url} answers with ${commit}`, async () => {
     const [version, page] = [await requestVersion(url), await requestVersion(url, '/')]
-    return (version.status === 200 && page.text.includes(`<title>${branch.titleOf(commit)}</title>`)) || undefined
+    return version.status === 200 && page.text.includes(`<title>${branch.titleOf(commit)}</title>`)
   })
   expect((await read(platform.admin, remoteSync)).status).toMatchObject({ imageCommit: commit, build: { attempt: 1 } })
 })

@@ -39,7 +39,7 @@ beforeAll(async () => {
   database = await openEmbedded('memory://', silentLog)
   await migrate(database.pool, silentLog)
   keys = await ownKeys()
-}, 60_000)
+})
 afterAll(() => database?.close())
 
 const openLog = () => createAuditLog({ ...database, clock, log: silentLog })

@@ -14,8 +14,9 @@ import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
-import { type Fixture, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
-import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { type Fixture, readyReason, withFixture } from '../fixtures/application-fixture.ts'
+import { testKubeconfig } from '../fixtures/harness.ts'
 
 const fieldManager = 'test'
 const former = await openingKeyOf(await makeOpeningKey(new Date()))
@@ -119,15 +120,11 @@ test('a value that was moved or that no key opens changes nothing for pods, and 
 test('values that a former key sealed are sealed again, and restart nothing', async () => {
   const on = await running()
   await set(on, 'shop', { A: 'one', B: 'two' }, 'former')
-  const sealed = await waitUntil(
-    'sealed to the current key',
-    async () => {
-      const found = await on.client.get(appSecret, { namespace: on.namespace, name: 'shop' })
-      const ids = Object.values(found?.spec.sealed ?? {}).map(claimedKeyId)
-      return ids.length === 2 && ids.every(id => id === current.id) ? found : undefined
-    },
-    patience,
-  )
+  const sealed = await waitUntil('sealed to the current key', async () => {
+    const found = await on.client.get(appSecret, { namespace: on.namespace, name: 'shop' })
+    const ids = Object.values(found?.spec.sealed ?? {}).map(claimedKeyId)
+    return ids.length === 2 && ids.every(id => id === current.id) ? found : undefined
+  })
   expect((await current.open(sealed.spec.sealed['A'] ?? '', { namespace: on.namespace, name: 'shop', key: 'A' }))?.reveal()).toBe(
     'one',
   )
@@ -144,7 +141,7 @@ test('a Secret of another maker is left alone', async () => {
   const refused = await ready(on, 'shop', 'NameTaken')
   expect(versionsOf(refused)).toEqual({ version: 0 })
   await client.delete(appSecret, { namespace, name: 'shop' })
-  await waitUntil('gone', async () => ((await client.get(appSecret, { namespace, name: 'shop' })) ? undefined : true), patience)
+  await waitUntil('gone', async () => ((await client.get(appSecret, { namespace, name: 'shop' })) ? undefined : true))
   expect(await dataOf(on, 'shop')).toEqual({ A: 'x' })
 })
 
@@ -156,8 +153,8 @@ test.each(['Background', 'Orphan'])('the Secret goes with the AppSecret: %s', as
   const admin = await adminClientFor(testKubeconfig())
   await admin.call('DELETE', `/apis/apps.sekisho.dev/v1alpha1/namespaces/${namespace}/appsecrets/shop`, { propagationPolicy })
   await admin.close()
-  await waitUntil('the Secret is gone', async () => ((await dataOf(on, 'shop')) === undefined ? true : undefined), patience)
-  await waitUntil('gone', async () => ((await client.get(appSecret, { namespace, name: 'shop' })) ? undefined : true), patience)
+  await waitUntil('the Secret is gone', async () => (await dataOf(on, 'shop')) === undefined)
+  await waitUntil('gone', async () => ((await client.get(appSecret, { namespace, name: 'shop' })) ? undefined : true))
 })
 
 test('a build gets the values that it names, for as long as its owner lives', async () => {
@@ -181,10 +178,8 @@ test('a build gets the values that it names, for as long as its owner lives', as
     message: expect.stringContaining('there is no AppSecret absent'),
   })
   await client.delete(configMaps, { namespace, name: 'build' })
-  await waitUntil(
-    'the garbage collector deletes it with the build',
-    async () => ((await client.get(secrets, { namespace, name: buildSecretName('b1') })) ? undefined : true),
-    patience,
+  await waitUntil('the garbage collector deletes it with the build', async () =>
+    (await client.get(secrets, { namespace, name: buildSecretName('b1') })) ? undefined : true,
   )
   await buildSecrets.remove({ namespace, name: 'b1' })
 })

@@ -11,9 +11,9 @@ import { createManager } from '../../src/kube/manager.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
-import { chartOf, type Fixture, otherRegistry, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { chartOf, type Fixture, otherRegistry, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { withoutDomains } from '../fixtures/domains.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 
 const fieldManager = 'test'
 const image = `registry.example.com/acme/shop@sha256:${'1'.repeat(64)}`
@@ -71,15 +71,11 @@ test('pods are replaced exactly when a value that they use changed', async () =>
 
   await stored(on, 'database', 1, { OTHER: 1 })
   await stored(on, 'shop', 1, { A: 1 })
-  await waitUntil(
-    'the missing key is named',
-    async () => {
-      const found = await client.get(application, { namespace, name: 'shop' })
-      const message = found?.status?.conditions?.find(({ type }) => type === 'Ready')?.message
-      return message?.includes('AppSecret database has no key URL') || undefined
-    },
-    patience,
-  )
+  await waitUntil('the missing key is named', async () => {
+    const found = await client.get(application, { namespace, name: 'shop' })
+    const message = found?.status?.conditions?.find(({ type }) => type === 'Ready')?.message
+    return message?.includes('AppSecret database has no key URL') || undefined
+  })
 
   await stored(on, 'database', 2, { OTHER: 1, URL: 2 })
   await readyReason(client, application, { namespace, name: 'shop' }, 'Available')
@@ -110,7 +106,7 @@ test('pods are replaced exactly when a value that they use changed', async () =>
   await readyReason(client, application, { namespace, name: 'shop' }, 'Available')
   expect(await annotation()).toBe(first)
   await stored(on, 'shop', 2, { A: 2 })
-  await waitUntil('another annotation', async () => ((await annotation()) === first ? undefined : true), patience)
+  await waitUntil('another annotation', async () => !((await annotation()) === first))
 
   await client.delete(appSecret, { namespace, name: 'database' })
   const gone = await readyReason(client, application, { namespace, name: 'shop' }, 'SecretNotFound')

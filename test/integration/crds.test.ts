@@ -8,7 +8,8 @@ import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { examplePaths } from '../../dev/generate/reference/kinds.ts'
 import { kinds, requesterKinds } from '../../src/api/registry.ts'
 import { customResourceDefinition } from '../../src/api/schema/crd.ts'
-import { testKubeconfig, waitUntil, withNamespace } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { testKubeconfig, withNamespace } from '../fixtures/harness.ts'
 
 const definitions = kinds.map(kind => ({
   kind,
@@ -35,16 +36,12 @@ beforeAll(async () => {
     expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
   }
   for (const { name } of definitions)
-    await waitUntil(
-      `${name} is established`,
-      async () => {
-        const crd = (await admin.call('GET', `${base}/${name}`)) as Established
-        return (
-          crd.status?.conditions?.some(condition => condition.type === 'Established' && condition.status === 'True') || undefined
-        )
-      },
-      { timeoutMilliseconds: 20_000 },
-    )
+    await waitUntil(`${name} is established`, async () => {
+      const crd = (await admin.call('GET', `${base}/${name}`)) as Established
+      return (
+        crd.status?.conditions?.some(condition => condition.type === 'Established' && condition.status === 'True') || undefined
+      )
+    })
   await admin.close()
 })
 

@@ -10,8 +10,9 @@ import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { kinds } from '../../src/api/registry.ts'
 import type { KubeObject } from '../../src/api/resource.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { isLong } from '../fixtures/form.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '../fixtures/preview-platform.ts'
 import { tokenLedger } from '../sweep/assertions/tokens.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
@@ -22,7 +23,7 @@ const namespaced = kinds.filter(kind => kind.namespaced)
 /** Under these there are tokens, which are revoked before they end. */
 const holders = [repositoryGrant.kind, installation.kind]
 const others = namespaced.filter(({ kind }) => !holders.includes(kind))
-const patience = { timeoutMilliseconds: 300_000, everyMilliseconds: 500 }
+const patience = { timeoutMilliseconds: limits.minutes, everyMilliseconds: 500 }
 /** A token of GitHub lives for an hour. */
 const tokensDeadMilliseconds = 61 * 60_000
 
@@ -78,7 +79,9 @@ async function uidsOf({ environment }: PreviewPlatform): Promise<readonly string
   return found.map(namespace => namespace?.metadata.uid ?? expect.fail('no namespace'))
 }
 
-test('with its Tenant, when the grant of the AppPipeline was deleted before: no object and no token is left', async () => {
+test('with its Tenant, when the grant of the AppPipeline was deleted before: no object and no token is left', {
+  timeout: timeLimit(900_000),
+}, async () => {
   const platform = await withPreviews()
   const { environment } = platform
   const { kube } = environment.fixture
@@ -92,9 +95,11 @@ test('with its Tenant, when the grant of the AppPipeline was deleted before: no 
     patience,
   )
   expect(await tokenLedger(environment)).toMatchObject({ registered: [], leaked: 0, open: [], gaps: [] })
-}, 900_000)
+})
 
-test('alone, while GitHub does not answer: only the grants and the Installation wait, no longer than the tokens under them live', async () => {
+test('alone, while GitHub does not answer: only the grants and the Installation wait, no longer than the tokens under them live', {
+  timeout: timeLimit(900_000),
+}, async () => {
   // No Job can be made in a namespace that is being deleted: the hooks are not waited for.
   const platform = await withPreviews({ hooks: { deleted: { command: ['drop'], timeoutSeconds: 3600 } } })
   const { environment } = platform
@@ -115,4 +120,4 @@ test('alone, while GitHub does not answer: only the grants and the Installation 
   )
   await platform.restart(tokensDeadMilliseconds)
   await gone(platform, [uid])
-}, 900_000)
+})

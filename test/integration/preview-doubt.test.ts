@@ -8,9 +8,9 @@ import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import type { Fetch } from '../../src/github/index.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { patience } from '../fixtures/application-fixture.ts'
+import { timeLimit } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { inTurn } from '../fixtures/in-turn.ts'
 import { objectsOf, type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
@@ -80,7 +80,7 @@ async function holds(
 }
 
 describe('what runs stays', () => {
-  test('whatever happens to the list', async () => {
+  test('whatever happens to the list', { timeout: timeLimit(240_000) }, async () => {
     const fixture = await running()
     const all = [
       ...faults(pulls),
@@ -107,9 +107,11 @@ describe('what runs stays', () => {
       await fixture.listed('Listed')
     }
     await fixture.rows({ [fixture.number]: 'Running' })
-  }, 240_000)
+  })
 
-  test('whatever happens to the question about the pull request itself, and goes with its answer', async () => {
+  test('whatever happens to the question about the pull request itself, and goes with its answer', {
+    timeout: timeLimit(240_000),
+  }, async () => {
     const fixture = await running()
     await setDraft(actionOf('dave'), pullOf(fixture.number), true)
     const one = `${pulls}/${fixture.number}`
@@ -125,8 +127,8 @@ describe('what runs stays', () => {
     }
     await fixture.wakePipeline()
     await fixture.rows({ [fixture.number]: 'LeftOut' })
-    await waitUntil('all is gone', async () => (await fixture.existing()).length === 0 || undefined, patience)
-  }, 240_000)
+    await waitUntil('all is gone', async () => (await fixture.existing()).length === 0)
+  })
 
   test('while the App is suspended, and follows again afterwards; what was closed meanwhile goes', async () => {
     const fixture = await running()
@@ -145,7 +147,9 @@ describe('what runs stays', () => {
     expect(await fixture.existing()).toEqual([])
   })
 
-  test('while the new commit cannot be looked at or fetched; it is built when it can', async () => {
+  test('while the new commit cannot be looked at or fetched; it is built when it can', {
+    timeout: timeLimit(240_000),
+  }, async () => {
     const fixture = await running()
     const { client, namespace, number } = fixture
     const key = { namespace, name: `shop-pr-${number}` }
@@ -161,21 +165,17 @@ describe('what runs stays', () => {
       const commit = await push('dave', 'acme/shop', 'feature', `commit ${index}`)
       const armed = github.context.faults.arm(fault, null)
       await fixture.wakePipeline()
-      await waitUntil(
-        `${reason} after ${JSON.stringify(fault)}`,
-        async () => {
-          const [pipeline, sync] = [await client.get(appPipeline, { namespace, name: 'shop' }), await client.get(remoteSync, key)]
-          const listed = findCondition(pipeline?.status?.conditions, 'Listed')
-          const ready = findCondition(sync?.status?.conditions, 'Ready')
-          if (listed?.reason === reason || ready?.reason === reason) return true
-          throw new Error(`${listed?.reason}: ${listed?.message}; ${ready?.reason}: ${ready?.message}`)
-        },
-        patience,
-      )
+      await waitUntil(`${reason} after ${JSON.stringify(fault)}`, async () => {
+        const [pipeline, sync] = [await client.get(appPipeline, { namespace, name: 'shop' }), await client.get(remoteSync, key)]
+        const listed = findCondition(pipeline?.status?.conditions, 'Listed')
+        const ready = findCondition(sync?.status?.conditions, 'Ready')
+        if (listed?.reason === reason || ready?.reason === reason) return true
+        throw new Error(`${listed?.reason}: ${listed?.message}; ${ready?.reason}: ${ready?.message}`)
+      })
       expect(await fixture.existing()).toEqual(objectsOf(number))
       expect((await client.get(remoteSync, key))?.status?.image).toBe(image(index + 1))
       github.context.faults.disarm(armed)
       await fixture.build(number, commit, index + 2)
     }
-  }, 240_000)
+  })
 })

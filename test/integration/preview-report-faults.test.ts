@@ -3,9 +3,9 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import type { Fault } from '../../dev/github/faults/kinds.ts'
-import { patience } from '../fixtures/application-fixture.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type QuickGitHub, startQuickGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { inTurn } from '../fixtures/in-turn.ts'
 import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 
 const url = 'https://pr-1-shop.example.test'
-const longPatience = { ...patience, timeoutMilliseconds: 90_000 }
+const patience = { timeoutMilliseconds: limits.rollout }
 const comments = () => github.context.state.comments.filter(one => one.repositoryId === shop)
 const statesOf = (sha: string) => github.context.state.statuses.filter(one => one.sha === sha).map(one => one.state)
 const deployments = () => github.context.state.deployments.filter(one => one.repositoryId === shop)
@@ -39,7 +39,7 @@ async function showsRunning(head: string): Promise<void> {
       if (isShown && deployed === 'success') return true
       throw new Error(`${comments()[0]?.body} ${statesOf(head)} ${deployed}`)
     },
-    longPatience,
+    patience,
   )
   expect([comments().length, deployments().length]).toEqual([1, 1])
 }
@@ -70,7 +70,6 @@ test.each([...inTurn('the first writes', failures, 1), silence])(
     expect(github.context.faults.list().filter(({ remaining }) => remaining !== 0)).toEqual([])
     expect(statesOf(head)).toEqual(['success'])
   },
-  150_000,
 )
 
 test.each(inTurn('refusals', [403, 404, 422], 1))(
@@ -88,7 +87,6 @@ test.each(inTurn('refusals', [403, 404, 422], 1))(
     await fixture.report([{ ...row, state: 'Running', url }])
     await showsRunning(head)
   },
-  120_000,
 )
 
 test('a deployment that a person deleted comes back with the next state, and what it was is not written to', async () => {
@@ -105,8 +103,8 @@ test('a deployment that a person deleted comes back with the next state, and wha
   await fixture.report([{ ...row, state: 'Failed', reason: 'ApplicationNotReady', message: 'it crashed' }])
   await waitUntil(
     'another deployment says failure',
-    async () => deployments().some(({ id }) => id !== deleted?.id && lastStateOf(id) === 'failure') || undefined,
-    longPatience,
+    async () => deployments().some(({ id }) => id !== deleted?.id && lastStateOf(id) === 'failure'),
+    patience,
   )
   expect(deployments()).toHaveLength(1)
   // Its commit status was written once for each state.
@@ -114,7 +112,7 @@ test('a deployment that a person deleted comes back with the next state, and wha
   await fixture.report([])
   await fixture.ended(number)
   expect(lastStateOf(deployments()[0]?.id ?? 0)).toBe('inactive')
-}, 150_000)
+})
 
 /** What a person with the right to administer the repository does by GitHub's API. */
 async function administer(method: string, path: string, body?: object): Promise<number> {
@@ -151,12 +149,12 @@ test('an environment that a person deleted with its deployments comes back with 
   await fixture.report([{ ...row, state: 'Failed', reason: 'ApplicationNotReady', message: 'it crashed' }])
   await waitUntil(
     'another deployment says failure',
-    async () => deployments().some(({ id }) => id !== former?.id && lastStateOf(id) === 'failure') || undefined,
-    longPatience,
+    async () => deployments().some(({ id }) => id !== former?.id && lastStateOf(id) === 'failure'),
+    patience,
   )
   expect(environments()).toEqual(['preview/shop'])
   expect(deployments()).toHaveLength(1)
-}, 120_000)
+})
 
 test('a deployment that a person deleted does not come back for the end of its preview', async () => {
   const fixture = await startReportFixture(quick)
@@ -169,7 +167,7 @@ test('a deployment that a person deleted does not come back for the end of its p
   await fixture.ended(number)
   expect([environments(), deployments()]).toEqual([[], []])
   expect(comments()[0]?.body).toContain('destroyed')
-}, 120_000)
+})
 
 test('an archived repository takes no answer: the report says so, and its end does not wait', async () => {
   const fixture = await startReportFixture(quick)
@@ -184,4 +182,4 @@ test('an archived repository takes no answer: the report says so, and its end do
   await fixture.reported(number, 'Refused')
   await fixture.report([])
   await fixture.ended(number)
-}, 150_000)
+})

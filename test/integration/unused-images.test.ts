@@ -49,7 +49,7 @@ beforeAll(async () => {
   const connection = await loadKubeConnection({ environment: { KUBECONFIG: testKubeconfig() }, clock: systemClock })
   kube = createKubeClient({ connection, component: 'test', clock: systemClock, random: Math.random })
   controllers = await clientOf('sekisho-controllers')
-}, 120_000)
+})
 afterAll(async () => {
   await Promise.all([registry?.stop(), keeping?.stop(), kube?.close(), controllers?.close()])
   await store?.close()

@@ -35,6 +35,7 @@ const starters = new Set([
   'dev/cluster/pki/authority.ts',
   'dev/github/emulator.ts',
   'dev/postgres/start-postgres.ts',
+  'dev/test/calibration.ts',
   'dev/up/secrets/admission-certificate.ts',
   'src/kube/kubeconfig/kubeconfig.ts',
   'src/store/database/database.ts',

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { usageOf } from '../harness/process-usage.ts'
 import type { AppFolder } from './app-folder.ts'
 import { anonymousBytesOfChildren, memoryOfProcess, type ProcessMemory } from './process-memory.ts'
