@@ -7,8 +7,8 @@ import { finished } from 'node:stream/promises'
 import { type Environment, processEnvironment } from '../../src/lib/config.ts'
 import type { Progress } from '../cluster/progress.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'
-import type { Stage } from './stages.ts'
 import { calibrate } from './calibration.ts'
+import type { Stage } from './stages.ts'
 import { type RunRecord, recordVariable } from './vitest/outcome-reporter.ts'
 
 export type StageOptions = {
