@@ -96,6 +96,11 @@ test('what is hopeless ends the wait at once', async () => {
   expect(seconds()).toBe(0)
 })
 
+test('a look that does not end is given up, too', async () => {
+  const hung = waitUntil('an answer', () => new Promise<true>(() => {}), { timeoutMilliseconds: 30 })
+  await expect(hung).rejects.toThrow(/^waited .* of 0\.03 s, for an answer: one look has not ended$/)
+})
+
 test('the first looks follow each other quickly, then each `everyMilliseconds`', async () => {
   const { machine } = playedMachine()
   const pauses: number[] = []

@@ -26,10 +26,13 @@ const firstPause = 5
 /** A look that is work, such as a start of kubectl, is followed by a rest as long as itself, at most this. */
 const mostRest = 250
 const mostSeen = 600
+const tickMilliseconds = 1000
+/** Taken before a test replaces the timers of its process. */
+const [interval, clear] = [setInterval, clearInterval]
 
 /**
  * Polls `check` until it has a value: undefined, false or an exception mean "not yet". Rejects with AppError `unavailable` when the limit is used up, after
- * a look that began later than that; the error says `what` (a noun phrase) was awaited, for how long, and what the last look saw: what it passed to
+ * a look that began later than that, or when one look alone takes as long; the error says `what` (a noun phrase) was awaited, for how long, and what the last look saw: what it passed to
  * `seen`, or else its exception.
  */
 export async function waitUntil<T>(
@@ -42,7 +45,7 @@ export async function waitUntil<T>(
   for (let pause = Math.min(firstPause, everyMilliseconds); ; pause = Math.min(pause * 2, everyMilliseconds)) {
     const isLast = time.isOver()
     const began = machine.now()
-    const { value, notes, failure } = await look(check)
+    const { value, notes, failure } = await endedInTime(what, look(check), { timeoutMilliseconds, machine })
     const cost = machine.now() - began
     if (value !== undefined && value !== false) return value
     const reason = await hopeless?.()
@@ -50,6 +53,29 @@ export async function waitUntil<T>(
     if (isLast)
       throw new AppError('unavailable', `${spentText(time, timeoutMilliseconds)}, for ${what}: ${missing(notes, failure)}`)
     await machine.pause(Math.max(pause, Math.min(cost, mostRest)))
+  }
+}
+
+/** Rejects when one look alone takes longer than all of them may: what it asks does not answer. */
+async function endedInTime<L>(
+  what: string,
+  looking: Promise<L>,
+  { timeoutMilliseconds, machine }: { readonly timeoutMilliseconds: number; readonly machine: Machine },
+): Promise<L> {
+  let timer: NodeJS.Timeout | undefined
+  let time: GrantedTime | undefined
+  const hung = new Promise<never>((_, reject) => {
+    const tick = (): void => {
+      time ??= grantTime(timeoutMilliseconds, machine)
+      if (time.isOver())
+        reject(new AppError('unavailable', `${spentText(time, timeoutMilliseconds)}, for ${what}: one look has not ended`))
+    }
+    timer = interval(tick, Math.min(tickMilliseconds, timeoutMilliseconds))
+  })
+  try {
+    return await Promise.race([looking, hung])
+  } finally {
+    clear(timer)
   }
 }
 
