@@ -9,8 +9,8 @@ import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { restrictedTo, withFixture } from '../fixtures/application-fixture.ts'
 import { isLong } from '../fixtures/form.ts'
 import { image as builtImage, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
-import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from './chaos-proxy/faults.ts'
-import { isWrite } from './chaos-proxy/request-facts.ts'
+import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from '../proxies/chaos-proxy/faults.ts'
+import { isWrite } from '../proxies/chaos-proxy/request-facts.ts'
 import {
   type ApplicationEnvironment,
   childTypes,

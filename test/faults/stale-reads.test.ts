@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'
-import { matching } from './chaos-proxy/faults.ts'
+import { matching } from '../proxies/chaos-proxy/faults.ts'
 import {
   type ApplicationEnvironment,
   childTypes,

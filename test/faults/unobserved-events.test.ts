@@ -7,8 +7,8 @@ import { release } from '../../src/api/apps/release.ts'
 import type { KubeObject } from '../../src/api/resource.ts'
 import { applicationSelector } from '../../src/controllers/application/gather.ts'
 import type { Manager } from '../../src/kube/manager.ts'
-import type { EventFacts } from './chaos-proxy/faults.ts'
-import { matching } from './chaos-proxy/faults.ts'
+import type { EventFacts } from '../proxies/chaos-proxy/faults.ts'
+import { matching } from '../proxies/chaos-proxy/faults.ts'
 import {
   type ApplicationEnvironment,
   childTypes,

@@ -20,8 +20,8 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { openControllersStore, openStore } from '../../src/store/open-store.ts'
 import type { ControllersStore } from '../../src/store/store.ts'
 import { type Impersonation, impersonation } from '../attack/impersonation.ts'
-import type { ChaosProxy } from '../faults/chaos-proxy/chaos-proxy.ts'
 import { newSealingKey } from '../fixtures/production-database.ts'
+import type { ChaosProxy } from '../proxies/chaos-proxy/chaos-proxy.ts'
 import { installAdmission } from './platform-access.ts'
 import {
   appName,

@@ -3,9 +3,9 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ControlPlane } from '../../dev/cluster/control-plane/start.ts'
-import { type ChaosProxy, startChaosProxy } from '../faults/chaos-proxy/chaos-proxy.ts'
-import { upstreamOf } from '../faults/chaos-proxy/upstream.ts'
 import { startService } from '../fixtures/service-endpoints.ts'
+import { upstreamOf } from '../proxies/chaos-proxy/api-server.ts'
+import { type ChaosProxy, startChaosProxy } from '../proxies/chaos-proxy/chaos-proxy.ts'
 import { platformKubeconfig } from './platform-access.ts'
 import {
   type ListenPorts,

@@ -2,9 +2,9 @@
 // every point. Workers run in parallel, each with its own process. What fails is repeated once at the end, with nothing beside it.
 
 import { messageOf } from '../../src/lib/errors.ts'
+import type { CrashPoint } from '../proxies/crash-switch.ts'
 import type { Fixture } from './environment/fixture.ts'
 import { type CaseOutcome, runCase, runUndisturbed, type ScenarioRun, type Undisturbed, type Worker } from './harness.ts'
-import type { CrashPoint } from './proxies/crash-switch.ts'
 import { sampled } from './sample.ts'
 import type { Scenario } from './scenario.ts'
 import type { ScenarioResult, SweptFailure } from './table.ts'

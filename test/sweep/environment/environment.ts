@@ -3,7 +3,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { stringify } from 'yaml'
 import { applicationChart } from '../../../src/api/apps/application-chart.ts'
 import { configMaps, namespaces, secrets } from '../../../src/api/builtin/index.ts'
 import { clusterGitHubApp } from '../../../src/api/github/cluster-github-app.ts'
@@ -19,12 +18,12 @@ import { openStore } from '../../../src/store/open-store.ts'
 import { bothStores, type TestStore } from '../../fixtures/databases.ts'
 import { giveRights, giveSecret } from '../../fixtures/platform-rights.ts'
 import { roleUrl } from '../../fixtures/production-database.ts'
-import { type CrashSwitch, createCrashSwitch } from '../proxies/crash-switch.ts'
-import { openDatabaseProxy } from '../proxies/database-proxy.ts'
-import { openGitHubProxy } from '../proxies/github-proxy.ts'
-import type { CrashProxy } from '../proxies/http-proxy.ts'
-import { openKubernetesProxy } from '../proxies/kubernetes-proxy.ts'
-import { openRegistryProxy } from '../proxies/registry-proxy.ts'
+import { upstreamWith } from '../../proxies/chaos-proxy/api-server.ts'
+import { startChaosProxy } from '../../proxies/chaos-proxy/chaos-proxy.ts'
+import { openUpstream } from '../../proxies/chaos-proxy/upstream.ts'
+import { type CrashSwitch, createCrashSwitch } from '../../proxies/crash-switch.ts'
+import { startDatabaseProxy } from '../../proxies/database-proxy.ts'
+import { gitHubWrite, kubernetesWrite, registryWrite, viewOf } from '../../proxies/named-writes.ts'
 import type { Component, RunSettings } from '../subject/messages.ts'
 import { type Account, makeAccount } from './account.ts'
 import type { Fixture } from './fixture.ts'
@@ -113,49 +112,27 @@ function environmentOf(environment: {
   }
 }
 
-async function writeKubeconfig(file: string, server: string): Promise<void> {
-  const text = stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    // Plain HTTP to the proxy on loopback: client-node refuses that without `insecure-skip-tls-verify`.
-    clusters: [{ name: 'proxy', cluster: { server, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'sweep', user: {} }],
-    contexts: [{ name: 'proxy', context: { cluster: 'proxy', user: 'sweep' } }],
-    'current-context': 'proxy',
-  })
-  await writeFile(file, text, { mode: 0o600 })
-}
-
-/** The URL with the proxy's port, for the process under test. */
-function throughProxy(url: SecretString, proxy: CrashProxy): string {
-  const changed = new URL(url.reveal())
-  changed.port = String(proxy.port)
-  return changed.href
-}
-
 export async function openEnvironment(fixture: Fixture, request: EnvironmentRequest): Promise<Environment> {
   const prefix = fixture.nextPrefix()
   const crash = createCrashSwitch()
   const folder = await mkdtemp(join(tmpdir(), 'sweep-'))
   await fixture.makeDatabase(prefix)
-  const { certificateAuthority: ca, server } = fixture.access
-  const kubernetes = {
-    url: new URL(server),
-    tls: ca === undefined ? {} : { ca },
-    headers: { authorization: `Bearer ${fixture.tokens[request.component]}` },
-  }
-  const scope = { prefix, namespace: request.namespace === 'made' ? prefix : undefined, shared: sharedNames }
-  const postgresPort = Number(new URL(fixture.postgres.url('postgres').reveal()).port)
+  const { certificateAuthority, server } = fixture.access
+  const view = viewOf({ prefix, namespace: request.namespace === 'made' ? prefix : undefined, shared: sharedNames })
+  const token = fixture.tokens[request.component]
   const [kubeProxy, githubProxy, databaseProxy] = await Promise.all([
-    openKubernetesProxy(crash, kubernetes, scope),
-    openGitHubProxy(crash, fixture.github.url),
-    openDatabaseProxy(crash, { host: '127.0.0.1', port: postgresPort }),
+    startChaosProxy(upstreamWith({ server, certificateAuthority, token }), { crash, writeOf: kubernetesWrite(prefix), view }),
+    startChaosProxy(openUpstream(fixture.github.url), { crash, writeOf: gitHubWrite }),
+    startDatabaseProxy(fixture.postgres.url(prefix), crash),
   ])
-  const registryProxy = request.registry === 'proxied' ? await openRegistryProxy(crash, fixture.registry.host) : undefined
-  const registryHost = registryProxy === undefined ? fixture.registry.host : `127.0.0.1:${registryProxy.port}`
+  const registryProxy =
+    request.registry === 'proxied'
+      ? await startChaosProxy(openUpstream(`http://${fixture.registry.host}`), { crash, writeOf: registryWrite })
+      : undefined
+  const registryHost = registryProxy === undefined ? fixture.registry.host : new URL(registryProxy.url).host
   const proxies = [kubeProxy, githubProxy, databaseProxy, ...(registryProxy === undefined ? [] : [registryProxy])]
   const kubeconfig = join(folder, 'kubeconfig')
-  await writeKubeconfig(kubeconfig, kubeProxy.url)
+  await writeFile(kubeconfig, kubeProxy.kubeconfig(), { mode: 0o600 })
   const appName = `${prefix}-app`
   const ports = { tokenDesk: await reservePort(), sources: await reservePort(), broker: await reservePort() }
   const [account, store] = await Promise.all([
@@ -167,7 +144,7 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
       log: silentLog,
     }).then(bothStores),
   ])
-  const urlOf = (schema: Schema): string => throughProxy(roleUrl(fixture.postgres, prefix, schema), databaseProxy)
+  const urlOf = (schema: Schema): string => databaseProxy.through(roleUrl(fixture.postgres, prefix, schema)).reveal()
   const variables = environmentOf({
     folder,
     kubeconfig,
