@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { open } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
-import type { Variables } from './process-plans.ts'
+import type { Variables } from '../platform/process-plans.ts'
 
 export type SoakProcess = {
   /** Such as `standalone`, or `broker 1` for the second replica. */

@@ -4,8 +4,9 @@ import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { installApp } from '../../dev/github/actions/install-app.ts'
 import { groups, platformNamespace, userSubject } from '../../src/api/names.ts'
 import type { Identity, Reply } from '../attack/impersonation.ts'
-import { gitHubHost, type SoakPlatform } from './platform.ts'
-import { accountOf, appName } from './process-plans.ts'
+import { gitHubHost } from '../platform/ground.ts'
+import { accountOf, appName } from '../platform/process-plans.ts'
+import type { SoakPlatform } from './platform.ts'
 
 export const namespace = 'acme'
 export const organization = { host: gitHubHost, id: 2001, login: 'acme', type: 'Organization' }

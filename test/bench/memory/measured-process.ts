@@ -18,7 +18,7 @@ export type MeasuredProcess = {
   /** Of each thread, as it is or just after a collection in the main thread. */
   readonly isolates: (question: Question) => Promise<readonly IsolateMemory[]>
   /** Resolves when it is ready, and rejects when it ends before. */
-  readonly ready: () => Promise<void>
+  readonly untilReady: () => Promise<void>
   /** Resolves when it has used little of a processor for some seconds. */
   readonly atRest: () => Promise<void>
   readonly stop: () => Promise<void>
@@ -76,7 +76,7 @@ export async function startMeasuredProcess(options: ProcessOptions): Promise<Mea
       const [isolates] = (await answer) as [readonly IsolateMemory[]]
       return isolates
     },
-    async ready() {
+    async untilReady() {
       const check = async (): Promise<true | undefined> => {
         const answer = await fetch(`${healthUrl}/readyz`, { signal: AbortSignal.timeout(5000) })
         return answer.ok || undefined

@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Dispatcher, request as send } from 'undici'
 import type { KubeConnection } from '../../../src/kube/client/connection.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
+import { tokenKubeconfig } from '../../fixtures/token-kubeconfig.ts'
 import type { CrashSwitch } from '../crash-switch.ts'
 import { type ArmedFaults, createArmedFaults } from './armed-faults.ts'
 import { type EventFacts, type EventFault, type RequestFault, type StatusFault, statusBody } from './faults.ts'
@@ -224,15 +225,7 @@ export async function startChaosProxy(
       authorization: async () => new SecretString(token),
     },
     kubeconfig: () =>
-      JSON.stringify({
-        apiVersion: 'v1',
-        kind: 'Config',
-        // Plain HTTP on loopback: client-node refuses that without `insecure-skip-tls-verify`.
-        clusters: [{ name: 'chaos', cluster: { server: address(), 'insecure-skip-tls-verify': true } }],
-        users: [{ name: 'chaos', user: { token: token.slice('Bearer '.length) } }],
-        contexts: [{ name: 'chaos', context: { cluster: 'chaos', user: 'chaos' } }],
-        'current-context': 'chaos',
-      }),
+      tokenKubeconfig({ server: address(), certificateAuthority: undefined, token: token.slice('Bearer '.length) }),
     async close() {
       await listener.close()
       await upstream.dispatcher.destroy()

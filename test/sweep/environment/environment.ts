@@ -16,8 +16,10 @@ import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 import type { Schema } from '../../../src/store/access/rights.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { bothStores, type TestStore } from '../../fixtures/databases.ts'
-import { giveRights, giveSecret } from '../../fixtures/platform-rights.ts'
+import { giveRights } from '../../fixtures/platform-rights.ts'
 import { roleUrl } from '../../fixtures/production-database.ts'
+import { applyAppKey, applyApp as applyGitHubApp, gitHubHost } from '../../platform/ground.ts'
+import { brokerVariables, controllersVariables } from '../../platform/process-plans.ts'
 import { upstreamWith } from '../../proxies/chaos-proxy/api-server.ts'
 import { startChaosProxy } from '../../proxies/chaos-proxy/chaos-proxy.ts'
 import { openUpstream } from '../../proxies/chaos-proxy/upstream.ts'
@@ -29,7 +31,7 @@ import { type Account, makeAccount } from './account.ts'
 import type { Fixture } from './fixture.ts'
 
 export const fieldManager = 'sweep'
-export const host = 'github.localhost'
+export const host = gitHubHost
 export const sharedNames = ['sekisho']
 
 export const chartName = (prefix: string): string => `${prefix}-chart`
@@ -82,31 +84,23 @@ function environmentOf(environment: {
 }): RunSettings['environment'] {
   const { folder, ports, fixture } = environment
   return {
+    ...brokerVariables({ github: fixture.github, leaf: { certificate: '/nonexistent', key: '/nonexistent' } }),
+    ...controllersVariables,
     KUBECONFIG: environment.kubeconfig,
     SEKISHO_DATABASE_URL: environment.databaseUrl,
     SEKISHO_AUDIT_DATABASE_URL: environment.auditDatabaseUrl,
     SEKISHO_SEALING_KEYS: environment.sealingKey,
     SEKISHO_DATA_FOLDER: folder,
     SEKISHO_REGISTRY: `${environment.registryHost}/apps`,
-    SEKISHO_REGISTRY_AUTHENTICATION: 'none',
     SEKISHO_BUILDKIT_IMAGE: `registry.example.com/cnb/buildkit@sha256:${'b'.repeat(64)}`,
-    SEKISHO_INGRESS_FROM: 'traefik',
-    SEKISHO_INGRESS_CLASS: 'traefik',
-    SEKISHO_APPLICATION_URL: 'http://localhost:8080',
     SEKISHO_DNS_SERVERS: fixture.dns.address,
     SEKISHO_SOURCE_URL: `http://127.0.0.1:${ports.sources}`,
     SEKISHO_SOURCE_PORT: String(ports.sources),
     SEKISHO_TOKEN_DESK_PORT: String(ports.tokenDesk),
-    SEKISHO_TOKEN_DESK_HOST: 'localhost',
     SEKISHO_PUBLIC_URL: `https://127.0.0.1:${ports.broker}`,
     SEKISHO_BROKER_ADDRESS: '127.0.0.1',
     SEKISHO_BROKER_PORT: String(ports.broker),
     SEKISHO_GITHUB_APP: environment.appName,
-    SEKISHO_GITHUB_CLIENT_SECRET: fixture.github.app.clientSecret,
-    SEKISHO_GITHUB_WEBHOOK_SECRET: fixture.github.app.webhookSecret,
-    SEKISHO_TLS_CERTIFICATE_PATH: '/nonexistent',
-    SEKISHO_TLS_KEY_PATH: '/nonexistent',
-    SEKISHO_ACCOUNTS: 'any',
     // All environments would write their checkpoints into the same ConfigMap, each from its own log.
     SEKISHO_AUDIT_CHECKPOINT_SECONDS: '86400',
   }
@@ -213,24 +207,10 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
 }
 
 /** The Secret with a private key of the App; a scenario passes a `pem` that does not belong to the App to have it refused. */
-export async function applyKey(
-  environment: Environment,
-  pem: string = environment.fixture.github.app.privateKeyPem,
-): Promise<void> {
-  const data = { 'private-key.pem': Buffer.from(pem).toString('base64') }
-  await giveSecret(environment.fixture.admin, keyName(environment.prefix))
-  await environment.apply(secrets, keyName(environment.prefix), { data }, platformNamespace)
+export function applyKey({ fixture, prefix }: Environment, pem: string = fixture.github.app.privateKeyPem): Promise<void> {
+  return applyAppKey(fixture.admin, keyName(prefix), pem)
 }
 
-export async function applyApp(environment: Environment): Promise<void> {
-  const { app } = environment.fixture.github
-  await environment.apply(clusterGitHubApp, environment.appName, {
-    spec: {
-      host,
-      endpoints: { web: environment.githubUrl, api: `${environment.githubUrl}/api/v3`, insecure: true },
-      appId: app.id,
-      clientId: app.clientId,
-      privateKeys: [{ secretName: keyName(environment.prefix), key: 'private-key.pem' }],
-    },
-  })
+export function applyApp({ fixture, prefix, appName: name, githubUrl: url }: Environment): Promise<void> {
+  return applyGitHubApp(fixture.admin, fixture.github, { name, secret: keyName(prefix), url })
 }

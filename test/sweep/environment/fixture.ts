@@ -80,8 +80,8 @@ export async function openFixture(kubeconfig: string, githubNow: () => number = 
   const admin = createAdminClient(access)
   await installRights(admin)
   const tokens = {
-    controllers: await tokenOf(kubeconfig, 'sekisho-controllers'),
-    broker: await tokenOf(kubeconfig, 'sekisho-broker'),
+    controllers: await tokenOf(admin, 'sekisho-controllers'),
+    broker: await tokenOf(admin, 'sekisho-broker'),
   }
   const sweep = randomBytes(2).toString('hex')
   let environments = 0
