@@ -1,7 +1,6 @@
 // AppSecrets on a real API server: the controller, as its ServiceAccount, opens sealed values and keeps the Secret behind them. The values are sealed
 // here as admission does it; test/attack/app-secrets.test.ts proves admission itself.
 import { expect, onTestFinished, test } from 'vitest'
-import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { type AppSecret, appSecret } from '../../src/api/apps/app-secret.ts'
 import { configMaps, secrets } from '../../src/api/builtin/index.ts'
 import { buildSecretName, createBuildSecrets } from '../../src/builds/build-secrets.ts'
@@ -15,7 +14,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { type Fixture, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
-import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { testAdmin, waitUntil } from '../fixtures/harness.ts'
 
 const fieldManager = 'test'
 const former = await openingKeyOf(await makeOpeningKey(new Date()))
@@ -153,9 +152,8 @@ test.each(['Background', 'Orphan'])('the Secret goes with the AppSecret: %s', as
   const { client, namespace } = on
   await set(on, 'shop', { A: 'one' })
   await ready(on, 'shop')
-  const admin = await adminClientFor(testKubeconfig())
+  const admin = await testAdmin()
   await admin.call('DELETE', `/apis/apps.sekisho.dev/v1alpha1/namespaces/${namespace}/appsecrets/shop`, { propagationPolicy })
-  await admin.close()
   await waitUntil('the Secret is gone', async () => ((await dataOf(on, 'shop')) === undefined ? true : undefined), patience)
   await waitUntil('gone', async () => ((await client.get(appSecret, { namespace, name: 'shop' })) ? undefined : true), patience)
 })

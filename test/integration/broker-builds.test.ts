@@ -6,7 +6,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { groups, tenantRoles } from '../../src/api/names.ts'
 import { tenantRoleRules } from '../../src/api/tenancy/tenant-roles.ts'
@@ -14,7 +13,7 @@ import type { BuildOutcome } from '../../src/store/builds/build-record.ts'
 import { compressText } from '../../src/store/builds/log-text.ts'
 import { openChromium } from '../browser/chromium.ts'
 import { type BrokerEnvironment, bringOrganization, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
-import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { testAdmin, waitUntil } from '../fixtures/harness.ts'
 import { apiCall, kubectlLogin, type Tokens } from '../fixtures/kubectl-login.ts'
 
 let environment: BrokerEnvironment
@@ -25,7 +24,7 @@ const tokensOf: Record<string, Tokens> = {}
 
 /** The roles of tenants in the tenant's namespace, as the Tenant controller binds them; names of the cluster are shared with other tests. */
 async function bindRoles(): Promise<void> {
-  const admin = await adminClientFor(testKubeconfig())
+  const admin = await testAdmin()
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
   const apiGroup = 'rbac.authorization.k8s.io'
   const { id } = environment.organization
@@ -49,7 +48,6 @@ async function bindRoles(): Promise<void> {
       })
     }
   } finally {
-    await admin.close()
   }
 }
 

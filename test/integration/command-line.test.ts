@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments, stringify } from 'yaml'
-import { type AdminClient, adminClientFor, type Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
+import type { AdminClient, Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { tenantRoles } from '../../src/api/names.ts'
-import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { testAdmin, testKubeconfig, waitUntil } from '../fixtures/harness.ts'
 
 const tenant = `cli-${process.pid.toString(36)}`
 const people = `${tenant}-people`
@@ -66,7 +66,7 @@ const applicationsPath = `/apis/apps.sekisho.dev/v1alpha1/namespaces/${tenant}/a
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sekisho-command-line-'))
-  admin = await adminClientFor(testKubeconfig())
+  admin = await testAdmin()
   await applyAll('deploy/rbac/tenant-roles.yaml', name => `/apis/rbac.authorization.k8s.io/v1/clusterroles/${name}`)
   for (const name of [tenant, people])
     await admin.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
@@ -103,7 +103,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const name of [tenant, people]) await admin.call('DELETE', `/api/v1/namespaces/${name}`)
-  await admin.close()
   await rm(folder, { recursive: true, force: true })
 })
 

@@ -4,11 +4,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { examplePaths } from '../../dev/generate/reference/kinds.ts'
 import { kinds, requesterKinds } from '../../src/api/registry.ts'
 import { customResourceDefinition } from '../../src/api/schema/crd.ts'
-import { testKubeconfig, waitUntil, withNamespace } from '../fixtures/harness.ts'
+import { testAdmin, waitUntil, withNamespace } from '../fixtures/harness.ts'
 
 const definitions = kinds.map(kind => ({
   kind,
@@ -24,7 +23,7 @@ type Established = {
 }
 
 beforeAll(async () => {
-  const admin = await adminClientFor(testKubeconfig())
+  const admin = await testAdmin()
   for (const { name, definition } of definitions) {
     const answer = await admin.request(
       'PATCH',
@@ -45,7 +44,6 @@ beforeAll(async () => {
       },
       { timeoutMilliseconds: 20_000 },
     )
-  await admin.close()
 })
 
 const grantSpec = {

@@ -22,7 +22,7 @@ import type { AuditEntry } from '../../src/store/audit/audit-chain.ts'
 import type { LiveTokenFilter } from '../../src/store/token-registry.ts'
 import { createGitHubApps } from '../../src/token-desk/app-clients.ts'
 import { type Fixture, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
-import { waitUntil, withAdmin } from '../fixtures/harness.ts'
+import { testAdmin, waitUntil } from '../fixtures/harness.ts'
 import { giveSecret } from '../fixtures/platform-rights.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
 
@@ -49,7 +49,7 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Inst
     { fieldManager, force: true },
   )
   // As docs/guide/install.md tells an admin for a key with a name of its own.
-  const admin = await withAdmin()
+  const admin = await testAdmin()
   await giveSecret(admin, app)
   const revoked: InstallationFixture['revoked'] = []
   const audited: AuditRecord[] = []

@@ -1,7 +1,7 @@
 // A right that the platform loses while it runs, with the real authorizer: the AppSecret controller as its ServiceAccount, with the rules of its shipped
 // role divided among two RoleBindings, of which one is removed and given back.
 import { expect, onTestFinished, test } from 'vitest'
-import { type AdminClient, adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
+import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { type AppSecret, appSecret } from '../../src/api/apps/app-secret.ts'
 import { secrets } from '../../src/api/builtin/index.ts'
 import { controllersBinding, labels, namespaceRoles, platformNamespace } from '../../src/api/names.ts'
@@ -19,7 +19,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { patience, readyReason, restrictedTo } from '../fixtures/application-fixture.ts'
-import { testKubeconfig, waitUntil, withNamespace } from '../fixtures/harness.ts'
+import { testAdmin, testKubeconfig, waitUntil, withNamespace } from '../fixtures/harness.ts'
 import { withClientOf } from '../fixtures/process-clients.ts'
 
 type Rule = { readonly apiGroups: readonly string[]; readonly resources: readonly string[]; readonly verbs: readonly string[] }
@@ -89,8 +89,7 @@ async function divideRole({ admin, namespace }: Place): Promise<void> {
 
 async function running() {
   const { name: namespace } = await withNamespace()
-  const admin = await adminClientFor(testKubeconfig())
-  onTestFinished(() => admin.close())
+  const admin = await testAdmin()
   const place = { admin, namespace }
   await divideRole(place)
   await bind(place, controllersBinding)

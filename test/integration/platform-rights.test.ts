@@ -5,10 +5,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { type AdminClient, adminClientFor, type Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
+import type { AdminClient, Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
 import { KubeError, lacksRight } from '../../src/kube/client/errors.ts'
 import { impersonation, type Reply } from '../attack/impersonation.ts'
-import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { testAdmin, testKubeconfig, waitUntil } from '../fixtures/harness.ts'
 import { type Account, giveRights } from '../fixtures/platform-rights.ts'
 
 const tenantNamespace = 'rights-acme'
@@ -27,12 +27,11 @@ type Asked = {
 let admin: AdminClient
 
 beforeAll(async () => {
-  admin = await adminClientFor(testKubeconfig())
+  admin = await testAdmin()
   for (const name of [tenantNamespace, buildNamespace])
     await admin.apply(`/api/v1/namespaces/${name}`, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  await giveRights(testKubeconfig(), tenantNamespace, ['application'])
-  await giveRights(testKubeconfig(), buildNamespace, ['build'])
-  return () => admin.close()
+  await giveRights(admin, tenantNamespace, ['application'])
+  await giveRights(admin, buildNamespace, ['build'])
 })
 
 async function mayUser(user: string, { group = '', ...asked }: Asked): Promise<boolean> {

@@ -25,7 +25,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { impersonation } from '../attack/impersonation.ts'
 import { withFixture } from '../fixtures/application-fixture.ts'
-import { testKubeconfig, waitUntil, withAdmin } from '../fixtures/harness.ts'
+import { testAdmin, testKubeconfig, waitUntil } from '../fixtures/harness.ts'
 import { admissionPath } from '../fixtures/policies.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
 
@@ -60,7 +60,7 @@ async function running(client: KubeClient) {
 
 /** As in a namespace of a tenant, and only there. */
 async function installMutation(namespace: string): Promise<void> {
-  const admin = await withAdmin()
+  const admin = await testAdmin()
   const files = policyFiles(platformIdentities('production'))
   const [policy, binding, ...rule] = ['service-proxy-mutation', 'service-proxy'].flatMap(name => files.get(`${name}.yaml`) ?? [])
   for (const manifest of [policy, binding, ...rule]) {
@@ -90,7 +90,7 @@ async function installMutation(namespace: string): Promise<void> {
 
 /** A person of the tenant, who may do everything there. */
 async function personIn(namespace: string) {
-  const admin = await withAdmin()
+  const admin = await testAdmin()
   const group = `people:${namespace}`
   await admin.call('POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
     metadata: { name: 'people' },

@@ -9,7 +9,7 @@ import { createUserRanges, userRangesMap } from '../../src/controllers/tenant/us
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
 import { firstUserOf, maxUserRanges, userRangeSize } from '../../src/lib/limits/user-range.ts'
-import { waitUntil, withAdmin } from '../fixtures/harness.ts'
+import { testAdmin, waitUntil } from '../fixtures/harness.ts'
 import { withKube } from '../fixtures/kube-access.ts'
 import { giveRightsIn, withClientOf } from '../fixtures/process-clients.ts'
 import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
@@ -131,7 +131,7 @@ async function unlabel({ client, namespace }: TenantFixture): Promise<void> {
 
 /** Takes from the tenant what a version without ranges did not write. */
 async function forgetRange(fixture: TenantFixture): Promise<void> {
-  const admin = await withAdmin()
+  const admin = await testAdmin()
   await unlabel(fixture)
   const path = `/apis/${tenant.apiVersion}/${tenant.plural}/${fixture.namespace}/status`
   await admin.call('PATCH', path, { status: { users: null } }, 'application/merge-patch+json')

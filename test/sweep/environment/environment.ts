@@ -18,6 +18,7 @@ import { openStore } from '../../../src/store/open-store.ts'
 import { bothStores, type TestStore } from '../../fixtures/databases.ts'
 import { giveRights } from '../../fixtures/platform-rights.ts'
 import { roleUrl } from '../../fixtures/production-database.ts'
+import { writeStatus } from '../../fixtures/statuses.ts'
 import { applyAppKey, applyApp as applyGitHubApp, gitHubHost } from '../../platform/ground.ts'
 import { brokerVariables, controllersVariables } from '../../platform/process-plans.ts'
 import { upstreamWith } from '../../proxies/chaos-proxy/api-server.ts'
@@ -170,12 +171,9 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
     registryHost,
     runSettings: clock => ({ environment: variables, ...clock }),
     apply,
-    async setStatus(type, name, status, namespace = type.namespaced ? prefix : undefined) {
-      const group = type.apiVersion.includes('/') ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`
-      const path = namespace === undefined ? group : `${group}/namespaces/${namespace}`
-      await fixture.admin.call('PATCH', `${path}/${type.plural}/${name}/status`, { status }, 'application/merge-patch+json')
-    },
-    giveRights: () => giveRights(fixture.kubeconfig, prefix, ['application']),
+    setStatus: (type, name, status, namespace = type.namespaced ? prefix : undefined) =>
+      writeStatus(fixture.admin, type, { namespace, name }, status),
+    giveRights: () => giveRights(fixture.admin, prefix, ['application']),
     cut() {
       for (const proxy of proxies) proxy.cut()
     },
