@@ -8,13 +8,10 @@ import { createAppSecretController } from '../../src/controllers/app-secret/inde
 import { claimedKeyId, makeOpeningKey, openingKeyOf } from '../../src/identity/sealed-values/open.ts'
 import { sealerOf } from '../../src/identity/sealed-values/seal.ts'
 import type { SecretKeys } from '../../src/identity/sealed-values/secret-keys.ts'
-import { createManager } from '../../src/kube/manager.ts'
-import { createEventRecorder } from '../../src/kube/object/events.ts'
-import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
-import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { type Fixture, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { testAdmin, waitUntil } from '../fixtures/harness.ts'
+import { startManager } from '../fixtures/open-manager.ts'
 
 const fieldManager = 'test'
 const former = await openingKeyOf(await makeOpeningKey(new Date()))
@@ -32,12 +29,8 @@ const keys: SecretKeys = {
 
 async function running() {
   const fixture = await withFixture()
-  const { controllersClient: client } = fixture
-  const manager = createManager({ client, log: silentLog, clock: systemClock, random: Math.random })
-  const events = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'test' })
-  manager.add(createAppSecretController({ manager, events, keys, clock: systemClock }))
-  await manager.start()
-  onTestFinished(() => manager.stop())
+  const { stop } = await startManager(fixture.controllersClient, parts => [createAppSecretController({ ...parts, keys })])
+  onTestFinished(stop)
   return fixture
 }
 

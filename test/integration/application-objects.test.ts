@@ -51,7 +51,7 @@ async function started(
 ): Promise<Fixture & { readonly chart: string }> {
   const fixture = await withFixture()
   const chart = await makeChart(fixture, { builtIn: 'web', timeoutSeconds: 20 })
-  await startApplicationController(fixture, renderer, { clock, deps: { registry } })
+  await startApplicationController(fixture, renderer, { managerDeps: { clock }, deps: { registry } })
   return { ...fixture, chart }
 }
 

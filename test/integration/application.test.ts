@@ -33,10 +33,7 @@ const renderer = withCharts()
 
 async function startControllers(fixture: Fixture): Promise<void> {
   await startApplicationController(fixture, renderer, {
-    add({ manager, ...parts }, controller) {
-      manager.add(controller)
-      manager.add(createApplicationChartController({ manager, ...parts }))
-    },
+    controllers: (controller, parts) => [controller, createApplicationChartController(parts)],
   })
 }
 

@@ -64,19 +64,19 @@ async function side(annotations: RedirectAnnotations = redirectAnnotations): Pro
   const chart = await makeChart(fixture, { builtIn: 'web' })
   const proofs = createDomainProofs({ lookUp: dnsLookUp([dns.address]), clock, leastMilliseconds: 100 })
   await startApplicationController(fixture, renderer, {
-    clock,
+    managerDeps: { clock },
     deps: { reservedHosts, proofs, redirectAnnotations: annotations },
-    add({ manager, ...parts }, controller) {
-      manager.add(controller)
-      const claimController = createDomainClaimController({ manager, ...parts })
+    controllers(controller, parts) {
+      const claimController = createDomainClaimController(parts)
       // It sees the Applications of this namespace alone, so it must not judge the claims of other tenants.
-      manager.add({
+      const ofThisTenant: typeof claimController = {
         ...claimController,
         async reconcile(context) {
           const claim = await client.get(domainClaim, context.key)
           return claim?.spec.tenant.name === namespace ? claimController.reconcile(context) : done
         },
-      })
+      }
+      return [controller, ofThisTenant]
     },
   })
   return { ...fixture, owner, record: `sekisho-tenant=github.test/${lastAccount}`, chart }

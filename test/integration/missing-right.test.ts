@@ -9,17 +9,14 @@ import { createAppSecretController } from '../../src/controllers/app-secret/inde
 import { makeOpeningKey, openingKeyOf } from '../../src/identity/sealed-values/open.ts'
 import { sealerOf } from '../../src/identity/sealed-values/seal.ts'
 import type { SecretKeys } from '../../src/identity/sealed-values/secret-keys.ts'
-import { createKubeClient } from '../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../src/kube/kubeconfig/kubeconfig.ts'
-import { createManager } from '../../src/kube/manager.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { createRecordingLog } from '../../src/kube/testing/recording-log.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
-import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { patience, readyReason, restrictedTo } from '../fixtures/application-fixture.ts'
-import { testAdmin, testKubeconfig, waitUntil, withNamespace } from '../fixtures/harness.ts'
+import { testAdmin, waitUntil, withNamespace } from '../fixtures/harness.ts'
+import { withAdminKube } from '../fixtures/kube-access.ts'
+import { type ManagedParts, startManager } from '../fixtures/open-manager.ts'
 import { withClientOf } from '../fixtures/process-clients.ts'
 
 type Rule = { readonly apiGroups: readonly string[]; readonly resources: readonly string[]; readonly verbs: readonly string[] }
@@ -95,19 +92,15 @@ async function running() {
   await bind(place, controllersBinding)
   await bind(place, othersBinding)
   await authorizerKnows(place, true)
-  const connection = await loadKubeConnection({ environment: { KUBECONFIG: testKubeconfig() }, clock: systemClock })
-  const client = createKubeClient({ connection, component: 'test', clock: systemClock, random: Math.random })
-  onTestFinished(() => client.close())
+  const client = await withAdminKube()
   const controllersClient = restrictedTo(await withClientOf(account), namespace)
   const log = createRecordingLog()
   // Ahead of the API server's, so that nothing looks as if it had just been given.
   let ahead = 0
   const clock = { ...systemClock, now: () => new Date(Date.now() + ahead) }
-  const manager = createManager({ client: controllersClient, log, clock: systemClock, random: Math.random })
-  const events = createEventRecorder({ client: controllersClient, clock: systemClock, log: silentLog, component: 'test' })
-  manager.add(createAppSecretController({ manager, events, keys, clock }))
-  await manager.start()
-  onTestFinished(() => manager.stop())
+  const controllers = (parts: ManagedParts) => [createAppSecretController({ ...parts, keys, clock })]
+  const { stop } = await startManager(controllersClient, controllers, { log })
+  onTestFinished(stop)
   const later = (): void => {
     ahead += 60_000
   }

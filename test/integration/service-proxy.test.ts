@@ -19,13 +19,12 @@ import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { createServiceProxyController } from '../../src/controllers/service-proxy/index.ts'
 import { createCaches } from '../../src/kube/cache/caches.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
-import { createManager } from '../../src/kube/manager.ts'
-import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { impersonation } from '../attack/impersonation.ts'
 import { withFixture } from '../fixtures/application-fixture.ts'
 import { testAdmin, testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { startManager } from '../fixtures/open-manager.ts'
 import { admissionPath } from '../fixtures/policies.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
 
@@ -44,16 +43,9 @@ async function running(client: KubeClient) {
       return client.mergePatch(type, key, patch, options)
     },
   }
-  const manager = createManager({ client: noting, log: silentLog, clock: systemClock, random: Math.random })
-  const recorder = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'test' })
   // What a burst shows is tested, not how long it takes.
   const pace = { burst: 10_000, millisecondsPerToken: 1 }
-  manager.add(createServiceProxyController({ manager, events: recorder, clock: systemClock, pace }))
-  await manager.start()
-  const stop = async () => {
-    await manager.stop()
-    await recorder.flush()
-  }
+  const { stop } = await startManager(noting, parts => [createServiceProxyController({ ...parts, pace })])
   onTestFinished(stop)
   return { writes, stop }
 }
