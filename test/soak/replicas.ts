@@ -94,7 +94,7 @@ async function startOne({ plan, name, listen }: Planned, { onStop, ...options }:
   await rm(logFile, { force: true })
   const started = await startSoakProcess({
     name,
-    repository,
+    folder: repository,
     program: plan.program,
     environment: {
       PATH: process.env['PATH'] ?? '',

@@ -1,5 +1,5 @@
 // The environment of a memory run: a platform whose processes run as in their pods, one replica of each, without proxies.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readKubeconfig } from '../../../dev/cluster/control-plane/kubeconfig.ts'
 import { readClusterSettings, toolEnvironment } from '../../../dev/cluster/settings.ts'
@@ -65,6 +65,8 @@ async function startPlanned(
   await writeFile(join(accountFolder, 'token'), await tokenOf(controlPlane.admin, account), { mode: 0o600 })
   await writeFile(join(accountFolder, 'ca.crt'), certificateAuthority)
   const { hostname, port } = new URL(server)
+  const logFile = join(logs, `${name}.log`)
+  await rm(logFile, { force: true })
   return startMeasuredProcess({
     ...{ name, program, app, accountFolder },
     environment: {
@@ -78,7 +80,7 @@ async function startPlanned(
       ...variables,
       ...listenVariables(servicePorts, healthPort),
     },
-    healthUrl: `http://127.0.0.1:${healthPort}`,
-    logFile: join(logs, `${name}.log`),
+    healthPort,
+    logFile,
   })
 }
