@@ -25,11 +25,11 @@ import { objectAt } from '../../src/lib/json/json-value.ts'
 import { applyApplication, makeChart, startApplicationController, withCharts } from '../fixtures/application-controller.ts'
 import {
   type Fixture,
+  gone,
   otherRegistry,
   patience,
   podsOf,
   readyReason,
-  runningStatus,
   runPods,
   setPodStatus,
   withFixture,
@@ -37,6 +37,7 @@ import {
 import { waitUntil } from '../fixtures/harness.ts'
 import { createQuickClock } from '../fixtures/quick-clock.ts'
 import { quiet } from '../fixtures/quiet.ts'
+import { runningStatus } from '../fixtures/write-status.ts'
 
 const fieldManager = 'test'
 const image = `registry.example.com/acme/shop@sha256:${'1'.repeat(64)}`
@@ -64,13 +65,7 @@ async function existing<T extends KubeObject>({ client, namespace }: Started, ty
   return waitUntil(`${type.kind} ${name}`, () => client.get(type, { namespace, name }), patience)
 }
 
-async function gone({ client, namespace }: Started, type: ResourceType, name: string): Promise<void> {
-  await waitUntil(
-    `no ${type.kind} ${name}`,
-    async () => ((await client.get(type, { namespace, name })) === undefined ? true : undefined),
-    patience,
-  )
-}
+const goneFrom = ({ client, namespace }: Started, type: ResourceType, name: string) => gone(client, type, { namespace, name })
 
 /** As admission and the controller of AppSecrets leave one. */
 async function makeAppSecret({ client, namespace }: Started): Promise<void> {
@@ -216,7 +211,7 @@ describe('an autoscaler', () => {
 
     await put(fixture, { ...scaled(), suspend: true })
     await readyReason(fixture.client, application, keyIn(fixture), 'Suspended')
-    await gone(fixture, horizontalPodAutoscalers, 'shop-web')
+    await goneFrom(fixture, horizontalPodAutoscalers, 'shop-web')
     expect(await replicasOf(fixture)).toBe(0)
     await put(fixture, { ...scaled(), suspend: false })
     await existing(fixture, horizontalPodAutoscalers, 'shop-web')
@@ -273,7 +268,7 @@ describe('an autoscaler', () => {
     await existing(fixture, horizontalPodAutoscalers, 'shop-web')
     expect(await replicasOf(fixture)).toBe(5)
     await put(fixture, { processes: [{ ...idle, replicas: 1 }] })
-    await gone(fixture, horizontalPodAutoscalers, 'shop-web')
+    await goneFrom(fixture, horizontalPodAutoscalers, 'shop-web')
     expect(await replicasOf(fixture)).toBe(1)
   })
 })
@@ -317,7 +312,7 @@ describe('a volume', () => {
     await readyReason(fixture.client, application, keyIn(fixture), 'Available')
     await expectSettled(fixture)
     await fixture.client.delete(application, keyIn(fixture))
-    await gone(fixture, deployments, 'shop-web')
+    await goneFrom(fixture, deployments, 'shop-web')
     expect((await existing(fixture, persistentVolumeClaims, 'shop-data')).metadata).toMatchObject({ uid })
     await put(fixture, { processes: [idle], volumes: [{ ...volume, whenDeleted: 'Delete' }] })
     await readyReason(fixture.client, application, keyIn(fixture), 'Available')
@@ -345,7 +340,7 @@ describe('a volume', () => {
     )
     await put(fixture, { processes: [idle] })
     // The API server keeps a claim until no pod uses it; no pod does.
-    await gone(fixture, persistentVolumeClaims, 'shop-data')
+    await goneFrom(fixture, persistentVolumeClaims, 'shop-data')
     expect((await existing(fixture, persistentVolumeClaims, 'shop-more')).metadata.deletionTimestamp).toBeUndefined()
   })
 

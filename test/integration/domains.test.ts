@@ -14,7 +14,7 @@ import { createDomainClaimController } from '../../src/controllers/domain-claim/
 import { isKubeError } from '../../src/kube/client/errors.ts'
 import { done } from '../../src/kube/controller/controller.ts'
 import { makeChart, startApplicationController, withCharts } from '../fixtures/application-controller.ts'
-import { type Fixture, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
+import { type Fixture, gone, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { type DnsServer, startDnsServer } from '../fixtures/dns-server.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { createQuickClock } from '../fixtures/quick-clock.ts'
@@ -239,11 +239,7 @@ test('a domain that an admin gives to another tenant is not served any more for 
     { ...patience, timeoutMilliseconds: 120_000 },
   )
   await reason(acme, 'DomainTaken')
-  await waitUntil(
-    'the Ingress is gone',
-    async () => (await acme.client.get(ingresses, { namespace: acme.namespace, name: 'shop' })) === undefined || undefined,
-    patience,
-  )
+  await gone(acme.client, ingresses, { namespace: acme.namespace, name: 'shop' })
 }, 240_000)
 
 test('hosts of the platform and of Ingresses that no Application made are refused, and free again without them', async () => {

@@ -21,7 +21,7 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import type { AuditEntry } from '../../src/store/audit/audit-chain.ts'
 import type { LiveTokenFilter } from '../../src/store/token-registry.ts'
 import { createGitHubApps } from '../../src/token-desk/app-clients.ts'
-import { type Fixture, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
+import { type Fixture, gone, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { testAdmin, waitUntil } from '../fixtures/harness.ts'
 import { giveSecret } from '../fixtures/platform-rights.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
@@ -302,11 +302,7 @@ describe('an Installation', () => {
     await becomes(fixture, 'InstallationNotFound')
     const key = { namespace: fixture.namespace, name: 'github' }
     await fixture.client.delete(installation, key)
-    await waitUntil(
-      'gone',
-      async () => ((await fixture.client.get(installation, key)) === undefined ? true : undefined),
-      patience,
-    )
+    await gone(fixture.client, installation, key)
     expect(fixture.revoked.at(-1)).toEqual({ reason: 'the Installation was deleted', installationId: installed.id })
     expect(fixture.audited.filter(({ action }) => action === 'installation.ended')).toMatchObject([
       { object: expect.stringMatching(/^Installation\//), details: { installationId: installed.id } },

@@ -15,7 +15,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { sweepOnce } from '../../src/token-desk/sweep.ts'
-import { patience, readyReason } from '../fixtures/application-fixture.ts'
+import { gone, patience, readyReason } from '../fixtures/application-fixture.ts'
 import { withCut, withLeasesOf } from '../fixtures/broker-replica.ts'
 import { openTestStore, type TestStore } from '../fixtures/databases.ts'
 import { waitUntil } from '../fixtures/harness.ts'
@@ -139,12 +139,7 @@ describe('the token desk of two replicas', () => {
     const latest = await follower.desk.request(request)
 
     await fixture.client.delete(repositoryGrant, { namespace: fixture.namespace, name: 'both' })
-    await waitUntil(
-      'the grant is gone',
-      async () =>
-        (await fixture.client.get(repositoryGrant, { namespace: fixture.namespace, name: 'both' })) === undefined || undefined,
-      patience,
-    )
+    await gone(fixture.client, repositoryGrant, { namespace: fixture.namespace, name: 'both' })
     await expect(follower.desk.request(request)).rejects.toMatchObject({ code: 'forbidden' })
     const headers = { authorization: `Bearer ${latest.token.reveal()}` }
     expect((await fetch(`${fixture.endpoints.api}/repos/acme/shop`, { headers })).status).toBe(401)

@@ -1,10 +1,10 @@
 // A proxy in front of a database server that can refuse, hold or cut connections at a chosen message, or at a write that a crash switch chooses: then all
 // connections are closed, and the server rolls back.
-import type { AddressInfo } from 'node:net'
-import { connect, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import type { CrashSwitch } from './crash-switch.ts'
 import { DatabaseSession } from './database-session.ts'
+import { type Passage, startRelay } from './relay.ts'
 import { createWireReader, type WireMessage } from './wire.ts'
 
 export type DatabaseProxy = {
@@ -28,26 +28,13 @@ export type DatabaseProxy = {
 /** With a crash switch nothing passes while that is dead. */
 export async function startDatabaseProxy(behind: SecretString, crash?: CrashSwitch): Promise<DatabaseProxy> {
   const target = new URL(behind.reveal())
-  const open = new Set<Socket>()
   let refusing = false
   let holding = false
   let cut: { message: number; readonly when: 'before' | 'after' } | undefined
   let done = false
 
-  function serve(near: Socket): void {
-    const far = connect({ host: target.hostname, port: Number(target.port) })
-    const end = (): void => {
-      for (const socket of [near, far]) {
-        socket.destroy()
-        open.delete(socket)
-      }
-    }
-    for (const socket of [near, far]) {
-      open.add(socket)
-      socket.setNoDelay()
-      socket.on('error', end).on('close', end)
-      if (holding) socket.pause()
-    }
+  function pass({ near, far, end }: Passage): void {
+    if (holding) for (const socket of [near, far]) socket.pause()
     const judged = crash === undefined ? undefined : judgedBy(crash, end)
     near.on('data', (bytes: Buffer) => {
       if (cut !== undefined) cut.message -= 1
@@ -63,28 +50,25 @@ export async function startDatabaseProxy(behind: SecretString, crash?: CrashSwit
     far.on('data', (bytes: Buffer) => (judged === undefined ? void near.write(bytes) : judged.answer(near, bytes)))
   }
 
-  const server = createServer(near => (refusing || crash?.dead() === true ? void near.destroy() : serve(near)))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = { host: target.hostname, port: Number(target.port) }
+  const relay = await startRelay(() => (refusing || crash?.dead() === true ? undefined : address), { pass })
   const through = (url: SecretString): SecretString => {
     const changed = new URL(url.reveal())
-    changed.port = String((server.address() as AddressInfo).port)
+    changed.port = String(relay.port)
     changed.hostname = '127.0.0.1'
     return new SecretString(changed.href)
-  }
-  const destroyAll = (): void => {
-    for (const socket of open) socket.destroy()
   }
   return {
     url: through(behind),
     through,
-    cut: destroyAll,
+    cut: relay.cut,
     refuse(next) {
       refusing = next
-      if (next) destroyAll()
+      if (next) relay.cut()
     },
     hold(next) {
       holding = next
-      for (const socket of open) next ? socket.pause() : socket.resume()
+      for (const socket of relay.sockets()) next ? socket.pause() : socket.resume()
     },
     cutAt(message, when) {
       cut = { message, when }
@@ -94,10 +78,7 @@ export async function startDatabaseProxy(behind: SecretString, crash?: CrashSwit
       cut = undefined
       return done
     },
-    async close() {
-      destroyAll()
-      await new Promise(resolve => server.close(resolve))
-    },
+    close: relay.close,
   }
 }
 

@@ -7,6 +7,7 @@ import { type KpackBuild, kpackBuilds } from '../../../src/builds/kpack/resource
 import { kpackDefinitions } from '../../fixtures/kpack-definitions.ts'
 import { openKube } from '../../fixtures/open-kube.ts'
 import type { SmallRegistry } from '../../fixtures/small-registry.ts'
+import { runningStatus } from '../../fixtures/write-status.ts'
 import { createFollower, type Seen } from '../harness/follow.ts'
 
 export type ClusterActor = {
@@ -36,16 +37,6 @@ export async function installKpack(admin: AdminClient): Promise<void> {
     if (Date.now() > until) throw new Error('the kinds of kpack were not established')
   const status = { latestImage: 'registry.example.com/builder@sha256:1', stack: { id: 'base' } }
   await admin.call('PATCH', `${path}/sekisho/status`, { status }, json)
-}
-
-function runningStatus({ spec }: Pod): object {
-  const now = new Date().toISOString()
-  const containerStatuses = (spec?.containers ?? []).map(({ name, image }) => ({
-    ...{ name, image, imageID: image, ready: true, started: true, restartCount: 0 },
-    state: { running: { startedAt: now } },
-  }))
-  const conditions = ['Ready', 'ContainersReady', 'PodScheduled'].map(type => ({ type, status: 'True', lastTransitionTime: now }))
-  return { phase: 'Running', podIP: '10.9.9.9', startTime: now, conditions, containerStatuses }
 }
 
 const commitOf = ({ spec }: KpackBuild): string => spec.source.git?.revision ?? ''
