@@ -544,6 +544,6 @@ describe('a chart of an admin', () => {
       patience,
     )
     await useChart('none', 'export function chart() { return [] }')
-    await Promise.all(types.map(type => gone(fixture, type, 'shop')))
+    await Promise.all(types.map(type => goneFrom(fixture, type, 'shop')))
   })
 })
