@@ -19,7 +19,7 @@ import { connectServer, type Database } from '../../src/store/database/database.
 import { openStore } from '../../src/store/open-store.ts'
 import { openTestStore, type TestStore } from '../fixtures/databases.ts'
 import { isLong } from '../fixtures/form.ts'
-import { type DatabaseProxy, startDatabaseProxy } from './fixtures/database-proxy.ts'
+import { type DatabaseProxy, startDatabaseProxy } from '../proxies/database-proxy.ts'
 import { type GitHubDesk, openGitHubDesk, startGitHubFixture } from './fixtures/github-desk.ts'
 import { recordOutcome } from './outcome.ts'
 
@@ -62,7 +62,7 @@ async function openTestDatabase(): Promise<TestDatabase> {
   const stop = async (): Promise<void> => {
     await store.close()
     await direct.close()
-    await proxy.stop()
+    await proxy.close()
   }
   return { proxy, store, direct, stop }
 }

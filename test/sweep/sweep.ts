@@ -3,9 +3,9 @@
 
 import { messageOf } from '../../src/lib/errors.ts'
 import { sampled } from '../fixtures/in-turn.ts'
+import type { CrashPoint } from '../proxies/crash-switch.ts'
 import type { Fixture } from './environment/fixture.ts'
 import { type CaseOutcome, runCase, runUndisturbed, type ScenarioRun, type Undisturbed, type Worker } from './harness.ts'
-import type { CrashPoint } from './proxies/crash-switch.ts'
 import type { Scenario } from './scenario.ts'
 import type { ScenarioResult, SweptFailure } from './table.ts'
 
