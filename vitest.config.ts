@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { FileSequencer } from './dev/test/vitest/file-sequencer.ts'
 import { testProjects } from './dev/test/vitest/projects.ts'
-import { isLong } from './test/fixtures/form.ts'
+import { isLong, leftOutFiles } from './test/fixtures/form.ts'
 
 const files = testProjects(import.meta.dirname)
 const replicas = 'test/e2e/replicas.test.ts'
@@ -52,7 +52,7 @@ export default defineConfig({
           include: [...files.programs],
           testTimeout: 180_000,
           hookTimeout: 120_000,
-          maxWorkers: isLong ? 1 : 2,
+          maxWorkers: isLong('faults') ? 1 : 2,
         },
       },
       {
@@ -60,6 +60,7 @@ export default defineConfig({
           name: 'integration',
           setupFiles,
           include: [...files.integration],
+          exclude: [...leftOutFiles],
           globalSetup: ['test/fixtures/global-setup.ts'],
           // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. One for each processor, and at most
           // as many as one API server was tried with.
@@ -78,7 +79,7 @@ export default defineConfig({
           hookTimeout: 120_000,
           // Most of their time they wait, so two at a time, each with processes of its own. The long form makes the figures of
           // docs/reference/faults.md: one after the other, so that nothing stands beside what is measured.
-          maxWorkers: isLong ? 1 : 2,
+          maxWorkers: isLong('faults') ? 1 : 2,
         },
       },
       {
@@ -94,7 +95,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          exclude: [replicas],
+          exclude: [replicas, ...leftOutFiles],
           testTimeout: 180_000,
           hookTimeout: 300_000,
           fileParallelism: false,

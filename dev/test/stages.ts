@@ -9,6 +9,8 @@ export type Stage = {
   /** The arguments of Node.js. */
   readonly args: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  /** Of Vitest: what it runs all files of. */
+  readonly projects?: readonly string[]
   /** When it fails, the stages after it are left out: they could only fail. */
   readonly isNeeded?: true
   /** It repeats what failed by itself: its files are not run again. */
@@ -28,7 +30,7 @@ export function vitestArguments(projects: readonly string[], files: readonly str
 }
 
 export function vitest(title: string, budget: number, ...projects: readonly string[]): Stage {
-  return { title, budget, args: vitestArguments(projects) }
+  return { title, budget, projects, args: vitestArguments(projects) }
 }
 
 /** The cheap stages. */

@@ -161,7 +161,7 @@ describe('our own identities', () => {
 describe.each(modes)('the matrix of the %s form', mode => {
   const { matrix, policies, validating, mutating, canaries } = formOf(mode)
   /** The forms differ in the names of the platform's accounts: of the second one the short form plays what is installed, and its webhook away. */
-  const alone = test.skipIf(mode === 'standalone' && !isLong)
+  const alone = test.skipIf(mode === 'standalone' && !isLong('matrix'))
   const policiesInForce = () =>
     eventually('policies in force', async () => {
       const replies = await Promise.all([...canaries, ...foreignUsers].map(attempt))

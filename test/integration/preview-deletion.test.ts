@@ -16,7 +16,7 @@ import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '
 import { tokenLedger } from '../sweep/assertions/tokens.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
 
-const previews = isLong ? 50 : 12
+const previews = isLong('preview-deletion') ? 50 : 12
 const namespaced = kinds.filter(kind => kind.namespaced)
 /** Under these there are tokens, which are revoked before they end. */
 const holders = [repositoryGrant.kind, installation.kind]

@@ -22,8 +22,8 @@ import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '
 import { tokenLedger } from '../sweep/assertions/tokens.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
 
-const pullRequests = isLong ? 40 : 10
-const steps = isLong ? 300 : 30
+const pullRequests = isLong('preview-invariant') ? 40 : 10
+const steps = isLong('preview-invariant') ? 300 : 30
 /** Several resyncs on a busy machine. */
 const patience = { timeoutMilliseconds: 240_000, everyMilliseconds: 500 }
 /** An approval without a pull request is kept for ten minutes. */

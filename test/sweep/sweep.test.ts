@@ -37,7 +37,7 @@ const short = ['token desk', 'repository-grant: create', 'webhook inbox', 'appli
 const isChosen = ({ name, shortPoints }: Scenario): boolean => {
   if (wantedPoint !== undefined) return name === pointScenario
   if (wanted.length > 0) return wanted.some(part => name.includes(part))
-  return isLong || shortPoints !== undefined || short.some(part => name.includes(part))
+  return isLong('crashes') || shortPoints !== undefined || short.some(part => name.includes(part))
 }
 /** A sweep with fewer points has lost some. */
 const fewestPoints = 250
@@ -102,7 +102,7 @@ describe('crash sweep', () => {
     const chosen = shardOf(scenarios.filter(isChosen), shard)
     expect(chosen, 'the environment names no scenario').not.toEqual([])
     const results = await sweep(fixture, chosen, {
-      long: isLong,
+      long: isLong('crashes'),
       width: workers,
       point,
       sampleOf: wanted.length > 0 ? undefined : await presentCommit(),
@@ -113,7 +113,7 @@ describe('crash sweep', () => {
     const survived = results.reduce((sum, result) => sum + result.survived, 0)
     const notReached = results.reduce((sum, result) => sum + result.notReached.length, 0)
     expect(survived, table).toBe(points)
-    if (!isLong || shard !== undefined || wanted.length > 0 || point !== undefined) return
+    if (!isLong('crashes') || shard !== undefined || wanted.length > 0 || point !== undefined) return
     const kill = 'the process is killed before and after each single external write'
     await recordOutcome({
       fault: 1,

@@ -2,6 +2,7 @@
 // every point. Workers run in parallel, each with its own process. What fails is repeated once at the end, with nothing beside it.
 
 import { messageOf } from '../../src/lib/errors.ts'
+import { playsEveryShortPoint } from '../fixtures/form.ts'
 import type { Fixture } from './environment/fixture.ts'
 import { type CaseOutcome, runCase, runUndisturbed, type ScenarioRun, type Undisturbed, type Worker } from './harness.ts'
 import type { CrashPoint } from './proxies/crash-switch.ts'
@@ -167,14 +168,16 @@ export async function sweep(
 
 /** @throws when there is none: nothing would be proven */
 function chosenPoints(
-  { name, shortPoints, periodicWrites }: Scenario,
+  scenario: Scenario,
   undisturbed: Undisturbed,
   { long, point, sampleOf }: Omit<SweepForm, 'width'>,
 ): readonly CrashPoint[] {
+  const { name, shortPoints, periodicWrites } = scenario
   const isAll = long || shortPoints === undefined || point !== undefined
   const possible = isAll ? pointsOf(undisturbed) : shortPointsOf(undisturbed, shortPoints)
   const wanted = possible.filter(({ write }) => periodicWrites?.test(write) !== true)
-  const swept = isAll || sampleOf === undefined ? wanted : sampled(wanted, pointText, `${sampleOf} ${name}`)
+  const swept =
+    isAll || sampleOf === undefined || playsEveryShortPoint(scenario) ? wanted : sampled(wanted, pointText, `${sampleOf} ${name}`)
   const found = swept.filter(one => point === undefined || pointText(one) === point)
   if (found.length === 0)
     throw new Error(

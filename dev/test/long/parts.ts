@@ -40,17 +40,19 @@ export const parts: readonly Part[] = [
   {
     name: 'admission-and-previews',
     proves:
-      'the matrix of both forms with policies and webhook each alone, 40 pull requests in 300 steps, the end of 50 previews',
+      'the matrix of both forms with policies and webhook each alone, 40 pull requests in 300 steps, the end of 50 previews, GitHub failing while somebody approves, a cluster of the user',
     lane: [
       long({
-        title: 'integration tests that have a long form',
-        budget: 1800,
+        title: 'integration tests that have a long form, or are left out when nothing of theirs changed',
+        budget: 2150,
         args: vitestArguments(
           ['integration'],
           [
             'test/attack/admission.test.ts',
             'test/integration/preview-deletion.test.ts',
             'test/integration/preview-invariant.test.ts',
+            'test/integration/preview-approval-faults.test.ts',
+            'test/integration/given-cluster-up.test.ts',
           ],
         ),
       }),
@@ -70,14 +72,14 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'reinstall',
-    proves: 'the whole demo after the App was uninstalled and installed again',
+    proves: 'the whole demo after the App was uninstalled and installed again; the tutorial, block by block',
     mode: 'production',
     lane: [
       demo,
       long({
-        title: 'end-to-end test: the App installed again',
-        budget: 400,
-        args: vitestArguments(['e2e'], ['test/e2e/reinstall.test.ts']),
+        title: 'end-to-end tests: the App installed again, the tutorial',
+        budget: 500,
+        args: vitestArguments(['e2e'], ['test/e2e/reinstall.test.ts', 'test/e2e/first-application.test.ts']),
       }),
     ],
   },
