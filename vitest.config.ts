@@ -11,7 +11,10 @@ const files = testProjects(import.meta.dirname)
 const replicas = 'test/e2e/replicas.test.ts'
 
 /** Only to repeat what a property found: most files of tests need no fast-check. */
-const setupFiles = process.env['SEKISHO_SEED'] === undefined ? [] : ['dev/test/vitest/replay-seed.ts']
+const seed = process.env['SEKISHO_SEED'] === undefined ? [] : ['dev/test/vitest/replay-seed.ts']
+/** For tests that start programs: what a run leaves is found, named and ended. Not for those on the dev cluster, which lives on. */
+const setupFiles = ['test/fixtures/own-folder.ts', ...seed]
+const runFolder = 'dev/test/own-folders/run-folder.ts'
 
 /**
  * Each file of tests has a process of its own, and many start programs of this repository: what one has compiled, the next one reads. Where Node.js keeps
@@ -27,7 +30,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: [...files.pure],
-          setupFiles: ['dev/test/vitest/pure-guard.ts', ...setupFiles],
+          setupFiles: ['dev/test/vitest/pure-guard.ts', ...seed],
           // Most of the time of a small file is its process and the modules that it loads: these files share both.
           pool: 'threads',
           isolate: false,
@@ -39,6 +42,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           setupFiles,
+          globalSetup: [runFolder],
           include: [...files.unit],
           // Vitest's default leaves a processor idle: half of a small machine.
           maxWorkers: '100%',
@@ -49,6 +53,8 @@ export default defineConfig({
       {
         test: {
           name: 'programs',
+          setupFiles,
+          globalSetup: [runFolder],
           include: [...files.programs],
           testTimeout: 180_000,
           hookTimeout: 120_000,
@@ -61,7 +67,7 @@ export default defineConfig({
           setupFiles,
           include: [...files.integration],
           exclude: [...leftOutFiles],
-          globalSetup: ['test/fixtures/global-setup.ts'],
+          globalSetup: [runFolder, 'test/fixtures/global-setup.ts'],
           // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. One for each processor, and at most
           // as many as one API server was tried with.
           maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
@@ -74,7 +80,7 @@ export default defineConfig({
           name: 'faults',
           setupFiles,
           include: [...files.faults],
-          globalSetup: ['test/fixtures/global-setup.ts'],
+          globalSetup: [runFolder, 'test/fixtures/global-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 120_000,
           // Most of their time they wait, so two at a time, each with processes of its own. The long form makes the figures of
@@ -85,8 +91,9 @@ export default defineConfig({
       {
         test: {
           name: 'sweep',
+          setupFiles,
           include: ['test/sweep/**/*.test.ts'],
-          globalSetup: ['test/fixtures/global-setup.ts'],
+          globalSetup: [runFolder, 'test/fixtures/global-setup.ts'],
           testTimeout: 2_400_000,
           hookTimeout: 120_000,
         },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type EmulatorOptions, type RunningEmulator, startEmulator } from '../emulator.ts'
 import { sharedStock } from '../seed/stock.ts'
 
-const stock = sharedStock(join(tmpdir(), `sekisho-github-stock-${userInfo().uid}`))
+const stock = sharedStock(join(process.env['SEKISHO_KEPT_FOLDER'] ?? tmpdir(), `sekisho-github-stock-${userInfo().uid}`))
 
 /** As `startEmulator`; emulators have the same keys, and the same first commits of the same repositories. */
 export function startStockedEmulator(options: EmulatorOptions = {}): Promise<RunningEmulator> {
