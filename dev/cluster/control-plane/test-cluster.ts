@@ -4,6 +4,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { BinaryDeps } from '../binaries/ensure-binary.ts'
+import { demandSpace, freeSpace } from '../host/disk-space.ts'
 import { identify, isAlive, type ProcessIdentity } from '../processes/identity.ts'
 import { withLock } from '../processes/lock.ts'
 import { portHolder } from '../processes/port-holder.ts'
@@ -36,6 +37,9 @@ export type ThrowAwayCluster = {
   /** As of `startControlPlane`. */
   readonly beforeControllers?: ControlPlaneOptions['beforeControllers']
 }
+
+/** etcd makes files of 64 MB before it writes to them, and the audit log is kept whole. */
+const neededSpace = { mebibytes: 500, files: 500 }
 
 /** The cluster of the integration tests. */
 export const testCluster: ThrowAwayCluster = { name: 'test-cluster' }
@@ -104,6 +108,8 @@ async function demandFreePorts(ports: ControlPlanePorts): Promise<void> {
 
 export async function startTestCluster(deps: BinaryDeps, cluster: ThrowAwayCluster = testCluster): Promise<ControlPlane> {
   const { settings } = deps
+  await mkdir(settings.stateFolder, { recursive: true })
+  demandSpace(settings.stateFolder, await freeSpace(settings.stateFolder), neededSpace, 'SEKISHO_STATE')
   await withLock(ownersLock(settings), async () => {
     await removeTestCluster(deps, cluster)
     await mkdir(folderOf(settings, cluster), { recursive: true })

@@ -4,6 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { demandSpace, freeSpace } from '../host/disk-space.ts'
 import type { ClusterSettings } from '../settings.ts'
 import { identify, isAlive, type ProcessIdentity } from './identity.ts'
 
@@ -18,6 +19,8 @@ export type RunProcess = ProcessIdentity & {
   readonly place: string | undefined
 }
 
+/** Of the tests that write most: two PostgreSQL servers beside each other, registries, clones. */
+const neededSpace = { mebibytes: 300, files: 5000 }
 const askMilliseconds = 3000
 const pollMilliseconds = 25
 const likeTmp = 0o1777
@@ -30,14 +33,18 @@ function recordOf(state: State, { folder }: Pick<TestRun, 'folder'>): string {
   return join(recordFolder(state), `${basename(folder)}.json`)
 }
 
-/** Of this process, which has to set `TMPDIR` of what it starts to a folder below `folder`. @throws when the disk is full or not writable */
+const neededForRecords = { mebibytes: 10, files: 100 }
+
+/** Of this process, which has to set `TMPDIR` of what it starts to a folder below `folder`. @throws when the disk is full */
 export async function beginTestRun(state: State): Promise<TestRun> {
   const own = identify(process.pid)
   if (own === undefined) throw new Error('/proc does not show this process: tests need Linux with /proc mounted')
+  await mkdir(recordFolder(state), { recursive: true })
+  demandSpace(state.stateFolder, await freeSpace(state.stateFolder), neededForRecords, 'SEKISHO_STATE')
+  demandSpace(tmpdir(), await freeSpace(tmpdir()), neededSpace, 'TMPDIR')
   const folder = await mkdtemp(join(tmpdir(), 'sekisho-run-'))
   await chmod(folder, likeTmp)
   const run = { folder, process: own }
-  await mkdir(recordFolder(state), { recursive: true })
   await writeFile(recordOf(state, run), JSON.stringify(run))
   return run
 }

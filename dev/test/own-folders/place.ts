@@ -5,3 +5,6 @@ import { createHash } from 'node:crypto'
 export function placeOf(file: string): string {
   return createHash('sha256').update(file).digest('hex').slice(0, 6)
 }
+
+/** In the folder of a run: a line for the begin and one for the end of each file of tests, with its path and the time. */
+export const fileTimes = '.file-times'

@@ -9,7 +9,8 @@ import { endAbandonedClusters } from '../../cluster/control-plane/test-cluster.t
 import { beginTestRun, endTestRun, processesOf, type TestRun } from '../../cluster/processes/test-runs.ts'
 import { standardErrorProgress } from '../../cluster/progress.ts'
 import { readClusterSettings } from '../../cluster/settings.ts'
-import { placeOf } from './place.ts'
+import { inOneSentence } from './one-sentence.ts'
+import { fileTimes, placeOf } from './place.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,7 +23,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const settings = readClusterSettings()
   const progress = standardErrorProgress()
   await endAbandonedClusters({ settings, progress })
-  const run = await beginTestRun(settings)
+  const run = await inOneSentence(beginTestRun(settings))
   const watcher = startWatcher()
   project.provide('runFolder', run.folder)
   return async () => {
@@ -48,10 +49,12 @@ async function leftBehind(run: TestRun, repository: string): Promise<readonly st
   const fileOf = new Map(files.map(file => [placeOf(file), file]))
   const nameOf = (place: string): string => fileOf.get(place) ?? place
   const folders = await Promise.all(
-    (await readdir(run.folder)).map(async place => {
-      const left = await readdir(join(run.folder, place))
-      return left.length === 0 ? [] : [`left behind: ${nameOf(place)}: ${left.join(', ')} in the folder for temporary files`]
-    }),
+    (await readdir(run.folder))
+      .filter(name => name !== fileTimes)
+      .map(async place => {
+        const left = await readdir(join(run.folder, place))
+        return left.length === 0 ? [] : [`left behind: ${nameOf(place)}: ${left.join(', ')} in the folder for temporary files`]
+      }),
   )
   const processes = (await processesOf(run)).map(
     ({ pid, executable, place = 'the run' }) => `left behind: ${nameOf(place)}: process ${pid} (${executable})`,
