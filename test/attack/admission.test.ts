@@ -162,10 +162,10 @@ describe('our own identities', () => {
 describe.each(modes)('the matrix of the %s form', mode => {
   const { matrix: whole, policies, validating, mutating, canaries } = formOf(mode)
   /** The forms differ in the names of the platform's own accounts: of the second one the short form plays the rows about those. */
-  const matrix = mode === 'standalone' && !isLong ? whole.filter(({ as }) => as.user.endsWith(':sekisho')) : whole
-  const only = test.skipIf(mode === 'standalone' && !isLong)
+  const matrix = mode === 'standalone' && !isLong('matrix') ? whole.filter(({ as }) => as.user.endsWith(':sekisho')) : whole
+  const only = test.skipIf(mode === 'standalone' && !isLong('matrix'))
   /** What each of the two does alone they do together: shown for whole rows by the long form. */
-  const together = test.skipIf(!isLong)
+  const together = test.skipIf(!isLong('matrix'))
   const policiesInForce = () =>
     waitUntil('policies in force', async () => {
       const replies = await Promise.all([...canaries, ...foreignUsers].map(attempt))
@@ -175,7 +175,7 @@ describe.each(modes)('the matrix of the %s form', mode => {
     })
 
   only('every request is allowed without policies and webhook, so that they cause every refusal below', async () => {
-    expect(refusedOf(await run(inTurn('rows without policies', matrix, Math.ceil(matrix.length / 4))))).toEqual([])
+    expect(refusedOf(await run(inTurn('matrix', 'rows without policies', matrix, Math.ceil(matrix.length / 4))))).toEqual([])
   })
 
   only('every row has the expected outcome with the policies alone, and each refusal names its rule', async () => {
@@ -214,7 +214,7 @@ describe.each(modes)('the matrix of the %s form', mode => {
     })
     const filled = matrix.filter(({ expected }) => expected === 'requested-by')
     const others = matrix.filter(row => !filled.includes(row))
-    const replies = await run([...filled, ...inTurn('rows without webhook', others, Math.ceil(others.length / 3))])
+    const replies = await run([...filled, ...inTurn('matrix', 'rows without webhook', others, Math.ceil(others.length / 3))])
     // Where a name would have to be filled in, the request is refused one step earlier.
     const unfilled = replies.filter(({ reply }) => isUnfilled(reply))
     expect(new Set(unfilled.map(({ row }) => row.expected))).toEqual(new Set(['requested-by']))

@@ -157,7 +157,7 @@ async function handledWebhooks(): Promise<readonly string[]> {
 }
 
 describe('the production form under load', () => {
-  test.each(inTurn('restarts', components, 1))('restarts the Deployment of the %s', async component => {
+  test.each(inTurn('replicas', 'restarts', components, 1))('restarts the Deployment of the %s', async component => {
     await underLoad(async () => {
       const restarted = await platform.asAdministrator([
         'rollout',
@@ -173,7 +173,7 @@ describe('the production form under load', () => {
     })
   })
 
-  test.each(inTurn<Component>('leaders', ['broker', 'controllers'], 1))(
+  test.each(inTurn<Component>('replicas', 'leaders', ['broker', 'controllers'], 1))(
     'loses the leader of the %s, and the next one leads within 17 s',
     async component => {
       await underLoad(async () => {

@@ -80,7 +80,7 @@ const table = questions.flatMap(([what, path]) =>
   faults.map(([does, faultAt]) => ({ what, does, fault: { method: 'GET', ...faultAt(path) } as Fault })),
 )
 
-test.each(inTurnOfEach('comments', table, ({ what }) => what))(
+test.each(inTurnOfEach('github-faults', 'comments', table, ({ what }) => what))(
   'GitHub $does when asked for $what: a comment approves nothing until it answers',
   async ({ fault }) => {
     await holds(fault, comment)
@@ -88,14 +88,14 @@ test.each(inTurnOfEach('comments', table, ({ what }) => what))(
 )
 
 const ofReviews = table.filter(({ what }) => what === 'its reviews' || what === 'what the person may do')
-test.each(inTurn('reviews', ofReviews, 1))(
+test.each(inTurn('github-faults', 'reviews', ofReviews, 1))(
   'GitHub $does when asked for $what: a review approves nothing until it answers',
   async ({ fault }) => {
     await holds(fault, review)
   },
 )
 
-test.each(inTurn('cut answers', questions.slice(0, 3), 1))(
+test.each(inTurn('github-faults', 'cut answers', questions.slice(0, 3), 1))(
   'GitHub cuts its answer about %s: a comment approves nothing until it answers',
   async (_what, path) => {
     await holds(cut(path), comment)

@@ -17,8 +17,8 @@ import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '
 import { tokenLedger } from '../sweep/assertions/tokens.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
 
-const previews = isLong ? 50 : 6
-const runningPreviews = isLong ? 10 : 4
+const previews = isLong('preview-deletion') ? 50 : 6
+const runningPreviews = isLong('preview-deletion') ? 10 : 4
 const namespaced = kinds.filter(kind => kind.namespaced)
 /** Under these there are tokens, which are revoked before they end. */
 const holders = [repositoryGrant.kind, installation.kind]

@@ -86,7 +86,7 @@ describe('what runs stays', () => {
       ...faults(pulls),
       [{ kind: 'rest-status', path: pulls, status: 404 }, 'RepositoryNotFound'],
     ] as const satisfies ReturnType<typeof faults>
-    for (const [fault, reason] of inTurn('the list', all, 3)) {
+    for (const [fault, reason] of inTurn('github-faults', 'the list', all, 3)) {
       await holds(fixture, fault, reason)
       await fixture.listed('Listed')
     }
@@ -97,7 +97,7 @@ describe('what runs stays', () => {
       [() => new Response('<html>', { headers: { 'content-type': 'text/html' } }), 'GitHubUnreachable'],
       [() => new Response('[{"number": 1, "sta', { headers: { 'content-type': 'application/json' } }), 'GitHubUnreachable'],
     ]
-    for (const [answer, reason] of inTurn('the text of the list', lists, 2)) {
+    for (const [answer, reason] of inTurn('github-faults', 'the text of the list', lists, 2)) {
       list = answer
       await fixture.wakePipeline()
       await fixture.listed(reason)
@@ -119,7 +119,7 @@ describe('what runs stays', () => {
       ...faults(one),
       [{ kind: 'rest-status', path: one, status: 404 }, 'ListIncomplete'],
     ] as const satisfies ReturnType<typeof faults>
-    for (const [fault, reason] of inTurn('the pull request', all, 3)) {
+    for (const [fault, reason] of inTurn('github-faults', 'the pull request', all, 3)) {
       // Each fault begins where nothing is in doubt: the pull request is no draft any more when GitHub answers again.
       await holds(fixture, fault, reason, () => setDraft(actionOf('dave'), pullOf(fixture.number), false))
       await fixture.listed('Listed')
@@ -160,7 +160,7 @@ describe('what runs stays', () => {
       [{ kind: 'git-status', path: '/acme/shop.git', status: 404 }, 'FetchFailed'],
       [{ kind: 'reset', path: '/acme/shop.git', when: 'during', bytes: 200 }, 'FetchFailed'],
     ]
-    for (const [index, [fault, reason]] of inTurn('the commit', phases, 2).entries()) {
+    for (const [index, [fault, reason]] of inTurn('github-faults', 'the commit', phases, 2).entries()) {
       // Before the fault, which is met by a push as well.
       const commit = await push('dave', 'acme/shop', 'feature', `commit ${index}`)
       const armed = github.context.faults.arm(fault, null)

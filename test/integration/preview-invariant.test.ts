@@ -24,8 +24,8 @@ import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '
 import { tokenLedger } from '../sweep/assertions/tokens.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
 
-const pullRequests = isLong ? 40 : 10
-const steps = isLong ? 300 : 30
+const pullRequests = isLong('preview-invariant') ? 40 : 10
+const steps = isLong('preview-invariant') ? 300 : 30
 /** Several resyncs on a busy machine. */
 const patience = { timeoutMilliseconds: limits.build, everyMilliseconds: 500 }
 /** An approval without a pull request is kept for ten minutes. */
@@ -211,7 +211,7 @@ const ways: readonly (readonly [string, boolean])[] = [
   ['never come', true],
 ]
 
-test.each(inTurn('webhooks', ways, 1))(
+test.each(inTurn('preview-invariant', 'webhooks', ways, 1))(
   'previews are exactly the open pull requests that pass the policy when webhooks %s, and nothing of them is left',
   { timeout: timeLimit(1_200_000) },
   async (_what, allAreLost) => {

@@ -57,7 +57,7 @@ const silence = [
   (path: string): Fault => ({ kind: 'reset', method: 'POST', path, when: 'after' }),
 ] as const
 
-test.each([...inTurn('the first writes', failures, 1), silence])(
+test.each([...inTurn('github-faults', 'the first writes', failures, 1), silence])(
   'GitHub %s at each first write: everything is there in the end, and nothing twice',
   async (_what, faultAt) => {
     const fixture = await startReportFixture(quick)
@@ -72,7 +72,7 @@ test.each([...inTurn('the first writes', failures, 1), silence])(
   },
 )
 
-test.each(inTurn('refusals', [403, 404, 422], 1))(
+test.each(inTurn('github-faults', 'refusals', [403, 404, 422], 1))(
   'GitHub refuses (%s): it says so, keeps nothing from the rest, and the next state is written',
   async status => {
     const fixture = await startReportFixture(quick)

@@ -151,7 +151,7 @@ describe('the merge commit', () => {
       const merges = [await mergeBuilt(fixture, [pull.base.sha, head])]
       await built(fixture, merges[0] ?? '', 1)
       await becomes(fixture, 'Deployed')
-      for (const [index, silence] of inTurn(what, silences, 1).entries()) {
+      for (const [index, silence] of inTurn('github-faults', what, silences, 1).entries()) {
         const fault = silence(path)
         const armed = github.context.faults.arm(fault, null)
         // Both change, and no answer has shown that yet, so that none is a 304, which has no body.
@@ -398,7 +398,7 @@ describe('promotion', () => {
     const { fixture, pull, head } = await previewed()
     const merged = await mergePullRequest(actionOf('dave'), pull, { method: 'merge' })
     const path = `/repositories/${shop}/git/commits/${merged}`
-    for (const silence of inTurn('the files of a merge', silences, 2)) {
+    for (const silence of inTurn('github-faults', 'the files of a merge', silences, 2)) {
       const fault = silence(path)
       const armed = github.context.faults.arm(fault, null)
       await fixture.wake()

@@ -10,7 +10,7 @@ import { createManager, type Manager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { recordOutcome } from '../faults/outcome.ts'
-import { isLong } from '../fixtures/form.ts'
+import { isLong, playsEveryShortPoint } from '../fixtures/form.ts'
 import { testKubeconfig } from '../fixtures/harness.ts'
 import { presentCommit, sampled } from '../fixtures/in-turn.ts'
 import { installPolicies } from '../fixtures/policies.ts'
@@ -33,14 +33,16 @@ const [, pointScenario, point] = /^(.*), ((?:before|after) .*|undisturbed)$/.exe
 const shard = process.env['SEKISHO_SWEEP_SHARD']
 /** Scenarios without builds and without namespace deletion, which are swept around every write in the short form, too. */
 const short = ['token desk', 'repository-grant: create', 'webhook inbox', 'application-chart', 'cluster-github-app']
-/** The others, which have `shortPoints`: a third of them for each commit. */
+/** The others, which have `shortPoints`: a third of them for each commit, and those about what changed. */
 const costly = scenarios.filter(({ shortPoints }) => shortPoints !== undefined)
 const inTurn = sampled(costly, ({ name }) => name, Math.ceil(costly.length / 3), presentCommit())
+const isInTurn = (scenario: Scenario): boolean =>
+  inTurn.includes(scenario) || (costly.includes(scenario) && playsEveryShortPoint(scenario))
 const isChosen = (scenario: Scenario): boolean => {
   const { name } = scenario
   if (wantedPoint !== undefined) return name === pointScenario
   if (wanted.length > 0) return wanted.some(part => name.includes(part))
-  return isLong || inTurn.includes(scenario) || short.some(part => name.includes(part))
+  return isLong('crashes') || isInTurn(scenario) || short.some(part => name.includes(part))
 }
 /** A sweep with fewer points has lost some. */
 const fewestPoints = 250
@@ -92,7 +94,7 @@ describe('crash sweep', () => {
     const chosen = shardOf(scenarios.filter(isChosen), shard)
     expect(chosen, 'the environment names no scenario').not.toEqual([])
     const results = await sweep(fixture, chosen, {
-      long: isLong,
+      long: isLong('crashes'),
       width: workers,
       point,
       sampleOf: wanted.length > 0 ? undefined : presentCommit(),
@@ -103,7 +105,7 @@ describe('crash sweep', () => {
     const survived = results.reduce((sum, result) => sum + result.survived, 0)
     const notReached = results.reduce((sum, result) => sum + result.notReached.length, 0)
     expect(survived, table).toBe(points)
-    if (!isLong || shard !== undefined || wanted.length > 0 || point !== undefined) return
+    if (!isLong('crashes') || shard !== undefined || wanted.length > 0 || point !== undefined) return
     const kill = 'the process is killed before and after each single external write'
     await recordOutcome({
       fault: 1,

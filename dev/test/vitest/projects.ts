@@ -33,6 +33,7 @@ const outside = [
 const starters = new Set([
   'dev/cluster/binaries/ensure-binary.ts',
   'dev/cluster/pki/authority.ts',
+  'dev/cluster/run-command.ts',
   'dev/github/emulator.ts',
   'dev/postgres/start-postgres.ts',
   'dev/test/calibration.ts',
