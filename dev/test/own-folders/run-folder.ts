@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
+import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { endAbandonedClusters } from '../../cluster/control-plane/test-cluster.ts'
@@ -39,7 +40,9 @@ function startWatcher() {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
+  // Neither keeps this process: a run that cannot begin has no end that would close it.
   watcher.unref()
+  if (watcher.stdin instanceof Socket) watcher.stdin.unref()
   return watcher
 }
 

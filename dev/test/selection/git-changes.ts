@@ -18,7 +18,8 @@ export function gitOf(repository: string): Git {
 export async function changesSince(base: string, git: Git): Promise<Changes> {
   try {
     await git('rev-parse', '--verify', '--quiet', `${base}^{commit}`)
-  } catch {
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { unknown: 'git is not installed' }
     return { unknown: `git does not know the commit ${base}` }
   }
   try {
