@@ -97,7 +97,8 @@ test('what is hopeless ends the wait at once', async () => {
 })
 
 test('a look that does not end is given up, too', async () => {
-  const hung = waitUntil('an answer', () => new Promise<true>(() => {}), { timeoutMilliseconds: 30 })
+  const shortest = 30
+  const hung = waitUntil('an answer', () => new Promise<true>(() => {}), { timeoutMilliseconds: shortest })
   await expect(hung).rejects.toThrow(/^waited .* of 0\.03 s, for an answer: one look has not ended$/)
 })
 

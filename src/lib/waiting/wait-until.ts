@@ -31,9 +31,9 @@ const tickMilliseconds = 1000
 const [interval, clear] = [setInterval, clearInterval]
 
 /**
- * Polls `check` until it has a value: undefined, false or an exception mean "not yet". Rejects with AppError `unavailable` when the limit is used up, after
- * a look that began later than that, or when one look alone takes as long; the error says `what` (a noun phrase) was awaited, for how long, and what the last look saw: what it passed to
- * `seen`, or else its exception.
+ * Polls `check` until it has a value: undefined, false or an exception mean "not yet". Rejects with AppError `unavailable` when the limit is used up,
+ * after a look that began later than that, or when one look alone takes as long. The error says `what` (a noun phrase) was awaited, for how long, and
+ * what the last look saw: what it passed to `seen`, or else its exception.
  */
 export async function waitUntil<T>(
   what: string,
