@@ -1,6 +1,7 @@
 // Plays attacks: a few attempts at a time, each with a time limit. An attempt that fails to run is unclear, never stopped.
 
 import { messageOf } from '../../src/lib/errors.ts'
+import { timeLimit } from '../../src/lib/waiting/limits.ts'
 import type { Attack, Attempt, AttemptResult } from './attack.ts'
 import { type Layer, stopped, unclear, type Verdict } from './verdict.ts'
 import { NoIdToken } from './world/actors.ts'
@@ -13,7 +14,7 @@ export type RunOptions = {
   readonly onAttack: (name: string, results: readonly AttemptResult[]) => void
 }
 
-const patience = { short: 60_000, long: 280_000 }
+const patience = { short: timeLimit(60_000), long: timeLimit(280_000) }
 
 /** Attacks that run beside each other. */
 const lanes = 3

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
-const checks = ['check:format', 'check:types', 'check:arrows', 'check:unused', 'check:size', 'check:generated']
+const checks = ['check:format', 'check:types', 'check:arrows', 'check:unused', 'check:size', 'check:waits', 'check:generated']
 
 type Result = { readonly name: string; readonly code: number; readonly seconds: number; readonly output: string }
 

@@ -1,32 +1,16 @@
 // Runs the demo's steps in order and prints each with its time; the first failure ends the run.
+import { Hopeless } from '../../src/lib/waiting/wait-until.ts'
 
 export type Step = { readonly title: string; readonly run: () => Promise<string | undefined> }
 
-/** The platform did not do what the demo promises. */
-export class DemoFailure extends Error {
+/** The platform did not do what the demo promises; waiting longer would not help. */
+export class DemoFailure extends Hopeless {
   override readonly name = 'DemoFailure'
 }
 
 /** Throws DemoFailure with the message when the condition is false. */
 export function expectThat(condition: boolean, message: string): asserts condition {
   if (!condition) throw new DemoFailure(message)
-}
-
-/** Polls at once and then ten times a second until the result is defined; a DemoFailure of `ask` and the timeout end the wait. */
-export async function eventually<T>(what: string, seconds: number, ask: () => Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + seconds * 1000
-  let last = ''
-  while (performance.now() < deadline) {
-    try {
-      const answer = await ask()
-      if (answer !== undefined) return answer
-    } catch (error) {
-      if (error instanceof DemoFailure) throw error
-      last = error instanceof Error ? `; the last error was: ${error.message}` : ''
-    }
-    await new Promise(resolve => setTimeout(resolve, 100))
-  }
-  throw new DemoFailure(`timed out after ${seconds} s: ${what}${last}`)
 }
 
 /** Resolves to the number of steps; prints the step that fails and throws its error. */

@@ -1,6 +1,6 @@
 // The kubectl calls of the installer: read, apply, wait. Objects are passed on standard input, never as arguments.
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { RunCommand } from '../cluster/run-command.ts'
-import { waitUntil } from '../cluster/wait-until.ts'
 import { isReady, readyMessage } from './installation-decision.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
 

@@ -51,7 +51,7 @@ test('commits wait for the disk, TLS is on, and quotes in paths are kept', async
   ]
   const expected = ['on', 'on', 'on', 'on', '10.88.0.1', 'scram-sha-256', join(folder, "it's")]
   expect(await valuesOf(names)).toEqual(expected)
-}, 60_000)
+})
 
 test('pods get in by TLS and password, to the one database; the superuser by the socket alone', () => {
   const rules = accessRules(settings).trimEnd().split('\n')

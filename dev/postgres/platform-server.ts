@@ -2,6 +2,7 @@
 // production, and takes connections of pods by TLS only. It never touches another server of this machine.
 import { chmod, chown, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { isAccessible } from '../cluster/file-access.ts'
 import { devProcessFolders } from '../cluster/node/layout.ts'
 import { installMissing } from '../cluster/node/packages.ts'
@@ -10,7 +11,6 @@ import { ensureRunning, hasEnded, stopProcess } from '../cluster/processes/super
 import type { Progress } from '../cluster/progress.ts'
 import { type Account, runCommand, tryCommand } from '../cluster/run-command.ts'
 import { type ClusterSettings, devClusterFolder } from '../cluster/settings.ts'
-import { waitUntil } from '../cluster/wait-until.ts'
 import { accountToRunAs } from './account.ts'
 import { debianPackage, findPostgres } from './find-postgres.ts'
 

@@ -7,6 +7,7 @@ import { finished } from 'node:stream/promises'
 import { type Environment, processEnvironment } from '../../src/lib/config.ts'
 import type { Progress } from '../cluster/progress.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'
+import { calibrate } from './calibration.ts'
 import type { Stage } from './stages.ts'
 import { type RunRecord, recordVariable } from './vitest/outcome-reporter.ts'
 
@@ -29,7 +30,10 @@ export function stageOptions(
   folder: string,
 ): StageOptions {
   const print = (text: string): void => void process.stdout.write(text)
-  return { repository, environment: processEnvironment(), logFolder: join(stateFolder, folder), progress, print }
+  // The stages begin with the factor that was measured before any of them ran.
+  const environment = { ...processEnvironment() }
+  calibrate(environment)
+  return { repository, environment, logFolder: join(stateFolder, folder), progress, print }
 }
 
 export type StageRun = {

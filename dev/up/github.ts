@@ -1,11 +1,11 @@
 // The GitHub of the local platform: the emulator as a supervised process, and the credentials of its App, which only the owner knows.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { devProcessFolders } from '../cluster/node/layout.ts'
 import { ensureRunning, hasEnded } from '../cluster/processes/supervise.ts'
 import type { Progress } from '../cluster/progress.ts'
 import { type ClusterSettings, devClusterFolder } from '../cluster/settings.ts'
-import { waitUntil } from '../cluster/wait-until.ts'
 
 export const githubHost = 'github.localhost'
 const appSlug = 'sekisho-dev'
@@ -50,7 +50,6 @@ export async function ensureGitHub(settings: ClusterSettings, progress: Progress
     folders,
   )
   await waitUntil('an answer of the GitHub emulator', async () => ((await fetch(`${web}/api/v3/meta`)).ok ? true : undefined), {
-    timeoutMilliseconds: 30_000,
     hopeless: () => hasEnded('github', folders),
   })
   progress.note(`GitHub emulator ${outcome}: ${web}`)

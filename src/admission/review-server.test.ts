@@ -1,8 +1,9 @@
 // The server's bounds: a client that sends slowly occupies places, and never the thread that answers reviews.
 import { Agent, request } from 'node:https'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { issueCertificate, makeCertificateAuthority } from '../identity/certificate-authority.ts'
 import { silentLog } from '../lib/testing/silent-log.ts'
+import { waitUntil } from '../lib/waiting/wait-until.ts'
 import { createCertificate } from '../web/tls.ts'
 import { createReviewServer } from './review-server.ts'
 
@@ -46,8 +47,8 @@ test('reviews beyond what may be in progress are refused before their bodies are
     onTestFinished(() => void sent.destroy())
   }
   for (let number = 0; number < 100; number += 1) begin(100)
-  await vi.waitFor(() => expect(answers).toHaveLength(100 - 64), { timeout: 5000 })
+  await waitUntil('refusals above the bound', seen => seen(answers).length === 100 - 64)
   expect(new Set(answers)).toEqual(new Set([503]))
   begin(9_000_000)
-  await vi.waitFor(() => expect(answers.at(-1)).toBe(413))
+  await waitUntil('the refusal of a large body', seen => seen(answers.at(-1)) === 413)
 })

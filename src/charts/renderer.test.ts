@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { waitUntil } from '../lib/waiting/wait-until.ts'
 import type { ChartInput, ChartSource } from './chart-input.ts'
 import { type ChartRenderer, createChartRenderer } from './renderer.ts'
 
@@ -128,10 +129,10 @@ test('all tenants share one thread, which stays while it is warmed up, ends when
     renderer.warmUp()
     warmed += 1
   }, 50)
-  await vi.waitFor(() => expect(warmed).toBe(20), 10_000)
+  await waitUntil('twenty renderings', seen => seen(warmed) === 20)
   clearInterval(keepWarm)
   expect(threads).toEqual({ alive: 1, started: 1 })
-  await vi.waitFor(() => expect(threads.alive).toBe(0), 10_000)
+  await waitUntil('the end of the idle thread', seen => seen(threads.alive) === 0)
   expect(await atOnce()).toEqual(rendered)
   expect(threads.started).toBe(2)
 })
@@ -151,7 +152,7 @@ test('the thread ends a minute after its last use, not a minute after that was l
   expect(threads).toEqual({ alive: 1, started: 1 })
   vi.advanceTimersByTime(1)
   vi.useRealTimers()
-  await vi.waitFor(() => expect(threads.alive).toBe(0), 10_000)
+  await waitUntil('the end of the idle thread', seen => seen(threads.alive) === 0)
 })
 
 test('the thread is not ended while it renders, however long that takes', async () => {

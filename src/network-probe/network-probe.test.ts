@@ -1,8 +1,9 @@
 // What the probe concludes from real connections, what it records and says, and that it says a thing once.
 import { createServer } from 'node:net'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { ConfigMap } from '../api/builtin/index.ts'
 import { createRecordingLog } from '../kube/testing/recording-log.ts'
+import { waitUntil } from '../lib/waiting/wait-until.ts'
 import { type Enforcement, enforcementConfigMap, enforcementOf, recordedEnforcement } from './enforcement.ts'
 import { createNetworkProbe } from './network-probe.ts'
 
@@ -65,7 +66,7 @@ async function startProbe() {
 
 test('a network that is open is reported as an error and recorded, once, and so is the end of it', async () => {
   const { ingress, egress, log, observed, writes } = await startProbe()
-  await vi.waitFor(() => expect(observed.length).toBeGreaterThan(3))
+  await waitUntil('four observations', seen => seen(observed.length) > 3)
   expect(observed[0]).toEqual({ ingress: 'NotEnforced', egress: 'NotEnforced' })
   expect(log.lines).toMatchObject([{ level: 'error', message: expect.stringMatching(/^NETWORK POLICIES ARE NOT ENFORCED/) }])
   expect(writes).toMatchObject([
@@ -76,7 +77,7 @@ test('a network that is open is reported as an error and recorded, once, and so 
   ])
   ingress.close()
   egress.close()
-  await vi.waitFor(() => expect(writes).toHaveLength(2))
+  await waitUntil('the second record', seen => seen(writes).length === 2)
   expect(writes[1]).toMatchObject({ data: { ingress: 'Enforced', egress: 'Enforced' } })
   expect(log.lines.at(-1)).toMatchObject({ level: 'info', message: 'network policies are enforced' })
 })
@@ -84,11 +85,16 @@ test('a network that is open is reported as an error and recorded, once, and so 
 test('without a probe that answers nothing is recorded: it would look like a policy', async () => {
   const { allowed, ingress, egress, log, observed, writes } = await startProbe()
   for (const port of [allowed, ingress, egress]) port.close()
-  await vi.waitFor(() => expect(observed.at(-1)).toEqual({ ingress: 'Unknown', egress: 'Unknown' }))
-  await vi.waitFor(() => expect(log.lines.at(-1)?.message).toMatch(/the probe does not answer/))
+  await waitUntil('both directions to be unknown', () => {
+    expect(observed.at(-1)).toEqual({ ingress: 'Unknown', egress: 'Unknown' })
+    return true
+  })
+  await waitUntil('the log to say that nothing answers', seen =>
+    /the probe does not answer/.test(seen(`${log.lines.at(-1)?.message}`)),
+  )
   // What was found before the ports closed may have been recorded; then unknown replaces it.
   const before = writes.length
   expect(recordedEnforcement(writes.at(-1) as ConfigMap | undefined)).toEqual({ ingress: 'Unknown', egress: 'Unknown' })
-  await vi.waitFor(() => expect(observed.length).toBeGreaterThan(5))
+  await waitUntil('six observations', seen => seen(observed.length) > 5)
   expect(writes).toHaveLength(before)
 })

@@ -1,7 +1,8 @@
 // What the check reads of the node, what it says and records, and that it says a thing once.
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createRecordingLog } from '../kube/testing/recording-log.ts'
 import { containerPtys, kernelLimits, type NodeReading, sysctlFile } from '../lib/limits/node-limits.ts'
+import { waitUntil } from '../lib/waiting/wait-until.ts'
 import { createNodeCheck, nodeStatusConfigMap } from './node-check.ts'
 import { readNode } from './read-node.ts'
 
@@ -44,7 +45,7 @@ test('a limit that is too low is an error with its command, recorded with the no
   const { log, writes, observed, becomes } = startCheck({
     reading: { ...sufficient, sysctls: { ...sufficient.sysctls, 'kernel.pty.max': 4096 } },
   })
-  await vi.waitFor(() => expect(observed.length).toBeGreaterThan(3))
+  await waitUntil('four observations', seen => seen(observed.length) > 3)
   expect(observed[0]).toBe(1)
   expect(log.lines).toMatchObject([
     { level: 'error', message: expect.stringMatching(/^one pod may use up limits of this node/), node: 'node-1' },
@@ -55,14 +56,17 @@ test('a limit that is too low is an error with its command, recorded with the no
     data: { node: 'node-1', limits: 'kernel.pty.max is 4096, must be at least 65536: sysctl -w kernel.pty.max=65536' },
   })
   becomes(sufficient)
-  await vi.waitFor(() => expect(observed.at(-1)).toBe(0))
-  await vi.waitFor(() => expect(writes[1]).toMatchObject({ data: { node: 'node-1', limits: 'sufficient' } }))
+  await waitUntil('a node with enough', seen => seen(observed.at(-1)) === 0)
+  await waitUntil('the second record', () => {
+    expect(writes[1]).toMatchObject({ data: { node: 'node-1', limits: 'sufficient' } })
+    return true
+  })
   expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info'])
 })
 
 test('a replica that does not lead says what it finds on its node and records nothing', async () => {
   const { log, writes, observed } = startCheck({ reading: { sysctls: {}, containerPtys: 4096 }, leads: false })
-  await vi.waitFor(() => expect(observed.length).toBeGreaterThan(3))
+  await waitUntil('four observations', seen => seen(observed.length) > 3)
   expect(observed[0]).toBe(1)
   expect(log.lines).toHaveLength(1)
   expect(writes).toEqual([])

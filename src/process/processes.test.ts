@@ -10,6 +10,7 @@ import { stringify } from 'yaml'
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
 import { createProductionDatabase, type ProductionDatabase, rolePasswords } from '../../test/fixtures/production-database.ts'
 import { reservePort } from '../lib/testing/reserved-port.ts'
+import { waitUntil } from '../lib/waiting/wait-until.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -58,16 +59,12 @@ test.each([
       'SEKISHO_SEALING_KEYS',
     ],
   ],
-])(
-  '%s names what it needs, and asks for nothing that is another’s',
-  async (name, variables) => {
-    const { exited, output } = startProcess(name, { SEKISHO_HEALTH_PORT: '0' })
-    expect(await exited).toBe(1)
-    expect(missing(output())).toEqual(variables)
-    if (name === 'admission') expect(output()).toContain('failed to read the TLS file /etc/sekisho/admission/tls.crt: ENOENT')
-  },
-  60_000,
-)
+])('%s names what it needs, and asks for nothing that is another’s', async (name, variables) => {
+  const { exited, output } = startProcess(name, { SEKISHO_HEALTH_PORT: '0' })
+  expect(await exited).toBe(1)
+  expect(missing(output())).toEqual(variables)
+  if (name === 'admission') expect(output()).toContain('failed to read the TLS file /etc/sekisho/admission/tls.crt: ENOENT')
+})
 
 describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a database', () => {
   let postgres: TestPostgres
@@ -88,7 +85,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a database'
     }
     writeFileSync(kubeconfig, stringify(config))
     return () => rmSync(folder, { recursive: true, force: true })
-  }, 120_000)
+  })
   afterAll(async () => {
     await database?.close()
     await postgres?.stop()
@@ -119,7 +116,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a database'
     await other.close()
     const port = await reservePort()
     const { child, exited, output } = startProcess('broker', brokerEnvironment('broker', port))
-    await expect.poll(output, { timeout: 30_000 }).toContain('waiting for the database')
+    await waitUntil('the broker to say what it waits for', seen => seen(output()).includes('waiting for the database'))
     expect(output()).toMatch(/"name":"sekisho-broker".*as the owner of the database run: node src\/store\/migrate-main.ts/)
     expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200)
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
@@ -127,7 +124,7 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a database'
     expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('{process="broker"}')
     child.kill('SIGTERM')
     expect(await exited).toBe(0)
-  }, 60_000)
+  })
 
   test('the broker does not start as the controllers, and says so without a secret', async () => {
     await database.migrate()
@@ -139,5 +136,5 @@ describe.skipIf(process.env['SEKISHO_TEST_POSTGRES'] === 'skip')('on a database'
     )
     for (const secret of [rolePasswords.broker?.reveal() ?? '', environment.SEKISHO_SEALING_KEYS, 'secret-of'])
       expect(output()).not.toContain(secret)
-  }, 60_000)
+  })
 })

@@ -48,7 +48,7 @@ describe.each(databases)('what $name stores', ({ start }) => {
   let place: TestDatabase
   beforeAll(async () => {
     place = await start()
-  }, 120_000)
+  })
   afterAll(() => place?.stop())
 
   test('holds no secret and no handle in the clear, in any column of any table', async () => {
@@ -70,7 +70,7 @@ describe.each(databases)('what $name stores', ({ start }) => {
     await database.close()
     expect(text).toContain('read-shop')
     for (const plain of [...plainTexts, ...handles]) expect(text).not.toContain(plain)
-  }, 60_000)
+  })
 })
 
 describe('the embedded store', () => {
@@ -100,7 +100,7 @@ describe('the embedded store', () => {
     })
     expect(await third.controllers.tokens.findLive('k', 0)).toBeDefined()
     await third.close()
-  }, 90_000)
+  })
 
   test('takes over the lock of a killed process', async () => {
     const folder = temporaryFolder()
@@ -130,7 +130,7 @@ describe.each(databases.filter(({ name }) => name === 'PostgreSQL'))('the roles 
     const variables = Object.entries(passwords).flatMap(([role, password]) => ['-v', `${role}_password=${password}`])
     const file = join(import.meta.dirname, '../../deploy/postgres/roles.sql')
     for (const _twice of [1, 2]) execFileSync('psql', [place.location.url?.reveal() ?? '', '-q', ...variables, '-f', file])
-  }, 120_000)
+  })
   afterAll(() => place?.stop())
 
   test('of broker and desk together are enough for the platform’s process', async () => {

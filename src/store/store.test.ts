@@ -15,7 +15,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
   beforeAll(async () => {
     place = await start()
     store = await openTestStore(place.location, clock)
-  }, 120_000)
+  })
   afterAll(async () => {
     await store?.close()
     await place?.stop()

@@ -20,7 +20,7 @@ const clock = movableClock()
 let store: TestStore
 beforeAll(async () => {
   store = await openTestStore({ dataFolder: 'memory://' }, clock)
-}, 120_000)
+})
 afterAll(() => store?.close())
 
 let grantCount = 0
@@ -273,7 +273,7 @@ describe('the token desk', () => {
     clock.advance(1)
     await desk.request(request)
     expect(state.minted).toHaveLength(2)
-  }, 60_000)
+  })
 
   test('delivers different tokens for different subjects, recreated subjects, permissions and repositories', async () => {
     const { state, desk, request, grant } = environment()
@@ -320,7 +320,7 @@ describe('the token desk', () => {
     clock.advance(600)
     await desk.request(request)
     expect(await rowsOf(request.grant.metadata.uid ?? '', 'token.delivered')).toHaveLength(12)
-  }, 60_000)
+  })
 
   test('a thousand refusals by one check are two records with their number, and a thousand others are bounded', async () => {
     const { state, deps, desk, request, counted } = environment()

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { AppError } from '../lib/errors.ts'
 import { silentLog } from '../lib/testing/silent-log.ts'
+import { waitUntil } from '../lib/waiting/wait-until.ts'
 import { createPostServer, type PostRoute, type PostServerOptions } from './post-server.ts'
 
 const bodyLimit = 1000
@@ -39,7 +40,7 @@ function send(port: number, text: string): { readonly socket: Socket; readonly r
 
 async function answerTo(port: number, text: string): Promise<string> {
   const { received } = send(port, text)
-  await vi.waitFor(() => expect(received()).toMatch(/\}$/))
+  await waitUntil('the whole answer', seen => /\}$/.test(seen(received())))
   return received()
 }
 
@@ -54,7 +55,7 @@ test('answers a body in one or many pieces, and ignores a query', async () => {
   const pieces = send(port, `${head('transfer-encoding: chunked')}1\r\n{\r\n`)
   await once(pieces.socket, 'connect')
   pieces.socket.write('1\r\n}\r\n0\r\n\r\n')
-  await vi.waitFor(() => expect(pieces.received()).toContain('{"got":"{}"}'))
+  await waitUntil('the answer to what came in pieces', seen => seen(pieces.received()).includes('{"got":"{}"}'))
 })
 
 test.each([
@@ -66,7 +67,7 @@ test.each([
 ])('%s is refused, with the end of its connection', async (_what, text, status) => {
   const { port, route } = await start()
   const { socket, received } = send(port, text)
-  await vi.waitFor(() => expect(socket.closed).toBe(true))
+  await waitUntil('the connection to be closed', () => socket.closed)
   expect(received()).toMatch(new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*connection: close`, 'i'))
   expect(route).not.toHaveBeenCalled()
 })
@@ -90,14 +91,14 @@ test.each([
     const log = { ...silentLog, error: vi.fn() }
     const { port } = await start({ log, routes: new Map([['/', made()]]) })
     const { socket, received } = send(port, whole)
-    await vi.waitFor(() => expect(received()).toMatch(/\}$/))
+    await waitUntil('the whole answer', seen => /\}$/.test(seen(received())))
     expect(received()).toMatch(/^HTTP\/1.1 500 /)
     expect(received()).not.toContain('hunter2')
     const id = /x-request-id: (\S+)/i.exec(received())?.[1]
     expect(received()).toContain(`"requestId":"${id}"`)
     expect(log.error.mock.calls[0]?.[0]).toMatchObject({ requestId: id, route: '/', status: 500 })
     socket.write(whole)
-    await vi.waitFor(() => expect(received().match(/HTTP\/1.1 500 /g)).toHaveLength(2))
+    await waitUntil('both refusals', seen => seen(received()).match(/HTTP\/1.1 500 /g)?.length === 2)
   },
 )
 
@@ -113,7 +114,7 @@ test('requests beyond the number are refused at once and unread; the place of on
   const { port, route } = await start({ budget: { requests: 2, bytes: 10_000, bodyLimit } })
   const slow = [send(port, `${head('content-length: 10')}{`), send(port, `${head('content-length: 10')}{`)]
   // Until both are in progress another one may be answered.
-  const refused = await vi.waitFor(async () => {
+  const refused = await waitUntil('a refusal above the bound', async () => {
     const answer = await answerTo(port, whole)
     expect(answer).toMatch(/^HTTP\/1.1 503 /)
     return answer
@@ -122,7 +123,7 @@ test('requests beyond the number are refused at once and unread; the place of on
   expect(refused).toMatch(/connection: close/i)
   const calls = route.mock.calls.length
   slow[0]?.socket.destroy()
-  await vi.waitFor(async () => expect(await answerTo(port, whole)).toMatch(/^HTTP\/1.1 200 /))
+  await waitUntil('room for another request', async seen => /^HTTP\/1.1 200 /.test(seen(await answerTo(port, whole))))
   expect(route.mock.calls.length).toBeGreaterThan(calls)
 })
 
@@ -132,7 +133,7 @@ test.each([
 ])('bodies that together %s are refused by their heads', async (_what, headers) => {
   const { port } = await start({ budget: { requests: 100, bytes: 1500, bodyLimit } })
   send(port, head('content-length: 900'))
-  await vi.waitFor(async () => expect(await answerTo(port, head(headers))).toMatch(/^HTTP\/1.1 503 /))
+  await waitUntil('a refusal above the bound', async seen => /^HTTP\/1.1 503 /.test(seen(await answerTo(port, head(headers)))))
   expect(await answerTo(port, whole)).toMatch(/^HTTP\/1.1 200 /)
 })
 
@@ -141,10 +142,13 @@ test('a server that closes answers what it has, and ends the connection', async 
   const route = vi.fn<PostRoute>(() => answered.promise)
   const { port, server } = await start({ routes: new Map([['/', route]]) })
   const { socket, received } = send(port, whole)
-  await vi.waitFor(() => expect(route).toHaveBeenCalled())
+  await waitUntil('the request at the route', () => {
+    expect(route).toHaveBeenCalled()
+    return true
+  })
   const closed = server.close()
   answered.resolve('{}')
   await closed
-  await vi.waitFor(() => expect(socket.closed).toBe(true))
+  await waitUntil('the connection to be closed', () => socket.closed)
   expect(received()).toMatch(/^HTTP\/1.1 200 [\s\S]*connection: close[\s\S]*\{\}$/i)
 })

@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { SecretString } from '../lib/secret-string.ts'
 import { silentLog } from '../lib/testing/silent-log.ts'
+import { waitUntil } from '../lib/waiting/wait-until.ts'
 import { createWebServer, listen } from './server.ts'
 import { certificateFromFiles, checkKeyPair } from './tls.ts'
 
@@ -63,7 +64,7 @@ test('a renewed pair is served without a restart', async () => {
   expect(await servedName(port)).toBe('old')
   renameSync(join(folder, 'new.key'), files.privateKeyPath)
   renameSync(join(folder, 'new.crt'), files.certificatePath)
-  await vi.waitFor(async () => expect(await servedName(port)).toBe('new'), { timeout: 5000 })
+  await waitUntil('the new certificate to be served', async seen => seen(await servedName(port)) === 'new')
 })
 
 test('a key of another certificate is refused', () => {
@@ -100,5 +101,5 @@ test('the authority of the clients is read again when it changes', async () => {
   const [first, second] = [readFileSync(at('clients.crt'), 'utf8'), readFileSync(at('others.crt'), 'utf8')]
   expect(certificate.current().clientAuthorities).toBe(first)
   renameSync(at('others.crt'), at('clients.crt'))
-  await vi.waitFor(() => expect(certificate.current().clientAuthorities).toBe(second), { timeout: 15_000, interval: 20 })
+  await waitUntil('the second authority', seen => seen(certificate.current().clientAuthorities) === second)
 })

@@ -18,11 +18,11 @@ import { makeOpeningKey, openingKeyOf } from '../../src/identity/sealed-values/o
 import { sealerOf } from '../../src/identity/sealed-values/seal.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { createCertificate } from '../../src/web/tls.ts'
 import { admissionPath } from '../fixtures/policies.ts'
 import { webhookCertificate } from '../fixtures/webhook-certificate.ts'
 import { type AttackCluster, startAttackCluster, webhookAddress } from './attack-cluster.ts'
-import { eventually } from './eventually.ts'
 import { createFixtures } from './fixtures.ts'
 import { dave } from './identities.ts'
 import type { ApiRequest, Reply } from './impersonation.ts'
@@ -140,12 +140,12 @@ describe('with it', () => {
     const files = policyFiles(platformIdentities('production'))
     for (const manifest of files.get('app-secret-copies.yaml') ?? expect.fail())
       await cluster.admin.apply(admissionPath(manifest), manifest)
-    await eventually('values are sealed', async () => {
+    await waitUntil('values are sealed', async () => {
       const reply = await post(appSecret('probe', { values: { A: canary } }), '?dryRun=All')
-      return reply.status === 201 ? true : undefined
+      return reply.status === 201
     })
     const copied = appSecret('probe', {}, { annotations: { other: `{"spec":{"values": {"A":"${'x'}"}}}` } })
-    await eventually('copies are refused', async () => ((await post(copied, '?dryRun=All')).status === 403 ? true : undefined))
+    await waitUntil('copies are refused', async () => (await post(copied, '?dryRun=All')).status === 403)
   })
 
   test('a value that is created is sealed for its place', async () => {

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { platformIdentities } from '../../src/admission/identities.ts'
 import { policyFiles } from '../../src/admission/policies.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { admissionPath } from '../fixtures/policies.ts'
 import { type AttackCluster, startAttackCluster } from './attack-cluster.ts'
-import { eventually } from './eventually.ts'
 import { clusterAdministrator, statefulSetController } from './identities.ts'
 import type { Reply } from './impersonation.ts'
 import { namespace, tenantLabel } from './objects.ts'
@@ -56,7 +56,7 @@ const as = (method: string, path: string, body?: unknown): Promise<Reply> => clu
 const scale = (path: string, replicas: number): Promise<unknown> =>
   cluster.admin.call('PATCH', `${path}/scale`, { spec: { replicas } }, 'application/merge-patch+json')
 const until = (what: string, path: string, status: number): Promise<unknown> =>
-  eventually(what, async () => ((await cluster.admin.request('GET', path)).status === status ? true : undefined))
+  waitUntil(what, async () => (await cluster.admin.request('GET', path)).status === status)
 
 type Items<T> = { readonly items: readonly T[] }
 type Named = { readonly metadata: { readonly name: string } }
@@ -87,11 +87,11 @@ beforeAll(async () => {
   await cluster.admin.call('POST', replicaSets, replicaSet)
   await until('the claim of the StatefulSet', `${claims}/v-set-0`, 200)
   await until('the pod of the StatefulSet', `${pods}/set-0`, 200)
-  await eventually('the pod of the ReplicaSet', async () => ((await podsOf('old-')).length === 1 ? true : undefined))
+  await waitUntil('the pod of the ReplicaSet', async () => (await podsOf('old-')).length === 1)
   const manifests = policyFiles(platformIdentities('production'))
   for (const rule of ['claim-templates', 'volume-claims', 'reserved-metadata'])
     for (const manifest of manifests.get(`${rule}.yaml`) ?? []) await cluster.admin.apply(admissionPath(manifest), manifest)
-  await eventually('the policies in force', async () => {
+  await waitUntil('the policies in force', async () => {
     const replies = await Promise.all([
       as('POST', `${statefulSets}?dryRun=All`, statefulSet('new')),
       cluster.as(statefulSetController, 'POST', `${claims}?dryRun=All`, {
@@ -101,7 +101,7 @@ beforeAll(async () => {
         spec,
       }),
     ])
-    return replies.every(({ status }) => status === 403) ? true : undefined
+    return replies.every(({ status }) => status === 403)
   })
 })
 afterAll(async () => {
@@ -113,9 +113,7 @@ test('a StatefulSet that exists makes no more claims of a forbidden template, ma
   expect((await as('PATCH', `${path}?dryRun=All`, { spec: { replicas: 2 } })).message).toContain('sekisho-claim-templates')
   // Its subresource does not show the template: the claim is refused instead, and with it the pod.
   await scale(path, 2)
-  await eventually('the refused claim', async () =>
-    (await failures('set')).includes("'sekisho-volume-claims'") ? true : undefined,
-  )
+  await waitUntil('the refused claim', async () => (await failures('set')).includes("'sekisho-volume-claims'"))
   expect((await cluster.admin.request('GET', `${claims}/v-set-1`)).status).toBe(404)
   expect(await podsOf('set-')).toEqual(['set-0'])
   await cluster.admin.call('PATCH', path, { spec: { replicas: 0 } }, 'application/merge-patch+json')
@@ -128,11 +126,9 @@ test('a ReplicaSet that exists gets no more pods of a template with a forbidden 
   const path = `${replicaSets}/old`
   const [pod] = await podsOf('old-')
   await cluster.admin.call('DELETE', `${pods}/${pod}`)
-  await eventually('the refused pod', async () =>
-    (await failures('old')).includes("'sekisho-claim-templates'") ? true : undefined,
-  )
+  await waitUntil('the refused pod', async () => (await failures('old')).includes("'sekisho-claim-templates'"))
   await scale(path, 0)
   await cluster.admin.call('DELETE', path)
   await until('its end', path, 404)
-  await eventually('no pod', async () => ((await podsOf('old-')).length === 0 ? true : undefined))
+  await waitUntil('no pod', async () => (await podsOf('old-')).length === 0)
 })

@@ -1,7 +1,7 @@
 // The objects that the rows of the matrix act on, created before any policy or webhook is installed.
 import { kinds } from '../../src/api/registry.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { AttackCluster } from './attack-cluster.ts'
-import { eventually } from './eventually.ts'
 import { dave, everything, mia, platformAdministrator } from './identities.ts'
 import {
   type Existing,
@@ -95,9 +95,9 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...runtimeClassNamespaces.map(([name, labels, annotations]) => [name, { ...tenantLabel, ...labels }, annotations] as const),
   ] as const) {
     await admin.call('POST', '/api/v1/namespaces', namespace(name, labels, annotations))
-    await eventually(`ServiceAccount ${name}/default`, async () => {
+    await waitUntil(`ServiceAccount ${name}/default`, async () => {
       const { status } = await admin.request('GET', `/api/v1/namespaces/${name}/serviceaccounts/default`)
-      return status === 200 ? true : undefined
+      return status === 200
     })
   }
   await admin.call('POST', '/api/v1/namespaces/acme-build/serviceaccounts', {

@@ -10,9 +10,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { platformIdentities } from '../../src/admission/identities.ts'
 import { registrations } from '../../src/admission/registrations.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { WebhookCertificate } from '../fixtures/webhook-certificate.ts'
 import { type AttackCluster, startAttackCluster, webhookAddress } from './attack-cluster.ts'
-import { eventually } from './eventually.ts'
 import { createFixtures } from './fixtures.ts'
 import { dave } from './identities.ts'
 import { repositoryGrant } from './objects.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
       `/apis/admissionregistration.k8s.io/v1/${manifest.kind.toLowerCase()}s/${manifest.metadata.name}`,
       manifest,
     )
-  await eventually('requestedBy filled in', async () => ((await isFilledIn()) === true ? true : undefined))
+  await waitUntil('requestedBy filled in', async () => (await isFilledIn()) === true)
 })
 afterAll(async () => {
   await replicas?.stop()
@@ -100,15 +100,15 @@ test('a rolling restart of both replicas refuses no write', async () => {
   expect(codes).toEqual([0, 0, 0])
   expect(written).toBeGreaterThan(500)
   expect(replicas.connections().every(({ opened }) => opened > 0)).toBe(true)
-}, 180_000)
+})
 
 test('the writers notice a replica that does not drain', async () => {
   const stop = startWriters()
-  const [first, second] = await eventually('connections', async () => {
+  const [first, second] = await waitUntil('connections', async () => {
     const now = replicas.connections()
     return now.some(({ open }) => open > 0) ? now : undefined
   })
   await replicas.replace((first?.open ?? 0) > (second?.open ?? 0) ? 0 : 1, 'SIGKILL')
   const { failures } = await stop()
   expect(failures.length).toBeGreaterThan(0)
-}, 60_000)
+})

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { startService } from '../fixtures/service-endpoints.ts'
 import type { WebhookCertificate } from '../fixtures/webhook-certificate.ts'
-import { eventually } from './eventually.ts'
 
 type Address = { readonly host: string; readonly port: number }
 
@@ -62,7 +62,7 @@ export async function startReplicas({
       env: environment(portOf(number)),
       stdio: ['ignore', 'inherit', 'inherit'],
     })
-    await eventually(`webhook ${number} in the endpoints`, async () => isEndpoint(number) || undefined)
+    await waitUntil(`webhook ${number} in the endpoints`, async () => isEndpoint(number) || undefined)
   }
   const end = async (number: number, signal: NodeJS.Signals): Promise<number | null> => {
     const child = children[number]
@@ -75,7 +75,7 @@ export async function startReplicas({
   return {
     async replace(number, signal = 'SIGTERM') {
       const code = await end(number, signal)
-      await eventually(`webhook ${number} out of the endpoints`, async () => !isEndpoint(number) || undefined)
+      await waitUntil(`webhook ${number} out of the endpoints`, async () => !isEndpoint(number))
       await start(number)
       return code
     },

@@ -1,8 +1,8 @@
 // Mistakes of users: each one results in an understandable reason, a message that says what to do, and an Event; no controller loops, and the shop
 // serves all the time. All objects are created together, so that the file takes as long as its slowest mistake.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually } from '../../dev/demo/steps.ts'
 import type { Condition } from '../../src/api/resource.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { applicationManifest, remoteSyncManifest } from './manifests.ts'
 import { eventsAbout, forgetObjects, read, readyOf, untilGone, untilReason } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
@@ -220,7 +220,7 @@ test('every mistake results in its reason, a message that says what to do, and a
       const { metadata } = await read(platform.admin, reference)
       const wanted = reason === 'WaitingForImage' ? 'Normal' : 'Warning'
       // Events are written after the status.
-      await eventually(`the ${wanted} Event ${reason} of ${reference}`, 10, async () => {
+      await waitUntil(`the ${wanted} Event ${reason} of ${reference}`, async () => {
         const events = await eventsAbout(platform.admin, metadata.uid)
         const recorded = events.some(
           event => event.reason === reason && event.type === wanted && patterns.every(pattern => pattern.test(event.message)),

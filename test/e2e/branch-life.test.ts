@@ -1,8 +1,9 @@
 // One Application that follows a branch, from the first push to its deletion: the platform is killed during a build, a build fails, the branch, the
 // RemoteSync and the Application are deleted. The current version serves until the end. The tests depend on each other.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { eventually } from '../../dev/demo/steps.ts'
 import { leadingPod, type PlatformPod, platformPods } from '../../dev/up/platform-pods.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type Branch, openBranch } from './branch.ts'
 import { applicationManifest, remoteSyncManifest } from './manifests.ts'
 import { find, list, read, readyOf, untilGone, untilReason } from './objects.ts'
@@ -41,20 +42,24 @@ async function buildsOf(commit: string): Promise<readonly string[]> {
 }
 
 async function untilDeployed(commit: string): Promise<void> {
-  await eventually(`${commit} runs`, 150, async () => {
-    const { status, ...object } = await read(platform.admin, remoteSync)
-    const ready = readyOf({ ...object, ...(status === undefined ? {} : { status }) })
-    if (ready?.reason === 'Deployed' && status?.['imageCommit'] === commit) return true
-    throw new Error(`${ready?.reason}: ${ready?.message}`)
-  })
+  await waitUntil(
+    `${commit} runs`,
+    async () => {
+      const { status, ...object } = await read(platform.admin, remoteSync)
+      const ready = readyOf({ ...object, ...(status === undefined ? {} : { status }) })
+      if (ready?.reason === 'Deployed' && status?.['imageCommit'] === commit) return true
+      throw new Error(`${ready?.reason}: ${ready?.message}`)
+    },
+    { timeoutMilliseconds: limits.build },
+  )
 }
 
 /** The platform says which commit runs; the page has text that only the source of that commit has. */
 async function untilAnswers(commit: string): Promise<void> {
   const title = branch.titleOf(commit)
-  await eventually(`${url} answers with ${commit} and “${title}”`, 30, async () => {
+  await waitUntil(`${url} answers with ${commit} and “${title}”`, async () => {
     const [version, page] = [await requestVersion(url), await requestVersion(url, '/')]
-    return (version.status === 200 && version.text.includes(commit) && page.text.includes(`<title>${title}</title>`)) || undefined
+    return version.status === 200 && version.text.includes(commit) && page.text.includes(`<title>${title}</title>`)
   })
 }
 
@@ -77,11 +82,15 @@ test('a platform that is killed during a build adopts the build, unless the buil
   const serving = watchServing(admin, url)
   onTestFinished(serving.end)
   second = await branch.push(`second ${new Date().toISOString()}`, {})
-  const [build] = await eventually('the build has read its source', 60, async () => {
-    const found = await buildsOf(second)
-    const ready = readyOf(await read(admin, remoteSync))
-    return found.length === 1 && /in step (analyze|detect|restore|build)/.test(ready?.message ?? '') ? found : undefined
-  })
+  const [build] = await waitUntil(
+    'the build has read its source',
+    async () => {
+      const found = await buildsOf(second)
+      const ready = readyOf(await read(admin, remoteSync))
+      return found.length === 1 && /in step (analyze|detect|restore|build)/.test(ready?.message ?? '') ? found : undefined
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
   const killed = await killLeader()
   await untilDeployed(second)
   await untilAnswers(second)
@@ -99,7 +108,9 @@ test('a platform that is killed before the builder has read its source retries t
   const serving = watchServing(admin, url)
   onTestFinished(serving.end)
   second = await branch.push(`third ${new Date().toISOString()}`, {})
-  await eventually('the build is created', 60, async () => ((await buildsOf(second)).length === 1 ? true : undefined))
+  await waitUntil('the build is created', async () => (await buildsOf(second)).length === 1, {
+    timeoutMilliseconds: limits.rollout,
+  })
   await killLeader()
   await untilDeployed(second)
   await untilAnswers(second)
@@ -164,7 +175,7 @@ test('a deleted RemoteSync deletes its grant and revokes its tokens; the Applica
   const revoked = new Set((await auditLines('token.revoked')).map(({ details }) => details.token))
   expect(minted.filter(({ details }) => !revoked.has(details.token))).toEqual([])
   await untilAnswers(second)
-  await eventually('its builds are gone', 30, async () => ((await buildsOf(second)).length === 0 ? true : undefined))
+  await waitUntil('its builds are gone', async () => (await buildsOf(second)).length === 0)
 })
 
 test('a deleted Application deletes its Deployment, Service and Ingress', async () => {
@@ -175,7 +186,7 @@ test('a deleted Application deletes its Deployment, Service and Ingress', async 
   for (const reference of named) expect(await find(admin, reference), reference).toBeDefined()
   expect(await platform.kubectl('dave', ['delete', application, '-n', 'acme', '--timeout=60s'])).toMatchObject({ code: 0 })
   await untilGone(admin, named)
-  await eventually(`${url} answers 404`, 30, async () => ((await requestVersion(url)).status === 404 ? true : undefined))
+  await waitUntil(`${url} answers 404`, async () => (await requestVersion(url)).status === 404)
 })
 
 test('the shop answered 200 all the time', async () => {

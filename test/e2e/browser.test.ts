@@ -5,6 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { Browser, offers } from '../../dev/demo/browser.ts'
 import { passSignIn } from '../../dev/demo/scenario/sign-in.ts'
 import { platformAdmin as admin } from '../../dev/up/settings-map.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type Chromium, openChromium } from '../browser/chromium.ts'
 import { list } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
@@ -95,7 +97,11 @@ test('gary onboards globex with one repository, sees the tenant become ready and
   await page.getByRole('button', { name: 'Create the tenant' }).click()
   // The page reloads itself until everything is ready.
   await page.getByRole('heading', { name: 'globex', exact: true }).waitFor()
-  await expect.poll(() => page.getByRole('cell', { name: 'Ready', exact: true }).count(), { timeout: 40_000 }).toBe(2)
+  await waitUntil(
+    'both rows to be Ready',
+    async seen => seen(await page.getByRole('cell', { name: 'Ready', exact: true }).count()) === 2,
+    { timeoutMilliseconds: limits.rollout },
+  )
   await browser.picture('gary-7-tenant')
   const main = await page.getByRole('main').textContent()
   expect(main).toMatch(/You are its admin/)
@@ -110,7 +116,7 @@ test('gary onboards globex with one repository, sees the tenant become ready and
   await browser.picture('gary-8-tenants')
   await signOut()
   expect(browser.errors).toEqual([])
-}, 120_000)
+})
 
 test('noah, who has no tenant, learns what to do and nothing about acme', async () => {
   const { page } = browser
@@ -130,4 +136,4 @@ test('noah, who has no tenant, learns what to do and nothing about acme', async 
   await browser.picture('noah-4-not-found')
   await page.goto(fixture)
   await signOut()
-}, 60_000)
+})

@@ -3,7 +3,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readClusterSettings, tenantRegistry } from '../../dev/cluster/settings.ts'
-import { eventually } from '../../dev/demo/steps.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { openBranch } from './branch.ts'
 import { applicationManifest, remoteSyncManifest } from './manifests.ts'
 import { list, untilReason } from './objects.ts'
@@ -80,10 +81,14 @@ afterAll(async () => {
 
 test.each(names)('%s: the build reads the value, and neither its image nor its log has it', async name => {
   await untilReason(platform.admin, `remotesync/${name}`, 'Deployed', 120)
-  await eventually(`${name} answers with the digest of the value`, 60, async () => {
-    const answer = await requestVersion(`http://${name}.acme.localhost:8080`, '/')
-    return answer.text === createHash('sha256').update(value).digest('hex') || undefined
-  })
+  await waitUntil(
+    `${name} answers with the digest of the value`,
+    async () => {
+      const answer = await requestVersion(`http://${name}.acme.localhost:8080`, '/')
+      return answer.text === createHash('sha256').update(value).digest('hex')
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
 
   // A part of the value, so that the search does not find its own arguments.
   const search = [

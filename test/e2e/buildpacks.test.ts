@@ -1,7 +1,8 @@
 // One repository with several applications, each built by another buildpack: Node.js with a build script and a Procfile, Python, a static site; and
 // one that cannot be built, whose failure begins with its cause.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually } from '../../dev/demo/steps.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type Branch, openBranch } from './branch.ts'
 import { applicationManifest, remoteSyncManifest } from './manifests.ts'
 import { read, readyOf, untilReason } from './objects.ts'
@@ -69,14 +70,18 @@ test.each([
   ['Python', 'e2e-bp-python', 'hello from python'],
   ['a static site', 'e2e-bp-site', '<title>a site</title>'],
 ])('%s is served', async (_what, name, text) => {
-  await eventually(`${name} is deployed`, 150, async () => {
-    const ready = readyOf(await read(platform.admin, `remotesync/${name}`))
-    if (ready?.reason === 'Deployed') return true
-    throw new Error(`${ready?.reason}: ${ready?.message}`)
-  })
-  await eventually(`${name} answers`, 30, async () => {
+  await waitUntil(
+    `${name} is deployed`,
+    async () => {
+      const ready = readyOf(await read(platform.admin, `remotesync/${name}`))
+      if (ready?.reason === 'Deployed') return true
+      throw new Error(`${ready?.reason}: ${ready?.message}`)
+    },
+    { timeoutMilliseconds: limits.build },
+  )
+  await waitUntil(`${name} answers`, async () => {
     const answer = await requestVersion(`http://${name}.acme.localhost:8080`, '/')
-    return (answer.status === 200 && answer.text.includes(text)) || undefined
+    return answer.status === 200 && answer.text.includes(text)
   })
 })
 

@@ -5,8 +5,9 @@ import { devProcessFolders } from '../../dev/cluster/node/layout.ts'
 import { isAlive } from '../../dev/cluster/processes/identity.ts'
 import { readRecord } from '../../dev/cluster/processes/record.ts'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
-import { eventually } from '../../dev/demo/steps.ts'
 import type { Application } from '../../src/api/apps/application.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { applicationManifest } from './manifests.ts'
 import { read, readyOf, untilReason } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
@@ -53,15 +54,23 @@ test('a release is not rolled back while Kubernetes has not begun with it, and h
   await untilReason(platform.admin, reference, 'Available')
   const goOn = await pauseControllers()
   await deploy('blue')
-  const { startedAt } = await eventually('the rollout counts as delayed', 60, async () => {
-    const { rollout } = await statusNow()
-    if (rollout?.release === 2 && rollout.delayed === true) return rollout
-    throw new Error(JSON.stringify(rollout))
-  })
-  const ready = await eventually('the time of the rollout is over', timeoutSeconds + 15, async () => {
-    if (Date.now() < Date.parse(startedAt) + (timeoutSeconds + 3) * 1000) throw new Error('not yet')
-    return readyOf(await read(platform.admin, reference))
-  })
+  const { startedAt } = await waitUntil(
+    'the rollout counts as delayed',
+    async () => {
+      const { rollout } = await statusNow()
+      if (rollout?.release === 2 && rollout.delayed === true) return rollout
+      throw new Error(JSON.stringify(rollout))
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
+  const ready = await waitUntil(
+    'the time of the rollout is over',
+    async () => {
+      if (Date.now() < Date.parse(startedAt) + (timeoutSeconds + 3) * 1000) throw new Error('not yet')
+      return readyOf(await read(platform.admin, reference))
+    },
+    { timeoutMilliseconds: (timeoutSeconds + 15) * 1000 },
+  )
   expect(ready).toMatchObject({ reason: 'RollingOut', message: expect.stringContaining('kube-controller-manager') })
   expect(await statusNow()).toMatchObject({ release: 1, latestRelease: 2, rollout: { release: 2 } })
   goOn()

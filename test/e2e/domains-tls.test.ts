@@ -9,10 +9,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { neighbourNamespace, tenantNamespace } from '../../dev/demo/context.ts'
-import { eventually } from '../../dev/demo/steps.ts'
+import { joinNeighbour } from '../../dev/demo/scenario/neighbour.ts'
 import { mustRun } from '../../dev/demo/tools.ts'
 import { issueCertificate, makeCertificateAuthority } from '../../src/identity/certificate-authority.ts'
 import type { CertifiedKey } from '../../src/identity/certified-key.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { applicationManifest } from './manifests.ts'
 import { find, forgetObjects, list, read, readyOf, untilGone, untilReason } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
@@ -75,11 +77,15 @@ async function served(
   of: string,
   path: string,
 ): Promise<{ readonly path: string; readonly hosts: readonly string[] }> {
-  return eventually(`${origin(scheme, of)}${path} answers 200`, 90, async () => {
-    const answer = await ask(scheme, of, path)
-    if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text.slice(0, 200)}`)
-    return JSON.parse(answer.text) as { readonly path: string; readonly hosts: readonly string[] }
-  })
+  return waitUntil(
+    `${origin(scheme, of)}${path} answers 200`,
+    async () => {
+      const answer = await ask(scheme, of, path)
+      if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text.slice(0, 200)}`)
+      return JSON.parse(answer.text) as { readonly path: string; readonly hosts: readonly string[] }
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
 }
 
 /** As the developer of docs/guide/processes.md does it. The key stays in the folder of the person. */
@@ -116,7 +122,9 @@ async function remove(): Promise<void> {
 }
 
 beforeAll(async () => {
-  platform = await openPlatform(['dave', 'gary'])
+  platform = await openPlatform(['dave'])
+  // Another file ends globex.
+  await joinNeighbour(platform.world)
   authority = await makeCertificateAuthority({ commonName: `e2e ${randomUUID()}`, now: new Date(), lifetimeDays: 1 })
   image = String((await read(platform.admin, 'application/shop')).status?.['image'])
 })
@@ -164,11 +172,15 @@ test('another tenant can neither redirect from a host of this one nor to it', as
     await mustRun(platform.world.people.gary, platform.world.tools.kubectl, ['apply', '-n', neighbourNamespace, '-f', '-'], {
       input: JSON.stringify(inGlobex(spec)),
     })
-    await eventually(`the refusal of globex: ${words}`, 60, async () => {
-      const ready = readyOf(await find(platform.admin, reference, neighbourNamespace))
-      if (ready?.reason === 'DomainTaken' && ready.message.includes(words)) return true
-      throw new Error(`${ready?.reason}: ${ready?.message}`)
-    })
+    await waitUntil(
+      `the refusal of globex: ${words}`,
+      async () => {
+        const ready = readyOf(await find(platform.admin, reference, neighbourNamespace))
+        if (ready?.reason === 'DomainTaken' && ready.message.includes(words)) return true
+        throw new Error(`${ready?.reason}: ${ready?.message}`)
+      },
+      { timeoutMilliseconds: limits.rollout },
+    )
   }
   const free = alone.slice('www.'.length)
   await refused({ domains: [free], redirects: [{ from: alone, to: free }] }, `spec.redirects: ${alone} belongs to another tenant`)

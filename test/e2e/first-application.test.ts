@@ -143,7 +143,7 @@ async function runTwin(shell: Shell, command: string, attempts = 10): Promise<vo
   }
 }
 
-test('every command of the tutorial does what it says', { timeout: 600_000 }, async () => {
+test('every command of the tutorial does what it says', async () => {
   const name = `tutorial-${Date.now().toString(36)}`
   const repository = { name, private: true, auto_init: false }
   expect(await askGitHub(world, 'olivia', `POST /orgs/${tenantNamespace}/repos`, repository)).toMatchObject({ status: 201 })

@@ -2,8 +2,9 @@
 // whatever their Dockerfile says. What everybody or group 0 may read can be read; what belongs to the image's user alone cannot.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readClusterSettings, tenantRegistry } from '../../dev/cluster/settings.ts'
-import { eventually } from '../../dev/demo/steps.ts'
 import { defaultImageUser } from '../../src/lib/limits/user-range.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { openBranch } from './branch.ts'
 import { applicationManifest, remoteSyncManifest } from './manifests.ts'
 import { find, firstUserOfTenant, readyOf, untilReason } from './objects.ts'
@@ -73,7 +74,7 @@ afterAll(async () => {
 })
 
 async function answerOf(stage: Stage): Promise<Readonly<Record<string, string>>> {
-  const text = await eventually(`${nameOf(stage)} answers`, 30, async () => {
+  const text = await waitUntil(`${nameOf(stage)} answers`, async () => {
     const answer = await requestVersion(`http://${nameOf(stage)}.acme.localhost:8080`, '/cgi-bin/user')
     if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
     return answer.text
@@ -105,13 +106,17 @@ test('images with a USER by number, by name, as root and without one run as a us
   ])
   await platform.apply('dave', objects)
   for (const stage of stages)
-    await eventually(`${nameOf(stage)} is deployed`, 150, async () => {
-      const sync = await find(platform.admin, `remotesync/${nameOf(stage)}`)
-      const ready = readyOf(sync)
-      if (ready?.reason !== 'Deployed' || sync?.status?.['commit'] !== commit)
-        throw new Error(`${ready?.reason}: ${ready?.message}`)
-      return true
-    })
+    await waitUntil(
+      `${nameOf(stage)} is deployed`,
+      async () => {
+        const sync = await find(platform.admin, `remotesync/${nameOf(stage)}`)
+        const ready = readyOf(sync)
+        if (ready?.reason !== 'Deployed' || sync?.status?.['commit'] !== commit)
+          throw new Error(`${ready?.reason}: ${ready?.message}`)
+        return true
+      },
+      { timeoutMilliseconds: limits.build },
+    )
 
   const asEveryImage = {
     user: String(first + defaultImageUser),
@@ -133,4 +138,4 @@ test('images with a USER by number, by name, as root and without one run as a us
     await untilReason(platform.admin, `application/${nameOf(stage)}`, 'Available')
     expect({ stage, ...(await answerOf(stage)) }).toEqual({ stage, ...expected[stage] })
   }
-}, 300_000)
+})

@@ -1,7 +1,8 @@
 // A second tenant for tests of the walls between tenants: made by the administrator, so it has no Installation and no people.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, vi } from 'vitest'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { find, untilReason } from './objects.ts'
 import type { Platform } from './platform.ts'
 
@@ -16,7 +17,10 @@ export async function openNeighbour(platform: Platform, name: string, account: n
   const { admin } = platform
   // An earlier run may have been cut off.
   if ((await find(admin, `tenant/${name}`))?.metadata.deletionTimestamp !== undefined)
-    await vi.waitFor(async () => expect(await find(admin, `tenant/${name}`)).toBeUndefined(), { timeout: 60_000, interval: 500 })
+    await waitUntil(`the end of the tenant ${name}`, async seen => seen(await find(admin, `tenant/${name}`)) === undefined, {
+      timeoutMilliseconds: limits.rollout,
+      everyMilliseconds: 500,
+    })
   const tenant = {
     apiVersion: 'tenancy.sekisho.dev/v1alpha1',
     kind: 'Tenant',

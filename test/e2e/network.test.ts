@@ -1,10 +1,12 @@
 // The network between tenants, the platform and the node, tried from pods: what is needed opens, everything else does not. Every address that must
 // not be reached answers this host at the same time, so that silence is the work of a policy.
 import { createServer, type Server } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ClusterSettings, readClusterSettings } from '../../dev/cluster/settings.ts'
 import { platformSelector } from '../../dev/up/platform-pods.ts'
 import { labels as ourLabels } from '../../src/api/names.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { opensConnection } from '../../src/network-probe/connect.ts'
 import { type Neighbour, openNeighbour } from './neighbour.ts'
 import { list, read } from './objects.ts'
@@ -46,7 +48,9 @@ async function serve(namespace: string, labels: object): Promise<string> {
   await platform.admin.apply(path, manifest)
   const address = await clusterAddress('e2e-network', namespace)
   // kube-proxy programs the address a moment later.
-  await vi.waitFor(async () => expect(await opensConnection(address, port, 1000)).toBe(true), { timeout: 30_000, interval: 200 })
+  await waitUntil(`a connection to ${address}:${port}`, async () => await opensConnection(address, port, 1000), {
+    everyMilliseconds: 200,
+  })
   return address
 }
 
@@ -82,12 +86,15 @@ beforeAll(async () => {
   await Promise.all(Object.values(pods).map(pod => pod.listen(port)))
   // Enforcement of a new pod begins a moment after its start (kubernetes/kubernetes#85966).
   const knownBy = `${settings.nodeAddress}|10250`
-  await vi.waitFor(
+  await waitUntil(
+    'no pod to reach the name',
     async () => {
       const reached = await Promise.all(Object.values(pods).map(pod => pod.reaches([knownBy])))
       expect(reached.flat()).not.toContain(true)
+
+      return true
     },
-    { timeout: 60_000, interval: 500 },
+    { timeoutMilliseconds: limits.rollout, everyMilliseconds: 500 },
   )
 })
 
@@ -98,7 +105,7 @@ afterAll(async () => {
   await platform?.admin.request('DELETE', '/api/v1/namespaces/acme/services/e2e-network')
   await tenant?.end()
   await platform?.admin.close()
-}, 120_000)
+})
 
 type Addresses = Readonly<Record<string, string>>
 
@@ -148,18 +155,30 @@ async function openHere(targets: Addresses): Promise<readonly string[]> {
 
 async function expectClosed(pod: TestPod, targets: Addresses): Promise<void> {
   // A new Service answers when kube-proxy has programmed it.
-  await vi.waitFor(async () => expect(await openHere(targets), 'all of them answer this host').toEqual(Object.keys(targets)), {
-    timeout: 30_000,
-    interval: 500,
-  })
+  await waitUntil(
+    'all targets to answer this host',
+    async () => {
+      expect(await openHere(targets), 'all of them answer this host').toEqual(Object.keys(targets))
+      return true
+    },
+    { everyMilliseconds: 500 },
+  )
   expect(await opened(pod, targets)).toEqual([])
 }
 
 async function expectOpen(pod: TestPod, targets: Addresses): Promise<void> {
-  expect(await opened(pod, targets)).toEqual(Object.keys(targets))
+  await waitUntil(
+    'all targets to be open to the pod',
+    async seen => seen(await opened(pod, targets)).length === Object.keys(targets).length,
+  )
 }
 
 const kubernetes = 'kubernetes.default.svc.cluster.local'
+
+async function expectResolves(pod: TestPod): Promise<void> {
+  const answer = (): Promise<readonly string[]> => pod.resolve(settings.dnsAddress, kubernetes)
+  await waitUntil('the name server to answer the pod', async seen => seen(await answer())[0] === settings.serviceAddress)
+}
 
 describe('a pod of an application', () => {
   test('does not reach other tenants, the platform, the node, the API server or a metadata service', async () => {
@@ -184,7 +203,7 @@ describe('a pod of an application', () => {
       'internet at any port': `${internet}|8099`,
     }
     await expectOpen(pods.own, targets)
-    expect(await pods.own.resolve(settings.dnsAddress, kubernetes)).toEqual([settings.serviceAddress])
+    await expectResolves(pods.own)
   })
 
   test('does not reach other pods over IPv6, which no policy here speaks of', async () => {
@@ -216,7 +235,7 @@ describe('a pod of an isolated application, whose code nobody of the tenant wrot
       'internet at any port': `${internet}|8099`,
     }
     await expectOpen(pods.isolated, targets)
-    expect(await pods.isolated.resolve(settings.dnsAddress, kubernetes)).toEqual([settings.serviceAddress])
+    await expectResolves(pods.isolated)
   })
 
   test('is reached by no pod of its tenant', async () => {
@@ -249,7 +268,7 @@ describe('a pod of a build', () => {
       'internet by https': `${internet}|443`,
     }
     await expectOpen(pods.build, targets)
-    expect(await pods.build.resolve(settings.dnsAddress, kubernetes)).toEqual([settings.serviceAddress])
+    await expectResolves(pods.build)
   })
 
   test('is what the label says: another pod in the build namespace reaches nothing', async () => {
@@ -282,12 +301,15 @@ test('the ingress reaches applications', async () => {
 })
 
 test('the platform found out that policies are enforced, and every Tenant says so', async () => {
-  await vi.waitFor(
+  await waitUntil(
+    'every tenant to say that policies are enforced',
     async () => {
       const tenants = await list(platform.admin, 'tenant')
       const conditions = tenants.map(({ status }) => status?.conditions?.find(({ type }) => type === 'NetworkPoliciesEnforced'))
       expect(conditions.map(condition => condition?.status)).toEqual(tenants.map(() => 'True'))
+
+      return true
     },
-    { timeout: 30_000, interval: 500 },
+    { everyMilliseconds: 500 },
   )
 })

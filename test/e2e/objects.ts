@@ -1,8 +1,9 @@
 // Reads objects of the cluster as the administrator: by `kind/name`, their conditions and Events; and waits for conditions.
 import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { tenantNamespace } from '../../dev/demo/context.ts'
-import { eventually } from '../../dev/demo/steps.ts'
 import type { Condition } from '../../src/api/resource.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 
 export type Live = {
   readonly metadata: {
@@ -92,11 +93,15 @@ export function readyOf(object: Live | undefined): Condition | undefined {
 
 /** Waits until Ready has this reason; resolves to the condition. */
 export function untilReason(admin: AdminClient, reference: string, reason: string, seconds = 60): Promise<Condition> {
-  return eventually(`${reference} has the reason ${reason}`, seconds, async () => {
-    const ready = readyOf(await find(admin, reference))
-    if (ready?.reason === reason) return ready
-    throw new Error(`${ready?.reason}: ${ready?.message}`)
-  })
+  return waitUntil(
+    `${reference} has the reason ${reason}`,
+    async () => {
+      const ready = readyOf(await find(admin, reference))
+      if (ready?.reason === reason) return ready
+      throw new Error(`${ready?.reason}: ${ready?.message}`)
+    },
+    { timeoutMilliseconds: seconds * 1000 },
+  )
 }
 
 export async function forgetObjects(admin: AdminClient, references: readonly string[], namespace?: string): Promise<void> {
@@ -111,9 +116,9 @@ export async function forgetObjects(admin: AdminClient, references: readonly str
 /** Waits until the objects do not exist. An object that was recreated with another uid still counts as existing. */
 export async function untilGone(admin: AdminClient, references: readonly string[], namespace?: string): Promise<void> {
   for (const reference of references)
-    await eventually(`${reference} is gone`, 90, async () =>
-      (await find(admin, reference, namespace)) === undefined ? true : undefined,
-    )
+    await waitUntil(`${reference} is gone`, async () => (await find(admin, reference, namespace)) === undefined, {
+      timeoutMilliseconds: limits.rollout,
+    })
 }
 
 export type ObservedEvent = { readonly type: string; readonly reason: string; readonly message: string; readonly count: number }

@@ -2,7 +2,7 @@
 // The application clock of the demo serves all the time.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { giveToTeam, takeFromTeam } from '../../dev/demo/scenario/repositories.ts'
-import { eventually } from '../../dev/demo/steps.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { read, readyOf, untilReason } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { watchServing } from './serving.ts'
@@ -27,7 +27,7 @@ test.each(['acme', 'acme-build'])('the Pod Security of the namespace %s is put b
   expect(before).toBeDefined()
   const removed = await platform.asAdministrator(['label', 'namespace', name, `${label}=baseline`, '--overwrite'])
   expect(removed).toMatchObject({ code: 0 })
-  await eventually(`${label} of ${name} is ${before} again`, 30, async () => (await labelsOf())[label] === before || undefined)
+  await waitUntil(`${label} of ${name} is ${before} again`, async () => (await labelsOf())[label] === before)
 })
 
 test('access that dave loses on GitHub is noticed, and so is that he has it again; what runs goes on', async () => {

@@ -7,7 +7,8 @@ import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.t
 import { addAddress, removeAddress } from '../../dev/cluster/host/network.ts'
 import { runCommand } from '../../dev/cluster/run-command.ts'
 import { type ClusterSettings, devClusterFolder } from '../../dev/cluster/settings.ts'
-import { eventually } from '../../dev/demo/steps.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { find, pathOf } from './objects.ts'
 
 const program = join(import.meta.dirname, 'pod-process.ts')
@@ -47,17 +48,23 @@ export async function openPodNetwork(admin: AdminClient, settings: ClusterSettin
     async start({ namespace, name, labels = {} }) {
       references.push([name, namespace])
       await admin.request('DELETE', `${pathOf('pod', namespace)}/${name}?gracePeriodSeconds=0`)
-      await eventually(`an earlier pod ${name} to be gone`, 60, async () =>
-        (await find(admin, `pod/${name}`, namespace)) === undefined ? true : undefined,
+      await waitUntil(
+        `an earlier pod ${name} to be gone`,
+        async () => (await find(admin, `pod/${name}`, namespace)) === undefined,
+        { timeoutMilliseconds: limits.rollout },
       )
       await admin.call('POST', pathOf('pod', namespace), podManifest({ namespace, name, labels }, image))
-      const { uid, address } = await eventually(`pod ${name} to run`, 60, async () => {
-        const pod = await find(admin, `pod/${name}`, namespace)
-        const podAddress = pod?.status?.['podIP']
-        return pod?.status?.['phase'] === 'Running' && typeof podAddress === 'string'
-          ? { uid: pod.metadata.uid, address: podAddress }
-          : undefined
-      })
+      const { uid, address } = await waitUntil(
+        `pod ${name} to run`,
+        async () => {
+          const pod = await find(admin, `pod/${name}`, namespace)
+          const podAddress = pod?.status?.['podIP']
+          return pod?.status?.['phase'] === 'Running' && typeof podAddress === 'string'
+            ? { uid: pod.metadata.uid, address: podAddress }
+            : undefined
+        },
+        { timeoutMilliseconds: limits.rollout },
+      )
       const enter = ['--target', String(await processOf(uid)), '--net', '--', process.execPath, program]
       const ask = async (args: readonly string[]): Promise<unknown> =>
         JSON.parse(await runCommand('nsenter', [...enter, ...args]))

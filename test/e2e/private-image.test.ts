@@ -1,9 +1,11 @@
 // An Application whose image is private: the kubelet pulls it with a Secret of the tenant, which roles of tenants do not give back.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { tenantNamespace } from '../../dev/demo/context.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { applicationManifest } from './manifests.ts'
 import { type Neighbour, openNeighbour } from './neighbour.ts'
 import { find, read, readyOf, untilReason } from './objects.ts'
@@ -60,13 +62,14 @@ test('the pods of another tenant cannot run it, although the node has it by now'
   const file = join(platform.stateFolder, `${name}.json`)
   await writeFile(file, JSON.stringify(application))
   expect(await asAdministrator(['apply', '-f', file])).toMatchObject({ code: 0 })
-  const refused = await vi.waitFor(
+  const refused = await waitUntil(
+    'the image to be refused',
     async () => {
       const ready = readyOf(await find(admin, reference, namespace))
       expect(ready?.reason).toBe('ImagePullFailed')
       return ready
     },
-    { timeout: 60_000, interval: 500 },
+    { timeoutMilliseconds: limits.rollout, everyMilliseconds: 500 },
   )
   expect(refused?.message).toContain('spec.imagePullSecrets')
 })

@@ -2,7 +2,8 @@
 // operating system is new then; the page, the commit and the address are the same.
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
-import { eventually } from '../../dev/demo/steps.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type Branch, openBranch } from './branch.ts'
 import { applicationManifest, remoteSyncManifest } from './manifests.ts'
 import { list, read, readyOf } from './objects.ts'
@@ -27,12 +28,16 @@ const runImageOf = async (): Promise<string> =>
 
 async function buildOn(image: string): Promise<void> {
   await platform.admin.call('PATCH', stack, { spec: { runImage: { image } } }, 'application/merge-patch+json')
-  await eventually(`the builder has ${image}`, 60, async () => {
-    const builder = (await platform.admin.call('GET', '/apis/kpack.io/v1alpha2/clusterbuilders/sekisho')) as {
-      readonly status?: { readonly stack?: { readonly runImage?: string } }
-    }
-    return builder.status?.stack?.runImage?.endsWith(digestOf(image)) || undefined
-  })
+  await waitUntil(
+    `the builder has ${image}`,
+    async () => {
+      const builder = (await platform.admin.call('GET', '/apis/kpack.io/v1alpha2/clusterbuilders/sekisho')) as {
+        readonly status?: { readonly stack?: { readonly runImage?: string } }
+      }
+      return builder.status?.stack?.runImage?.endsWith(digestOf(image)) || undefined
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
 }
 
 const digestOf = (image: string): string => image.slice(image.indexOf('@') + 1)
@@ -49,11 +54,15 @@ beforeEach(() => platform.remove([remoteSync, application]))
 afterAll(async () => {
   await platform.remove([remoteSync, application])
   // What the demo deployed was rebased, too, and follows the builder back.
-  await eventually('all run on the former run image again', 180, async () => {
-    const all = await list(platform.admin, 'remotesync', '')
-    const others = all.filter(({ status }) => status?.['runImage'] !== undefined && status['runImage'] !== digestOf(former))
-    return others.length === 0 || undefined
-  })
+  await waitUntil(
+    'all run on the former run image again',
+    async () => {
+      const all = await list(platform.admin, 'remotesync', '')
+      const others = all.filter(({ status }) => status?.['runImage'] !== undefined && status['runImage'] !== digestOf(former))
+      return others.length === 0
+    },
+    { timeoutMilliseconds: limits.build },
+  )
   await platform.admin.close()
 })
 
@@ -64,10 +73,14 @@ async function statusOf(reference: string): Promise<Readonly<Record<string, unkn
 test('an application gets a newer run image without a build, and serves all the time', async () => {
   const commit = await branch.push(`on the run image ${new Date().toISOString()}`, {})
   await platform.apply('dave', [applicationManifest(name), remoteSyncManifest(name, { source: { branch: name } })])
-  await eventually(`${commit} runs`, 150, async () => {
-    const live = await read(platform.admin, remoteSync)
-    return (readyOf(live)?.reason === 'Deployed' && live.status?.['imageCommit'] === commit) || undefined
-  })
+  await waitUntil(
+    `${commit} runs`,
+    async () => {
+      const live = await read(platform.admin, remoteSync)
+      return readyOf(live)?.reason === 'Deployed' && live.status?.['imageCommit'] === commit
+    },
+    { timeoutMilliseconds: limits.build },
+  )
   const before = await statusOf(remoteSync)
   expect(String(before['runImage'])).toBe(digestOf(former))
 
@@ -76,16 +89,18 @@ test('an application gets a newer run image without a build, and serves all the 
   onTestFinished(serving.end)
   onTestFinished(() => buildOn(former))
   await buildOn(newer)
-  const after = await eventually('the application runs on the newer run image', 150, async () => {
-    const [sync, app] = [await statusOf(remoteSync), await statusOf(application)]
-    if (sync['runImage'] === digestOf(newer) && app['image'] === sync['image']) return sync
-    throw new Error(JSON.stringify([sync['rebase'], sync['image'], app['image']]))
-  })
-  await eventually(
-    'the rollout is complete',
-    60,
-    async () => readyOf(await read(platform.admin, remoteSync))?.reason === 'Deployed' || undefined,
+  const after = await waitUntil(
+    'the application runs on the newer run image',
+    async () => {
+      const [sync, app] = [await statusOf(remoteSync), await statusOf(application)]
+      if (sync['runImage'] === digestOf(newer) && app['image'] === sync['image']) return sync
+      throw new Error(JSON.stringify([sync['rebase'], sync['image'], app['image']]))
+    },
+    { timeoutMilliseconds: limits.build },
   )
+  await waitUntil('the rollout is complete', async () => readyOf(await read(platform.admin, remoteSync))?.reason === 'Deployed', {
+    timeoutMilliseconds: limits.rollout,
+  })
   expect(after).toMatchObject({ imageCommit: commit, imageBuild: before['imageBuild'], build: before['build'] })
   expect(after['image']).not.toBe(before['image'])
   // A grant of the demo stops developers from executing commands in this namespace.

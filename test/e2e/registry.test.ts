@@ -1,6 +1,7 @@
 // An image of another tenant that is on the node already: the kubelet checks the pull credential of every pod, so it is not started without one.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually } from '../../dev/demo/steps.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type Neighbour, openNeighbour } from './neighbour.ts'
 import { read } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
@@ -19,7 +20,7 @@ afterAll(async () => {
   await platform.admin.request('DELETE', `${path}/${name}`)
   await tenant?.end()
   await platform.admin.close()
-}, 120_000)
+})
 
 test('a pod of another tenant cannot run the image of acme that runs on this node', async () => {
   const image = String((await read(platform.admin, 'application/shop')).status?.['image'])
@@ -38,23 +39,27 @@ test('a pod of another tenant cannot run the image of acme that runs on this nod
     securityContext: { runAsNonRoot: true, runAsUser: 1001, seccompProfile: { type: 'RuntimeDefault' } },
     containers: [container],
   }
-  await eventually('the pod to be created', 30, async () => {
+  await waitUntil('the pod to be created', async () => {
     const answer = await platform.admin.request('POST', path, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name, namespace },
       spec,
     })
-    return answer.status === 201 || undefined
+    return answer.status === 201
   })
-  const waiting = await eventually('the kubelet answers', 60, async () => {
-    const { status } = (await platform.admin.call('GET', `${path}/${name}`)) as {
-      status?: { containerStatuses?: { state?: { waiting?: { reason?: string }; terminated?: object; running?: object } }[] }
-    }
-    const state = status?.containerStatuses?.[0]?.state
-    if (state?.terminated !== undefined || state?.running !== undefined) return 'it ran'
-    const reason = state?.waiting?.reason
-    return reason === 'ErrImagePull' || reason === 'ImagePullBackOff' ? reason : undefined
-  })
+  const waiting = await waitUntil(
+    'the kubelet answers',
+    async () => {
+      const { status } = (await platform.admin.call('GET', `${path}/${name}`)) as {
+        status?: { containerStatuses?: { state?: { waiting?: { reason?: string }; terminated?: object; running?: object } }[] }
+      }
+      const state = status?.containerStatuses?.[0]?.state
+      if (state?.terminated !== undefined || state?.running !== undefined) return 'it ran'
+      const reason = state?.waiting?.reason
+      return reason === 'ErrImagePull' || reason === 'ImagePullBackOff' ? reason : undefined
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
   expect(waiting).toMatch(/ErrImagePull|ImagePullBackOff/)
 })

@@ -4,11 +4,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { eventually } from '../../dev/demo/steps.ts'
 import type { Delivery } from '../../dev/github/webhooks/delivery.ts'
 import { deploymentsOf, runningMode } from '../../dev/up/mode.ts'
 import { platformPods } from '../../dev/up/platform-pods.ts'
 import { platformNamespace } from '../../src/api/names.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { inTurn } from '../fixtures/in-turn.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { type Failure, type Load, signInsEveryMilliseconds, startLoad } from './platform-load.ts'
 
@@ -63,10 +65,14 @@ async function kill(pod: string): Promise<void> {
 async function evict(pod: string): Promise<void> {
   const path = `/api/v1/namespaces/${platformNamespace}/pods/${pod}/eviction`
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace: platformNamespace } }
-  await eventually(`${pod} is evicted`, 120, async () => {
-    const { status } = await platform.admin.request('POST', path, eviction)
-    return status === 201 || status === 404 ? true : undefined
-  })
+  await waitUntil(
+    `${pod} is evicted`,
+    async () => {
+      const { status } = await platform.admin.request('POST', path, eviction)
+      return status === 201 || status === 404
+    },
+    { timeoutMilliseconds: limits.build },
+  )
 }
 
 /** With fewer, nothing is said. */
@@ -84,11 +90,15 @@ async function underLoad(disturb: () => Promise<void>): Promise<void> {
   try {
     await disturb()
     // Also with what has changed: a disturbance may be over before much was asked.
-    await eventually('enough was asked meanwhile', 240, async () => {
-      const soFar = load.soFar()
-      if (soFar.writes < leastWrites || soFar.signIns < leastSignIns) throw new Error(JSON.stringify(soFar))
-      return true
-    })
+    await waitUntil(
+      'enough was asked meanwhile',
+      async () => {
+        const soFar = load.soFar()
+        if (soFar.writes < leastWrites || soFar.signIns < leastSignIns) throw new Error(JSON.stringify(soFar))
+        return true
+      },
+      { timeoutMilliseconds: limits.build },
+    )
   } finally {
     ended = await load.end()
   }
@@ -123,12 +133,18 @@ async function deliveriesSince(time: Date): Promise<readonly Delivery[]> {
 /** Every webhook of GitHub was answered 202 in one of its attempts, and is in the audit log once. */
 async function expectAllHandledOnce(since: Date): Promise<void> {
   // A webhook that was not answered waits for the next search for missed ones.
-  await eventually('every webhook has arrived and was handled', 400, async () => {
-    const guids = new Set((await deliveriesSince(since)).map(({ guid }) => guid))
-    const arrived = new Set((await deliveriesSince(since)).filter(({ statusCode }) => statusCode === 202).map(({ guid }) => guid))
-    const handled = await handledWebhooks()
-    return guids.size > 0 && [...guids].every(guid => arrived.has(guid) && handled.includes(`Webhook/${guid}`)) ? true : undefined
-  })
+  await waitUntil(
+    'every webhook has arrived and was handled',
+    async () => {
+      const guids = new Set((await deliveriesSince(since)).map(({ guid }) => guid))
+      const arrived = new Set(
+        (await deliveriesSince(since)).filter(({ statusCode }) => statusCode === 202).map(({ guid }) => guid),
+      )
+      const handled = await handledWebhooks()
+      return guids.size > 0 && [...guids].every(guid => arrived.has(guid) && handled.includes(`Webhook/${guid}`))
+    },
+    { timeoutMilliseconds: limits.minutes },
+  )
   const handled = await handledWebhooks()
   const twice = handled.filter((object, index) => handled.indexOf(object) !== index)
   expect(twice, 'webhooks that were handled twice').toEqual([])
@@ -141,44 +157,43 @@ async function handledWebhooks(): Promise<readonly string[]> {
 }
 
 describe('the production form under load', () => {
-  test.each(components)(
-    'restarts the Deployment of the %s',
-    async component => {
-      await underLoad(async () => {
-        const restarted = await platform.asAdministrator([
-          'rollout',
-          'restart',
-          `deployment/sekisho-${component}`,
-          '-n',
-          platformNamespace,
-        ])
-        expect(restarted).toMatchObject({ code: 0 })
-        disturbed()
-        await rollout(component)
-        disturbed()
-      })
-    },
-    700_000,
-  )
+  test.each(inTurn('replicas', 'restarts', components, 1))('restarts the Deployment of the %s', async component => {
+    await underLoad(async () => {
+      const restarted = await platform.asAdministrator([
+        'rollout',
+        'restart',
+        `deployment/sekisho-${component}`,
+        '-n',
+        platformNamespace,
+      ])
+      expect(restarted).toMatchObject({ code: 0 })
+      disturbed()
+      await rollout(component)
+      disturbed()
+    })
+  })
 
-  test.each(['broker', 'controllers'] as const)(
+  test.each(inTurn<Component>('replicas', 'leaders', ['broker', 'controllers'], 1))(
     'loses the leader of the %s, and the next one leads within 17 s',
     async component => {
       await underLoad(async () => {
-        const former = await eventually('a leader', 60, () => leaderOf(component))
+        const former = await waitUntil('a leader', () => leaderOf(component), { timeoutMilliseconds: limits.rollout })
         disturbed()
         const lostAt = Date.now()
         await kill(former)
-        await eventually('the next leader', 60, async () => {
-          const next = await leaderOf(component)
-          return next !== undefined && next !== former ? next : undefined
-        })
+        await waitUntil(
+          'the next leader',
+          async () => {
+            const next = await leaderOf(component)
+            return next !== undefined && next !== former ? next : undefined
+          },
+          { timeoutMilliseconds: limits.rollout },
+        )
         const seconds = (Date.now() - lostAt) / 1000
         expect(seconds).toBeLessThan(mostSecondsWithoutLeader)
         await rollout(component)
       })
     },
-    700_000,
   )
 
   test('loses a pod of admission', async () => {
@@ -188,7 +203,7 @@ describe('the production form under load', () => {
       await kill(pod?.name ?? '')
       await rollout('admission')
     })
-  }, 700_000)
+  })
 
   test('is drained pod by pod, as its budgets allow', async () => {
     await underLoad(async () => {
@@ -200,15 +215,19 @@ describe('the production form under load', () => {
         }
       }
     })
-  }, 900_000)
+  })
 
   test('has two replicas of each part afterwards', async () => {
     for (const name of deploymentsOf.production) {
       const path = `/apis/apps/v1/namespaces/${platformNamespace}/deployments/${name}`
-      await eventually(`${name} to have two replicas that are ready`, 60, async () => {
-        const { status } = (await platform.admin.call('GET', path)) as { readonly status: { readonly readyReplicas?: number } }
-        return status.readyReplicas === 2 ? true : undefined
-      })
+      await waitUntil(
+        `${name} to have two replicas that are ready`,
+        async () => {
+          const { status } = (await platform.admin.call('GET', path)) as { readonly status: { readonly readyReplicas?: number } }
+          return status.readyReplicas === 2
+        },
+        { timeoutMilliseconds: limits.rollout },
+      )
     }
   })
 })

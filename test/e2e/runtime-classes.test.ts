@@ -2,10 +2,12 @@
 // around it, and without the class nothing starts.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addGvisor, gvisorHandler } from '../../dev/cluster/node/runtime/gvisor.ts'
 import { standardErrorProgress } from '../../dev/cluster/progress.ts'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { type Seen, waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { applicationManifest } from './manifests.ts'
 import { type Neighbour, openNeighbour } from './neighbour.ts'
 import { find, list, read, readyOf, untilReason } from './objects.ts'
@@ -112,17 +114,26 @@ test('an Application that runs is moved into the kernel of the class that a plat
   await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: secret, namespace }, type, stringData })
   const manifest = applicationManifest(name, { image: registry.image, imagePullSecrets: [secret] })
   await apply({ ...manifest, metadata: { name, namespace } })
-  const available = async (): Promise<void> =>
-    expect(readyOf(await find(platform.admin, `application/${name}`, neighbour.namespace))?.reason).toBe('Available')
-  await vi.waitFor(available, { timeout: 120_000, interval: 500 })
+  const available = async (seen: Seen): Promise<boolean> =>
+    seen(readyOf(await find(platform.admin, `application/${name}`, neighbour.namespace))?.reason) === 'Available'
+  await waitUntil('the Application to be available', available, { timeoutMilliseconds: limits.build, everyMilliseconds: 500 })
   expect(await kernels()).toEqual([kernelOfNode])
 
   await choose(gvisorHandler)
   // What the change wakes is there long before anything else would look at the Application again.
-  await vi.waitFor(async () => expect(await annotatedClass()).toBe(gvisorHandler), { timeout: 15_000, interval: 250 })
+  await waitUntil('the class in the annotation', async seen => seen(await annotatedClass()) === gvisorHandler, {
+    everyMilliseconds: 250,
+  })
   const another = [expect.not.stringContaining(kernelOfNode)]
-  await vi.waitFor(async () => expect(await kernels()).toEqual(another), { timeout: 120_000, interval: 1000 })
-  await vi.waitFor(available, { timeout: 60_000, interval: 500 })
+  await waitUntil(
+    'the kernel of gVisor',
+    async () => {
+      expect(await kernels()).toEqual(another)
+      return true
+    },
+    { timeoutMilliseconds: limits.build, everyMilliseconds: 1000 },
+  )
+  await waitUntil('the Application to be available', available, { timeoutMilliseconds: limits.rollout, everyMilliseconds: 500 })
   expect(await requestVersion(url)).toMatchObject({ status: 200 })
   expect((await read(platform.admin, `tenant/${name}`)).status).toMatchObject({
     runtimeClasses: { applications: gvisorHandler, isolated: gvisorHandler, builds: gvisorHandler },

@@ -5,7 +5,8 @@ import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
-import { eventually } from '../../dev/demo/steps.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { applicationManifest } from './manifests.ts'
 import { find, firstUserOfTenant, forgetObjects, list, read, untilGone, untilReason } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
@@ -36,9 +37,9 @@ const dave = (args: readonly string[]) => platform.kubectl('dave', [...args, '-n
 /** A volume that was bound once is never bound again: each claim needs it as new. Its files stay. */
 async function offerVolume(): Promise<void> {
   await platform.admin.request('DELETE', volume)
-  await eventually('the earlier volume is gone', 60, async () =>
-    (await platform.admin.request('GET', volume)).status === 404 ? true : undefined,
-  )
+  await waitUntil('the earlier volume is gone', async () => (await platform.admin.request('GET', volume)).status === 404, {
+    timeoutMilliseconds: limits.rollout,
+  })
   const [provisioner, volumeBindingMode] = ['kubernetes.io/no-provisioner', 'WaitForFirstConsumer']
   const labels = { name: 'sekisho-e2e' }
   const className = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: labels, provisioner, volumeBindingMode }
@@ -59,6 +60,8 @@ async function offerVolume(): Promise<void> {
   })
 }
 
+/** Runs each minute, from the beginning of the file: the last test looks at it. */
+const scheduled = 'e2e-schedule'
 const former = 'e2e-former-user'
 const formerObjects = [`pod/${former}`, `persistentvolumeclaim/${former}`, `secret/${former}`]
 
@@ -76,6 +79,13 @@ async function remove(): Promise<void> {
 beforeAll(async () => {
   platform = await openPlatform(['dave'])
   image = String((await read(platform.admin, 'application/shop')).status?.['image'])
+  await platform.remove([`application/${scheduled}`])
+  const nightly = {
+    name: 'nightly',
+    schedule: '* * * * *',
+    command: ['node', '-e', "console.log('swept at ' + new Date().toISOString())"],
+  }
+  await platform.apply('dave', [applicationManifest(scheduled, { image, processes: [{ ...web, replicas: 0 }], cron: [nightly] })])
 })
 
 beforeEach(async () => {
@@ -87,6 +97,7 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await remove()
+  await platform.remove([`application/${scheduled}`])
   await platform.admin.request('DELETE', volume)
   await platform.admin.request('DELETE', storageClass)
   await platform.admin.close()
@@ -99,11 +110,15 @@ async function deploy(colour: string, spec: object = {}): Promise<void> {
 }
 
 async function answers(text: string): Promise<void> {
-  await eventually(`${url} answers ${JSON.stringify(text)}`, 90, async () => {
-    const answer = await requestVersion(url, '/')
-    if (answer.status !== 200 || answer.text !== text) throw new Error(`${answer.status} ${answer.text}`)
-    return true
-  })
+  await waitUntil(
+    `${url} answers ${JSON.stringify(text)}`,
+    async () => {
+      const answer = await requestVersion(url, '/')
+      if (answer.status !== 200 || answer.text !== text) throw new Error(`${answer.status} ${answer.text}`)
+      return true
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
 }
 
 test('what a process writes to its volume outlives its pods and its Application, and goes when it is to be deleted', async () => {
@@ -112,14 +127,18 @@ test('what a process writes to its volume outlives its pods and its Application,
   await deploy('green')
   await answers('red\ngreen\n')
   expect(await dave(['delete', reference])).toMatchObject({ code: 0 })
-  await eventually('the Application is gone', 60, async () => (await find(platform.admin, reference)) === undefined || undefined)
+  await waitUntil('the Application is gone', async () => (await find(platform.admin, reference)) === undefined, {
+    timeoutMilliseconds: limits.rollout,
+  })
   expect((await read(platform.admin, claim)).metadata.deletionTimestamp).toBeUndefined()
   await deploy('blue')
   await answers('red\ngreen\nblue\n')
   await deploy('blue', { volumes: [{ ...data, whenDeleted: 'Delete' }] })
   await untilReason(platform.admin, reference, 'Available')
   expect(await dave(['delete', reference])).toMatchObject({ code: 0 })
-  await eventually('the claim is gone', 60, async () => (await find(platform.admin, claim)) === undefined || undefined)
+  await waitUntil('the claim is gone', async () => (await find(platform.admin, claim)) === undefined, {
+    timeoutMilliseconds: limits.rollout,
+  })
 })
 
 /**
@@ -158,11 +177,15 @@ async function writeAsFormerUser(): Promise<void> {
       volumes: [{ name: 'data', persistentVolumeClaim: { claimName: former } }],
     },
   })
-  await eventually('the former user has written', 60, async () => {
-    const { status } = await read(platform.admin, `pod/${former}`, 'default')
-    if (status?.['phase'] === 'Succeeded') return true
-    throw new Error(JSON.stringify(status))
-  })
+  await waitUntil(
+    'the former user has written',
+    async () => {
+      const { status } = await read(platform.admin, `pod/${former}`, 'default')
+      if (status?.['phase'] === 'Succeeded') return true
+      throw new Error(JSON.stringify(status))
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
   await removeFormer()
 }
 
@@ -190,19 +213,17 @@ test('what an earlier user wrote for itself alone can be read and written by the
 })
 
 test('a schedule runs by itself, shows its log to the developer and runs no pod in between; nothing of it stays after the Application', async () => {
-  const nightly = {
-    name: 'nightly',
-    schedule: '* * * * *',
-    command: ['node', '-e', "console.log('swept at ' + new Date().toISOString())"],
-  }
-  await deploy('red', { volumes: [], processes: [{ ...web, replicas: 0 }], cron: [nightly] })
-  const pods = `?labelSelector=sekisho.dev/application=${name},sekisho.dev/process=nightly`
+  const pods = `?labelSelector=sekisho.dev/application=${scheduled},sekisho.dev/process=nightly`
   // The next minute begins within 60 s.
-  await eventually('a run has succeeded', 120, async () =>
-    (await list(platform.admin, 'pod', pods)).some(({ status }) => status?.['phase'] === 'Succeeded') ? true : undefined,
+  const { metadata: run } = await waitUntil(
+    'a run has succeeded',
+    async () => (await list(platform.admin, 'pod', pods)).find(({ status }) => status?.['phase'] === 'Succeeded'),
+    { timeoutMilliseconds: limits.build },
   )
-  const log = await dave(['logs', '-l', `sekisho.dev/application=${name},sekisho.dev/process=nightly`])
+  const log = await dave(['logs', run.name])
   expect(log.output).toMatch(/^swept at \d{4}-/)
-  await platform.remove([reference])
-  await eventually('no pod is left', 60, async () => (await list(platform.admin, 'pod', pods)).length === 0 || undefined)
+  await platform.remove([`application/${scheduled}`])
+  await waitUntil('no pod is left', async () => (await list(platform.admin, 'pod', pods)).length === 0, {
+    timeoutMilliseconds: limits.rollout,
+  })
 })

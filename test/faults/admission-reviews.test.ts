@@ -175,7 +175,7 @@ test('malformed and extreme reviews are answered by contract, and are not allowe
     unit: 'connections',
     atMost: 0,
   })
-}, 60_000)
+})
 
 test('a review gets the same decision with and without dryRun', async () => {
   const different = { count: 0 }
@@ -202,4 +202,4 @@ test('a review gets the same decision with and without dryRun', async () => {
     unit: 'reviews',
     atMost: 0,
   })
-}, 60_000)
+})

@@ -25,8 +25,8 @@ import { expectAllFulfilled } from './fixtures/concurrent-cases.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 5
-const awaySeconds = isLong ? 60 : 10
-const slowSeconds = isLong ? 5 : 2
+const awaySeconds = isLong('faults') ? 60 : 10
+const slowSeconds = isLong('faults') ? 5 : 2
 const names = ['anna', 'bert', 'carl']
 
 const renderer = withCharts()

@@ -13,6 +13,7 @@ import { loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { connectServer, type Database } from '../../src/store/database/database.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -36,7 +37,7 @@ beforeAll(async () => {
   // It waits for time limits; the other tests run meanwhile.
   silence = silentDatabase()
   silence.catch(() => {})
-}, 60_000)
+})
 afterAll(async () => {
   await silence?.catch(() => {})
   await github?.github.stop()
@@ -163,7 +164,7 @@ describe('PostgreSQL', () => {
     })
     database.proxy.refuse(false)
     const since = performance.now()
-    await expect.poll(() => append(database.store, 'after'), { timeout: 15_000, interval: 50 }).toBe(true)
+    await waitUntil('the log to be written again', () => append(database.store, 'after'))
     await recordOutcome({
       fault,
       case: `${named}, and is back`,
@@ -174,7 +175,7 @@ describe('PostgreSQL', () => {
     })
     expect((await privileged(desk)).delivered).toBe(2)
     expect(await verifyLog(database.store.audit)).toMatchObject({ ok: true })
-  }, 60_000)
+  })
 
   test('has no space left for the log: no token is issued, and reads still work', async () => {
     const database = await openTestDatabase()
@@ -205,12 +206,12 @@ describe('PostgreSQL', () => {
     await database.direct.pool.query('DROP TRIGGER a_full ON audit.entries')
     expect((await privileged(desk)).delivered).toBe(2)
     expect(await verifyLog(database.store.audit)).toMatchObject({ ok: true })
-  }, 60_000)
+  })
 
   test('is slow: all appends are acknowledged and kept', async () => {
     const database = await openTestDatabase()
     onTestFinished(database.stop)
-    const seconds = isLong ? 5 : 2
+    const seconds = isLong('faults') ? 5 : 2
     await database.direct.pool.query(`CREATE FUNCTION audit.slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(${seconds}); RETURN NULL; END $$;
       CREATE TRIGGER a_slow AFTER INSERT ON audit.entries FOR EACH STATEMENT EXECUTE FUNCTION audit.slow()`)
     const reasons = Array.from({ length: 200 }, (_, index) => `slow ${index}`)
@@ -234,7 +235,7 @@ describe('PostgreSQL', () => {
       atMost: 3 * seconds + 1,
     })
     await recordWhole(named, database, reasons)
-  }, 60_000)
+  })
 
   test('loses the connection at every message of an append: acknowledged entries are kept exactly once', async () => {
     const database = await openTestDatabase()
@@ -253,7 +254,7 @@ describe('PostgreSQL', () => {
         acknowledged.push(...batch.filter((_, index) => done[index] === true))
         if (database.proxy.wasCut()) cuts += 1
         const again = `again ${when} ${message}`
-        await expect.poll(() => append(database.store, again), { timeout: 15_000, interval: 50 }).toBe(true)
+        await waitUntil('the log to be written again', () => append(database.store, again))
         acknowledged.push(again)
         recovered += 1
       }
@@ -261,7 +262,7 @@ describe('PostgreSQL', () => {
     await recordOutcome({ fault, case: named, measure: 'cuts made', value: cuts, unit: 'cuts', atLeast: 2 })
     expect(recovered).toBe(16)
     await recordWhole(named, database, acknowledged)
-  }, 60_000)
+  })
 })
 
 type Silence = {
@@ -301,7 +302,7 @@ test('acknowledged entries survive when a process on the embedded database is ki
   const sealingKey = randomBytes(32).toString('base64')
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const acknowledged: string[] = []
-  const kills = isLong ? 8 : 1
+  const kills = isLong('faults') ? 8 : 1
   for (let kill = 0; kill < kills; kill += 1) {
     const child = spawn(process.execPath, ['test/faults/fixtures/appending-process.ts', folder, `run ${kill}:`, sealingKey], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -340,7 +341,7 @@ test('acknowledged entries survive when a process on the embedded database is ki
   } finally {
     await store.close()
   }
-}, 300_000)
+})
 
 test('while the database is silent, appends are refused within bounds and none is lost', async () => {
   const { turnedAway, firstAnswer, heapMegabytes, database, acknowledged } = await silence
@@ -374,4 +375,4 @@ test('while the database is silent, appends are refused within bounds and none i
   } finally {
     await database.stop()
   }
-}, 120_000)
+})

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Log } from '../../src/lib/log.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { openControllersStore } from '../../src/store/open-store.ts'
 import type { ControllersStore } from '../../src/store/store.ts'
@@ -19,7 +20,7 @@ let github: Awaited<ReturnType<typeof startGitHubFixture>>
 beforeAll(async () => {
   postgres = await startPostgres()
   github = await startGitHubFixture(systemClock)
-}, 60_000)
+})
 afterAll(async () => {
   await github?.github.stop()
   await postgres?.stop()
@@ -69,7 +70,7 @@ async function recordNothingPrivileged(named: string, desk: GitHubDesk, mostCall
 }
 
 async function worksAgain({ store, desk }: Running): Promise<void> {
-  await expect.poll(() => store.healthy(), { timeout: 20_000, interval: 50 }).toBe(true)
+  await waitUntil('the store to be healthy', () => store.healthy())
   await desk.request('known')
   await desk.request(`new-${randomBytes(4).toString('hex')}`)
   expect(await verifyLog(store.audit)).toMatchObject({ ok: true })
@@ -104,9 +105,9 @@ describe('PostgreSQL in the production form', () => {
       [name],
     )
     await recordNothingPrivileged('the database accepts no writes', run.desk)
-    await expect
-      .poll(async () => ((await run.store.healthy()) ? '' : run.lines.at(-1)), { timeout: 10_000 })
-      .toContain('accepts no writes')
+    await waitUntil('the store to say that it accepts no writes', async seen =>
+      seen((await run.store.healthy()) ? '' : `${run.lines.at(-1)}`).includes('accepts no writes'),
+    )
     await owner.pool.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`)
     await worksAgain(run)
   })
@@ -128,18 +129,18 @@ describe('PostgreSQL in the production form', () => {
         }
       }),
     )
-    await expect.poll(() => acknowledged.length, { timeout: 20_000, interval: 10 }).toBeGreaterThan(200)
+    await waitUntil('200 acknowledged entries', seen => seen(acknowledged.length) > 200)
     await postgres.crash()
     await recordNothingPrivileged('PostgreSQL has crashed', run.desk)
     // A process that starts now waits, and says for what.
     const { log, lines } = recordingLog()
     const starting = openControllersStore(run.database.options('desk', { log }))
-    await expect
-      .poll(() => lines[0], { timeout: 10_000 })
-      .toMatch(/waiting for the database .*SEKISHO_DATABASE_URL: connect ECONNREFUSED/)
+    await waitUntil('the process to say what it waits for', seen =>
+      /waiting for the database .*SEKISHO_DATABASE_URL: connect ECONNREFUSED/.test(seen(`${lines[0]}`)),
+    )
     const before = acknowledged.length
     await postgres.restart()
-    await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(before)
+    await waitUntil('entries after the crash', seen => seen(acknowledged.length) > before)
     ended = true
     await appending
     const started = await starting

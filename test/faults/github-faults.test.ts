@@ -21,7 +21,7 @@ let fixture: GitHubFixture
 beforeAll(async () => {
   store = await openTestStore({ dataFolder: 'memory://' }, clock)
   fixture = await startGitHubFixture(clock)
-}, 60_000)
+})
 afterAll(async () => {
   await fixture?.github.stop()
   await store?.close()
@@ -136,7 +136,7 @@ test('during outages of five minutes known tokens are issued, GitHub is called r
     })
   }
   expect(await verifyLog(store.audit)).toMatchObject({ ok: true })
-}, 120_000)
+})
 
 test('a caller gets an answer within the time limit when GitHub does not answer', async () => {
   const kinds = { hang: { kind: 'half-open' }, 'slow body': { kind: 'slow-body' } } as const
@@ -162,7 +162,7 @@ test('a caller gets an answer within the time limit when GitHub does not answer'
       })
     }),
   )
-}, 60_000)
+})
 
 describe('with a reachable GitHub', () => {
   let environment: Environment
@@ -201,7 +201,7 @@ describe('with a reachable GitHub', () => {
       unit: 'tokens',
       atMost: 0,
     })
-  }, 60_000)
+  })
 
   test('many equal requests share one call of GitHub, whether it fails or succeeds', async () => {
     const { desk } = environment
@@ -225,7 +225,7 @@ describe('with a reachable GitHub', () => {
       unit: 'calls',
       atMost: 1,
     })
-  }, 60_000)
+  })
 
   test('a clock that GitHub does not accept costs one more call and issues no token', async () => {
     const { desk } = environment

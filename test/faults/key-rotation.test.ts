@@ -14,6 +14,8 @@ import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import type { LogFields } from '../../src/lib/log.ts'
 import type { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { openTokenDeskCertificate } from '../../src/token-desk/server/certificate.ts'
 import { createWebServer, listen } from '../../src/web/server.ts'
 import { certificateFromFiles } from '../../src/web/tls.ts'
@@ -24,7 +26,7 @@ import { recordOutcome } from './outcome.ts'
 
 const fault = 14
 const day = 24 * 3_600_000
-const rounds = isLong ? 10 : 1
+const rounds = isLong('faults') ? 10 : 1
 
 function clockFrom(days: number): { readonly clock: Clock; readonly set: (days: number) => void } {
   let offset = days * day
@@ -56,7 +58,7 @@ function load(target: () => Promise<TlsTarget>, path: string, body: string, atOn
     counts,
     /** Milliseconds from `since` until a certificate beyond the first `known` was served. */
     async newCertificate(known: number, since: number): Promise<number> {
-      await expect.poll(() => firstSeen.size, { timeout: 15_000, interval: 10 }).toBeGreaterThan(known)
+      await waitUntil('the new certificate to be seen', seen => seen(firstSeen.size) > known)
       return ([...firstSeen.values()][known] ?? Number.NaN) - since
     },
     async stop() {
@@ -78,7 +80,7 @@ async function admissionChanges(): Promise<void> {
       slowest.push(await running.newCertificate(round, since))
     }
     // Enough to have met what a change may break, however long a machine takes for them.
-    await expect.poll(() => running.counts.handshakes, { timeout: 120_000 }).toBeGreaterThan(100)
+    await waitUntil('100 handshakes', seen => seen(running.counts.handshakes) > 100, { timeoutMilliseconds: limits.build })
     await running.stop()
     expect.soft([...running.counts.problems]).toEqual([])
     const named = `a Secret mount brings the admission webhook a new certificate of a new authority, ${rounds} times, under load`
@@ -136,7 +138,7 @@ async function secretMountChanges(): Promise<void> {
 // Concurrent: each waits until the certificate is checked again, at the interval of a deployment.
 test('the admission webhook and the broker change their certificates under load without a failed handshake', async () => {
   await expectAllFulfilled([admissionChanges(), secretMountChanges()])
-}, 240_000)
+})
 
 const desk = { audit: { appendOnce: async () => {} }, generation: 1, overlapHours: 720 }
 
@@ -183,7 +185,7 @@ test('the token desk changes its certificate under load without a failed handsha
   expect(failures).toEqual([])
   const named = `the token desk renews its certificate, ${rounds + 1} times, under load`
   await recordChange(named, running.counts.failed, Math.max(...changed) / 1000)
-}, 60_000)
+})
 
 test('a certificate that is not renewed is logged as an error days before it expires', async () => {
   const { clock, set } = clockFrom(0)
@@ -217,7 +219,7 @@ test('a certificate that is not renewed is logged as an error days before it exp
     unit: 'days',
     atLeast: 3,
   })
-}, 30_000)
+})
 
 test('the issuer changes its signing key, and tokens of both keys are accepted', async () => {
   const { clock, set } = clockFrom(0)
@@ -327,4 +329,4 @@ test('the issuer changes its signing key, and tokens of both keys are accepted',
     unit: 'fetches',
     atMost: 2,
   })
-}, 60_000)
+})

@@ -30,7 +30,7 @@ beforeAll(async () => {
   keys = await loadIssuerKeys({ getOrCreate: (_name, make) => make() }, clock, error => {
     throw error
   })
-}, 60_000)
+})
 afterAll(() => database?.close())
 beforeEach(async () => {
   await tamper(database, 'TRUNCATE audit.entries')

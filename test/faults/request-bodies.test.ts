@@ -79,7 +79,7 @@ beforeAll(async () => {
     headers: json,
     seed: '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}',
   })
-}, 120_000)
+})
 afterAll(async () => {
   attacker?.stop()
   await desk?.close()
@@ -178,7 +178,7 @@ describe.each(['webhook inbox', 'token desk', 'issuer', 'onboarding form', 'admi
       unit: 'MB',
       atMost: 64,
     })
-  }, 120_000)
+  })
 })
 
 describe('signed deliveries', () => {
@@ -191,25 +191,21 @@ describe('signed deliveries', () => {
     ['invalid UTF-8', { kind: 'invalid UTF-8' }, 400],
     ['gzip', { kind: 'gzip bomb' }, 400],
   ]
-  test.each(shapes)(
-    '%s is answered as expected within the bounds',
-    async (name, shape, expected) => {
-      const target = endpoint('webhook inbox')
-      let guid = 0
-      const { results, use } = await least(() => {
-        guid += 1
-        const headers = { ...target.headers, 'x-github-delivery': `signed-${name.replaceAll(/[^a-z0-9]/gi, '')}-${guid}` }
-        return attacker.send({ ...target, headers, shape, webhookSecret })
-      })
-      if (process.env['SEKISHO_TELL'] === '1') console.log(name, results, use)
-      const named = `a signed delivery: ${name}`
-      for (const { status, problem } of results)
-        expect.soft(expected === 413 && wasCut({ status, problem }) ? 413 : status || problem).toBe(expected)
-      await recordGrowth(named, use)
-      await recordStall(named, use)
-    },
-    120_000,
-  )
+  test.each(shapes)('%s is answered as expected within the bounds', async (name, shape, expected) => {
+    const target = endpoint('webhook inbox')
+    let guid = 0
+    const { results, use } = await least(() => {
+      guid += 1
+      const headers = { ...target.headers, 'x-github-delivery': `signed-${name.replaceAll(/[^a-z0-9]/gi, '')}-${guid}` }
+      return attacker.send({ ...target, headers, shape, webhookSecret })
+    })
+    if (process.env['SEKISHO_TELL'] === '1') console.log(name, results, use)
+    const named = `a signed delivery: ${name}`
+    for (const { status, problem } of results)
+      expect.soft(expected === 413 && wasCut({ status, problem }) ? 413 : status || problem).toBe(expected)
+    await recordGrowth(named, use)
+    await recordStall(named, use)
+  })
 
   test('many unsigned bodies of 25 MB at once are refused within the bound of memory', async () => {
     const target = endpoint('webhook inbox')
@@ -218,5 +214,5 @@ describe('signed deliveries', () => {
     if (process.env['SEKISHO_TELL'] === '1') console.log(result, use)
     expect.soft(result.filter(({ status }) => status !== 0 && (status < 400 || status === 500))).toEqual([])
     await recordGrowth('6 unsigned bodies of 25 MB at once', use)
-  }, 120_000)
+  })
 })

@@ -155,7 +155,7 @@ async function silence(name: string, begin: (fixture: ChaosFixture) => void): Pr
 }
 
 // With the product's time limits; concurrent, because they take nearly a minute, so only in the long form.
-test.runIf(isLong)(
+test.runIf(isLong('faults'))(
   'a server that closes watches after each event is not flooded with reconnects; silent watches are detected',
   async () => {
     await expectAllFulfilled([

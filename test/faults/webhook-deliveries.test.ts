@@ -8,18 +8,19 @@ import { createAppClient } from '../../src/github/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { redeliveryPoll } from '../../src/redelivery/poll.ts'
 import { type BrokerEnvironment, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { isLong } from '../fixtures/form.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { quantile } from './fixtures/distribution.ts'
 import { type FollowedBranches, followBranches } from './fixtures/followed-branches.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 9
-const burst = isLong ? 10_000 : 2000
+const burst = isLong('faults') ? 10_000 : 2000
 const branches = Array.from({ length: 20 }, (_, index) => `branch-${index}`)
-const patience = { timeoutMilliseconds: 60_000 }
+const patience = { timeoutMilliseconds: limits.rollout }
 const shop = 4001
 
 let fixture: BrokerEnvironment
@@ -36,7 +37,7 @@ beforeAll(async () => {
   await fixture.makeNamespace(account.login)
   followed = await followBranches({ kube, host, account, installationId, branches, namespace: account.login })
   agent = new Agent({ connections: 32, connect: { ca: fixture.certificateAuthority } })
-}, 120_000)
+})
 afterAll(async () => {
   await agent?.close()
   await followed?.stop()
@@ -239,7 +240,7 @@ test('deliveries that failed are redelivered by one poll', async () => {
     unit: 'deliveries',
     atMost: 0,
   })
-}, 90_000)
+})
 
 test('a delivery that is replayed three days later has no effect', async () => {
   const replayed = push('branch-0', head(1))
@@ -337,4 +338,4 @@ test('a burst of pushes is acknowledged in time and has one effect for each head
     unit: 's',
     atMost: (60 * burst) / 2000,
   })
-}, 300_000)
+})

@@ -9,8 +9,9 @@ import { claimedKeyId, makeOpeningKey, openingKeyOf } from '../../src/identity/s
 import { sealerOf } from '../../src/identity/sealed-values/seal.ts'
 import type { SecretKeys } from '../../src/identity/sealed-values/secret-keys.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
-import { type Fixture, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
-import { testAdmin, waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { type Fixture, readyReason, withFixture } from '../fixtures/application-fixture.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { startManager } from '../fixtures/open-manager.ts'
 
 const fieldManager = 'test'
@@ -111,15 +112,11 @@ test('a value that was moved or that no key opens changes nothing for pods, and 
 test('values that a former key sealed are sealed again, and restart nothing', async () => {
   const on = await running()
   await set(on, 'shop', { A: 'one', B: 'two' }, 'former')
-  const sealed = await waitUntil(
-    'sealed to the current key',
-    async () => {
-      const found = await on.client.get(appSecret, { namespace: on.namespace, name: 'shop' })
-      const ids = Object.values(found?.spec.sealed ?? {}).map(claimedKeyId)
-      return ids.length === 2 && ids.every(id => id === current.id) ? found : undefined
-    },
-    patience,
-  )
+  const sealed = await waitUntil('sealed to the current key', async () => {
+    const found = await on.client.get(appSecret, { namespace: on.namespace, name: 'shop' })
+    const ids = Object.values(found?.spec.sealed ?? {}).map(claimedKeyId)
+    return ids.length === 2 && ids.every(id => id === current.id) ? found : undefined
+  })
   expect((await current.open(sealed.spec.sealed['A'] ?? '', { namespace: on.namespace, name: 'shop', key: 'A' }))?.reveal()).toBe(
     'one',
   )
@@ -136,7 +133,7 @@ test('a Secret of another maker is left alone', async () => {
   const refused = await ready(on, 'shop', 'NameTaken')
   expect(versionsOf(refused)).toEqual({ version: 0 })
   await client.delete(appSecret, { namespace, name: 'shop' })
-  await waitUntil('gone', async () => ((await client.get(appSecret, { namespace, name: 'shop' })) ? undefined : true), patience)
+  await waitUntil('gone', async () => (await client.get(appSecret, { namespace, name: 'shop' })) === undefined)
   expect(await dataOf(on, 'shop')).toEqual({ A: 'x' })
 })
 
@@ -147,8 +144,8 @@ test.each(['Background', 'Orphan'])('the Secret goes with the AppSecret: %s', as
   await ready(on, 'shop')
   const admin = await testAdmin()
   await admin.call('DELETE', `/apis/apps.sekisho.dev/v1alpha1/namespaces/${namespace}/appsecrets/shop`, { propagationPolicy })
-  await waitUntil('the Secret is gone', async () => ((await dataOf(on, 'shop')) === undefined ? true : undefined), patience)
-  await waitUntil('gone', async () => ((await client.get(appSecret, { namespace, name: 'shop' })) ? undefined : true), patience)
+  await waitUntil('the Secret is gone', async () => (await dataOf(on, 'shop')) === undefined)
+  await waitUntil('gone', async () => (await client.get(appSecret, { namespace, name: 'shop' })) === undefined)
 })
 
 test('a build gets the values that it names, for as long as its owner lives', async () => {
@@ -172,10 +169,8 @@ test('a build gets the values that it names, for as long as its owner lives', as
     message: expect.stringContaining('there is no AppSecret absent'),
   })
   await client.delete(configMaps, { namespace, name: 'build' })
-  await waitUntil(
-    'the garbage collector deletes it with the build',
-    async () => ((await client.get(secrets, { namespace, name: buildSecretName('b1') })) ? undefined : true),
-    patience,
+  await waitUntil('the garbage collector deletes it with the build', async () =>
+    (await client.get(secrets, { namespace, name: buildSecretName('b1') })) ? undefined : true,
   )
   await buildSecrets.remove({ namespace, name: 'b1' })
 })

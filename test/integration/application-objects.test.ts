@@ -22,19 +22,18 @@ import type { ApplicationControllerDeps } from '../../src/controllers/applicatio
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { objectAt } from '../../src/lib/json/json-value.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { applyApplication, makeChart, startApplicationController, withCharts } from '../fixtures/application-controller.ts'
 import {
   type Fixture,
   gone,
   otherRegistry,
-  patience,
   podsOf,
   readyReason,
   runPods,
   setPodStatus,
   withFixture,
 } from '../fixtures/application-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { createQuickClock } from '../fixtures/quick-clock.ts'
 import { quiet } from '../fixtures/quiet.ts'
 import { runningStatus } from '../fixtures/write-status.ts'
@@ -62,7 +61,7 @@ const put = ({ chart, ...fixture }: Started, spec: object, name = 'shop'): Promi
   applyApplication(fixture, { chart, image, ...spec }, name)
 
 async function existing<T extends KubeObject>({ client, namespace }: Started, type: ResourceType<T>, name: string): Promise<T> {
-  return waitUntil(`${type.kind} ${name}`, () => client.get(type, { namespace, name }), patience)
+  return waitUntil(`${type.kind} ${name}`, () => client.get(type, { namespace, name }))
 }
 
 const goneFrom = ({ client, namespace }: Started, type: ResourceType, name: string) => gone(client, type, { namespace, name })
@@ -180,8 +179,7 @@ describe('an Application with every field', () => {
     await fixture.client.mergePatch(cronJobs, keyIn(fixture, 'shop-nightly'), { spec: { suspend: true } }, { fieldManager })
     await waitUntil(
       'the schedule runs again',
-      async () => ((await existing(fixture, cronJobs, 'shop-nightly')).spec?.suspend === false ? true : undefined),
-      patience,
+      async () => (await existing(fixture, cronJobs, 'shop-nightly')).spec?.suspend === false,
     )
   })
 })
@@ -198,14 +196,10 @@ describe('an autoscaler', () => {
     // As the autoscaler does.
     await fixture.client.mergePatch(deployments, keyIn(fixture, 'shop-web'), { spec: { replicas: 7 } }, { fieldManager: 'hpa' })
     await put(fixture, scaled({ memory: '64Mi' }))
-    await waitUntil(
-      'the change is rolled out',
-      async () => {
-        const template = objectAt(await existing(fixture, deployments, 'shop-web'), 'spec', 'template')
-        return JSON.stringify(template).includes('"memory":"64Mi"') || undefined
-      },
-      patience,
-    )
+    await waitUntil('the change is rolled out', async () => {
+      const template = objectAt(await existing(fixture, deployments, 'shop-web'), 'spec', 'template')
+      return JSON.stringify(template).includes('"memory":"64Mi"')
+    })
     expect(await replicasOf(fixture)).toBe(7)
     await expectSettled(fixture)
 
@@ -215,7 +209,7 @@ describe('an autoscaler', () => {
     expect(await replicasOf(fixture)).toBe(0)
     await put(fixture, { ...scaled(), suspend: false })
     await existing(fixture, horizontalPodAutoscalers, 'shop-web')
-    await waitUntil('it runs again', async () => ((await replicasOf(fixture)) === 2 ? true : undefined), patience)
+    await waitUntil('it runs again', async () => (await replicasOf(fixture)) === 2)
   })
 
   test('says in the Application that the cluster has no metrics server, and takes it back when there is one', async () => {
@@ -224,14 +218,10 @@ describe('an autoscaler', () => {
     await put(fixture, scaled())
     const { metadata } = await existing(fixture, horizontalPodAutoscalers, 'shop-web')
     const autoscalingIs = (status: string, reason: string) =>
-      waitUntil(
-        `Autoscaling is ${status}, ${reason}`,
-        async () => {
-          const found = findCondition((await client.get(application, keyIn(fixture)))?.status?.conditions, 'Autoscaling')
-          return found?.status === status && found.reason === reason ? found : undefined
-        },
-        patience,
-      )
+      waitUntil(`Autoscaling is ${status}, ${reason}`, async () => {
+        const found = findCondition((await client.get(application, keyIn(fixture)))?.status?.conditions, 'Autoscaling')
+        return found?.status === status && found.reason === reason ? found : undefined
+      })
     /** As Kubernetes' controller does: it is not among those of the test cluster. */
     const says = async (status: string, reason: string, message: string): Promise<void> => {
       const lastTransitionTime = '2026-01-01T00:00:00Z'
@@ -250,14 +240,10 @@ describe('an autoscaler', () => {
     await says('True', 'ValidMetricFound', 'the HPA was able to compute the replica count')
     await autoscalingIs('True', 'LoadMeasured')
     await put(fixture, { processes: [{ ...idle, replicas: 1 }] })
-    await waitUntil(
-      'the condition goes with the autoscaler',
-      async () => {
-        const found = await client.get(application, keyIn(fixture))
-        return findCondition(found?.status?.conditions, 'Autoscaling') === undefined ? true : undefined
-      },
-      patience,
-    )
+    await waitUntil('the condition goes with the autoscaler', async () => {
+      const found = await client.get(application, keyIn(fixture))
+      return findCondition(found?.status?.conditions, 'Autoscaling') === undefined
+    })
   })
 
   test('that is turned on later does not cost the pods that run; one that is turned off gives the number back', async () => {
@@ -334,9 +320,7 @@ describe('a volume', () => {
     await put(fixture, { processes: [idle], volumes: [both[0], { ...both[1], whenDeleted: 'Keep' }] })
     await waitUntil(
       'it has no owner',
-      async () =>
-        (await existing(fixture, persistentVolumeClaims, 'shop-more')).metadata.ownerReferences === undefined ? true : undefined,
-      patience,
+      async () => (await existing(fixture, persistentVolumeClaims, 'shop-more')).metadata.ownerReferences === undefined,
     )
     await put(fixture, { processes: [idle] })
     // The API server keeps a claim until no pod uses it; no pod does.
@@ -473,9 +457,7 @@ describe('what keeps an Application from running', () => {
     await limit({ 'requests.storage': '1Mi', pods: '0' })
     await waitUntil(
       'the quota is counted',
-      async () =>
-        objectAt(await client.get(quota, { namespace, name: 'q' }), 'status', 'hard') === undefined ? undefined : true,
-      patience,
+      async () => objectAt(await client.get(quota, { namespace, name: 'q' }), 'status', 'hard') !== undefined,
     )
     await put(fixture, { processes: [{ ...idle, replicas: 1 }], volumes: [volume] })
     const refused = await readyReason(client, application, keyIn(fixture), 'QuotaExceeded')
@@ -540,8 +522,7 @@ describe('a chart of an admin', () => {
     await client.mergePatch(jobs, keyIn(fixture), { metadata: { labels: { [labels.managedBy]: 'somebody' } } }, { fieldManager })
     await waitUntil(
       'the label of the Job is as it was rendered',
-      async () => (await existing(fixture, jobs, 'shop')).metadata.labels?.[labels.managedBy] === 'sekisho' || undefined,
-      patience,
+      async () => (await existing(fixture, jobs, 'shop')).metadata.labels?.[labels.managedBy] === 'sekisho',
     )
     await useChart('none', 'export function chart() { return [] }')
     await Promise.all(types.map(type => goneFrom(fixture, type, 'shop')))

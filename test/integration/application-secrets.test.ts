@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import { appSecret } from '../../src/api/apps/app-secret.ts'
 import { application } from '../../src/api/apps/application.ts'
 import { deployments } from '../../src/api/builtin/index.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { makeChart, startApplicationController, withCharts } from '../fixtures/application-controller.ts'
-import { chartOf, type Fixture, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { chartOf, type Fixture, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 
 const fieldManager = 'test'
 const image = `registry.example.com/acme/shop@sha256:${'1'.repeat(64)}`
@@ -49,15 +49,11 @@ test('pods are replaced exactly when a value that they use changed', async () =>
 
   await stored(on, 'database', 1, { OTHER: 1 })
   await stored(on, 'shop', 1, { A: 1 })
-  await waitUntil(
-    'the missing key is named',
-    async () => {
-      const found = await client.get(application, { namespace, name: 'shop' })
-      const message = found?.status?.conditions?.find(({ type }) => type === 'Ready')?.message
-      return message?.includes('AppSecret database has no key URL') || undefined
-    },
-    patience,
-  )
+  await waitUntil('the missing key is named', async () => {
+    const found = await client.get(application, { namespace, name: 'shop' })
+    const message = found?.status?.conditions?.find(({ type }) => type === 'Ready')?.message
+    return message?.includes('AppSecret database has no key URL') || undefined
+  })
 
   await stored(on, 'database', 2, { OTHER: 1, URL: 2 })
   await readyReason(client, application, { namespace, name: 'shop' }, 'Available')
@@ -88,7 +84,7 @@ test('pods are replaced exactly when a value that they use changed', async () =>
   await readyReason(client, application, { namespace, name: 'shop' }, 'Available')
   expect(await annotation()).toBe(first)
   await stored(on, 'shop', 2, { A: 2 })
-  await waitUntil('another annotation', async () => ((await annotation()) === first ? undefined : true), patience)
+  await waitUntil('another annotation', async () => !((await annotation()) === first))
 
   await client.delete(appSecret, { namespace, name: 'database' })
   const gone = await readyReason(client, application, { namespace, name: 'shop' }, 'SecretNotFound')

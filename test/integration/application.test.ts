@@ -7,6 +7,7 @@ import { configMaps, deployments, events, ingresses, services } from '../../src/
 import { createApplicationChartController } from '../../src/controllers/application-chart/index.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
 import { ownerReference } from '../../src/kube/object/owner.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import {
   applyApplication,
   commit,
@@ -15,16 +16,7 @@ import {
   startApplicationController,
   withCharts,
 } from '../fixtures/application-controller.ts'
-import {
-  type Fixture,
-  patience,
-  podsOf,
-  readyReason,
-  runPods,
-  setPodStatus,
-  withFixture,
-} from '../fixtures/application-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { type Fixture, podsOf, readyReason, runPods, setPodStatus, withFixture } from '../fixtures/application-fixture.ts'
 import { quiet } from '../fixtures/quiet.ts'
 
 const fieldManager = 'test'
@@ -104,19 +96,13 @@ describe('Application', () => {
     expect(await client.get(deployments, { namespace, name: 'shop-worker' })).toBeDefined()
 
     await applyApplication(fixture, { chart, processes: [worker], image: image(1) })
-    await waitUntil(
-      'the web objects are gone',
-      async () => ((await client.get(ingresses, { namespace, name: 'shop' })) ? undefined : true),
-      patience,
+    await waitUntil('the web objects are gone', async () =>
+      (await client.get(ingresses, { namespace, name: 'shop' })) ? undefined : true,
     )
-    const left = await waitUntil(
-      'the inventory is smaller',
-      async () => {
-        const entries = (await client.get(application, { namespace, name: 'shop' }))?.status?.inventory
-        return entries?.length === 1 ? entries : undefined
-      },
-      patience,
-    )
+    const left = await waitUntil('the inventory is smaller', async () => {
+      const entries = (await client.get(application, { namespace, name: 'shop' }))?.status?.inventory
+      return entries?.length === 1 ? entries : undefined
+    })
     expect(left).toEqual([{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'shop-worker' }])
     expect(await client.get(deployments, { namespace, name: 'shop-web' })).toBeUndefined()
 
@@ -128,19 +114,14 @@ describe('Application', () => {
     )
     await waitUntil(
       'the drift is reverted',
-      async () => (await client.get(deployments, { namespace, name: 'shop-worker' }))?.spec?.replicas === 0 || undefined,
-      patience,
+      async () => (await client.get(deployments, { namespace, name: 'shop-worker' }))?.spec?.replicas === 0,
     )
     const before = (await client.get(deployments, { namespace, name: 'shop-worker' }))?.metadata.uid
     await client.delete(deployments, { namespace, name: 'shop-worker' })
-    await waitUntil(
-      'the Deployment is back',
-      async () => {
-        const uid = (await client.get(deployments, { namespace, name: 'shop-worker' }))?.metadata.uid
-        return uid !== undefined && uid !== before ? true : undefined
-      },
-      patience,
-    )
+    await waitUntil('the Deployment is back', async () => {
+      const uid = (await client.get(deployments, { namespace, name: 'shop-worker' }))?.metadata.uid
+      return uid !== undefined && uid !== before
+    })
   })
 
   test('names an object in the inventory before it is created, unless it could be found by its owner; what is found that way is pruned', async () => {
@@ -181,10 +162,8 @@ describe('Application', () => {
     )
     const configMap = { name: 'mine', key: 'chart.js' }
     await client.mergePatch(applicationChart, { name: chart }, { spec: { builtIn: null, configMap } }, { fieldManager })
-    await waitUntil(
-      'what the chart rendered before is gone',
-      async () => ((await client.get(deployments, { namespace, name: 'shop-worker' })) ? undefined : true),
-      patience,
+    await waitUntil('what the chart rendered before is gone', async () =>
+      (await client.get(deployments, { namespace, name: 'shop-worker' })) ? undefined : true,
     )
     const order = ['status Application shop', 'apply ConfigMap shop'].map(write => writes.indexOf(write))
     expect(order).toEqual(order.toSorted((a, b) => a - b))
@@ -207,10 +186,8 @@ describe('Application', () => {
     expect(left?.spec?.ports?.[0]?.port).toBe(1)
     expect(left?.metadata.ownerReferences).toBeUndefined()
     await client.delete(application, { namespace, name: 'shop' })
-    await waitUntil(
-      'the Application is gone',
-      async () => ((await client.get(application, { namespace, name: 'shop' })) ? undefined : true),
-      patience,
+    await waitUntil('the Application is gone', async () =>
+      (await client.get(application, { namespace, name: 'shop' })) ? undefined : true,
     )
     expect(await client.get(services, { namespace, name: 'shop' })).toBeDefined()
   })
@@ -238,12 +215,8 @@ describe('Application', () => {
     await setPodStatus(pod, { phase: 'Running', containerStatuses: [crashing] })
     const crashed = await readyReason(client, application, { namespace, name: 'shop' }, 'Crashing')
     expect(JSON.stringify(crashed.status?.conditions)).toContain('exits with code 7')
-    await waitUntil(
-      'the Event is there',
-      async () =>
-        (await client.list(events, { namespace })).some(event => event.reason === 'Crashing' && event.type === 'Warning') ||
-        undefined,
-      patience,
+    await waitUntil('the Event is there', async () =>
+      (await client.list(events, { namespace })).some(event => event.reason === 'Crashing' && event.type === 'Warning'),
     )
   })
 
@@ -269,7 +242,6 @@ describe('Application', () => {
         async () =>
           (await client.get(applicationChart, { name: chart }))?.status?.conditions?.some(item => item.reason === reason) ||
           undefined,
-        patience,
       )
     await chartReason('ConfigMapMissing')
     await applyApplication(fixture, { chart, processes: [web], image: image(1) })
@@ -286,8 +258,7 @@ describe('Application', () => {
     await write(rendering('two'))
     await waitUntil(
       'the new chart is used',
-      async () => (await client.get(configMaps, { namespace, name: 'shop' }))?.data?.['value'] === 'two' || undefined,
-      patience,
+      async () => (await client.get(configMaps, { namespace, name: 'shop' }))?.data?.['value'] === 'two',
     )
 
     await write("export function chart() { throw new Error('attributes.size is missing') }")

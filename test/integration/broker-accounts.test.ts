@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Browser, BrowserPage } from '../../dev/github/testing/browser.ts'
 import { install } from '../../dev/github/testing/people.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
-import { type BrokerEnvironment, bringOrganization, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { type BrokerEnvironment, bringOrganization, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { apiCall, kubectlLogin } from '../fixtures/kubectl-login.ts'
 
 let environment: BrokerEnvironment
@@ -151,13 +151,13 @@ describe('an account that is not listed', () => {
     const after = await olivia.page.form('Approve').submit()
     expect(after.text).toContain('No onboarding waits')
     expect((await auditOf('onboarding.decided')).at(0)).toMatchObject({ outcome: 'allowed', details: { onboarding: id } })
-    const made = await waitUntil('the Tenant', () => tenantOf(globex.id), patience)
+    const made = await waitUntil('the Tenant', () => tenantOf(globex.id))
     // The Tenant is not ready: no controller runs here.
     const tokens = await kubectlLogin(environment, browser, 'gary')
     expect(decodeJwt(tokens.id_token ?? '').sub).toBe(environment.subjectOf('gary'))
     await environment.makeNamespace(made.metadata.name)
     const finished = async () => (await auditOf('tenant.onboarded')).find(entry => entry.namespace === made.metadata.name)
-    await waitUntil('the audit record', finished, patience)
+    await waitUntil('the audit record', finished)
     const again = await (await browser.open(`${environment.url}/onboard`)).form(`Continue with ${globex.login}`).submit()
     expect((await again.form('Update the tenant').submit()).status).toBe(200)
     expect(await waiting()).toEqual([])

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import type { Browser } from '../../dev/github/testing/browser.ts'
 import { install } from '../../dev/github/testing/people.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
-import { type BrokerEnvironment, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { type BrokerEnvironment, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 
 let environment: BrokerEnvironment
 /** The installation that the owner of acme made; it is not bound. */
@@ -182,8 +182,8 @@ describe('an owner is asked', () => {
 
     const owner = await environment.signIn('olivia')
     await install(environment.github, owner.browser, environment.organization.id, { repositoryIds: 'all' })
-    await waitUntil('the refusal', async () => (await denied()) > before || undefined, patience)
-    await waitUntil('the outcome', async () => (await ofMia()).includes('needs-owner') || undefined, patience)
+    await waitUntil('the refusal', async () => (await denied()) > before)
+    await waitUntil('the outcome', async () => (await ofMia()).includes('needs-owner'))
     const told = (await browser.open(`${environment.url}/onboard`)).text
     expect(told).toContain(`an owner has installed the App on ${environment.organization.login}`)
     expect(told).toMatch(/Only an owner can onboard the organisation: ask one of them to sign in here/)
@@ -335,7 +335,7 @@ describe('webhooks', () => {
       (await environment.store.audit.list({ action: 'webhook.received', limit: 100 })).filter(
         entry => entry.object === `Webhook/${headers['x-github-delivery']}`,
       )
-    await waitUntil('it is handled', async () => (await received()).length > 0 || undefined, patience)
+    await waitUntil('it is handled', async () => (await received()).length > 0)
     expect(await received()).toHaveLength(1)
   })
   test.each([
@@ -444,11 +444,7 @@ describe('floods', () => {
       )
     }
     // Only 64 may arrive at once.
-    await waitUntil(
-      'the slowest are ended',
-      async () => sockets.filter(socket => socket.destroyed).length >= 100 || undefined,
-      patience,
-    )
+    await waitUntil('the slowest are ended', async () => sockets.filter(socket => socket.destroyed).length >= 100)
     const large = JSON.stringify({ ...JSON.parse(push), commits: 'x'.repeat(5_000_000) })
     expect((await send(large, genuine(large))).status).toBe(202)
   })

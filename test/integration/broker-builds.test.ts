@@ -9,12 +9,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { groups, tenantRoles } from '../../src/api/names.ts'
 import { tenantRoleRules } from '../../src/api/tenancy/tenant-roles.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { BuildOutcome } from '../../src/store/builds/build-record.ts'
 import { compressText } from '../../src/store/builds/log-text.ts'
 import { openChromium } from '../browser/chromium.ts'
 import { bindRole } from '../fixtures/bound-role.ts'
-import { type BrokerEnvironment, bringOrganization, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
-import { testAdmin, waitUntil } from '../fixtures/harness.ts'
+import { type BrokerEnvironment, bringOrganization, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { apiCall, kubectlLogin, type Tokens } from '../fixtures/kubectl-login.ts'
 
 let environment: BrokerEnvironment
@@ -84,11 +85,7 @@ afterAll(async () => {
 const api = (login: string, path: string) => apiCall(environment, tokensOf[login] ?? {}, `/api/v1/tenants/${path}`)
 /** Until the broker's cache shows the RemoteSync. */
 const visible = (name: string) =>
-  waitUntil(
-    'the build',
-    async () => ((await api('dave', `${namespace}/builds/${name}`)).status === 200 ? true : undefined),
-    patience,
-  )
+  waitUntil('the build', async () => (await api('dave', `${namespace}/builds/${name}`)).status === 200)
 
 type Finished = { readonly code: number | null; readonly out: string; readonly err: string }
 /** Runs the command line; `printed` gets all of standard output whenever it grows. */
@@ -141,11 +138,7 @@ describe('sekisho builds', () => {
   beforeAll(async () => {
     const file = join(folder, 'url')
     const running = sekisho(['login', '--no-browser', '--print-url-file', file])
-    const url = await waitUntil(
-      'the address',
-      async () => (await readFile(file, 'utf8').catch(() => '')).trim() || undefined,
-      patience,
-    )
+    const url = await waitUntil('the address', async () => (await readFile(file, 'utf8').catch(() => '')).trim() || undefined)
     const { browser } = await environment.signIn('dave')
     await (await browser.open(url)).form('Continue as dave').submit()
     expect((await running).code).toBe(0)
@@ -212,4 +205,4 @@ test('in a real browser the page of a build refreshes by itself, shows text as t
   } finally {
     await browser.close()
   }
-}, 120_000)
+})

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { groups } from '../../src/api/names.ts'
-import { type BrokerEnvironment, bringOrganization, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { type BrokerEnvironment, bringOrganization, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 
 let fixture: BrokerEnvironment
 let folder: string
@@ -40,7 +40,6 @@ async function login(person: string): Promise<Finished> {
   const url = await waitUntil(
     'the address',
     async () => (await readFile(file, 'utf8').catch(() => undefined))?.trim() || undefined,
-    patience,
   )
   const { browser } = await fixture.signIn(person)
   const consent = await browser.open(url)
@@ -71,7 +70,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'ca.pem'), fixture.certificateAuthority)
   await bringOrganization(fixture)
   const onboarded = async () => (await fixture.store.audit.list({ action: 'tenant.onboarded', limit: 1 })).at(0)
-  await waitUntil('the tenant', onboarded, patience)
+  await waitUntil('the tenant', onboarded)
 })
 afterAll(async () => {
   await fixture?.stop()
@@ -149,7 +148,6 @@ describe('sekisho login', () => {
     const url = await waitUntil(
       'the address',
       async () => (await readFile(file, 'utf8').catch(() => undefined))?.trim() || undefined,
-      patience,
     )
     const { browser } = await fixture.signIn('noah')
     await browser.open(url)

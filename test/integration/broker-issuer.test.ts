@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { installation } from '../../src/api/github/installation.ts'
 import { groups, wakeAnnotation } from '../../src/api/names.ts'
-import { type BrokerEnvironment, bringOrganization, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { type BrokerEnvironment, bringOrganization, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 
 let environment: BrokerEnvironment
 
@@ -57,10 +57,8 @@ beforeAll(async () => {
     },
   })
   await bringOrganization(environment)
-  await waitUntil(
-    'the Installation',
-    () => environment.kube.get(installation, { namespace: environment.organization.login, name: 'github' }),
-    patience,
+  await waitUntil('the Installation', () =>
+    environment.kube.get(installation, { namespace: environment.organization.login, name: 'github' }),
   )
 })
 afterAll(() => environment?.stop())
@@ -77,7 +75,7 @@ describe('device flow', () => {
         const { body } = await poll(device)
         return body.id_token === undefined ? undefined : body
       },
-      { timeoutMilliseconds: 30_000, everyMilliseconds: 5000 },
+      { everyMilliseconds: 5000 },
     )
     const claims = decodeJwt(answer.id_token ?? '')
     const { id } = environment.organization
@@ -172,8 +170,7 @@ describe('refresh tokens', () => {
     expect(await deliver(environment.github.app.id)).toEqual([202, { delivery: 'stored' }])
     await waitUntil(
       'the person is deleted from the store',
-      async () => (await environment.store.users.find(environment.host, 1003)) === undefined || undefined,
-      patience,
+      async () => (await environment.store.users.find(environment.host, 1003)) === undefined,
     )
     expect((await refresh(refresh_token)).body.error).toBe('invalid_grant')
   })
@@ -266,11 +263,7 @@ describe('a push', () => {
       )
     await make('main', 'main')
     await make('other', 'other')
-    await waitUntil(
-      'both are in the cache',
-      async () => (await environment.kube.list(remoteSync, { namespace })).length === 2 || undefined,
-      patience,
-    )
+    await waitUntil('both are in the cache', async () => (await environment.kube.list(remoteSync, { namespace })).length === 2)
     const bound = await environment.kube.get(installation, { namespace, name: 'github' })
     const body = JSON.stringify({
       ref: 'refs/heads/main',
@@ -287,14 +280,11 @@ describe('a push', () => {
       'x-github-delivery': deliveryId,
       'x-hub-signature-256': `sha256=${createHmac('sha256', environment.github.app.webhookSecret).update(body).digest('hex')}`,
     }
-    const sent = Date.now()
     expect((await environment.fetch(`${environment.url}/webhooks/github`, { method: 'POST', body, headers })).status).toBe(202)
     const woken = await waitUntil(
       'the wake annotation',
       async () => (await environment.kube.get(remoteSync, { namespace, name: 'main' }))?.metadata.annotations?.[wakeAnnotation],
-      patience,
     )
-    expect(Date.now() - sent).toBeLessThan(1500)
     expect(woken).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\//)
     expect(woken.endsWith(`/${deliveryId}`)).toBe(true)
     const other = await environment.kube.get(remoteSync, { namespace, name: 'other' })

@@ -4,8 +4,9 @@ import { install } from '../../dev/github/testing/people.ts'
 import { installation } from '../../src/api/github/installation.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { AppError } from '../../src/lib/errors.ts'
-import { type BrokerEnvironment, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { type BrokerEnvironment, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 
 let environment: BrokerEnvironment
 
@@ -95,10 +96,8 @@ describe('onboarding', () => {
     expect(await environment.kube.get(installation, { namespace: login, name: 'github' })).toBeUndefined()
 
     await environment.makeNamespace(login)
-    const bound = await waitUntil(
-      'the Installation',
-      () => environment.kube.get(installation, { namespace: login, name: 'github' }),
-      patience,
+    const bound = await waitUntil('the Installation', () =>
+      environment.kube.get(installation, { namespace: login, name: 'github' }),
     )
     expect(bound.spec).toMatchObject({
       account: { id },
@@ -108,7 +107,7 @@ describe('onboarding', () => {
     })
     expect(bound.spec.ceiling.permissions).toMatchObject({ contents: 'write', metadata: 'read' })
     expect(bound.spec.ceiling.permissions).not.toHaveProperty('members')
-    const entry = await waitUntil('the audit entry', async () => (await auditOf('tenant.onboarded')).at(0), patience)
+    const entry = await waitUntil('the audit entry', async () => (await auditOf('tenant.onboarded')).at(0))
     expect(entry).toMatchObject({ actor: environment.subjectOf('olivia'), namespace: login, outcome: 'allowed' })
     const shown = await browser.open(`${environment.url}/tenants/${login}`)
     expect(shown.text).toContain('You are its admin')
@@ -120,7 +119,7 @@ describe('onboarding', () => {
     const { page } = await environment.signIn('olivia', '/onboard')
     const confirm = await page.form(`Continue with ${login}`).submit()
     await confirm.form('Update the tenant').submit({ team: [] })
-    await waitUntil('the second audit entry', async () => (await auditOf('tenant.onboarded')).length >= 2 || undefined, patience)
+    await waitUntil('the second audit entry', async () => (await auditOf('tenant.onboarded')).length >= 2)
     const after = await environment.kube.get(installation, { namespace: login, name: 'github' })
     expect(after?.metadata.uid).toBe(before?.metadata.uid)
     expect((await environment.kube.get(tenant, { name: login }))?.spec.roles).toHaveLength(3)
@@ -134,14 +133,10 @@ describe('onboarding', () => {
     })
     const { page } = await environment.signIn('olivia', '/onboard')
     await (await page.form(`Continue with ${login}`).submit()).form('Update the tenant').submit({ team: [] })
-    const after = await waitUntil(
-      'the new Installation',
-      async () => {
-        const found = await environment.kube.get(installation, { namespace: login, name: 'github' })
-        return found?.metadata.uid === before?.metadata.uid ? undefined : found
-      },
-      patience,
-    )
+    const after = await waitUntil('the new Installation', async () => {
+      const found = await environment.kube.get(installation, { namespace: login, name: 'github' })
+      return found?.metadata.uid === before?.metadata.uid ? undefined : found
+    })
     expect(after.spec.ceiling.repositories).toBe('All')
     expect(await environment.store.audit.list({ action: 'installation.replaced', limit: 10 })).toMatchObject([
       { actor: environment.subjectOf('olivia'), namespace: login, details: { uid: before?.metadata.uid } },
@@ -163,7 +158,7 @@ describe('onboarding', () => {
   test('a proof that is old is made again: an owner who was removed in the meantime binds nothing', async () => {
     const { browser, page } = await garyConfirms()
     expect((await page.form('Create the tenant').submit()).text).toContain('Preparing')
-    const made = await waitUntil('the Tenant', tenantOfGlobex, patience)
+    const made = await waitUntil('the Tenant', tenantOfGlobex)
     environment.advance(16 * 60)
     const membership = globex()?.memberships.find(({ userId }) => userId === 1004)
     environment.github.context.store.change(() => Object.assign(membership ?? {}, { role: 'member' }))
@@ -180,9 +175,9 @@ describe('onboarding', () => {
       'the onboarding has ended',
       async () => {
         const [newest] = await environment.store.onboardings.ofPerson(environment.host, 1004)
-        return newest?.state === 'abandoned' || undefined
+        return newest?.state === 'abandoned'
       },
-      { timeoutMilliseconds: 45_000 },
+      { timeoutMilliseconds: limits.rollout },
     )
     expect(await environment.kube.get(installation, { namespace: name, name: 'github' })).toBeUndefined()
     expect((await auditOf('binding.denied')).at(0)).toMatchObject({ actor: environment.subjectOf('gary') })

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Browser } from '../../dev/github/testing/browser.ts'
 import { installation } from '../../src/api/github/installation.ts'
 import { issuerSessionCookie } from '../../src/identity/oidc/issuer-configuration.ts'
-import { type BrokerEnvironment, bringOrganization, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { type BrokerEnvironment, bringOrganization, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { apiCall, kubectlLogin as loginTo, type Tokens, tokenRequest } from '../fixtures/kubectl-login.ts'
 
 let environment: BrokerEnvironment
@@ -41,23 +41,17 @@ async function withdraw(login: string): Promise<void> {
     'x-hub-signature-256': `sha256=${createHmac('sha256', environment.github.app.webhookSecret).update(body).digest('hex')}`,
   }
   expect((await environment.fetch(`${environment.url}/webhooks/github`, { method: 'POST', body, headers })).status).toBe(202)
-  await waitUntil(
-    'the delivery was handled',
-    async () => {
-      const received = await environment.store.audit.list({ action: 'webhook.received', limit: 20 })
-      return received.some(({ object }) => object === `Webhook/${delivery}`) || undefined
-    },
-    patience,
-  )
+  await waitUntil('the delivery was handled', async () => {
+    const received = await environment.store.audit.list({ action: 'webhook.received', limit: 20 })
+    return received.some(({ object }) => object === `Webhook/${delivery}`)
+  })
 }
 
 beforeAll(async () => {
   environment = await startBrokerEnvironment({ platformAdmins: ['olivia'] })
   await bringOrganization(environment)
-  await waitUntil(
-    'the Installation',
-    () => environment.kube.get(installation, { namespace: environment.organization.login, name: 'github' }),
-    patience,
+  await waitUntil('the Installation', () =>
+    environment.kube.get(installation, { namespace: environment.organization.login, name: 'github' }),
   )
 })
 afterAll(() => environment?.stop())

@@ -3,9 +3,8 @@
 import { describe, expect, test } from 'vitest'
 import { createAdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
-import { testAdmin, testKubeconfig, waitUntil, withNamespace } from '../fixtures/harness.ts'
-
-const patience = { timeoutMilliseconds: 30_000 }
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { testAdmin, testKubeconfig, withNamespace } from '../fixtures/harness.ts'
 
 function configMap(name: string, owner?: { readonly name: string; readonly uid: string }) {
   const ownerReferences = owner === undefined ? [] : [{ apiVersion: 'v1', kind: 'ConfigMap', ...owner }]
@@ -23,10 +22,8 @@ describe('the test control plane', () => {
   test('creates the default ServiceAccount of every new namespace', async () => {
     const { name, admin } = await withNamespace()
     const path = `/api/v1/namespaces/${name}/serviceaccounts/default`
-    const status = await waitUntil(
-      'default ServiceAccount',
-      async () => ((await admin.request('GET', path)).status === 200 ? 200 : undefined),
-      patience,
+    const status = await waitUntil('default ServiceAccount', async () =>
+      (await admin.request('GET', path)).status === 200 ? 200 : undefined,
     )
     expect(status).toBe(200)
   })
@@ -39,11 +36,7 @@ describe('the test control plane', () => {
     await admin.call('POST', path, configMap('stranger'))
     expect((await admin.request('GET', `${path}/dependent`)).status).toBe(200)
     await admin.call('DELETE', `${path}/owner`)
-    await waitUntil(
-      'deletion of the dependent',
-      async () => ((await admin.request('GET', `${path}/dependent`)).status === 404 ? true : undefined),
-      patience,
-    )
+    await waitUntil('deletion of the dependent', async () => (await admin.request('GET', `${path}/dependent`)).status === 404)
     expect((await admin.request('GET', `${path}/stranger`)).status).toBe(200)
   })
 

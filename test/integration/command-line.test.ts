@@ -9,7 +9,8 @@ import { parseAllDocuments, stringify } from 'yaml'
 import type { AdminClient, Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { tenantRoles } from '../../src/api/names.ts'
-import { testAdmin, testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { testAdmin, testKubeconfig } from '../fixtures/harness.ts'
 
 const tenant = `cli-${process.pid.toString(36)}`
 const people = `${tenant}-people`
@@ -85,20 +86,13 @@ beforeAll(async () => {
       ],
     },
   }
-  await waitUntil(
-    'the kind',
-    () =>
-      admin.call('POST', applicationsPath, shop).then(
-        () => true,
-        () => undefined,
-      ),
-    {
-      timeoutMilliseconds: 30_000,
-    },
+  await waitUntil('the kind', () =>
+    admin.call('POST', applicationsPath, shop).then(
+      () => true,
+      () => undefined,
+    ),
   )
-  await waitUntil('the roles to be in effect', async () => (await sekisho('viewer', 'status')).code === 0 || undefined, {
-    timeoutMilliseconds: 30_000,
-  })
+  await waitUntil('the roles to be in effect', async () => (await sekisho('viewer', 'status')).code === 0)
 })
 
 afterAll(async () => {

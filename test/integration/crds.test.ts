@@ -7,7 +7,8 @@ import { parse } from 'yaml'
 import { examplePaths } from '../../dev/generate/reference/kinds.ts'
 import { kinds, requesterKinds } from '../../src/api/registry.ts'
 import { customResourceDefinition } from '../../src/api/schema/crd.ts'
-import { testAdmin, waitUntil, withNamespace } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { testAdmin, withNamespace } from '../fixtures/harness.ts'
 
 const definitions = kinds.map(kind => ({
   kind,

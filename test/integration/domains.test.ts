@@ -13,10 +13,11 @@ import type { RedirectAnnotations } from '../../src/controllers/application/doma
 import { createDomainClaimController } from '../../src/controllers/domain-claim/index.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
 import { done } from '../../src/kube/controller/controller.ts'
+import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { makeChart, startApplicationController, withCharts } from '../fixtures/application-controller.ts'
-import { type Fixture, gone, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
+import { type Fixture, gone, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { type DnsServer, startDnsServer } from '../fixtures/dns-server.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { createQuickClock } from '../fixtures/quick-clock.ts'
 
 const fieldManager = 'test'
@@ -201,18 +202,16 @@ test('a platform admin’s approval needs no record, stays without an Applicatio
   await reason(acme, 'Available')
   await acme.client.delete(application, { namespace: acme.namespace, name: 'shop' })
   const claim = await readyReason(acme.client, domainClaim, { name: host }, 'Held')
-  await waitUntil(
-    'the claim belongs to its Tenant',
-    async () => {
-      const found = await acme.client.get(domainClaim, { name: host })
-      return found?.metadata.ownerReferences?.some(({ uid }) => uid === acme.owner.metadata.uid) || undefined
-    },
-    patience,
-  )
+  await waitUntil('the claim belongs to its Tenant', async () => {
+    const found = await acme.client.get(domainClaim, { name: host })
+    return found?.metadata.ownerReferences?.some(({ uid }) => uid === acme.owner.metadata.uid) || undefined
+  })
   expect(claim.metadata.deletionTimestamp).toBeUndefined()
 })
 
-test('a domain that an admin gives to another tenant is not served any more for the first', async () => {
+test('a domain that an admin gives to another tenant is not served any more for the first', {
+  timeout: timeLimit(240_000),
+}, async () => {
   const [globex, acme] = [await side(), await side()]
   const host = newHost()
   releaseLater(acme, host)
@@ -236,11 +235,11 @@ test('a domain that an admin gives to another tenant is not served any more for 
       return true
     },
     // The first tenant claims it again until its proof is looked up anew.
-    { ...patience, timeoutMilliseconds: 120_000 },
+    { timeoutMilliseconds: limits.build },
   )
   await reason(acme, 'DomainTaken')
   await gone(acme.client, ingresses, { namespace: acme.namespace, name: 'shop' })
-}, 240_000)
+})
 
 test('hosts of the platform and of Ingresses that no Application made are refused, and free again without them', async () => {
   const acme = await side()
@@ -300,14 +299,10 @@ test('a host that is redirected is proved and claimed like the other, and has an
   expect(own?.spec?.rules?.map(rule => rule.host)).toEqual([host])
   expect(JSON.stringify(own?.metadata.annotations)).not.toContain('middlewares')
   await serve(acme, [host])
-  await waitUntil(
-    'the Ingress and the claim of the redirect are gone',
-    async () => {
-      const left = [await redirecting(acme), await acme.client.get(domainClaim, { name: www })]
-      return left.every(found => found === undefined) || undefined
-    },
-    patience,
-  )
+  await waitUntil('the Ingress and the claim of the redirect are gone', async () => {
+    const left = [await redirecting(acme), await acme.client.get(domainClaim, { name: www })]
+    return left.every(found => found === undefined)
+  })
   expect(await acme.client.get(domainClaim, { name: host })).toBeDefined()
 })
 

@@ -7,20 +7,12 @@ import { deployments, type Pod } from '../../src/api/builtin/index.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { followedRegistry } from '../../src/registry/followed-tags/followed-registry.ts'
 import { createTagReader } from '../../src/registry/followed-tags/read-tag.ts'
 import { createTagWatch } from '../../src/registry/followed-tags/tag-watch.ts'
 import { applyApplication, makeChart, startApplicationController, withCharts } from '../fixtures/application-controller.ts'
-import {
-  type Fixture,
-  patience,
-  podsOf,
-  readyReason,
-  runPods,
-  setPodStatus,
-  withFixture,
-} from '../fixtures/application-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { type Fixture, podsOf, readyReason, runPods, setPodStatus, withFixture } from '../fixtures/application-fixture.ts'
 import { quiet } from '../fixtures/quiet.ts'
 import { type SmallRegistry, startSmallRegistry } from '../fixtures/small-registry.ts'
 
@@ -71,15 +63,11 @@ async function releasesOf({ client, namespace }: Fixture) {
 }
 
 function untilReleases(fixture: Fixture, count: number): ReturnType<typeof releasesOf> {
-  return waitUntil(
-    `there are ${count} releases`,
-    async () => {
-      const found = await releasesOf(fixture)
-      if (found.length === count) return found
-      throw new Error(JSON.stringify(found))
-    },
-    patience,
-  )
+  return waitUntil(`there are ${count} releases`, async () => {
+    const found = await releasesOf(fixture)
+    if (found.length === count) return found
+    throw new Error(JSON.stringify(found))
+  })
 }
 
 async function runningImage({ client, namespace }: Fixture, process: string): Promise<string | undefined> {
@@ -88,22 +76,18 @@ async function runningImage({ client, namespace }: Fixture, process: string): Pr
 }
 
 function untilFollowing(fixture: Fixture, reason: string): Promise<Application> {
-  return waitUntil(
-    `Following is ${reason}`,
-    async () => {
-      const found = await fixture.client.get(application, shop(fixture))
-      const condition = findCondition(found?.status?.conditions, 'Following')
-      if (found && condition?.reason === reason) return found
-      throw new Error(JSON.stringify(condition))
-    },
-    patience,
-  )
+  return waitUntil(`Following is ${reason}`, async () => {
+    const found = await fixture.client.get(application, shop(fixture))
+    const condition = findCondition(found?.status?.conditions, 'Following')
+    if (found && condition?.reason === reason) return found
+    throw new Error(JSON.stringify(condition))
+  })
 }
 
 /** Until the registry was asked some more times. */
 async function untilAsked(times: number): Promise<void> {
   const wanted = registry.requests() + times
-  await waitUntil('the registry is asked', async () => registry.requests() >= wanted || undefined, patience)
+  await waitUntil('the registry is asked', async () => registry.requests() >= wanted)
 }
 
 const crashing = (pod: Pod) => ({
@@ -140,13 +124,9 @@ describe('a followed tag', () => {
     ])
     const { client, namespace } = fixture
     expect((await client.get(release, { namespace, name: 'shop-v2' }))?.spec.by).toEqual({ kind: 'Tag', name: tag() })
-    await waitUntil('the new image runs', async () => (await runningImage(fixture, 'worker')) === second || undefined, patience)
+    await waitUntil('the new image runs', async () => (await runningImage(fixture, 'worker')) === second)
     // The status names an image once its rollout is complete: a registry that goes away before would keep the former one in it.
-    await waitUntil(
-      'the status names it',
-      async () => (await client.get(application, shop(fixture)))?.status?.image === second || undefined,
-      patience,
-    )
+    await waitUntil('the status names it', async () => (await client.get(application, shop(fixture)))?.status?.image === second)
 
     registry.answerWith = 503
     const away = await untilFollowing(fixture, 'TagUnreadable')
@@ -187,7 +167,7 @@ describe('a followed tag', () => {
     move('b')
     for (const pod of await podsOf(client, namespace, bad, 1)) await setPodStatus(pod, crashing(pod))
     await ready(fixture, 'RolledBack')
-    await waitUntil('the image before runs', async () => (await runningImage(fixture, 'web')) === first || undefined, patience)
+    await waitUntil('the image before runs', async () => (await runningImage(fixture, 'web')) === first)
     await untilAsked(6)
     expect(await releasesOf(fixture)).toHaveLength(2)
     expect(await runningImage(fixture, 'web')).toBe(first)

@@ -51,7 +51,7 @@ beforeAll(async () => {
     })
     forms[form] = parseAllDocuments(stdout).map(document => document.toJS() as Rendered)
   }
-}, 60_000)
+})
 
 function ofKind(form: string, kind: string): readonly Rendered[] {
   return (forms[form] ?? []).filter(object => object.kind === kind)

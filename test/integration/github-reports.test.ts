@@ -4,10 +4,10 @@ import { expect, test } from 'vitest'
 import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.ts'
 import { type GitHubReport, githubReport } from '../../src/api/apps/github-report.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
-import { gone, patience, readyReason, runPods } from '../fixtures/application-fixture.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { gone, readyReason, runPods } from '../fixtures/application-fixture.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import {
   brokerUrl,
   failed,
@@ -65,7 +65,7 @@ function reported({ client, namespace }: RemoteSyncFixture): Promise<GitHubRepor
 
 /** Waits until GitHub shows it. */
 function shows(what: string, found: () => boolean): Promise<true> {
-  return waitUntil(what, async () => found() || undefined, patience)
+  return waitUntil(what, async () => found() || undefined)
 }
 
 test('a branch: pending and in progress while it builds, success with the URL when it runs, failure with the way to the log; rest', async () => {
@@ -104,7 +104,7 @@ test('a branch: pending and in progress while it builds, success with the URL wh
     { fieldManager: 'test' },
   )
   await fixture.wake()
-  await waitUntil('the wake is handled', async () => fixture.writes.includes('status RemoteSync shop') || undefined, patience)
+  await waitUntil('the wake is handled', async () => fixture.writes.includes('status RemoteSync shop'))
   expect(fixture.writes.filter(write => write.includes('GitHubReport'))).toEqual([])
   expect(github.context.state.statuses.length + github.context.state.deploymentStatuses.length).toBe(writes)
 
@@ -123,4 +123,4 @@ test('a branch: pending and in progress while it builds, success with the URL wh
   await gone(client, remoteSync, { namespace, name: 'shop' })
   expect(ofApp().map(({ id }) => statesOf(id).at(-1))).toEqual(['inactive', 'inactive'])
   expect(await client.get(githubReport, { namespace, name: 'remotesync-shop' })).toBeUndefined()
-}, 120_000)
+})

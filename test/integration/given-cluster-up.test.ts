@@ -32,8 +32,6 @@ import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 const cluster = { name: 'given-cluster' } as const
 const settings = readClusterSettings()
 const deps = { settings, progress: silentProgress }
-/** Each call of `make up` is a process of its own with some forty requests by kubectl. */
-const patience = { timeout: 180_000 }
 const image = `registry.example.com/team/sekisho/sekisho@sha256:${'0'.repeat(64)}`
 let scratch: string
 let controlPlane: ControlPlane
@@ -71,7 +69,7 @@ beforeAll(async () => {
     SEKISHO_UP_GITHUB_CLIENT_SECRET_FILE: secret,
     SEKISHO_UP_GITHUB_WEBHOOK_SECRET_FILE: secret,
   }
-}, 120_000)
+})
 afterAll(async () => {
   registry?.close()
   await admin?.close()
@@ -107,7 +105,7 @@ async function unchanged<T>(work: () => Promise<T>): Promise<T> {
   return result
 }
 
-describe('a cluster that lacks everything', patience, () => {
+describe('a cluster that lacks everything', () => {
   test('each thing is named with what to do, and nothing is changed, not even by `make up` itself', async () => {
     const { code, output, errorOutput } = await unchanged(() => up([]))
     expect([code, output]).toEqual([1, ''])
@@ -152,7 +150,7 @@ async function kubeconfigOfNobody(): Promise<string> {
   return file
 }
 
-describe('a cluster that has everything', patience, () => {
+describe('a cluster that has everything', () => {
   beforeAll(prepareCluster)
   beforeEach(heartbeat)
 

@@ -74,7 +74,7 @@ beforeAll(async () => {
     await writeKustomization({ folder: join(folder, 'migration'), base: join(base, 'migration'), image, part: migration })
     rendered['migration'] = await render(join(folder, 'migration'))
   }
-}, 60_000)
+})
 afterAll(() => rm(scratch, { recursive: true, force: true }))
 
 function object(form: string, kind: string, name: string): Rendered {

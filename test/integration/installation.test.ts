@@ -18,11 +18,12 @@ import { createPlatformSecrets } from '../../src/controllers/services/platform-s
 import { createManager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { AuditEntry } from '../../src/store/audit/audit-chain.ts'
 import type { LiveTokenFilter } from '../../src/store/token-registry.ts'
 import { createGitHubApps } from '../../src/token-desk/app-clients.ts'
-import { type Fixture, gone, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
-import { testAdmin, waitUntil } from '../fixtures/harness.ts'
+import { type Fixture, gone, readyReason, withFixture } from '../fixtures/application-fixture.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { giveSecret } from '../fixtures/platform-rights.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
 
@@ -176,16 +177,12 @@ const wake = (fixture: InstallationFixture, value: string) =>
     { fieldManager },
   )
 const appBecomes = (fixture: InstallationFixture, reason: string) =>
-  waitUntil(
-    `the App is ${reason}`,
-    async () => {
-      const found = await fixture.client.get(clusterGitHubApp, { name: fixture.app })
-      const ready = found?.status?.conditions?.find(condition => condition.type === 'Ready')
-      if (found && ready?.reason === reason) return found
-      throw new Error(`${ready?.reason}: ${ready?.message}`)
-    },
-    patience,
-  )
+  waitUntil(`the App is ${reason}`, async () => {
+    const found = await fixture.client.get(clusterGitHubApp, { name: fixture.app })
+    const ready = found?.status?.conditions?.find(condition => condition.type === 'Ready')
+    if (found && ready?.reason === reason) return found
+    throw new Error(`${ready?.reason}: ${ready?.message}`)
+  })
 
 describe('a ClusterGitHubApp', () => {
   test('waits for its key, refuses a wrong one, and is verified without a restart when the right one arrives', async () => {
@@ -222,14 +219,10 @@ describe('an Installation', () => {
       { fieldManager },
     )
     await wake(fixture, '2026-01-01T00:00:00.000Z/one')
-    await waitUntil(
-      'the wake was observed',
-      async () => {
-        const found = await fixture.client.get(installation, { namespace: fixture.namespace, name: 'github' })
-        return found?.status?.observedWake === '2026-01-01T00:00:00.000Z/one' ? true : undefined
-      },
-      patience,
-    )
+    await waitUntil('the wake was observed', async () => {
+      const found = await fixture.client.get(installation, { namespace: fixture.namespace, name: 'github' })
+      return found?.status?.observedWake === '2026-01-01T00:00:00.000Z/one'
+    })
     // Label and wake together: GitHub was read once more, and one status was written.
     expect(fixture.writes.slice(writes)).toEqual(['status Installation github'])
     expect(fixture.audited).toHaveLength(6)
@@ -244,7 +237,7 @@ describe('an Installation', () => {
     setSuspended(github.context, installed, person('olivia').id, true)
     await wake(fixture, 'suspended')
     await becomes(fixture, 'InstallationSuspended')
-    await waitUntil('tokens were revoked', async () => (fixture.revoked.length > 0 ? true : undefined), patience)
+    await waitUntil('tokens were revoked', async () => fixture.revoked.length > 0)
     expect(fixture.revoked[0]).toEqual({ reason: 'InstallationSuspended', installationId: installed.id })
     setSuspended(github.context, installed, person('olivia').id, false)
     await wake(fixture, 'unsuspended')
@@ -261,7 +254,7 @@ describe('an Installation', () => {
     setRole(inAcme, person('mia'), 'member')
     await wake(fixture, 'demoted')
     await becomes(fixture, 'BinderNoLongerOwner')
-    await waitUntil('tokens were revoked', async () => (fixture.revoked.length > 0 ? true : undefined), patience)
+    await waitUntil('tokens were revoked', async () => fixture.revoked.length > 0)
   })
 
   test('is not verified for a person who is only invited as an owner', async () => {

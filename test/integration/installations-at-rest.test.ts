@@ -139,9 +139,7 @@ async function reconcile(deps: GatherDeps, object: Installation): Promise<Instal
 
 const reasonOf = (status: Installation['status']) => status?.conditions?.find(({ type }) => type === 'Verified')?.reason
 
-test('10,000 Installations at rest: at most 1,000 requests of the App in an hour, and almost no writes', {
-  timeout: 300_000,
-}, async () => {
+test('10,000 Installations at rest: at most 1,000 requests of the App in an hour, and almost no writes', async () => {
   const { deps, counts } = controller()
   const first = (await reconcile(deps, bound(0))) ?? expect.fail('no status')
   expect(reasonOf(first)).toBe('Verified')

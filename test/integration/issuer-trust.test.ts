@@ -12,7 +12,9 @@ import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { readClusterSettings, testClusterFolder } from '../../dev/cluster/settings.ts'
 import { groups, loginExtra } from '../../src/api/names.ts'
 import { issueCertificate, makeCertificateAuthority } from '../../src/identity/certificate-authority.ts'
-import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { testKubeconfig } from '../fixtures/harness.ts'
 
 const settings = readClusterSettings()
 const file = join(testClusterFolder(settings), 'config/authentication.yaml')
@@ -85,8 +87,8 @@ describe.runIf(settings.givenTestKubeconfig === undefined)('the API server', () 
     former = await readFile(file, 'utf8')
     const certificateAuthority = await startIssuer()
     await writeFile(file, authenticationConfiguration({ url: issuerUrl, audience: 'kubernetes', certificateAuthority }))
-    await waitUntil('the API server trusts the issuer', () => userOf({ sub }), { timeoutMilliseconds: 100_000 })
-  }, 120_000)
+    await waitUntil('the API server trusts the issuer', () => userOf({ sub }), { timeoutMilliseconds: limits.build })
+  })
 
   afterAll(async () => {
     if (former !== '') await writeFile(file, former)

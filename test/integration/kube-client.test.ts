@@ -16,10 +16,9 @@ import { addFinalizer, removeFinalizer } from '../../src/kube/object/finalizers.
 import { ownerReference } from '../../src/kube/object/owner.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { withKube } from '../fixtures/kube-access.ts'
 
-const patience = { timeoutMilliseconds: 20_000 }
 const fieldManager = 'kube-test'
 const finalizer = 'sekisho.dev/kube-test'
 
@@ -138,11 +137,7 @@ describe('server-side apply', () => {
     expect(written?.metadata.generation).toBe(created.metadata.generation)
     expect(await client.applyStatus(deployments, status(randomUUID()), { fieldManager, force: true })).toBeUndefined()
     await client.delete(deployments, { namespace, name: 'web' })
-    await waitUntil(
-      'deletion',
-      async () => ((await client.get(deployments, { namespace, name: 'web' })) ? undefined : true),
-      patience,
-    )
+    await waitUntil('deletion', async () => ((await client.get(deployments, { namespace, name: 'web' })) ? undefined : true))
     expect(await client.applyStatus(deployments, status(), { fieldManager, force: true })).toBeUndefined()
     expect(await client.applyStatus(deployments, status(created.metadata.uid), { fieldManager, force: true })).toBeUndefined()
   })
@@ -255,7 +250,7 @@ test('a child with our owner reference is deleted with its owner', async () => {
   await client.apply(configMaps, { ...configMap(namespace, 'child'), metadata }, { fieldManager })
   await client.delete(configMaps, { namespace, name: 'parent' })
   const gone = async () => ((await client.get(configMaps, { namespace, name: 'child' })) ? undefined : true)
-  expect(await waitUntil('deletion of the child', gone, patience)).toBe(true)
+  expect(await waitUntil('deletion of the child', gone)).toBe(true)
 })
 
 test('equal Events are counted in one object that refers to its subject', async () => {

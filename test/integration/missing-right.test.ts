@@ -13,8 +13,9 @@ import { findCondition } from '../../src/kube/object/conditions.ts'
 import { createRecordingLog } from '../../src/kube/testing/recording-log.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
-import { patience, readyReason, restrictedTo } from '../fixtures/application-fixture.ts'
-import { testAdmin, waitUntil, withNamespace } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { readyReason, restrictedTo } from '../fixtures/application-fixture.ts'
+import { testAdmin, withNamespace } from '../fixtures/harness.ts'
 import { withAdminKube } from '../fixtures/kube-access.ts'
 import { type ManagedParts, startManager } from '../fixtures/open-manager.ts'
 import { withClientOf } from '../fixtures/process-clients.ts'
@@ -46,7 +47,7 @@ async function mayGetSecrets({ admin, namespace }: Place): Promise<boolean> {
 
 function authorizerKnows(place: Place, allowed: boolean): Promise<unknown> {
   const asked = async () => ((await mayGetSecrets(place)) === allowed ? true : undefined)
-  return waitUntil(`${account} may read Secrets: ${allowed}`, asked, patience)
+  return waitUntil(`${account} may read Secrets: ${allowed}`, asked)
 }
 
 const bindingPath = (namespace: string, name: string): string => `${rbac}/namespaces/${namespace}/rolebindings/${name}`
@@ -156,7 +157,7 @@ test('without any right nothing can be said in the status: the log says it, and 
   await set(on, 'two')
   const said = (): true | undefined =>
     on.log.lines.some(({ message }) => message === 'failed to say in the status that a right is missing') || undefined
-  await waitUntil('the log says it', async () => said(), patience)
+  await waitUntil('the log says it', async () => said())
   const after = await on.client.get(appSecret, { namespace: on.namespace, name: 'shop' })
   expect(after?.status).toEqual(before.status)
 

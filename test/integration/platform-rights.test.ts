@@ -7,8 +7,10 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import type { AdminClient, Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
 import { KubeError, lacksRight } from '../../src/kube/client/errors.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { impersonation, type Reply } from '../attack/impersonation.ts'
-import { testAdmin, testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { testAdmin, testKubeconfig } from '../fixtures/harness.ts'
 import { type Account, giveRights } from '../fixtures/platform-rights.ts'
 
 const tenantNamespace = 'rights-acme'
@@ -260,7 +262,7 @@ test('what a quota refuses is not taken for a missing right', async () => {
     return reply.status === 201 ? undefined : errorOf(reply)
   }
   // The admission plugin for quotas learns of a new one a moment later.
-  const byQuota = await waitUntil('the quota counts', refused, { timeoutMilliseconds: 20_000 })
+  const byQuota = await waitUntil('the quota counts', refused, { timeoutMilliseconds: limits.rollout })
   const byRbac = errorOf(
     await apply('/api/v1/namespaces/default/secrets/db', { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'db' } }),
   )

@@ -6,8 +6,8 @@ import { createComment } from '../../dev/github/actions/pull-requests/comments.t
 import { submitReview } from '../../dev/github/actions/pull-requests/reviews.ts'
 import type { Fault } from '../../dev/github/faults/kinds.ts'
 import type { PullRequest } from '../../dev/github/state/repositories.ts'
-import { patience } from '../fixtures/broker-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { inTurn, inTurnOfEach } from '../fixtures/in-turn.ts'
 import { type PreviewFixture, startPreviewFixture } from '../fixtures/preview-fixture.ts'
 import { shop } from '../fixtures/pull-requests.ts'
 
@@ -57,11 +57,11 @@ async function holds(fault: Fault, say: (pull: PullRequest) => unknown, id = 100
   await say(pull)
   const before = used()
   await wakeLater()
-  await waitUntil('the question is asked and not answered', async () => used() > before || undefined, patience)
+  await waitUntil('the question is asked and not answered', async () => used() > before)
   // Also when it is asked again.
   const once = used()
   await wakeLater()
-  await waitUntil('it is asked again', async () => used() > once || undefined, patience)
+  await waitUntil('it is asked again', async () => used() > once)
   expect(await approvalsOf(sha)).toEqual([])
   expect(await recordsOf(sha)).toEqual([])
   armed.disarm(armedId)
@@ -80,18 +80,22 @@ const table = questions.flatMap(([what, path]) =>
   faults.map(([does, faultAt]) => ({ what, does, fault: { method: 'GET', ...faultAt(path) } as Fault })),
 )
 
-test.each(table)('GitHub $does when asked for $what: a comment approves nothing until it answers', async ({ fault }) => {
-  await holds(fault, comment)
-})
+test.each(inTurnOfEach('github-faults', 'comments', table, ({ what }) => what))(
+  'GitHub $does when asked for $what: a comment approves nothing until it answers',
+  async ({ fault }) => {
+    await holds(fault, comment)
+  },
+)
 
-test.each(table.filter(({ what }) => what === 'its reviews' || what === 'what the person may do'))(
+const ofReviews = table.filter(({ what }) => what === 'its reviews' || what === 'what the person may do')
+test.each(inTurn('github-faults', 'reviews', ofReviews, 1))(
   'GitHub $does when asked for $what: a review approves nothing until it answers',
   async ({ fault }) => {
     await holds(fault, review)
   },
 )
 
-test.each(questions.slice(0, 3))(
+test.each(inTurn('github-faults', 'cut answers', questions.slice(0, 3), 1))(
   'GitHub cuts its answer about %s: a comment approves nothing until it answers',
   async (_what, path) => {
     await holds(cut(path), comment)
@@ -109,4 +113,4 @@ test('GitHub cuts its answer about the person who spoke, or what the person may 
 test('GitHub does not answer in time when asked what the person may do: nothing is approved until it does', async () => {
   const path = `${repository}/collaborators/dave/permission`
   await holds({ kind: 'slow-answer', method: 'GET', path, milliseconds: 20_000 }, comment)
-}, 120_000)
+})

@@ -5,9 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createComment } from '../../dev/github/actions/pull-requests/comments.ts'
 import type { PullRequest } from '../../dev/github/state/repositories.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type GitHubRequests, recordGitHubRequests } from '../bench/previews/github-requests.ts'
-import { patience } from '../fixtures/broker-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { type PreviewFixture, startPreviewFixture } from '../fixtures/preview-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
 
@@ -20,7 +19,7 @@ beforeAll(async () => {
   fixture = await startPreviewFixture()
   requests = recordGitHubRequests(fixture.environment.github.apiUrl)
   for (let index = 0; index < forks; index += 1) pulls.push(await fixture.openFork(`idea-${index}`))
-}, 240_000)
+})
 afterAll(async () => {
   requests?.close()
   await fixture?.stop()
@@ -35,15 +34,11 @@ function asked(since: number): readonly number[] {
 }
 
 async function untilAsked(since: number, numbers: readonly number[]): Promise<void> {
-  await waitUntil(
-    `questions about ${numbers}`,
-    async () => {
-      const found = asked(since)
-      if (numbers.every(number => found.filter(one => one === number).length >= 3)) return true
-      throw new Error(`${found}`)
-    },
-    patience,
-  )
+  await waitUntil(`questions about ${numbers}`, async () => {
+    const found = asked(since)
+    if (numbers.every(number => found.filter(one => one === number).length >= 3)) return true
+    throw new Error(`${found}`)
+  })
 }
 
 test('a push, a new pull request and a comment ask about no fork but the one that was commented on', async () => {
@@ -81,4 +76,4 @@ test('a push, a new pull request and a comment ask about no fork but the one tha
     ...Array.from({ length: 3 }, () => second.number),
     ...Array.from({ length: 3 }, () => third.number),
   ])
-}, 120_000)
+})

@@ -13,8 +13,7 @@ import type { Browser } from '../../dev/github/testing/browser.ts'
 import { previewApproval } from '../../src/api/apps/preview-approval.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { patience } from '../fixtures/broker-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { apiCall, kubectlLogin, type Tokens } from '../fixtures/kubectl-login.ts'
 import { type PreviewFixture, startPreviewFixture } from '../fixtures/preview-fixture.ts'
 
@@ -44,7 +43,7 @@ beforeAll(async () => {
   for (const login of ['dave', 'olivia', 'gary']) {
     const { browser } = await environment.signIn(login)
     // Until the broker's cache shows both Tenants.
-    tokensOf[login] = await waitUntil('the token', () => kubectlLogin(environment, browser, login), patience)
+    tokensOf[login] = await waitUntil('the token', () => kubectlLogin(environment, browser, login))
   }
 })
 afterAll(async () => {
@@ -73,7 +72,7 @@ async function nothingIsApproved(commit: string): Promise<void> {
     // One pull request is not asked about twice within five seconds.
     fixture.advance(6_000)
     await fixture.wake()
-    await waitUntil(`the ${time} question`, async () => questions() > before || undefined, patience)
+    await waitUntil(`the ${time} question`, async () => questions() > before)
   }
   faults.disarm(counter)
   expect((await fixture.approvals()).filter(({ spec }) => spec.headCommit === commit)).toEqual([])
@@ -109,17 +108,13 @@ describe('a comment', () => {
       actor: fixture.environment.subjectOf('dave'),
       object: `PreviewApproval/${fixture.namespace}/${approval.metadata.name}`,
     })
-    await waitUntil(
-      'the condition',
-      async () => {
-        const now = await fixture.environment.kube.get(previewApproval, {
-          namespace: fixture.namespace,
-          name: approval.metadata.name,
-        })
-        return findCondition(now?.status?.conditions, 'Ready')?.reason === 'Approved' || undefined
-      },
-      patience,
-    )
+    await waitUntil('the condition', async () => {
+      const now = await fixture.environment.kube.get(previewApproval, {
+        namespace: fixture.namespace,
+        name: approval.metadata.name,
+      })
+      return findCondition(now?.status?.conditions, 'Ready')?.reason === 'Approved'
+    })
   })
 
   test('of the author of the fork, of a member without write access, or with a short id approves nothing', async () => {
@@ -137,7 +132,8 @@ describe('a comment', () => {
     const { sha } = pull.head
     const comment = say('dave', pull, 'Interesting.')
     // GitHub's times are in seconds.
-    await new Promise(resolve => setTimeout(resolve, 1100))
+    const written = Date.now()
+    await waitUntil('another second', () => Date.now() >= written + 1000)
     editComment(fixture.actionOf('dave'), comment, command(sha))
     await nothingIsApproved(sha)
   })
@@ -180,22 +176,14 @@ describe('a comment', () => {
     await fixture.show([{ number: pull.number, headCommit: second }])
     await fixture.wake()
     const key = { namespace: fixture.namespace, name: approval.metadata.name }
-    await waitUntil(
-      'the approval is superseded',
-      async () => {
-        const now = await fixture.environment.kube.get(previewApproval, key)
-        return findCondition(now?.status?.conditions, 'Ready')?.reason === 'Superseded' || undefined
-      },
-      patience,
-    )
+    await waitUntil('the approval is superseded', async () => {
+      const now = await fixture.environment.kube.get(previewApproval, key)
+      return findCondition(now?.status?.conditions, 'Ready')?.reason === 'Superseded'
+    })
     expect((await fixture.approvals()).filter(({ spec }) => spec.headCommit === second)).toEqual([])
     fixture.advance(11 * 60_000)
     await fixture.wake()
-    await waitUntil(
-      'it is gone',
-      async () => (await fixture.environment.kube.get(previewApproval, key)) === undefined || undefined,
-      patience,
-    )
+    await waitUntil('it is gone', async () => (await fixture.environment.kube.get(previewApproval, key)) === undefined)
     expect(await recorded(first, 'allowed')).toHaveLength(1)
     fixture.advance(-11 * 60_000)
   })
@@ -231,7 +219,7 @@ async function listed(pull: PullRequest): Promise<void> {
   await waitUntil(
     'the broker knows the commit',
     async () => (await watcher?.open(url))?.text.includes(`value="${pull.head.sha}"`) || undefined,
-    { ...patience, everyMilliseconds: 1000 },
+    { everyMilliseconds: 1000 },
   )
 }
 let watcher: Browser | undefined
@@ -360,11 +348,7 @@ test('sekisho previews approve does the same, and says what a short id is', asyn
     })
   const file = join(folder, 'url')
   const running = sekisho(['login', '--no-browser', '--print-url-file', file])
-  const url = await waitUntil(
-    'the address',
-    async () => (await readFile(file, 'utf8').catch(() => '')).trim() || undefined,
-    patience,
-  )
+  const url = await waitUntil('the address', async () => (await readFile(file, 'utf8').catch(() => '')).trim() || undefined)
   const { browser } = await fixture.environment.signIn('dave')
   await (await browser.open(url)).form('Continue as dave').submit()
   expect((await running).code).toBe(0)

@@ -1,4 +1,4 @@
-// A namespace with a dozen previews (fifty in the long form) is deleted and ends: finalizers wait for nobody who is gone. The platform is the product's: controllers in a process
+// A namespace with six previews (fifty in the long form) is deleted and ends: finalizers wait for nobody who is gone. The platform is the product's: controllers in a process
 // of their own, with the rights that the Tenant controller gives them in the namespace that is being deleted.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
@@ -10,18 +10,20 @@ import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { kinds } from '../../src/api/registry.ts'
 import type { KubeObject } from '../../src/api/resource.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { isLong } from '../fixtures/form.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '../fixtures/preview-platform.ts'
 import { tokenLedger } from '../sweep/assertions/tokens.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
 
-const previews = isLong ? 50 : 12
+const previews = isLong('preview-deletion') ? 50 : 6
+const runningPreviews = isLong('preview-deletion') ? 10 : 4
 const namespaced = kinds.filter(kind => kind.namespaced)
 /** Under these there are tokens, which are revoked before they end. */
 const holders = [repositoryGrant.kind, installation.kind]
 const others = namespaced.filter(({ kind }) => !holders.includes(kind))
-const patience = { timeoutMilliseconds: 300_000, everyMilliseconds: 500 }
+const patience = { timeoutMilliseconds: limits.minutes, everyMilliseconds: 500 }
 /** A token of GitHub lives for an hour. */
 const tokensDeadMilliseconds = 61 * 60_000
 
@@ -38,7 +40,7 @@ async function withPreviews(changes: object = {}): Promise<PreviewPlatform> {
   for (let index = 0; index < previews; index++) await platform.open(`work-${index}`)
   await platform.applyPipeline('shop', changes)
   await waitUntil(
-    'every pull request has a preview, and ten run',
+    `every pull request has a preview, and ${runningPreviews} run`,
     async () => {
       const [applications, syncs, [pipeline]] = await Promise.all([
         platform.list(application),
@@ -46,7 +48,7 @@ async function withPreviews(changes: object = {}): Promise<PreviewPlatform> {
         platform.list(appPipeline),
       ])
       const running = pipeline?.status?.counts?.running ?? 0
-      if (applications.length === previews && syncs.length === previews && running >= 10) return true
+      if (applications.length === previews && syncs.length === previews && running >= runningPreviews) return true
       throw new Error(`${applications.length} Applications, ${syncs.length} RemoteSyncs, ${running} run\n${platform.log()}`)
     },
     patience,
@@ -77,7 +79,9 @@ async function uidsOf({ environment }: PreviewPlatform): Promise<readonly string
   return found.map(namespace => namespace?.metadata.uid ?? expect.fail('no namespace'))
 }
 
-test('with its Tenant, when the grant of the AppPipeline was deleted before: no object and no token is left', async () => {
+test('with its Tenant, when the grant of the AppPipeline was deleted before: no object and no token is left', {
+  timeout: timeLimit(900_000),
+}, async () => {
   const platform = await withPreviews()
   const { environment } = platform
   const { kube } = environment.fixture
@@ -91,9 +95,11 @@ test('with its Tenant, when the grant of the AppPipeline was deleted before: no 
     patience,
   )
   expect(await tokenLedger(environment)).toMatchObject({ registered: [], leaked: 0, open: [], gaps: [] })
-}, 900_000)
+})
 
-test('alone, while GitHub does not answer: only the grants and the Installation wait, no longer than the tokens under them live', async () => {
+test('alone, while GitHub does not answer: only the grants and the Installation wait, no longer than the tokens under them live', {
+  timeout: timeLimit(900_000),
+}, async () => {
   // No Job can be made in a namespace that is being deleted: the hooks are not waited for.
   const platform = await withPreviews({ hooks: { deleted: { command: ['drop'], timeoutSeconds: 3600 } } })
   const { environment } = platform
@@ -114,4 +120,4 @@ test('alone, while GitHub does not answer: only the grants and the Installation 
   )
   await platform.restart(tokensDeadMilliseconds)
   await gone(platform, [uid])
-}, 900_000)
+})

@@ -8,9 +8,10 @@ import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import type { Fetch } from '../../src/github/index.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { patience } from '../fixtures/application-fixture.ts'
+import { timeLimit } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { inTurn } from '../fixtures/in-turn.ts'
 import { objectsOf, type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
 import { image } from '../fixtures/remote-sync-fixture.ts'
@@ -79,12 +80,13 @@ async function holds(
 }
 
 describe('what runs stays', () => {
-  test('whatever happens to the list', async () => {
+  test('whatever happens to the list', { timeout: timeLimit(240_000) }, async () => {
     const fixture = await running()
-    for (const [fault, reason] of [
+    const all = [
       ...faults(pulls),
-      [{ kind: 'rest-status', path: pulls, status: 404 }, 'RepositoryNotFound'] as const,
-    ]) {
+      [{ kind: 'rest-status', path: pulls, status: 404 }, 'RepositoryNotFound'],
+    ] as const satisfies ReturnType<typeof faults>
+    for (const [fault, reason] of inTurn('github-faults', 'the list', all, 3)) {
       await holds(fixture, fault, reason)
       await fixture.listed('Listed')
     }
@@ -95,7 +97,7 @@ describe('what runs stays', () => {
       [() => new Response('<html>', { headers: { 'content-type': 'text/html' } }), 'GitHubUnreachable'],
       [() => new Response('[{"number": 1, "sta', { headers: { 'content-type': 'application/json' } }), 'GitHubUnreachable'],
     ]
-    for (const [answer, reason] of lists) {
+    for (const [answer, reason] of inTurn('github-faults', 'the text of the list', lists, 2)) {
       list = answer
       await fixture.wakePipeline()
       await fixture.listed(reason)
@@ -105,16 +107,19 @@ describe('what runs stays', () => {
       await fixture.listed('Listed')
     }
     await fixture.rows({ [fixture.number]: 'Running' })
-  }, 240_000)
+  })
 
-  test('whatever happens to the question about the pull request itself, and goes with its answer', async () => {
+  test('whatever happens to the question about the pull request itself, and goes with its answer', {
+    timeout: timeLimit(240_000),
+  }, async () => {
     const fixture = await running()
     await setDraft(actionOf('dave'), pullOf(fixture.number), true)
     const one = `${pulls}/${fixture.number}`
-    for (const [fault, reason] of [
+    const all = [
       ...faults(one),
-      [{ kind: 'rest-status', path: one, status: 404 }, 'ListIncomplete'] as const,
-    ]) {
+      [{ kind: 'rest-status', path: one, status: 404 }, 'ListIncomplete'],
+    ] as const satisfies ReturnType<typeof faults>
+    for (const [fault, reason] of inTurn('github-faults', 'the pull request', all, 3)) {
       // Each fault begins where nothing is in doubt: the pull request is no draft any more when GitHub answers again.
       await holds(fixture, fault, reason, () => setDraft(actionOf('dave'), pullOf(fixture.number), false))
       await fixture.listed('Listed')
@@ -122,8 +127,8 @@ describe('what runs stays', () => {
     }
     await fixture.wakePipeline()
     await fixture.rows({ [fixture.number]: 'LeftOut' })
-    await waitUntil('all is gone', async () => (await fixture.existing()).length === 0 || undefined, patience)
-  }, 240_000)
+    await waitUntil('all is gone', async () => (await fixture.existing()).length === 0)
+  })
 
   test('while the App is suspended, and follows again afterwards; what was closed meanwhile goes', async () => {
     const fixture = await running()
@@ -142,7 +147,9 @@ describe('what runs stays', () => {
     expect(await fixture.existing()).toEqual([])
   })
 
-  test('while the new commit cannot be looked at or fetched; it is built when it can', async () => {
+  test('while the new commit cannot be looked at or fetched; it is built when it can', {
+    timeout: timeLimit(240_000),
+  }, async () => {
     const fixture = await running()
     const { client, namespace, number } = fixture
     const key = { namespace, name: `shop-pr-${number}` }
@@ -153,26 +160,22 @@ describe('what runs stays', () => {
       [{ kind: 'git-status', path: '/acme/shop.git', status: 404 }, 'FetchFailed'],
       [{ kind: 'reset', path: '/acme/shop.git', when: 'during', bytes: 200 }, 'FetchFailed'],
     ]
-    for (const [index, [fault, reason]] of phases.entries()) {
+    for (const [index, [fault, reason]] of inTurn('github-faults', 'the commit', phases, 2).entries()) {
       // Before the fault, which is met by a push as well.
       const commit = await push('dave', 'acme/shop', 'feature', `commit ${index}`)
       const armed = github.context.faults.arm(fault, null)
       await fixture.wakePipeline()
-      await waitUntil(
-        `${reason} after ${JSON.stringify(fault)}`,
-        async () => {
-          const [pipeline, sync] = [await client.get(appPipeline, { namespace, name: 'shop' }), await client.get(remoteSync, key)]
-          const listed = findCondition(pipeline?.status?.conditions, 'Listed')
-          const ready = findCondition(sync?.status?.conditions, 'Ready')
-          if (listed?.reason === reason || ready?.reason === reason) return true
-          throw new Error(`${listed?.reason}: ${listed?.message}; ${ready?.reason}: ${ready?.message}`)
-        },
-        patience,
-      )
+      await waitUntil(`${reason} after ${JSON.stringify(fault)}`, async () => {
+        const [pipeline, sync] = [await client.get(appPipeline, { namespace, name: 'shop' }), await client.get(remoteSync, key)]
+        const listed = findCondition(pipeline?.status?.conditions, 'Listed')
+        const ready = findCondition(sync?.status?.conditions, 'Ready')
+        if (listed?.reason === reason || ready?.reason === reason) return true
+        throw new Error(`${listed?.reason}: ${listed?.message}; ${ready?.reason}: ${ready?.message}`)
+      })
       expect(await fixture.existing()).toEqual(objectsOf(number))
       expect((await client.get(remoteSync, key))?.status?.image).toBe(image(index + 1))
       github.context.faults.disarm(armed)
       await fixture.build(number, commit, index + 2)
     }
-  }, 240_000)
+  })
 })

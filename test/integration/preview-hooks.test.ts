@@ -6,9 +6,9 @@ import { application } from '../../src/api/apps/application.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { type Pod, pods } from '../../src/api/builtin/index.ts'
 import { isolatedServiceAccount, jobNameLabel, labels } from '../../src/api/names.ts'
-import { patience, runPods, setPodStatus } from '../fixtures/application-fixture.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { runPods, setPodStatus } from '../fixtures/application-fixture.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn } from '../fixtures/pull-requests.ts'
 import { fieldManager, image, succeeded } from '../fixtures/remote-sync-fixture.ts'
@@ -28,13 +28,10 @@ function start(policy: object): Promise<Previews> {
 
 /** Acts as the kubelet: the job that runs this command succeeds. Resolves to its pod. */
 async function endJob({ client, namespace }: Previews, command: string): Promise<Pod> {
-  const pod = await waitUntil(
-    `a job that runs ${command}`,
-    async () =>
-      (await client.list(pods, { namespace })).find(
-        one => one.metadata.labels?.[jobNameLabel] !== undefined && one.spec?.containers[0]?.command?.[0] === command,
-      ),
-    patience,
+  const pod = await waitUntil(`a job that runs ${command}`, async () =>
+    (await client.list(pods, { namespace })).find(
+      one => one.metadata.labels?.[jobNameLabel] !== undefined && one.spec?.containers[0]?.command?.[0] === command,
+    ),
   )
   const terminated = { exitCode: 0, reason: 'Completed', startedAt: null, finishedAt: null }
   const container = { name: 'release', image: '', imageID: '', ready: false, restartCount: 0, state: { terminated } }
@@ -52,15 +49,11 @@ async function live(fixture: Previews, number: number, commit: string): Promise<
   const seed = await endJob(fixture, 'seed')
   await runPods(client, namespace, image(1), 1)
   await fixture.rows({ [number]: 'Running' })
-  await waitUntil(
-    'later releases have no hook',
-    async () => (await client.get(application, key))?.spec.releaseJob === undefined || undefined,
-    patience,
-  )
+  await waitUntil('later releases have no hook', async () => (await client.get(application, key))?.spec.releaseJob === undefined)
   await setPullRequestState(actionOf('dave'), pullOf(number), 'closed')
   await fixture.wakePipeline()
   await fixture.rows({ [number]: 'Removing' })
-  await waitUntil('nothing is built', async () => (await client.get(remoteSync, key)) === undefined || undefined, patience)
+  await waitUntil('nothing is built', async () => (await client.get(remoteSync, key)) === undefined)
   const drop = await endJob(fixture, 'drop')
   await fixture.rows({})
   expect(await fixture.existing()).toEqual([])
@@ -77,7 +70,7 @@ describe('a preview begins and ends with the hooks of its AppPipeline', () => {
       expect(metadata.labels).not.toHaveProperty([labels.isolated])
       expect(JSON.stringify(spec)).toContain('"name":"MODE","value":"preview"')
     }
-  }, 120_000)
+  })
 
   test('which are as isolated as the preview, when it is that of a fork', async () => {
     const fixture = await start({ forks: 'Approved' })
@@ -97,5 +90,5 @@ describe('a preview begins and ends with the hooks of its AppPipeline', () => {
       expect(spec).toMatchObject({ serviceAccountName: isolatedServiceAccount })
       expect(JSON.stringify(spec)).not.toContain('MODE')
     }
-  }, 120_000)
+  })
 })

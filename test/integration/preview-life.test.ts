@@ -15,9 +15,8 @@ import { application } from '../../src/api/apps/application.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { patience } from '../fixtures/application-fixture.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { objectsOf, type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
 
@@ -77,7 +76,7 @@ describe('a pull request', () => {
       expect(await fixture.existing(), reason).toEqual([])
       await include()
     }
-  }, 120_000)
+  })
 
   test('follows a force-push, a rebase and a way back; a push to the base branch changes nothing', async () => {
     const fixture = await start()
@@ -90,7 +89,7 @@ describe('a pull request', () => {
     await push('dave', 'acme/shop', 'main', 'meanwhile')
     fixture.writes.length = 0
     await fixture.wakePipeline()
-    await waitUntil('it was looked at', async () => fixture.writes.includes('status AppPipeline shop') || undefined, patience)
+    await waitUntil('it was looked at', async () => fixture.writes.includes('status AppPipeline shop'))
     await fixture.rows({ [number]: 'Running' })
     expect((await builtCommits(fixture)).sort()).toEqual([first, forced].sort())
 
@@ -104,7 +103,7 @@ describe('a pull request', () => {
     expect(await builtCommits(fixture)).not.toContain(superseded.spec.source.git?.revision)
     const app = await fixture.client.get(application, { namespace: fixture.namespace, name: `shop-pr-${number}` })
     expect(app?.spec.commit).toBe(last)
-  }, 120_000)
+  })
 })
 
 describe('its repository', () => {
@@ -127,7 +126,7 @@ describe('its repository', () => {
     await fixture.rows({ [number]: 'Running' })
     await fixture.listed('Listed')
     expect(await fixture.existing()).toEqual(objectsOf(number))
-  }, 120_000)
+  })
 
   /** The App on globex, whose owner olivia is, too: the installation of another tenant. */
   function globexWithApp() {
@@ -146,29 +145,25 @@ describe('its repository', () => {
   test.each([
     ['an account without the App', () => ({ account: person('olivia'), installation: undefined })],
     ['an organisation of another tenant that has the App', globexWithApp],
-  ])(
-    'is transferred to %s: the preview stays, nothing new is built, and the status says why',
-    async (_what, receiver) => {
-      const fixture = await start()
-      const { number, commit } = await opened(fixture)
-      await fixture.build(number, commit, 1)
-      const { account, installation } = receiver()
-      transferRepository(actionOf('olivia'), { newOwner: account, newName: undefined, teamIds: [] })
-      const later = await push('olivia', `${account.login}/shop`, 'feature', 'after the transfer')
-      await fixture.wakePipeline()
-      await fixture.listed('WaitingForGrant')
-      await fixture.wake(`shop-pr-${number}`)
-      await fixture.rows({ [number]: 'Waiting' })
-      expect(await fixture.existing()).toEqual(objectsOf(number))
-      expect(await builtCommits(fixture)).not.toContain(later)
-      // The grant is for the installation of the account that had the repository, whoever has it now.
-      const tokens = Object.values(github.context.state.credentials.accessTokens)
-      expect(tokens.filter(token => token.kind === 'installation' && token.installationId === installation)).toEqual([])
-      const app = await fixture.client.get(application, { namespace: fixture.namespace, name: `shop-pr-${number}` })
-      expect(app?.status?.commit).toBe(commit)
-    },
-    120_000,
-  )
+  ])('is transferred to %s: the preview stays, nothing new is built, and the status says why', async (_what, receiver) => {
+    const fixture = await start()
+    const { number, commit } = await opened(fixture)
+    await fixture.build(number, commit, 1)
+    const { account, installation } = receiver()
+    transferRepository(actionOf('olivia'), { newOwner: account, newName: undefined, teamIds: [] })
+    const later = await push('olivia', `${account.login}/shop`, 'feature', 'after the transfer')
+    await fixture.wakePipeline()
+    await fixture.listed('WaitingForGrant')
+    await fixture.wake(`shop-pr-${number}`)
+    await fixture.rows({ [number]: 'Waiting' })
+    expect(await fixture.existing()).toEqual(objectsOf(number))
+    expect(await builtCommits(fixture)).not.toContain(later)
+    // The grant is for the installation of the account that had the repository, whoever has it now.
+    const tokens = Object.values(github.context.state.credentials.accessTokens)
+    expect(tokens.filter(token => token.kind === 'installation' && token.installationId === installation)).toEqual([])
+    const app = await fixture.client.get(application, { namespace: fixture.namespace, name: `shop-pr-${number}` })
+    expect(app?.status?.commit).toBe(commit)
+  })
 
   test('is deleted and made again: a pull request of the same number is another one, and its commit never runs', async () => {
     const fixture = await start()
@@ -195,7 +190,7 @@ describe('its repository', () => {
     expect(await fixture.existing()).toEqual(objectsOf(number))
     const app = await fixture.client.get(application, { namespace: fixture.namespace, name: `shop-pr-${number}` })
     expect(app?.status?.commit).toBe(commit)
-  }, 120_000)
+  })
 })
 
 describe('the fork of a pull request', () => {
@@ -214,7 +209,7 @@ describe('the fork of a pull request', () => {
     await fixture.wakePipeline()
     const { status } = await fixture.rows({ [number]: 'LeftOut' })
     expect(status?.previews?.[0]?.reason).toBe('ForkDeleted')
-    await waitUntil('all is gone', async () => (await fixture.existing()).length === 0 || undefined, patience)
+    await waitUntil('all is gone', async () => (await fixture.existing()).length === 0)
   })
 
   test('has a commit that another pull request got approved: it waits all the same, and so does a second one with it', async () => {
@@ -279,14 +274,10 @@ describe('hostile names', () => {
     await fixture.wakePipeline()
     const states = Object.fromEntries([...numbers.keys()].map(number => [number, 'Waiting']))
     // A row names its Application once the controller's cache shows it.
-    const waiting = await waitUntil(
-      'every row names an Application',
-      async () => {
-        const found = await fixture.rows(states)
-        return found.status?.previews?.every(({ application: name }) => name !== undefined) ? found : undefined
-      },
-      patience,
-    )
+    const waiting = await waitUntil('every row names an Application', async () => {
+      const found = await fixture.rows(states)
+      return found.status?.previews?.every(({ application: name }) => name !== undefined) ? found : undefined
+    })
     expect(await fixture.existing()).toEqual(objectsOf(...numbers.keys()))
     for (const [number, name] of numbers) {
       const app = await client.get(application, { namespace, name: `shop-pr-${number}` })
@@ -300,7 +291,7 @@ describe('hostile names', () => {
     const { previews, ...status } = waiting.status ?? {}
     expect(JSON.stringify([status, previews?.map(row => ({ ...row, url: '' }))])).not.toMatch(/reboot|🚀|\u202e|\u009b|yyyy/)
     expect(new Set(previews?.map(({ application: name }) => name)).size).toBe(names.length)
-  }, 120_000)
+  })
 
   test('of base branches end up in no host and no command; the conflict is reported', async () => {
     const fixture = await start({

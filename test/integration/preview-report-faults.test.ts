@@ -3,9 +3,10 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import type { Fault } from '../../dev/github/faults/kinds.ts'
-import { patience } from '../fixtures/application-fixture.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type QuickGitHub, startQuickGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { inTurn } from '../fixtures/in-turn.ts'
 import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
 
 let quick: QuickGitHub
@@ -18,7 +19,7 @@ beforeEach(async () => {
 })
 
 const url = 'https://pr-1-shop.example.test'
-const longPatience = { ...patience, timeoutMilliseconds: 90_000 }
+const patience = { timeoutMilliseconds: limits.rollout }
 const comments = () => github.context.state.comments.filter(one => one.repositoryId === shop)
 const statesOf = (sha: string) => github.context.state.statuses.filter(one => one.sha === sha).map(one => one.state)
 const deployments = () => github.context.state.deployments.filter(one => one.repositoryId === shop)
@@ -38,19 +39,25 @@ async function showsRunning(head: string): Promise<void> {
       if (isShown && deployed === 'success') return true
       throw new Error(`${comments()[0]?.body} ${statesOf(head)} ${deployed}`)
     },
-    longPatience,
+    patience,
   )
   expect([comments().length, deployments().length]).toEqual([1, 1])
 }
 
-test.each<[string, (path: string) => Fault]>([
+const failures: readonly (readonly [string, (path: string) => Fault])[] = [
   ['answers 500', path => ({ kind: 'rest-status', method: 'POST', path, status: 500 })],
   ['answers 502', path => ({ kind: 'rest-status', method: 'POST', path, status: 502 })],
   ['asks to wait', path => ({ kind: 'rest-status', method: 'POST', path, status: 403, headers: { 'retry-after': '1' } })],
   ['limits', path => ({ kind: 'rate-limited', method: 'POST', path, limit: 'secondary', retryAfter: 1 })],
   ['resets the connection', path => ({ kind: 'reset', method: 'POST', path, when: 'before' })],
-  ['has written it and does not say so', path => ({ kind: 'reset', method: 'POST', path, when: 'after' })],
-])(
+]
+/** The one after which the write must not be made twice; of the others the short form plays one. */
+const silence = [
+  'has written it and does not say so',
+  (path: string): Fault => ({ kind: 'reset', method: 'POST', path, when: 'after' }),
+] as const
+
+test.each([...inTurn('github-faults', 'the first writes', failures, 1), silence])(
   'GitHub %s at each first write: everything is there in the end, and nothing twice',
   async (_what, faultAt) => {
     const fixture = await startReportFixture(quick)
@@ -63,10 +70,9 @@ test.each<[string, (path: string) => Fault]>([
     expect(github.context.faults.list().filter(({ remaining }) => remaining !== 0)).toEqual([])
     expect(statesOf(head)).toEqual(['success'])
   },
-  150_000,
 )
 
-test.each([403, 404, 422])(
+test.each(inTurn('github-faults', 'refusals', [403, 404, 422], 1))(
   'GitHub refuses (%s): it says so, keeps nothing from the rest, and the next state is written',
   async status => {
     const fixture = await startReportFixture(quick)
@@ -81,7 +87,6 @@ test.each([403, 404, 422])(
     await fixture.report([{ ...row, state: 'Running', url }])
     await showsRunning(head)
   },
-  120_000,
 )
 
 test('a deployment that a person deleted comes back with the next state, and what it was is not written to', async () => {
@@ -98,8 +103,8 @@ test('a deployment that a person deleted comes back with the next state, and wha
   await fixture.report([{ ...row, state: 'Failed', reason: 'ApplicationNotReady', message: 'it crashed' }])
   await waitUntil(
     'another deployment says failure',
-    async () => deployments().some(({ id }) => id !== deleted?.id && lastStateOf(id) === 'failure') || undefined,
-    longPatience,
+    async () => deployments().some(({ id }) => id !== deleted?.id && lastStateOf(id) === 'failure'),
+    patience,
   )
   expect(deployments()).toHaveLength(1)
   // Its commit status was written once for each state.
@@ -107,7 +112,7 @@ test('a deployment that a person deleted comes back with the next state, and wha
   await fixture.report([])
   await fixture.ended(number)
   expect(lastStateOf(deployments()[0]?.id ?? 0)).toBe('inactive')
-}, 150_000)
+})
 
 /** What a person with the right to administer the repository does by GitHub's API. */
 async function administer(method: string, path: string, body?: object): Promise<number> {
@@ -144,12 +149,12 @@ test('an environment that a person deleted with its deployments comes back with 
   await fixture.report([{ ...row, state: 'Failed', reason: 'ApplicationNotReady', message: 'it crashed' }])
   await waitUntil(
     'another deployment says failure',
-    async () => deployments().some(({ id }) => id !== former?.id && lastStateOf(id) === 'failure') || undefined,
-    longPatience,
+    async () => deployments().some(({ id }) => id !== former?.id && lastStateOf(id) === 'failure'),
+    patience,
   )
   expect(environments()).toEqual(['preview/shop'])
   expect(deployments()).toHaveLength(1)
-}, 120_000)
+})
 
 test('a deployment that a person deleted does not come back for the end of its preview', async () => {
   const fixture = await startReportFixture(quick)
@@ -162,7 +167,7 @@ test('a deployment that a person deleted does not come back for the end of its p
   await fixture.ended(number)
   expect([environments(), deployments()]).toEqual([[], []])
   expect(comments()[0]?.body).toContain('destroyed')
-}, 120_000)
+})
 
 test('an archived repository takes no answer: the report says so, and its end does not wait', async () => {
   const fixture = await startReportFixture(quick)
@@ -177,4 +182,4 @@ test('an archived repository takes no answer: the report says so, and its end do
   await fixture.reported(number, 'Refused')
   await fixture.report([])
   await fixture.ended(number)
-}, 150_000)
+})

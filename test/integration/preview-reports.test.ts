@@ -5,9 +5,9 @@ import { createComment, deleteComment } from '../../dev/github/actions/pull-requ
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import { repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
 import { secrets } from '../../src/api/builtin/index.ts'
-import { patience } from '../fixtures/application-fixture.ts'
+import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type QuickGitHub, startQuickGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { brokerUrl } from '../fixtures/remote-sync-objects.ts'
 import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
 
@@ -33,7 +33,7 @@ function participant(login: string) {
 }
 
 function shows(what: string, found: () => boolean): Promise<true> {
-  return waitUntil(what, async () => found() || undefined, patience)
+  return waitUntil(what, async () => found() || undefined)
 }
 
 test('one comment, a deployment and a status follow a preview from its build to its end', async () => {
@@ -85,7 +85,7 @@ test('one comment, a deployment and a status follow a preview from its build to 
   expect(comments()).toHaveLength(1)
   expect(comments()[0]?.body).toContain(': destroyed**')
   expect(deployments().map(({ id }) => deploymentStates(id))).toEqual([['in_progress', 'success', 'failure', 'inactive']])
-}, 120_000)
+})
 
 test('a pull request that is opened again has its comment again; comments of others with the same beginning are not touched', async () => {
   const fixture = await startReportFixture(quick)
@@ -111,7 +111,7 @@ test('a pull request that is opened again has its comment again; comments of oth
   expect(comments().map(({ body }) => body)).toEqual([expect.stringContaining(': running**'), `${marker}\nI am the platform`])
   expect(deployments()).toHaveLength(1)
   expect(deploymentStates(deployments()[0]?.id).at(-1)).toBe('success')
-}, 120_000)
+})
 
 test('previews of one commit share an environment, and each ends its own deployment', async () => {
   const fixture = await startReportFixture(quick)
@@ -134,7 +134,7 @@ test('previews of one commit share an environment, and each ends its own deploym
   const stateOf = (number: number) =>
     deploymentStates(deployments().find(({ description }) => description?.endsWith(`#${number}`))?.id).at(-1)
   expect([stateOf(first), stateOf(second)]).toEqual(['success', 'inactive'])
-}, 120_000)
+})
 
 test('nobody hears of pull requests that the policy excludes; doubt changes nothing', async () => {
   const fixture = await startReportFixture(quick)
@@ -194,7 +194,9 @@ test('a pull request from a fork with the head of another never changes the stat
   )
 })
 
-test('GitHub limits the writes of the installation: nothing is sent until it allows it, and the last state arrives', async () => {
+test('GitHub limits the writes of the installation: nothing is sent until it allows it, and the last state arrives', {
+  timeout: timeLimit(240_000),
+}, async () => {
   await github.stop()
   quick = await startQuickGitHub({
     rateLimit: { authenticated: 5000, anonymous: 60, enforced: false, secondary: { contentPerMinute: 2 } },
@@ -211,7 +213,7 @@ test('GitHub limits the writes of the installation: nothing is sent until it all
   await waitUntil(
     'the last state stands on GitHub',
     async () => (comments()[0]?.body.includes(': running**') && statesOf(head).at(-1) === 'success') || undefined,
-    { ...patience, timeoutMilliseconds: 200_000 },
+    { timeoutMilliseconds: limits.build },
   )
   expect(comments()).toHaveLength(1)
-}, 240_000)
+})

@@ -7,10 +7,11 @@ import { previewApproval } from '../../src/api/apps/preview-approval.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { createPreviewApprovalController } from '../../src/controllers/preview-approval/index.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
+import { timeLimit } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type GitHubRequest, recordGitHubRequests } from '../bench/previews/github-requests.ts'
-import { patience, runPods } from '../fixtures/application-fixture.ts'
+import { runPods } from '../fixtures/application-fixture.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
 import { image, succeeded } from '../fixtures/remote-sync-fixture.ts'
@@ -43,15 +44,11 @@ async function start() {
   const waiting = await open('noah', 'noah:theirs')
   await fixture.approve(`shop-pr-${number}`)
   const merged = (than?: string) =>
-    waitUntil(
-      'another merge commit',
-      async () => {
-        const { commit, pullRequest } = (await client.get(remoteSync, { namespace, name: `shop-pr-${number}` }))?.status ?? {}
-        if (commit !== undefined && commit !== than) return { commit, base: pullRequest?.baseCommit }
-        throw new Error(`${commit} ${JSON.stringify(pullRequest)}`)
-      },
-      patience,
-    )
+    waitUntil('another merge commit', async () => {
+      const { commit, pullRequest } = (await client.get(remoteSync, { namespace, name: `shop-pr-${number}` }))?.status ?? {}
+      if (commit !== undefined && commit !== than) return { commit, base: pullRequest?.baseCommit }
+      throw new Error(`${commit} ${JSON.stringify(pullRequest)}`)
+    })
   const { commit } = await merged()
   await fixture.endBuild(await fixture.buildOf(commit), succeeded(1))
   await runPods(client, namespace, image(1), 1)
@@ -82,15 +79,11 @@ function grewOld(): void {
 }
 
 async function untilAsked(asked: () => readonly string[], path: string, times = 1): Promise<void> {
-  await waitUntil(
-    `${path} ${times} times`,
-    async () => {
-      const found = asked()
-      if (found.filter(one => one.startsWith(`GET ${path} `)).length >= times) return true
-      throw new Error(JSON.stringify(found))
-    },
-    patience,
-  )
+  await waitUntil(`${path} ${times} times`, async () => {
+    const found = asked()
+    if (found.filter(one => one.startsWith(`GET ${path} `)).length >= times) return true
+    throw new Error(JSON.stringify(found))
+  })
 }
 
 /** Once all that happened is an hour old, and each question that this leaves has been asked. */
@@ -107,7 +100,9 @@ async function asksOnlyTheList({ waiting, asked }: Awaited<ReturnType<typeof sta
   expect(asked(rest).filter(one => one !== `GET ${list} 304`)).toEqual([])
 }
 
-test('a waiting fork and a merge commit cost nothing but the list; a push to the base and an approval are found without webhooks', async () => {
+test('a waiting fork and a merge commit cost nothing but the list; a push to the base and an approval are found without webhooks', {
+  timeout: timeLimit(240_000),
+}, async () => {
   const fixture = await start()
   const { client, namespace, waiting, commit } = fixture
   await asksOnlyTheList(fixture)
@@ -119,18 +114,16 @@ test('a waiting fork and a merge commit cost nothing but the list; a push to the
   grewOld()
   const { sha } = pullOf(waiting.number).head
   createComment(actionOf('dave'), waiting.number, `/sekisho approve ${sha}`)
-  const approvals = await waitUntil(
-    'the approval',
-    async () => {
-      const found = await client.list(previewApproval, { namespace })
-      return found.length > 0 ? found : undefined
-    },
-    patience,
-  )
+  const approvals = await waitUntil('the approval', async () => {
+    const found = await client.list(previewApproval, { namespace })
+    return found.length > 0 ? found : undefined
+  })
   expect(approvals.map(({ spec }) => [spec.number, spec.headCommit, spec.via])).toEqual([[waiting.number, sha, 'Comment']])
-}, 240_000)
+})
 
-test('a conflict costs nothing but the list; a push to the base branch that ends it is found without webhooks', async () => {
+test('a conflict costs nothing but the list; a push to the base branch that ends it is found without webhooks', {
+  timeout: timeLimit(240_000),
+}, async () => {
   const fixture = await start()
   const { client, namespace, number, waiting, commit, asked } = fixture
   const becomes = (state: string) => fixture.rows({ [number]: state, [waiting.number]: 'WaitingForApproval' })
@@ -146,4 +139,4 @@ test('a conflict costs nothing but the list; a push to the base branch that ends
 
   const base = await push('dave', 'acme/shop', 'main', 'one')
   expect(await fixture.merged(commit)).toMatchObject({ base })
-}, 240_000)
+})

@@ -7,11 +7,12 @@ import type { PullRequest } from '../../dev/github/state/repositories.ts'
 import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
 import { previewApproval } from '../../src/api/apps/preview-approval.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '../fixtures/preview-platform.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
 
-const patience = { timeoutMilliseconds: 120_000, everyMilliseconds: 250 }
+const patience = { timeoutMilliseconds: limits.build, everyMilliseconds: 250 }
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -44,7 +45,9 @@ async function start(): Promise<PreviewPlatform> {
   return platform
 }
 
-test('commits of a fork run by themselves as soon as their author may write, and wait from the first push without that', async () => {
+test('commits of a fork run by themselves as soon as their author may write, and wait from the first push without that', {
+  timeout: timeLimit(300_000),
+}, async () => {
   const platform = await start()
   const { actionAs, fork, list, open, push } = platform
   const olivia = actionAs('olivia')
@@ -68,9 +71,11 @@ test('commits of a fork run by themselves as soon as their author may write, and
   await becomes(platform, await open('by-dave'), 'Running')
   expect(pull.head.sha).not.toBe(trusted)
   expect(await builtCommits(platform)).not.toContain(pull.head.sha)
-}, 300_000)
+})
 
-test('somebody who may write lends no trust to a fork of somebody else, who pushes to it afterwards', async () => {
+test('somebody who may write lends no trust to a fork of somebody else, who pushes to it afterwards', {
+  timeout: timeLimit(300_000),
+}, async () => {
   const platform = await start()
   const { actionAs, fork, open, push } = platform
   await push('lent', fork)
@@ -81,4 +86,4 @@ test('somebody who may write lends no trust to a fork of somebody else, who push
   await becomes(platform, await open('by-dave'), 'Running')
   await becomes(platform, pull, 'WaitingForApproval')
   expect(await builtCommits(platform)).not.toContain(pull.head.sha)
-}, 300_000)
+})

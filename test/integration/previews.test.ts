@@ -9,9 +9,9 @@ import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import type { Fetch } from '../../src/github/index.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { patience, readyReason } from '../fixtures/application-fixture.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { readyReason } from '../fixtures/application-fixture.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { objectsOf, type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
 import { fieldManager } from '../fixtures/remote-sync-fixture.ts'
@@ -63,11 +63,7 @@ describe('a preview', () => {
     await fixture.wakePipeline()
     await fixture.approve(`shop-pr-${number}`)
     const host = `feature-mode-${number}.${namespace}.localhost`
-    const app = await waitUntil(
-      'the Application',
-      () => client.get(application, { namespace, name: `shop-pr-${number}` }),
-      patience,
-    )
+    const app = await waitUntil('the Application', () => client.get(application, { namespace, name: `shop-pr-${number}` }))
     expect(app.spec).toMatchObject({
       domains: [host],
       env: [
@@ -107,7 +103,7 @@ describe('a preview', () => {
     await fixture.approve(`shop-pr-${number}`)
     await fixture.build(number, commit, 1)
     const handled = (): Promise<unknown> =>
-      waitUntil('the wake is handled', async () => fixture.writes.includes('status AppPipeline shop') || undefined, patience)
+      waitUntil('the wake is handled', async () => fixture.writes.includes('status AppPipeline shop'))
     // GitHub has computed the merge since the list was read.
     fixture.writes.length = 0
     await fixture.wakePipeline()
@@ -141,7 +137,7 @@ describe('a preview', () => {
     await fixture.wakePipeline()
     const moved = await fixture.rows({ [a]: 'Waiting', [b]: 'LeftOut', [c]: 'Waiting' })
     expect(moved.status?.previews?.find(({ number }) => number === b)?.reason).toBe('LimitReached')
-    await waitUntil('the one left out is gone', async () => (await fixture.existing()).length === 4 || undefined, patience)
+    await waitUntil('the one left out is gone', async () => (await fixture.existing()).length === 4)
     expect(await fixture.existing()).toEqual(objectsOf(a, c))
 
     await fixture.applyPipeline({ paused: [c] })
@@ -152,8 +148,7 @@ describe('a preview', () => {
     await fixture.rows({ [a]: 'Waiting', [b]: 'LeftOut', [c]: 'Waiting' })
     await waitUntil(
       'it goes on',
-      async () => (await client.get(application, { namespace, name: `shop-pr-${c}` }))?.spec.suspend === undefined || undefined,
-      patience,
+      async () => (await client.get(application, { namespace, name: `shop-pr-${c}` }))?.spec.suspend === undefined,
     )
 
     // The sum of what they request: one of 50m fits besides the newest, and no other.
@@ -163,12 +158,8 @@ describe('a preview', () => {
     expect(summed.status?.previews?.find(({ number }) => number === c)?.message).toContain('spec.limits.resources.cpu')
 
     await client.delete(appPipeline, { namespace, name: 'shop' })
-    await waitUntil('all is gone', async () => (await fixture.existing()).length === 0 || undefined, patience)
-    await waitUntil(
-      'it is gone',
-      async () => (await client.get(appPipeline, { namespace, name: 'shop' })) === undefined || undefined,
-      patience,
-    )
+    await waitUntil('all is gone', async () => (await fixture.existing()).length === 0)
+    await waitUntil('it is gone', async () => (await client.get(appPipeline, { namespace, name: 'shop' })) === undefined)
   })
 
   test('goes when nobody has pushed for so many hours, and comes back with the next commit', async () => {
@@ -188,12 +179,12 @@ describe('a preview', () => {
     await fixture.wakePipeline()
     const idle = await fixture.rows({ [number]: 'LeftOut' })
     expect(idle.status?.previews?.[0]).toMatchObject({ reason: 'Idle', activeAt })
-    await waitUntil('it is gone', async () => (await fixture.existing()).length === 0 || undefined, patience)
+    await waitUntil('it is gone', async () => (await fixture.existing()).length === 0)
     const next = await push('dave', 'acme/shop', 'feature', 'two')
     await fixture.wakePipeline()
     await fixture.approve(`shop-pr-${number}`)
     await fixture.build(number, next, 2)
-  }, 120_000)
+  })
 
   test('never takes over an object that is not of its AppPipeline, and says so', async () => {
     const fixture = await start()

@@ -16,10 +16,11 @@ import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { ownerReference } from '../../src/kube/object/owner.ts'
-import { patience, readyReason, runPods } from '../fixtures/application-fixture.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { readyReason, runPods } from '../fixtures/application-fixture.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { inTurn } from '../fixtures/in-turn.ts'
 import {
   fieldManager,
   type Hub,
@@ -102,15 +103,11 @@ describe('the merge commit', () => {
 
   /** Waits until a merge of exactly these two is built. */
   function mergeBuilt(fixture: RemoteSyncFixture, parents: readonly string[]): Promise<string> {
-    return waitUntil(
-      `a merge of ${parents.join(' and ')} is built`,
-      async () => {
-        for (const commit of await builtCommits(fixture))
-          if (commit !== undefined && JSON.stringify(await parentsOf(commit)) === JSON.stringify(parents)) return commit
-        return undefined
-      },
-      patience,
-    )
+    return waitUntil(`a merge of ${parents.join(' and ')} is built`, async () => {
+      for (const commit of await builtCommits(fixture))
+        if (commit !== undefined && JSON.stringify(await parentsOf(commit)) === JSON.stringify(parents)) return commit
+      return undefined
+    })
   }
 
   test('of the present base and head is built; a push to either gives another one', async () => {
@@ -149,12 +146,12 @@ describe('the merge commit', () => {
     ['the merge commit', `/repositories/${shop}/git/commits`],
   ])(
     'is not built while GitHub does not answer about %s: what was built stays, and the present merge is built afterwards',
-    async (_what, path) => {
+    async (what, path) => {
       const { fixture, pull, head } = await following()
       const merges = [await mergeBuilt(fixture, [pull.base.sha, head])]
       await built(fixture, merges[0] ?? '', 1)
       await becomes(fixture, 'Deployed')
-      for (const [index, silence] of silences.entries()) {
+      for (const [index, silence] of inTurn('github-faults', what, silences, 1).entries()) {
         const fault = silence(path)
         const armed = github.context.faults.arm(fault, null)
         // Both change, and no answer has shown that yet, so that none is a 304, which has no body.
@@ -171,7 +168,6 @@ describe('the merge commit', () => {
         merges.push(await mergeBuilt(fixture, [base, next]))
       }
     },
-    120_000,
   )
 
   test('does not exist while they conflict: what runs goes on, and resolving the conflict builds', async () => {
@@ -294,14 +290,10 @@ describe('forks', () => {
     await fixture.approveHead(pull.number, head, changes)
     await fixture.wake(preview)
     const wake = (await fixture.client.get(remoteSync, { namespace: fixture.namespace, name: preview }))?.metadata.annotations
-    await waitUntil(
-      'the wake is handled',
-      async () => {
-        const found = await fixture.client.get(remoteSync, { namespace: fixture.namespace, name: preview })
-        return found?.status?.handledWake === wake?.['sekisho.dev/wake'] || undefined
-      },
-      patience,
-    )
+    await waitUntil('the wake is handled', async () => {
+      const found = await fixture.client.get(remoteSync, { namespace: fixture.namespace, name: preview })
+      return found?.status?.handledWake === wake?.['sekisho.dev/wake']
+    })
     await becomes(fixture, 'ApprovalMissing', preview)
     expect(await builtCommits(fixture)).toEqual([])
   })
@@ -314,7 +306,7 @@ describe('forks', () => {
     await fixture.applyRemoteSync({ source: { pullRequest: pull.number } })
     await fixture.approve()
     await fixture.approveHead(pull.number, head)
-    const merged = await waitUntil('the merge is built', async () => (await builtCommits(fixture))[0], patience)
+    const merged = await waitUntil('the merge is built', async () => (await builtCommits(fixture))[0])
     expect(await parentsOf(merged)).toEqual([pull.base.sha, head])
     await becomes(fixture, 'ApprovalMissing')
     expect(await builtCommits(fixture)).toEqual([merged])
@@ -350,10 +342,8 @@ describe('promotion', () => {
     const { fixture, pull, head } = await previewed()
     await fixture.client.delete(remoteSync, { namespace: fixture.namespace, name: 'preview' })
     const merged = await mergePullRequest(actionOf('dave'), pull, { method: 'merge' })
-    await waitUntil(
-      'the preview is gone',
-      async () => ((await fixture.client.get(remoteSync, { namespace: fixture.namespace, name: 'preview' })) ? undefined : true),
-      patience,
+    await waitUntil('the preview is gone', async () =>
+      (await fixture.client.get(remoteSync, { namespace: fixture.namespace, name: 'preview' })) ? undefined : true,
     )
     await fixture.wake()
     // The Application of the preview is still there.
@@ -367,7 +357,7 @@ describe('promotion', () => {
     ])
     fixture.writes.length = 0
     await fixture.wake()
-    await waitUntil('the wake is handled', async () => fixture.writes.includes('status RemoteSync shop') || undefined, patience)
+    await waitUntil('the wake is handled', async () => fixture.writes.includes('status RemoteSync shop'))
     expect(fixture.writes).toEqual(['status RemoteSync shop'])
   })
 
@@ -383,10 +373,8 @@ describe('promotion', () => {
     await becomes(fixture, 'Deployed')
     await fixture.applyRemoteSync({ source: { pullRequest: pull.number, mergeCommit: true } }, 'preview')
     await fixture.approve('preview')
-    const tested = await waitUntil(
-      'the merge commit is built',
-      async () => (await builtCommits(fixture)).find(commit => commit !== base),
-      patience,
+    const tested = await waitUntil('the merge commit is built', async () =>
+      (await builtCommits(fixture)).find(commit => commit !== base),
     )
     expect(await parentsOf(tested)).toEqual([base, pull.head.sha])
     await built(fixture, tested, 2)
@@ -410,14 +398,12 @@ describe('promotion', () => {
     const { fixture, pull, head } = await previewed()
     const merged = await mergePullRequest(actionOf('dave'), pull, { method: 'merge' })
     const path = `/repositories/${shop}/git/commits/${merged}`
-    for (const silence of silences) {
+    for (const silence of inTurn('github-faults', 'the files of a merge', silences, 2)) {
       const fault = silence(path)
       const armed = github.context.faults.arm(fault, null)
       await fixture.wake()
-      await waitUntil(
-        `GitHub is asked under ${JSON.stringify(fault)}`,
-        async () => github.context.faults.list().some(one => one.id === armed && one.used > 0) || undefined,
-        patience,
+      await waitUntil(`GitHub is asked under ${JSON.stringify(fault)}`, async () =>
+        github.context.faults.list().some(one => one.id === armed && one.used > 0),
       )
       const { status } = await becomes(fixture, 'GitHubUnreachable').catch((error: unknown) =>
         expect.fail(`${JSON.stringify(fault)}: ${String(error)}`),
@@ -435,7 +421,7 @@ describe('promotion', () => {
       promoted: { commit: merged, from: head },
     })
     expect(await builtCommits(fixture)).not.toContain(merged)
-  }, 120_000)
+  })
 
   test('a merge whose files GitHub denies to know is built, and stays so when GitHub knows them again', async () => {
     const { fixture, pull } = await previewed()

@@ -9,6 +9,7 @@ import { page as documentOf } from '../../src/broker/pages/layout.ts'
 import { refreshScript } from '../../src/broker/pages/refresh-script.ts'
 import { sendPage } from '../../src/broker/routes/pages.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { html } from '../../src/web/html.ts'
 import { createWebServer, listen, type WebServer } from '../../src/web/server.ts'
 import { type Chromium, openChromium } from '../browser/chromium.ts'
@@ -50,7 +51,7 @@ beforeAll(async () => {
   browser = await openChromium(folder, 'reader')
   page = browser.page
   await page.clock.install()
-}, 120_000)
+})
 afterAll(async () => {
   await browser?.close()
   await server?.close()
@@ -65,7 +66,8 @@ beforeEach(async () => {
 
 /** The time of the next question, or several, passes. */
 const pass = (seconds: number) => page.clock.runFor(seconds * 1000)
-const titleIs = (title: string) => expect.poll(() => page.title()).toBe(`${title} · Sekisho`)
+const titleIs = (title: string) =>
+  waitUntil(`the title ${title}`, async seen => seen(await page.title()) === `${title} · Sekisho`)
 const status = () => page.getByRole('status').textContent()
 const isAtEnd = () => page.evaluate('log.scrollTop + log.clientHeight >= log.scrollHeight - 4')
 
@@ -108,7 +110,7 @@ test('a selection is left alone until it ends', async () => {
   await page.evaluate("getSelection().selectAllChildren(document.querySelector('main p'))")
   shown.lines = 150
   await pass(3.5)
-  await expect.poll(() => answers.length).toBe(2)
+  await waitUntil('the second answer', seen => seen(answers.length) === 2)
   expect(await page.evaluate('String(getSelection())')).toBe('words to copy')
   expect(await page.title()).toContain('100 lines')
   await page.evaluate('getSelection().removeAllRanges()')
@@ -128,7 +130,10 @@ test('after “Pause updates” nothing is asked, after “Resume updates” at 
 test('a failure is said, the waits grow, and it goes on afterwards', async () => {
   shown.answer = 'failure'
   await pass(3.5)
-  await expect.poll(status).toBe('This page could not be updated. It will be tried again.')
+  await waitUntil(
+    'the page to say that it could not be updated',
+    async seen => seen(await status()) === 'This page could not be updated. It will be tried again.',
+  )
   await pass(5)
   expect(answers).toHaveLength(2)
   shown = { lines: 150, live: true, answer: 'page' }

@@ -1,12 +1,14 @@
 // Why nothing of ours refuses an EndpointSlice (docs/adr/0058-ports-of-a-service.md): where Kubernetes' controller may not create one, it does not
 // take the addresses of deleted pods out of the others. This test is about Kubernetes; when it fails, slices can be bounded.
 import { expect, test } from 'vitest'
-import { waitUntil, withNamespace } from '../fixtures/harness.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { withNamespace } from '../fixtures/harness.ts'
 
 type Events = { readonly items: readonly { readonly reason: string; readonly message: string; readonly count?: number }[] }
 type Slices = { readonly items: readonly { readonly endpoints: readonly { readonly addresses: readonly string[] }[] | null }[] }
 
-const patience = { timeoutMilliseconds: 60_000 }
+const patience = { timeoutMilliseconds: limits.rollout }
 
 async function namespaceWithPods() {
   const { admin, name } = await withNamespace()
@@ -41,9 +43,7 @@ async function namespaceWithPods() {
   }
 }
 
-test('a slice that a quota refuses keeps the address of a deleted pod in another slice of its Service', {
-  timeout: 180_000,
-}, async () => {
+test('a slice that a quota refuses keeps the address of a deleted pod in another slice of its Service', async () => {
   const { make, addresses, refusals, quotaIsCounted, runPod, deletePod } = await namespaceWithPods()
   await make('resourcequotas', {
     kind: 'ResourceQuota',
@@ -57,13 +57,13 @@ test('a slice that a quota refuses keeps the address of a deleted pod in another
   await runPod('gone', 3000, '192.0.2.1')
   await runPod('stays', 3000, '192.0.2.2')
   const both = ['192.0.2.1', '192.0.2.2']
-  await waitUntil('both pods in the first slice', async () => ((await addresses()).length === 2 ? true : undefined), patience)
+  await waitUntil('both pods in the first slice', async () => (await addresses()).length === 2, patience)
   await runPod('other-port', 4000, '192.0.2.3')
-  await waitUntil('the second slice is refused', async () => ((await refusals()) > 0 ? true : undefined), patience)
+  await waitUntil('the second slice is refused', async () => (await refusals()) > 0, patience)
 
   await deletePod('gone')
   const before = await refusals()
   // One may have been under way when the pod was deleted.
-  await waitUntil('two more refusals', async () => ((await refusals()) >= before + 2 ? true : undefined), patience)
+  await waitUntil('two more refusals', async () => (await refusals()) >= before + 2, patience)
   expect(await addresses()).toEqual(both)
 })

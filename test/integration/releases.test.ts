@@ -10,6 +10,7 @@ import type { KubeObject, ResourceType } from '../../src/api/resource.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import {
   applyApplication,
   commit,
@@ -18,16 +19,8 @@ import {
   startApplicationController,
   withCharts,
 } from '../fixtures/application-controller.ts'
-import {
-  type Fixture,
-  patience,
-  podsOf,
-  readyReason,
-  runPods,
-  setPodStatus,
-  withFixture,
-} from '../fixtures/application-fixture.ts'
-import { testAdmin, waitUntil } from '../fixtures/harness.ts'
+import { type Fixture, podsOf, readyReason, runPods, setPodStatus, withFixture } from '../fixtures/application-fixture.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { quiet } from '../fixtures/quiet.ts'
 
 const fieldManager = 'test'
@@ -80,15 +73,11 @@ const summary = (found: readonly Release[]) =>
 
 /** Waits until the releases are these: number, what changed, what became of it. */
 function untilReleases(fixture: Fixture, wanted: ReturnType<typeof summary>): Promise<unknown> {
-  return waitUntil(
-    `the releases are ${JSON.stringify(wanted)}`,
-    async () => {
-      const found = summary(await releasesOf(fixture))
-      if (JSON.stringify(found) === JSON.stringify(wanted)) return true
-      throw new Error(JSON.stringify(found))
-    },
-    patience,
-  )
+  return waitUntil(`the releases are ${JSON.stringify(wanted)}`, async () => {
+    const found = summary(await releasesOf(fixture))
+    if (JSON.stringify(found) === JSON.stringify(wanted)) return true
+    throw new Error(JSON.stringify(found))
+  })
 }
 
 const crashing = (pod: Pod) => ({
@@ -106,7 +95,6 @@ function jobPod({ client, namespace }: Fixture, number: number): Promise<Pod> {
     `the pod of the release job of release ${number}`,
     async () =>
       (await client.list(pods, { namespace, labelSelector: `batch.kubernetes.io/job-name=shop-release-v${number}` }))[0],
-    patience,
   )
 }
 
@@ -311,14 +299,10 @@ describe('the release job', () => {
     await jobPod(fixture, 1)
     await ready(fixture, 'ReleaseJobRunning')
     await apply({ processes: [idle], image: image(2), releaseJob })
-    await waitUntil(
-      'release 2 waits',
-      async () => {
-        const condition = findCondition((await client.get(application, shop(fixture)))?.status?.conditions, 'Ready')
-        return condition?.message.includes('waits until the release job of release 1 has ended') || undefined
-      },
-      patience,
-    )
+    await waitUntil('release 2 waits', async () => {
+      const condition = findCondition((await client.get(application, shop(fixture)))?.status?.conditions, 'Ready')
+      return condition?.message.includes('waits until the release job of release 1 has ended') || undefined
+    })
     expect((await client.list(jobs, { namespace })).map(({ metadata }) => metadata.name)).toEqual(['shop-release-v1'])
     expect(await client.get(deployments, { namespace, name: 'shop-worker' })).toBeUndefined()
     await client.delete(jobs, { namespace, name: 'shop-release-v1' })
@@ -347,14 +331,10 @@ describe('a release that does not become ready', () => {
     const back = await ready(fixture, 'RolledBack')
     expect(back.status).toMatchObject({ release: 1, image: image(1), rollback: { from: 2, to: 1 } })
     expect(JSON.stringify(back.status?.conditions)).toContain('exits with code 7')
-    await waitUntil(
-      'the Deployment has the earlier image',
-      async () => {
-        const deployment = await client.get(deployments, { namespace, name: 'shop-web' })
-        return deployment?.spec?.template.spec?.containers[0]?.image === image(1) || undefined
-      },
-      patience,
-    )
+    await waitUntil('the Deployment has the earlier image', async () => {
+      const deployment = await client.get(deployments, { namespace, name: 'shop-web' })
+      return deployment?.spec?.template.spec?.containers[0]?.image === image(1)
+    })
     await untilReleases(fixture, [
       [1, 'First', 'RolledOut'],
       [2, 'NewCommit', 'Unhealthy'],
@@ -379,14 +359,10 @@ describe('a release that does not become ready', () => {
     const [pod] = await podsOf(client, namespace, image(1), 1)
     if (!pod) throw new Error('no pod')
     await setPodStatus(pod, crashing(pod))
-    await waitUntil(
-      'the message says it',
-      async () => {
-        const condition = findCondition((await client.get(application, shop(fixture)))?.status?.conditions, 'Ready')
-        return condition?.message.includes('there is no earlier release to roll back to') || undefined
-      },
-      patience,
-    )
+    await waitUntil('the message says it', async () => {
+      const condition = findCondition((await client.get(application, shop(fixture)))?.status?.conditions, 'Ready')
+      return condition?.message.includes('there is no earlier release to roll back to') || undefined
+    })
     expect((await ready(fixture, 'Crashing')).status?.rollback).toBeUndefined()
   })
 })
@@ -402,15 +378,11 @@ test('kubectl scale sets the pods of web, a restart replaces them, and neither m
   await runPods(client, namespace, image(1), 2)
   expect((await ready(fixture, 'Available')).status).toMatchObject({ release: 1, replicas: 2 })
   await client.mergePatch(application, shop(fixture), { spec: { restartedAt: '2026-01-02T03:04:05Z' } }, { fieldManager })
-  await waitUntil(
-    'the template of the pods has the time',
-    async () => {
-      const deployment = await client.get(deployments, { namespace, name: 'shop-web' })
-      const restarted = deployment?.spec?.template.metadata?.annotations?.['sekisho.dev/restarted-at']
-      return restarted === '2026-01-02T03:04:05Z' || undefined
-    },
-    patience,
-  )
+  await waitUntil('the template of the pods has the time', async () => {
+    const deployment = await client.get(deployments, { namespace, name: 'shop-web' })
+    const restarted = deployment?.spec?.template.metadata?.annotations?.['sekisho.dev/restarted-at']
+    return restarted === '2026-01-02T03:04:05Z'
+  })
   expect(summary(await releasesOf(fixture))).toEqual([[1, 'First', 'RolledOut']])
 })
 
@@ -482,13 +454,9 @@ test.each(phases)('deleted in %s, an Application ends, and nothing of it stays',
     const lists = await Promise.all(kinds.map(kind => client.list(kind, { namespace })))
     return lists.flatMap((list, at) => list.map(({ metadata }) => `${kinds[at]?.kind} ${metadata.name}`))
   }
-  await waitUntil(
-    'nothing is left',
-    async () => {
-      const names = await left()
-      if (names.length === 0) return true
-      throw new Error(names.join(', '))
-    },
-    patience,
-  )
+  await waitUntil('nothing is left', async () => {
+    const names = await left()
+    if (names.length === 0) return true
+    throw new Error(names.join(', '))
+  })
 })

@@ -6,9 +6,9 @@ import { release } from '../../src/api/apps/release.ts'
 import { type RemoteSync, remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { isRebase, type KpackBuild, kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { withCharts } from '../fixtures/application-controller.ts'
-import { patience, podsOf, readyReason, runPods, setPodStatus } from '../fixtures/application-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { podsOf, readyReason, runPods, setPodStatus } from '../fixtures/application-fixture.ts'
 import { failed, image, type RemoteSyncFixture, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
 
 const [older = '', newer = '', newest = ''] = ['a', 'b', 'c'].map(letter => `sha256:${letter.repeat(64)}`)
@@ -44,15 +44,11 @@ async function rebases({ client, namespace }: RemoteSyncFixture): Promise<readon
 }
 
 const rebaseOnto = (fixture: RemoteSyncFixture, digest: string): Promise<KpackBuild> =>
-  waitUntil(
-    `a rebase onto ${digest}`,
-    async () => {
-      const { rebase } = await statusOf(fixture)
-      if (rebase?.runImage !== digest) return undefined
-      return (await rebases(fixture)).find(({ metadata }) => metadata.name === rebase.build)
-    },
-    patience,
-  )
+  waitUntil(`a rebase onto ${digest}`, async () => {
+    const { rebase } = await statusOf(fixture)
+    if (rebase?.runImage !== digest) return undefined
+    return (await rebases(fixture)).find(({ metadata }) => metadata.name === rebase.build)
+  })
 
 test('an image gets a newer run image: no source is fetched, the commit stays, and the release says so', async () => {
   const fixture = await deployed()
@@ -70,11 +66,7 @@ test('an image gets a newer run image: no source is fetched, the commit stays, a
 
   await fixture.endBuild(build, onRunImage(2, newer))
   await runPods(client, namespace, image(2), 1)
-  await waitUntil(
-    'the rebased image runs',
-    async () => (await client.get(application, key(fixture)))?.status?.image === image(2) || undefined,
-    patience,
-  )
+  await waitUntil('the rebased image runs', async () => (await client.get(application, key(fixture)))?.status?.image === image(2))
   await readyReason(client, remoteSync, key(fixture), 'Deployed')
   expect((await client.get(application, key(fixture)))?.spec).toMatchObject({ image: image(2), commit: first })
   expect(await statusOf(fixture)).toMatchObject({
@@ -98,12 +90,12 @@ test('a rebase that fails changes nothing and is not repeated; the next run imag
   const { client, namespace } = fixture
   await fixture.setRunImage(newer)
   await fixture.endBuild(await rebaseOnto(fixture, newer), failed('Error: Container rebase terminated with error'))
-  const failure = await waitUntil('the failure is recorded', async () => (await statusOf(fixture)).rebase?.failure, patience)
+  const failure = await waitUntil('the failure is recorded', async () => (await statusOf(fixture)).rebase?.failure)
   expect(failure).toContain('failed in step rebase')
   await readyReason(client, remoteSync, key(fixture), 'Deployed')
   fixture.writes.length = 0
   await fixture.wake()
-  await waitUntil('the wake is handled', async () => fixture.writes.includes('status RemoteSync shop') || undefined, patience)
+  await waitUntil('the wake is handled', async () => fixture.writes.includes('status RemoteSync shop'))
   expect(await rebases(fixture)).toHaveLength(1)
   expect((await client.get(application, { namespace, name: 'shop' }))?.spec.image).toBe(image(1))
   await fixture.setRunImage(newest)
@@ -117,7 +109,7 @@ test('a rebase that fails changes nothing and is not repeated; the next run imag
 async function crashPods({ client, namespace }: RemoteSyncFixture, name: string): Promise<void> {
   for (const pod of await podsOf(client, namespace, name, 1)) {
     const next = Date.parse(pod.metadata.creationTimestamp ?? '') + 1000
-    await waitUntil('the second in which the pod began is over', async () => Date.now() >= next || undefined, patience)
+    await waitUntil('the second in which the pod began is over', async () => Date.now() >= next)
     await setPodStatus(pod, {
       phase: 'Running',
       containerStatuses: (pod.spec?.containers ?? []).map(({ name, image: ref }) => ({
@@ -135,14 +127,10 @@ test('a rebased image that does not start is given up: the former one is the ima
   await fixture.setRunImage(newer)
   await fixture.endBuild(await rebaseOnto(fixture, newer), onRunImage(2, newer))
   await crashPods(fixture, image(2))
-  await waitUntil(
-    'the Application has the former image',
-    async () => {
-      const found = await client.get(application, key(fixture))
-      return (found?.spec.image === image(1) && findCondition(found.status?.conditions, 'Ready')?.status === 'True') || undefined
-    },
-    patience,
-  )
+  await waitUntil('the Application has the former image', async () => {
+    const found = await client.get(application, key(fixture))
+    return found?.spec.image === image(1) && findCondition(found.status?.conditions, 'Ready')?.status === 'True'
+  })
   await readyReason(client, remoteSync, key(fixture), 'Deployed')
   const status = await statusOf(fixture)
   expect(status).toMatchObject({ image: image(1), runImage: older, rebase: { runImage: newer, image: image(2) } })
@@ -168,10 +156,10 @@ test('of two applications of a tenant, the second one gets the run image as soon
   await readyReason(client, remoteSync, site, 'Deployed')
   await fixture.setRunImage(newer)
   const running = async (): Promise<KpackBuild | undefined> => (await rebases(fixture)).find(({ status }) => status === undefined)
-  const one = await waitUntil('the first rebase', running, patience)
+  const one = await waitUntil('the first rebase', running)
   expect(await rebases(fixture)).toHaveLength(1)
   await fixture.endBuild(one, failed('Error: Container rebase terminated with error'))
-  await waitUntil('the second rebase', running, patience)
+  await waitUntil('the second rebase', running)
   expect(await rebases(fixture)).toHaveLength(2)
 })
 
@@ -183,13 +171,9 @@ test('a push ends a rebase, and is built from the image before it', async () => 
   await fixture.wake()
   const next = await fixture.buildOf(second, build.metadata.name)
   expect(next.spec['lastBuild']).toMatchObject({ image: image(1) })
-  await waitUntil('the rebase is ended', async () => (await rebases(fixture)).length === 0 || undefined, patience)
+  await waitUntil('the rebase is ended', async () => (await rebases(fixture)).length === 0)
   await fixture.endBuild(next, onRunImage(3, newer))
   await runPods(fixture.client, fixture.namespace, image(3), 1)
-  await waitUntil(
-    'the push runs',
-    async () => (await fixture.client.get(application, key(fixture)))?.status?.image === image(3) || undefined,
-    patience,
-  )
+  await waitUntil('the push runs', async () => (await fixture.client.get(application, key(fixture)))?.status?.image === image(3))
   expect(await rebases(fixture)).toEqual([])
 })

@@ -13,9 +13,9 @@ import { installation } from '../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { withCharts } from '../fixtures/application-controller.ts'
-import { patience, readyReason, runPods } from '../fixtures/application-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { readyReason, runPods } from '../fixtures/application-fixture.ts'
 import {
   failed,
   fieldManager,
@@ -99,14 +99,10 @@ describe('RemoteSync', () => {
     expect(next.spec['lastBuild']).toEqual({ image: image(1), stackId: 'base' })
     await fixture.endBuild(next, succeeded(2))
     await runPods(client, namespace, image(2), 1)
-    await waitUntil(
-      'the second commit runs',
-      async () => {
-        const { status: now } = await becomes(fixture, 'Deployed')
-        return now?.imageCommit === second || undefined
-      },
-      patience,
-    )
+    await waitUntil('the second commit runs', async () => {
+      const { status: now } = await becomes(fixture, 'Deployed')
+      return now?.imageCommit === second
+    })
   })
 
   test('rests when all is done: an unrelated change writes nothing, a webhook without a new commit costs one request', async () => {
@@ -116,7 +112,7 @@ describe('RemoteSync', () => {
     const touch = { metadata: { annotations: { touched: 'yes' } } }
     await fixture.client.mergePatch(remoteSync, { namespace: fixture.namespace, name: 'shop' }, touch, { fieldManager })
     await fixture.wake()
-    await waitUntil('the wake is handled', async () => fixture.writes.includes('status RemoteSync shop') || undefined, patience)
+    await waitUntil('the wake is handled', async () => fixture.writes.includes('status RemoteSync shop'))
     expect(fixture.github.branchRequests()).toBe(requests + 1)
     expect(fixture.tokenRequests()).toBe(tokens + 1)
     expect(fixture.writes).toEqual(['status RemoteSync shop'])
@@ -176,11 +172,8 @@ describe('RemoteSync', () => {
     const newer = await fixture.github.push('newer')
     await fixture.wake()
     await fixture.buildOf(newer)
-    await waitUntil(
-      'the older build is gone',
-      async () =>
-        (await fixture.client.get(kpackBuilds, { namespace: fixture.namespace, name: build.metadata.name })) ? undefined : true,
-      patience,
+    await waitUntil('the older build is gone', async () =>
+      (await fixture.client.get(kpackBuilds, { namespace: fixture.namespace, name: build.metadata.name })) ? undefined : true,
     )
   })
 
@@ -275,14 +268,10 @@ describe('RemoteSync', () => {
     })
     await client.create(kpackBuilds, left('left-1', 'ghost'), { fieldManager })
     await client.create(kpackBuilds, left('left-2', 'shop'), { fieldManager })
-    await waitUntil(
-      'both are gone',
-      async () => {
-        const names = (await client.list(kpackBuilds, { namespace })).map(build => build.metadata.name)
-        return names.includes(metadata.name) && !names.some(name => name.startsWith('left-')) ? true : undefined
-      },
-      patience,
-    )
+    await waitUntil('both are gone', async () => {
+      const names = (await client.list(kpackBuilds, { namespace })).map(build => build.metadata.name)
+      return names.includes(metadata.name) && !names.some(name => name.startsWith('left-'))
+    })
   })
 
   test('its deletion ends its build and its source, and leaves the Application running', async () => {
@@ -294,18 +283,14 @@ describe('RemoteSync', () => {
     const url = build.spec.source.git?.url ?? ''
     expect(await status(url)).toBe(200)
     await client.delete(remoteSync, { namespace, name: 'shop' })
-    await waitUntil(
-      'the RemoteSync is gone',
-      async () => ((await client.get(remoteSync, { namespace, name: 'shop' })) ? undefined : true),
-      patience,
+    await waitUntil('the RemoteSync is gone', async () =>
+      (await client.get(remoteSync, { namespace, name: 'shop' })) ? undefined : true,
     )
     expect(await client.list(kpackBuilds, { namespace })).toEqual([])
     expect(await status(url)).toBe(404)
     expect((await client.get(application, { namespace, name: 'shop' }))?.spec.commit).toBe(fixture.first)
-    await waitUntil(
-      'the grant is garbage collected',
-      async () => ((await client.get(repositoryGrant, { namespace, name: 'remotesync-shop' })) ? undefined : true),
-      patience,
+    await waitUntil('the grant is garbage collected', async () =>
+      (await client.get(repositoryGrant, { namespace, name: 'remotesync-shop' })) ? undefined : true,
     )
   })
 })

@@ -11,10 +11,10 @@ import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.t
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { patience, readyReason } from '../fixtures/application-fixture.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { readyReason } from '../fixtures/application-fixture.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { type Hub, type RemoteSyncFixture, startRemoteSyncFixture } from '../fixtures/remote-sync-fixture.ts'
 
 useEmulatedGitHub()
@@ -62,14 +62,10 @@ async function afterWake(fixture: RemoteSyncFixture) {
   const key = { namespace: fixture.namespace, name: 'shop' }
   await fixture.wake()
   const wake = (await fixture.client.get(remoteSync, key))?.metadata.annotations?.['sekisho.dev/wake']
-  return waitUntil(
-    'the wake is handled',
-    async () => {
-      const { status } = (await fixture.client.get(remoteSync, key)) ?? {}
-      return status?.handledWake === wake ? status : undefined
-    },
-    patience,
-  )
+  return waitUntil('the wake is handled', async () => {
+    const { status } = (await fixture.client.get(remoteSync, key)) ?? {}
+    return status?.handledWake === wake ? status : undefined
+  })
 }
 
 async function builtCommits({ client, namespace }: RemoteSyncFixture): Promise<readonly (string | undefined)[]> {

@@ -11,10 +11,12 @@ import type { ObjectKey } from '../../src/api/resource.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { checkpointsName, problemAnnotation } from '../../src/broker/audit/checkpoint-map.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
-import { type BrokerEnvironment, bringOrganization, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
+import { type BrokerEnvironment, bringOrganization, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import type { BrokerReplica } from '../fixtures/broker-replica.ts'
-import { type TestNamespace, testAdmin, waitUntil } from '../fixtures/harness.ts'
+import { type TestNamespace, testAdmin } from '../fixtures/harness.ts'
 
 let postgres: TestPostgres
 let environment: BrokerEnvironment
@@ -39,7 +41,7 @@ function ownCheckpoints(client: KubeClient, admin: KubeClient): KubeClient {
 
 const other = (replica: BrokerReplica): BrokerReplica => (replica === one ? two : one)
 const leader = (): Promise<BrokerReplica> =>
-  waitUntil('a leader', async () => [one, two].find(replica => replica.isLeader()), { timeoutMilliseconds: 40_000 })
+  waitUntil('a leader', async () => [one, two].find(replica => replica.isLeader()), { timeoutMilliseconds: limits.rollout })
 const use = (replica: BrokerReplica): void => environment.front?.use(replica.port)
 const recordsOf = async (action: Parameters<typeof one.store.audit.list>[0]['action'] & string) =>
   (await one.store.audit.list({ action, limit: 1000 })).length
@@ -121,8 +123,8 @@ test('an onboarding that is confirmed at a replica that does not lead is carried
   use(other(leading))
   await bringOrganization(environment)
   const { login } = environment.organization
-  await waitUntil('the Installation', () => environment.kube.get(installation, { namespace: login, name: 'github' }), patience)
-  await waitUntil('the audit record', async () => ((await recordsOf('tenant.onboarded')) > 0 ? true : undefined), patience)
+  await waitUntil('the Installation', () => environment.kube.get(installation, { namespace: login, name: 'github' }))
+  await waitUntil('the audit record', async () => (await recordsOf('tenant.onboarded')) > 0)
   expect(await recordsOf('tenant.onboarded')).toBe(1)
   const tenants = (await environment.kube.list(tenant)).filter(({ spec }) => spec.account.login === login)
   expect(tenants).toHaveLength(1)
@@ -165,7 +167,7 @@ describe('a person', () => {
         const found = await poll(one, device)
         return found.id_token === undefined ? undefined : found
       },
-      { timeoutMilliseconds: 30_000, everyMilliseconds: 5000 },
+      { everyMilliseconds: 5000 },
     )
     // The other replica knows the key by which it was signed.
     const headers = { authorization: `Bearer ${answer.id_token ?? ''}` }
@@ -229,11 +231,7 @@ describe('webhooks', () => {
     const stored = answers.filter(answer => answer.includes('"stored"'))
     expect(answers.every(answer => answer.startsWith('202 '))).toBe(true)
     expect(stored).toHaveLength(1000)
-    await waitUntil(
-      'all are handled',
-      async () => ((await handled()).length >= before.length + 1000 ? true : undefined),
-      patience,
-    )
+    await waitUntil('all are handled', async () => (await handled()).length >= before.length + 1000)
     const now = await handled()
     expect(now).toHaveLength(before.length + 1000)
     expect(new Set(now).size).toBe(now.length)
@@ -258,17 +256,15 @@ describe('the leader', () => {
     return sequence
   }
   const checkpointAfter = (sequence: number) =>
-    waitUntil(
-      `a checkpoint of entry ${sequence}`,
-      async () => ((await checkpoints()).sequences.some(field => Number(field.slice(6)) >= sequence) ? true : undefined),
-      patience,
+    waitUntil(`a checkpoint of entry ${sequence}`, async () =>
+      (await checkpoints()).sequences.some(field => Number(field.slice(6)) >= sequence),
     )
 
   test('is followed when it lost the API server, and the checkpoints of both agree', async () => {
     const former = await leader()
     await checkpointAfter(await append(other(former)))
     former.cut()
-    await waitUntil('the next leader', async () => other(former).isLeader() || undefined, { timeoutMilliseconds: 30_000 })
+    await waitUntil('the next leader', async () => other(former).isLeader() || undefined)
     expect(former.isLeader()).toBe(false)
     await append(former)
     await checkpointAfter(await append(other(former)))
@@ -291,7 +287,7 @@ describe('the leader', () => {
     }
     await former.store.inbox.receive(delivery)
     await former.stop()
-    await waitUntil('the next leader', async () => next.isLeader() || undefined, { timeoutMilliseconds: 30_000 })
-    await waitUntil('it is handled', async () => (await handled(next)).includes(`Webhook/${deliveryId}`) || undefined, patience)
+    await waitUntil('the next leader', async () => next.isLeader() || undefined)
+    await waitUntil('it is handled', async () => (await handled(next)).includes(`Webhook/${deliveryId}`))
   })
 })

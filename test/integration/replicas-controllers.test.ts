@@ -13,12 +13,12 @@ import { createManager } from '../../src/kube/manager.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { sweepOnce } from '../../src/token-desk/sweep.ts'
-import { gone, patience, readyReason } from '../fixtures/application-fixture.ts'
+import { gone, readyReason } from '../fixtures/application-fixture.ts'
 import { withCut, withLeasesOf } from '../fixtures/broker-replica.ts'
 import { openTestStore, type TestStore } from '../fixtures/databases.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { withKube } from '../fixtures/kube-access.ts'
 import { withClientOf } from '../fixtures/process-clients.ts'
 import { shortLease } from '../fixtures/short-lease.ts'
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const location = { url: postgres.url('postgres') }
   environment = await startDeskEnvironment(location)
   stores = [environment.store, await openTestStore(location)]
-}, 120_000)
+})
 afterAll(async () => {
   await stores?.[1].close()
   await environment?.stop()
@@ -53,14 +53,10 @@ type Pair = { readonly fixture: TenantFixture; readonly leader: DeskReplica; rea
 async function readyPair(limits: object = {}, [first, second]: readonly ReplicaOptions[] = []): Promise<Pair> {
   const fixture = await withTenant(environment, [first ?? { store: stores[0] }, second ?? { store: stores[1] }])
   await fixture.applyTenant(limits)
-  await waitUntil(
-    'the Tenant is ready',
-    async () => {
-      const found = await fixture.client.get(tenant, { name: fixture.namespace })
-      return findCondition(found?.status?.conditions, 'Ready')?.status === 'True' || undefined
-    },
-    patience,
-  )
+  await waitUntil('the Tenant is ready', async () => {
+    const found = await fixture.client.get(tenant, { name: fixture.namespace })
+    return findCondition(found?.status?.conditions, 'Ready')?.status === 'True'
+  })
   await fixture.bind()
   const leader = fixture.replicas.find(({ isLeader }) => isLeader())
   const follower = fixture.replicas.find(replica => replica !== leader)
@@ -170,7 +166,7 @@ describe('the token desk of two replicas', () => {
     leader.cut()
     const delivered = await follower.desk.request(requestOf(fixture, grant))
     expect(delivered.repositories.map(({ fullName }) => fullName)).toEqual(['acme/shop'])
-    await waitUntil('the next leader', async () => follower.isLeader() || undefined, { timeoutMilliseconds: 30_000 })
+    await waitUntil('the next leader', async () => follower.isLeader() || undefined)
 
     const later = { ...systemClock, now: () => new Date(Date.now() + 6 * 60_000) }
     await sweepOnce({ ...follower.sweep, clock: later })
@@ -202,14 +198,10 @@ describe('builds', () => {
       return { stop, cut, isLeader: manager.isLeader }
     }
     const leads = (address: string) =>
-      waitUntil(
-        `the Service leads to ${address}`,
-        async () => {
-          const slice = await client.get(endpointSlices, { namespace: platformNamespace, name: 'sekisho-source' })
-          return (slice?.endpoints?.length === 1 && slice.endpoints[0]?.addresses[0] === address) || undefined
-        },
-        patience,
-      )
+      waitUntil(`the Service leads to ${address}`, async () => {
+        const slice = await client.get(endpointSlices, { namespace: platformNamespace, name: 'sekisho-source' })
+        return slice?.endpoints?.length === 1 && slice.endpoints[0]?.addresses[0] === address
+      })
     const one = await replica('10.1.0.1')
     await leads('10.1.0.1')
     const two = await replica('10.1.0.2')

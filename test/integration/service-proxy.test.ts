@@ -21,14 +21,16 @@ import { createCaches } from '../../src/kube/cache/caches.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { impersonation } from '../attack/impersonation.ts'
 import { withFixture } from '../fixtures/application-fixture.ts'
-import { testAdmin, testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { testAdmin, testKubeconfig } from '../fixtures/harness.ts'
 import { startManager } from '../fixtures/open-manager.ts'
 import { admissionPath } from '../fixtures/policies.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
 
-const patience = { timeoutMilliseconds: 60_000 }
+const patience = { timeoutMilliseconds: limits.rollout }
 const fieldManager = 'test'
 const ports = Array.from({ length: 4 }, (_, at) => ({ name: `p${at}`, port: 80 + at }))
 
@@ -74,7 +76,7 @@ async function installMutation(namespace: string): Promise<void> {
       const answer = (await admin.call('POST', `/api/v1/namespaces/${namespace}/services?dryRun=All`, {
         ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'probe' }, spec: { selector: { a: 'b' }, ports } },
       })) as Service
-      return answer.metadata.labels?.[serviceProxyLabel] === uncounted || undefined
+      return answer.metadata.labels?.[serviceProxyLabel] === uncounted
     },
     patience,
   )
@@ -184,9 +186,7 @@ function same(seen: readonly unknown[], wanted: readonly unknown[]): true {
   return true
 }
 
-test('the Services beyond the bound are taken away from kube-proxy, those of Applications last, and come back', {
-  timeout: 180_000,
-}, async () => {
+test('the Services beyond the bound are taken away from kube-proxy, those of Applications last, and come back', async () => {
   const { client, controllersClient, namespace, serve, unserved, uncountedOnes, unservedSlices } = await tenantWithPods(100)
   const first = await running(controllersClient)
   // Each has 400 pairs: ten of them are 4,000.
@@ -217,7 +217,7 @@ test('the Services beyond the bound are taken away from kube-proxy, those of App
     'the deleted pod to be out of the slices',
     async () => {
       const all = await client.list(endpointSlices, { namespace })
-      return all.every(({ endpoints }) => endpoints?.length === 99) || undefined
+      return all.every(({ endpoints }) => endpoints?.length === 99)
     },
     patience,
   )
@@ -230,7 +230,7 @@ test('the Services beyond the bound are taken away from kube-proxy, those of App
 })
 
 test('a new Service is served when it is counted, and no burst shows kube-proxy more than the bound', {
-  timeout: 240_000,
+  timeout: timeLimit(240_000),
 }, async () => {
   // More than one slice can have.
   const { client, controllersClient, namespace, serve, unserved, uncountedOnes } = await tenantWithPods(120)
@@ -240,9 +240,9 @@ test('a new Service is served when it is counted, and no burst shows kube-proxy 
   const { writes } = await running(controllersClient)
   await waitUntil('it to be counted', async () => same(await uncountedOnes(), []), patience)
   const watch = await watchPairs(controllersClient, namespace)
-  await waitUntil('it to be served', async () => watch.pairs() === 480 || undefined, patience)
+  await waitUntil('it to be served', async () => watch.pairs() === 480, patience)
   await serve('second')
-  await waitUntil('the second to be served', async () => watch.pairs() === 960 || undefined, {
+  await waitUntil('the second to be served', async () => watch.pairs() === 960, {
     ...patience,
     everyMilliseconds: 10,
   })
@@ -252,7 +252,7 @@ test('a new Service is served when it is counted, and no burst shows kube-proxy 
   const names = Array.from({ length: 40 }, (_, at) => `s${at}`)
   const settled = async (beyond: number, pairs: number): Promise<void> => {
     const now = async () => same([(await uncountedOnes()).length, (await unserved()).length, watch.pairs()], [0, beyond, pairs])
-    await waitUntil('all to be counted', now, { timeoutMilliseconds: 120_000 })
+    await waitUntil('all to be counted', now, { timeoutMilliseconds: limits.build })
     // An array, so that a failure shows both.
     expect([watch.most(), watch.most() <= 4000]).toEqual([expect.any(Number), true])
   }
@@ -262,14 +262,14 @@ test('a new Service is served when it is counted, and no burst shows kube-proxy 
   const lead = (app: string) =>
     Promise.all(names.map(name => person('PATCH', `/${name}`, { spec: { selector: { app } } }, 'application/merge-patch+json')))
   await lead('nothing')
-  await waitUntil('most to be served without endpoints', async () => (await uncountedOnes()).length < 10 || undefined, patience)
+  await waitUntil('most to be served without endpoints', async () => (await uncountedOnes()).length < 10, patience)
   await lead('x')
-  await waitUntil('many to be beyond the bound', async () => (await unserved()).length > 30 || undefined, patience)
+  await waitUntil('many to be beyond the bound', async () => (await unserved()).length > 30, patience)
   // A count of the selector between says nothing about the last one.
   await lead('nothing')
-  await waitUntil('some to be counted', async () => (await unserved()).length < 25 || undefined, patience)
+  await waitUntil('some to be counted', async () => (await unserved()).length < 25, patience)
   await lead('x')
-  await waitUntil('many to be beyond the bound', async () => (await unserved()).length > 30 || undefined, patience)
+  await waitUntil('many to be beyond the bound', async () => (await unserved()).length > 30, patience)
   await settled(32, 3840)
 })
 

@@ -5,14 +5,13 @@ import { configMaps, deployments, namespaces, pods } from '../../src/api/builtin
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { endNamespaces } from '../../src/controllers/tenant/end/end-namespaces.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { openTestStore } from '../fixtures/databases.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { withKube } from '../fixtures/kube-access.ts'
 import { giveRightsIn, withClientOf } from '../fixtures/process-clients.ts'
 
 const fieldManager = 'tenant'
 const finalizers = ['example.com/held']
-const patience = { timeoutMilliseconds: 30_000 }
 const container = { name: 'main', image: 'registry.test/nothing' }
 
 /** A store, and the end of the namespace as it is after so many seconds. */
@@ -45,7 +44,7 @@ test('a pod is forced and recorded once, long after its grace period', async () 
   await client.create(pods, pod as never, { fieldManager })
   const key = { namespace, name: 'endless' }
   await client.delete(pods, key)
-  await waitUntil('the pod to be deleted', async () => (await client.get(pods, key))?.metadata.deletionTimestamp, patience)
+  await waitUntil('the pod to be deleted', async () => (await client.get(pods, key))?.metadata.deletionTimestamp)
 
   await endAfter(3600)
   expect([(await client.list(pods, { namespace })).length, events]).toEqual([1, []])
@@ -68,15 +67,11 @@ test('what finalizers of others hold is named with the cure, and stays', async (
   const { apiVersion, kind } = deployments
   await client.create(deployments, { apiVersion, kind, metadata: held, spec: workload } as never, { fieldManager })
   await client.delete(namespaces, { name: namespace })
-  await waitUntil(
-    'the namespace to say what remains',
-    async () => {
-      const { status } = (await client.get(namespaces, { name: namespace })) ?? {}
-      const { message = '' } = status?.conditions?.find(({ type }) => type === 'NamespaceContentRemaining') ?? {}
-      return ['configmaps.', 'deployments.apps'].every(one => message.includes(one)) ? true : undefined
-    },
-    patience,
-  )
+  await waitUntil('the namespace to say what remains', async () => {
+    const { status } = (await client.get(namespaces, { name: namespace })) ?? {}
+    const { message = '' } = status?.conditions?.find(({ type }) => type === 'NamespaceContentRemaining') ?? {}
+    return ['configmaps.', 'deployments.apps'].every(one => message.includes(one))
+  })
 
   expect(await endAfter(0)).toBeUndefined()
   const message = await endAfter(3600)

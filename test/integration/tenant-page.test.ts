@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PullRequest } from '../../dev/github/state/repositories.ts'
 import type { Browser, BrowserPage } from '../../dev/github/testing/browser.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type Chromium, openChromium } from '../browser/chromium.ts'
-import { patience } from '../fixtures/broker-fixture.ts'
-import { waitUntil } from '../fixtures/harness.ts'
 import { commit, hostile, startTenantPageFixture, type TenantPageFixture } from '../fixtures/tenant-page-fixture.ts'
 
 let fixture: TenantPageFixture
@@ -25,11 +25,11 @@ beforeAll(async () => {
     'the page is complete',
     async () => {
       const { text } = await open('dave')
-      return (text.includes(pull.head.sha) && text.includes('BuildFailed') && text.includes('web-1')) || undefined
+      return text.includes(pull.head.sha) && text.includes('BuildFailed') && text.includes('web-1')
     },
-    { ...patience, everyMilliseconds: 500 },
+    { everyMilliseconds: 500 },
   )
-}, 180_000)
+})
 afterAll(async () => {
   await fixture?.stop()
   await rm(folder, { recursive: true, force: true })
@@ -102,17 +102,14 @@ describe('the rights of Kubernetes decide what is on the page', () => {
         const now = await open('gary')
         return now.status === 200 ? now : undefined
       },
-      { ...patience, everyMilliseconds: 1000 },
+      { everyMilliseconds: 1000 },
     )
     expect(headings(page)).toEqual(['Applications', 'kubectl'])
     expect(page.text).not.toContain('GitHub account')
     expect(page.text).not.toContain(pull.head.sha)
     expect((await open('gary', '/applications/web')).status).toBe(404)
     await fixture.unbind('guest')
-    await waitUntil('it is over', async () => (await open('gary')).status === 404 || undefined, {
-      ...patience,
-      everyMilliseconds: 1000,
-    })
+    await waitUntil('it is over', async () => (await open('gary')).status === 404, { everyMilliseconds: 1000 })
   })
 
   test('without a session every page leads to the sign-in', async () => {
@@ -126,7 +123,7 @@ describe('the rights of Kubernetes decide what is on the page', () => {
 test('what tenants and people on GitHub wrote is text on every page', async () => {
   await fixture.report('web', 'Crashing', hostile)
   for (const rest of ['', '/applications/web', '/builds', '/previews']) {
-    const { text } = await waitUntil('the page', async () => open('dave', rest), patience)
+    const { text } = await waitUntil('the page', async () => open('dave', rest))
     expect(text, rest).not.toContain('<script>')
     expect(text, rest).not.toContain('alert(1)</script>')
   }
@@ -175,8 +172,8 @@ test('while GitHub does not say who is a member, nothing of the namespace is sho
     faults.disarm(fault)
   }
   const back = async () => headings(await open('dave')).includes('Applications') || undefined
-  await waitUntil('GitHub is asked again', back, { timeoutMilliseconds: 60_000, everyMilliseconds: 1000 })
-}, 180_000)
+  await waitUntil('GitHub is asked again', back, { timeoutMilliseconds: limits.rollout, everyMilliseconds: 1000 })
+})
 
 async function signedIn(person: string, scripts: boolean): Promise<Chromium> {
   const browser = await openChromium(join(folder, 'browser'), `${person}-${scripts ? 'with' : 'without'}`, { scripts })
@@ -218,8 +215,10 @@ describe('in a real browser', () => {
       expect(await page.evaluate('document.activeElement.id')).toBe(`approve-shop-${pull.number}`)
       expect(await page.evaluate('window.sameDocument')).toBe(true)
       expect(await page.evaluate('window.scrollY')).toBe(120)
-      await expect.poll(() => page.getByRole('status').textContent()).toContain('2 commits wait for approval')
-      await expect.poll(() => answers.includes(304), { timeout: 20_000 }).toBe(true)
+      await waitUntil('two commits that wait', async seen =>
+        `${seen(await page.getByRole('status').textContent())}`.includes('2 commits wait for approval'),
+      )
+      await waitUntil('an answer without a change', () => answers.includes(304))
 
       await page.getByRole('button', { name: 'Pause updates' }).click()
       const asked = questions
@@ -235,7 +234,7 @@ describe('in a real browser', () => {
     } finally {
       await browser.close()
     }
-  }, 120_000)
+  })
 
   test('what has changed while the page could not be updated is announced with the recovery', async () => {
     const browser = await signedIn('dave', true)
@@ -250,29 +249,26 @@ describe('in a real browser', () => {
       await page.clock.install()
       await page.reload()
       await page.route(path(), route => route.abort())
-      await expect.poll(later, { timeout: 20_000 }).toContain('could not be updated')
-      await fixture.show([{ number: pull.number, headCommit: pull.head.sha }])
-      await waitUntil(
-        'the broker knows it',
-        async () => (await open('dave')).text.includes('1 commit waits for approval') || undefined,
-        { ...patience, everyMilliseconds: 500 },
+      await waitUntil('the page to say that it could not be updated', async seen =>
+        `${seen(await later())}`.includes('could not be updated'),
       )
+      await fixture.show([{ number: pull.number, headCommit: pull.head.sha }])
+      await waitUntil('the broker knows it', async () => (await open('dave')).text.includes('1 commit waits for approval'), {
+        everyMilliseconds: 500,
+      })
       await page.unroute(path())
-      await expect.poll(later, { timeout: 20_000 }).toContain('Up to date again.')
+      await waitUntil('the page to be up to date again', async seen => `${seen(await later())}`.includes('Up to date again.'))
       expect(await status()).toContain('1 commit waits for approval')
     } finally {
       await browser.close()
     }
-  }, 120_000)
+  })
 
   test('a page that somebody may not see any more is gone from the screen', async () => {
     const rules = [{ apiGroups: ['apps.sekisho.dev'], resources: ['applications'], verbs: ['list'] }]
     await fixture.bind('guest', 'User', fixture.environment.subjectOf('gary'), rules)
     await fixture.report('web', 'RollingOut')
-    await waitUntil('gary sees it', async () => (await open('gary')).status === 200 || undefined, {
-      ...patience,
-      everyMilliseconds: 1000,
-    })
+    await waitUntil('gary sees it', async () => (await open('gary')).status === 200, { everyMilliseconds: 1000 })
     const browser = await signedIn('gary', true)
     try {
       await fixture.unbind('guest')
@@ -282,7 +278,7 @@ describe('in a real browser', () => {
       await browser.close()
       await fixture.report('web', 'Available')
     }
-  }, 120_000)
+  })
 
   test('on a phone nothing has to be scrolled sideways, and assistive technology finds tables and names', async () => {
     await fixture.report('web', 'Crashing', 'w'.repeat(400))
@@ -307,7 +303,7 @@ describe('in a real browser', () => {
       await browser.close()
       await fixture.report('web', 'Available')
     }
-  }, 120_000)
+  })
 
   test('without scripts everything is there, reloads while something changes, and a fork can be approved', async () => {
     await fixture.report('web', 'RollingOut', 'New pods are starting')
@@ -332,5 +328,5 @@ describe('in a real browser', () => {
     } finally {
       await browser.close()
     }
-  }, 120_000)
+  })
 })

@@ -11,7 +11,8 @@ import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { labels, tenantRoles } from '../../src/api/names.ts'
 import { tenantRoleRules } from '../../src/api/tenancy/tenant-roles.ts'
 import { priorityQuota } from '../../src/controllers/tenant/limits.ts'
-import { testAdmin, testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { testAdmin, testKubeconfig } from '../fixtures/harness.ts'
 import { tenantRoleAttacks } from './tenant-role-attacks.ts'
 import { type Call, container, namespaced, object } from './tenant-role-requests.ts'
 
@@ -118,8 +119,7 @@ beforeAll(async () => {
   }
   await waitUntil(
     'the roles to be in effect',
-    async () => (await send('viewer', { method: 'GET', path: namespaced(tenant, 'configmaps') })).status === 200 || undefined,
-    { timeoutMilliseconds: 20_000 },
+    async () => (await send('viewer', { method: 'GET', path: namespaced(tenant, 'configmaps') })).status === 200,
   )
 })
 
@@ -184,37 +184,33 @@ describe('reads, of every resource that the API server has', () => {
     return found.flat()
   }
 
-  test.each(identities)(
-    '%s reads exactly what the role names, in the own namespace',
-    async who => {
-      const resources = await everyResource()
-      expect(resources.length).toBeGreaterThan(40)
-      const rules = tenantRoleRules().get(roleOf.get(who) ?? '') ?? []
-      const mayRead = ({ group, plural }: Resource) =>
-        rules.some(rule => rule.apiGroups.includes(group) && rule.resources.includes(plural) && rule.verbs.includes('list'))
-      const wrong: string[] = []
-      const expectAll = async (calls: readonly Call[], allowed: boolean): Promise<void> => {
-        const answers = await Promise.all(calls.map(call => send(who, call)))
-        for (const [index, { status }] of answers.entries()) {
-          const right = allowed ? [200, 404, 406].includes(status) : status === 403
-          if (!right) wrong.push(`${calls[index]?.path} ${calls[index]?.accept ?? ''}: ${status}`)
-        }
+  test.each(identities)('%s reads exactly what the role names, in the own namespace', async who => {
+    const resources = await everyResource()
+    expect(resources.length).toBeGreaterThan(40)
+    const rules = tenantRoleRules().get(roleOf.get(who) ?? '') ?? []
+    const mayRead = ({ group, plural }: Resource) =>
+      rules.some(rule => rule.apiGroups.includes(group) && rule.resources.includes(plural) && rule.verbs.includes('list'))
+    const wrong: string[] = []
+    const expectAll = async (calls: readonly Call[], allowed: boolean): Promise<void> => {
+      const answers = await Promise.all(calls.map(call => send(who, call)))
+      for (const [index, { status }] of answers.entries()) {
+        const right = allowed ? [200, 404, 406].includes(status) : status === 403
+        if (!right) wrong.push(`${calls[index]?.path} ${calls[index]?.accept ?? ''}: ${status}`)
       }
-      for (const resource of resources) {
-        const { base, plural, isNamespaced } = resource
-        await expectAll(readsOf(`${base}/${plural}`), false)
-        if (!isNamespaced) continue
-        const within = (namespace: string) => readsOf(`${base}/namespaces/${namespace}/${plural}`)
-        // A watch that is allowed lasts a second.
-        const own = within(tenant).filter(({ path }) => !(mayRead(resource) && path.includes('watch=true')))
-        await expectAll(own, mayRead(resource))
-        await expectAll(within(stranger), false)
-        await expectAll(within('kube-system'), false)
-      }
-      expect(wrong).toEqual([])
-    },
-    120_000,
-  )
+    }
+    for (const resource of resources) {
+      const { base, plural, isNamespaced } = resource
+      await expectAll(readsOf(`${base}/${plural}`), false)
+      if (!isNamespaced) continue
+      const within = (namespace: string) => readsOf(`${base}/namespaces/${namespace}/${plural}`)
+      // A watch that is allowed lasts a second.
+      const own = within(tenant).filter(({ path }) => !(mayRead(resource) && path.includes('watch=true')))
+      await expectAll(own, mayRead(resource))
+      await expectAll(within(stranger), false)
+      await expectAll(within('kube-system'), false)
+    }
+    expect(wrong).toEqual([])
+  })
 })
 
 test.each(['viewer', 'developer', 'admin'])(
@@ -362,14 +358,10 @@ test('a pod with a priority class is refused by the quota, one without is not', 
   const quota = `${own('resourcequotas')}/tenant-priority`
   const metadata = { name: 'tenant-priority', namespace: tenant }
   await admin.apply(quota, { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: priorityQuota('application') })
-  await waitUntil(
-    'the quota to be counted',
-    async () => {
-      const { status } = (await admin.call('GET', quota)) as { readonly status?: { readonly used?: object } }
-      return status?.used === undefined ? undefined : true
-    },
-    { timeoutMilliseconds: 30_000 },
-  )
+  await waitUntil('the quota to be counted', async () => {
+    const { status } = (await admin.call('GET', quota)) as { readonly status?: { readonly used?: object } }
+    return status?.used !== undefined
+  })
   const classes = '/apis/scheduling.k8s.io/v1/priorityclasses'
   const name = `${tenant}-important`
   await admin.call('POST', classes, {

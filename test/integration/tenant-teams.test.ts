@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { waitUntil } from '../fixtures/harness.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
 
 let fixture: DeskEnvironment
@@ -22,7 +23,7 @@ function rolesMessage(environment: TenantFixture, reason: string): Promise<strin
     const isNow = condition?.reason === reason && condition.observedGeneration === found?.metadata.generation
     return isNow ? condition?.message : undefined
   }
-  return waitUntil(`RolesResolved to be ${reason}`, readMessage, { timeoutMilliseconds: 20_000 })
+  return waitUntil(`RolesResolved to be ${reason}`, readMessage, { timeoutMilliseconds: limits.rollout })
 }
 
 test('nothing is claimed before GitHub can be asked; an unknown team is reported; once fixed, the teams are found', async () => {
@@ -33,15 +34,11 @@ test('nothing is claimed before GitHub can be asked; an unknown team is reported
   await environment.bind({ permissions: { metadata: 'read', members: 'read' } })
   expect(await rolesMessage(environment, 'UnknownTeam')).toMatch(/acme has no team with the id 4711, .*set subject\.id/)
   // The unknown team does not keep the Tenant from becoming ready.
-  await waitUntil(
-    'the Tenant to be ready',
-    async () => {
-      const found = await environment.client.get(tenant, { name: environment.namespace })
-      const now = (type: string) => findCondition(found?.status?.conditions, type)
-      return now('Ready')?.status === 'True' && now('RolesResolved')?.reason === 'UnknownTeam' ? true : undefined
-    },
-    { timeoutMilliseconds: 20_000 },
-  )
+  await waitUntil('the Tenant to be ready', async () => {
+    const found = await environment.client.get(tenant, { name: environment.namespace })
+    const now = (type: string) => findCondition(found?.status?.conditions, type)
+    return now('Ready')?.status === 'True' && now('RolesResolved')?.reason === 'UnknownTeam'
+  })
 
   await environment.applyTenant({ roles: [developers] })
   expect(await rolesMessage(environment, 'TeamsFound')).toContain('the team belongs to acme')

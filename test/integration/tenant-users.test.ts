@@ -9,18 +9,17 @@ import { createUserRanges, userRangesMap } from '../../src/controllers/tenant/us
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
 import { firstUserOf, maxUserRanges, userRangeSize } from '../../src/lib/limits/user-range.ts'
-import { testAdmin, waitUntil } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { withKube } from '../fixtures/kube-access.ts'
 import { giveRightsIn, withClientOf } from '../fixtures/process-clients.ts'
 import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
 
 const fieldManager = 'test'
-const patience = { timeoutMilliseconds: 30_000 }
-
 let environment: DeskEnvironment
 beforeAll(async () => {
   environment = await startDeskEnvironment()
-}, 120_000)
+})
 afterAll(() => environment?.stop())
 
 /** A tenant whose controllers keep the record of ranges in a namespace of its own, which the test fills as it likes. */
@@ -38,17 +37,13 @@ async function withRecord(data: Readonly<Record<string, string>> = {}) {
 
 /** Once the Tenant says of its present form that it is so. */
 async function untilReady({ client, namespace: name }: TenantFixture, reason = 'NamespacesReady', not?: Tenant): Promise<Tenant> {
-  return waitUntil(
-    `Tenant is ${reason}`,
-    async () => {
-      const found = await client.get(tenant, { name })
-      const ready = found?.status?.conditions?.find(({ type }) => type === 'Ready')
-      if (ready?.reason !== reason || ready.observedGeneration !== found?.metadata.generation)
-        throw new Error(`${ready?.reason}: ${ready?.message}`)
-      return found?.metadata.uid === not?.metadata.uid ? undefined : found
-    },
-    patience,
-  )
+  return waitUntil(`Tenant is ${reason}`, async () => {
+    const found = await client.get(tenant, { name })
+    const ready = found?.status?.conditions?.find(({ type }) => type === 'Ready')
+    if (ready?.reason !== reason || ready.observedGeneration !== found?.metadata.generation)
+      throw new Error(`${ready?.reason}: ${ready?.message}`)
+    return found?.metadata.uid === not?.metadata.uid ? undefined : found
+  })
 }
 
 const usersOf = (index: number) => ({ first: firstUserOf(index), last: firstUserOf(index) + userRangeSize - 1 })
@@ -112,11 +107,7 @@ test('a Tenant that is made anew does not get the range of the one that was dele
   const first = await untilReady(fixture)
   expect(first.status?.users).toEqual(usersOf(0))
   await fixture.client.delete(tenant, { name: fixture.namespace })
-  await waitUntil(
-    'the Tenant to be gone',
-    async () => !(await fixture.client.get(tenant, { name: fixture.namespace })) || undefined,
-    patience,
-  )
+  await waitUntil('the Tenant to be gone', async () => !(await fixture.client.get(tenant, { name: fixture.namespace })))
   expect(await fixture.recorded()).toEqual({ last: '0' })
   await fixture.applyTenant()
   const second = await untilReady(fixture, 'NamespacesReady', first)
@@ -165,23 +156,15 @@ test('a Tenant that is older than ranges gets one when the new version starts, t
   await fixture.applyTenant()
   const { status, metadata } = await untilReady(fixture)
   await runSomething(fixture)
-  await waitUntil('the pod to be made', async () => (await client.list(pods, { namespace }))[0], patience)
+  await waitUntil('the pod to be made', async () => (await client.list(pods, { namespace }))[0])
   const before = await inventory(fixture)
   const hasItsRangeAgain = async (index: number): Promise<void> => {
     const first = String(firstUserOf(index))
-    await waitUntil(
-      `both namespaces to say ${first}`,
-      async () => (await labelled(fixture)).every(one => one === first) || undefined,
-      patience,
-    )
-    const found = await waitUntil(
-      'the Tenant to say its range',
-      async () => {
-        const now = await client.get(tenant, { name: namespace })
-        return now?.status?.users === undefined ? undefined : now
-      },
-      patience,
-    )
+    await waitUntil(`both namespaces to say ${first}`, async () => (await labelled(fixture)).every(one => one === first))
+    const found = await waitUntil('the Tenant to say its range', async () => {
+      const now = await client.get(tenant, { name: namespace })
+      return now?.status?.users === undefined ? undefined : now
+    })
     expect(found.status?.users).toEqual(usersOf(index))
     expect(found.status?.conditions).toEqual(status?.conditions)
     expect(await inventory(fixture)).toEqual(before)

@@ -8,17 +8,19 @@ import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { isCounted } from '../../src/controllers/tenant/decide.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { createWebServer, type WebServer } from '../../src/web/server.ts'
-import { patience, readyReason } from '../fixtures/application-fixture.ts'
-import { testAdmin, waitUntil } from '../fixtures/harness.ts'
+import { readyReason } from '../fixtures/application-fixture.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { quiet } from '../fixtures/quiet.ts'
 import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
 
 let environment: DeskEnvironment
 beforeAll(async () => {
   environment = await startDeskEnvironment()
-}, 120_000)
+})
 afterAll(() => environment?.stop())
 
 /** A tenant with its namespaces and a ready Installation. */
@@ -32,17 +34,13 @@ async function readyTenant(): Promise<TenantFixture> {
 
 async function ready(fixture: TenantFixture, reason = 'NamespacesReady') {
   let seen = ''
-  return waitUntil(
-    `Tenant is ${reason}`,
-    async () => {
-      const found = await fixture.client.get(tenant, { name: fixture.namespace })
-      const condition = found?.status?.conditions?.find(({ type }) => type === 'Ready')
-      seen = `${condition?.reason}: ${condition?.message}`
-      if (condition?.reason === reason && condition.observedGeneration === found?.metadata.generation) return found
-      throw new Error(seen)
-    },
-    patience,
-  )
+  return waitUntil(`Tenant is ${reason}`, async () => {
+    const found = await fixture.client.get(tenant, { name: fixture.namespace })
+    const condition = found?.status?.conditions?.find(({ type }) => type === 'Ready')
+    seen = `${condition?.reason}: ${condition?.message}`
+    if (condition?.reason === reason && condition.observedGeneration === found?.metadata.generation) return found
+    throw new Error(seen)
+  })
 }
 
 async function reads(fixture: TenantFixture, token: string, repository: string): Promise<number> {
@@ -95,9 +93,9 @@ describe('Tenant', () => {
         .map(({ metadata }) => metadata.name)
         .filter(name => name.startsWith('sekisho:tenant-'))
         .join()
-    await waitUntil('only viewers are bound', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
+    await waitUntil('only viewers are bound', async () => (await names()) === 'sekisho:tenant-viewer')
     await client.delete(roleBindings, { namespace, name: 'sekisho:tenant-viewer' })
-    await waitUntil('the binding is back', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
+    await waitUntil('the binding is back', async () => (await names()) === 'sekisho:tenant-viewer')
   })
 
   test('recreates a quota that the cluster has not counted', async () => {
@@ -119,7 +117,7 @@ describe('Tenant', () => {
       await client.mergePatch(tenant, { name: namespace }, { metadata: { annotations } }, { fieldManager: 'test' })
       return undefined
     }
-    await waitUntil('the quota is recreated and counted', recreated, patience)
+    await waitUntil('the quota is recreated and counted', recreated)
     await ready(fixture)
   })
 
@@ -136,7 +134,7 @@ describe('Tenant', () => {
       const isNew = found?.metadata.uid !== before?.metadata.uid && found?.metadata.deletionTimestamp === undefined
       return found !== undefined && isNew ? found : undefined
     }
-    expect((await waitUntil('the binding is back', again, patience)).metadata.finalizers).toEqual(['sekisho.dev/platform-rights'])
+    expect((await waitUntil('the binding is back', again)).metadata.finalizers).toEqual(['sekisho.dev/platform-rights'])
     await client.mergePatch(
       installation,
       { namespace, name: 'github' },
@@ -145,7 +143,7 @@ describe('Tenant', () => {
     )
     await client.delete(tenant, { name: namespace })
     const leaving = async () => (await client.get(roleBindings, key))?.metadata.deletionTimestamp !== undefined || undefined
-    await waitUntil('the binding is to be deleted', leaving, { ...patience, timeoutMilliseconds: 60_000 })
+    await waitUntil('the binding is to be deleted', leaving, { timeoutMilliseconds: limits.rollout })
     await quiet(fixture)
     expect((await client.get(roleBindings, key))?.metadata.finalizers).toEqual(['sekisho.dev/platform-rights'])
     await client.mergePatch(
@@ -155,8 +153,8 @@ describe('Tenant', () => {
       { fieldManager: 'test' },
     )
     const gone = async () => (await client.get(namespaces, { name: namespace })) === undefined || undefined
-    await waitUntil('the namespace is gone', gone, { ...patience, timeoutMilliseconds: 60_000 })
-  }, 150_000)
+    await waitUntil('the namespace is gone', gone, { timeoutMilliseconds: limits.rollout })
+  })
 
   test('deletes a network policy of an earlier version, which would keep open what it allowed, and recreates a deleted one', async () => {
     const fixture = await readyTenant()
@@ -194,7 +192,7 @@ describe('Tenant', () => {
       'build sekisho-egress',
     ]
     const all = [...wanted, 'build somebody-elses'].sort().join()
-    await waitUntil('exactly the wanted policies of ours', async () => (await names()) === all || undefined, patience)
+    await waitUntil('exactly the wanted policies of ours', async () => (await names()) === all)
   })
 
   test('does not adopt a namespace that it did not create, whatever its labels are', async () => {
@@ -208,11 +206,7 @@ describe('Tenant', () => {
     expect(await client.list(roleBindings, { namespace })).toEqual([])
     expect(await client.get(namespaces, { name: `${namespace}-build` })).toBeUndefined()
     await client.delete(tenant, { name: namespace })
-    await waitUntil(
-      'the Tenant is gone',
-      async () => ((await client.get(tenant, { name: namespace })) ? undefined : true),
-      patience,
-    )
+    await waitUntil('the Tenant is gone', async () => ((await client.get(tenant, { name: namespace })) ? undefined : true))
     expect((await client.get(namespaces, { name: namespace }))?.metadata.deletionTimestamp).toBeUndefined()
   })
 
@@ -223,11 +217,7 @@ describe('Tenant', () => {
     const { token } = await fixture.desk.request({ grant, subject: subjectIn(fixture), actor: 'test' })
     expect(await reads(fixture, token.reveal(), 'acme/shop')).toBe(200)
     await client.delete(tenant, { name: namespace })
-    await waitUntil(
-      'the Tenant is gone',
-      async () => ((await client.get(tenant, { name: namespace })) ? undefined : true),
-      patience,
-    )
+    await waitUntil('the Tenant is gone', async () => ((await client.get(tenant, { name: namespace })) ? undefined : true))
     expect(await client.get(namespaces, { name: namespace })).toBeUndefined()
     expect(await reads(fixture, token.reveal(), 'acme/shop')).toBe(401)
     expect(await environment.store.audit.list({ action: 'tenant.ended', namespace, limit: 10 })).toMatchObject([
@@ -355,11 +345,7 @@ describe('RepositoryGrant', () => {
         const wake = { metadata: { annotations: { [wakeAnnotation]: 'now' } } }
         await client.mergePatch(repositoryGrant, { namespace, name: 'short' }, wake, { fieldManager: 'test' })
       }
-      await waitUntil(
-        'the token is revoked',
-        async () => (await reads(fixture, token.reveal(), 'acme/shop')) === 401 || undefined,
-        patience,
-      )
+      await waitUntil('the token is revoked', async () => (await reads(fixture, token.reveal(), 'acme/shop')) === 401)
       await expect(fixture.desk.request(request)).rejects.toMatchObject({ code: 'forbidden' })
     },
   )
@@ -485,11 +471,7 @@ describe('the desk’s routes for workloads', () => {
     expect([stranger.statusCode, absent.statusCode]).toEqual([403, 403])
     expect(stranger.json().error.message).toBe(absent.json().error.message)
     await fixture.client.delete(pods, { namespace: fixture.namespace, name: pod.name })
-    await waitUntil(
-      'the pod’s token is refused',
-      async () => (await ask(server, bearer)).statusCode === 401 || undefined,
-      patience,
-    )
+    await waitUntil('the pod’s token is refused', async () => (await ask(server, bearer)).statusCode === 401)
   })
 
   test('refuse the token of a ServiceAccount that was deleted and created again', async () => {
@@ -502,8 +484,7 @@ describe('the desk’s routes for workloads', () => {
     await runPod(fixture)
     await waitUntil(
       'the token of the former ServiceAccount is refused',
-      async () => (await ask(server, bearer)).statusCode === 401 || undefined,
-      patience,
+      async () => (await ask(server, bearer)).statusCode === 401,
     )
   })
 

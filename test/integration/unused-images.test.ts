@@ -47,7 +47,7 @@ beforeAll(async () => {
   keeping = await startDockerRegistry([], { deletes: false })
   kube = await openKube(testKubeconfig())
   controllers = await clientOf('sekisho-controllers')
-}, 120_000)
+})
 afterAll(async () => {
   await Promise.all([registry?.stop(), keeping?.stop(), kube?.close(), controllers?.close()])
   await store?.close()

@@ -11,8 +11,8 @@ import { issueCertificate, makeCertificateAuthority } from '../../src/identity/c
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { createRecordingLog } from '../../src/kube/testing/recording-log.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { patience } from '../fixtures/application-fixture.ts'
-import { waitUntil, withNamespace } from '../fixtures/harness.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { withNamespace } from '../fixtures/harness.ts'
 import { giveRightsIn, withClientOf } from '../fixtures/process-clients.ts'
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -48,7 +48,7 @@ test('the controllers renew the certificate in the Secret that the installer mad
 
   loop?.start()
   const missing = () => (log.lines.length > 0 ? log.lines.map(({ error }) => error) : undefined)
-  expect(await waitUntil('the first round', async () => missing(), patience)).toEqual([
+  expect(await waitUntil('the first round', async () => missing())).toEqual([
     expect.stringContaining(`Secret ${name} has no certificate`),
   ])
   expect(await served()).toBeUndefined()
@@ -61,7 +61,7 @@ test('the controllers renew the certificate in the Secret that the installer mad
     const secret = await served()
     return secret?.data?.['tls.crt'] === data['tls.crt'] ? undefined : secret
   }
-  const secret = await waitUntil('another certificate', renewed, patience)
+  const secret = await waitUntil('another certificate', renewed)
   const leaf = new X509Certificate(text(secret.data?.['tls.crt']))
   expect(leaf.checkIssued(new X509Certificate(authority.certificatePem))).toBe(true)
   expect(leaf.checkHost(webhookHost)).toBe(webhookHost)

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
-import { waitUntil } from '../../dev/cluster/wait-until.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { Variables } from './process-plans.ts'
 
 export type PlatformProcess = {

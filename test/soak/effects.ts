@@ -1,5 +1,5 @@
 // Compares the state of the cluster after a soak run with the expected one: what is missing, duplicated or left over.
-import { waitUntil } from '../../dev/cluster/wait-until.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import type { SoakPlatform } from './platform.ts'
 import { namespace, paths } from './tenant.ts'

@@ -1,8 +1,9 @@
 // The tenant of a soak run: acme with its Installation, created as the broker would, and the developer who works in it.
 
-import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { installApp } from '../../dev/github/actions/install-app.ts'
 import { groups, platformNamespace, userSubject } from '../../src/api/names.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { Identity, Reply } from '../attack/impersonation.ts'
 import { gitHubHost } from '../platform/ground.ts'
 import { accountOf, appName } from '../platform/process-plans.ts'
@@ -49,7 +50,7 @@ export async function untilReady(fixture: Pick<SoakPlatform, 'admin'>, path: str
     if (ready?.status !== 'True') throw new Error(ready?.message ?? 'no condition Ready yet')
     return true
   }
-  await waitUntil(`${path} to be Ready`, check, { timeoutMilliseconds: 90_000 })
+  await waitUntil(`${path} to be Ready`, check, { timeoutMilliseconds: limits.rollout })
 }
 
 export async function openTenant(fixture: SoakPlatform): Promise<void> {

@@ -1,8 +1,9 @@
 // A pod that requests tokens from the token desk under grants that are created and deleted. Records every token and whether it may be active.
 import { Agent, request } from 'undici'
-import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { tokenDeskAudience } from '../../src/api/names.ts'
 import { authorityConfigMap } from '../../src/controllers/tenant/desired.ts'
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { Reply } from '../attack/impersonation.ts'
 import type { PlatformInUse } from '../platform/open-platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
@@ -55,7 +56,7 @@ export async function createTokens(fixture: PlatformInUse, replicasAreKilled = f
       repeated += 1
       return undefined
     }
-    const reply = await waitUntil(`an answer about RepositoryGrant ${name}`, write, { timeoutMilliseconds: 30_000 })
+    const reply = await waitUntil(`an answer about RepositoryGrant ${name}`, write)
     accepted(reply, `RepositoryGrant ${name}`)
     held.set(name, new Set())
   }
@@ -77,7 +78,7 @@ export async function createTokens(fixture: PlatformInUse, replicasAreKilled = f
     held.get(name)?.add(token)
     // As clients do: GitHub may refuse a new token for a short time (octokit/auth-app.js#65).
     await waitUntil('GitHub to take a delivered token', async () => (await repositoryStatus(token)) === 200 || undefined, {
-      timeoutMilliseconds: 60_000,
+      timeoutMilliseconds: limits.rollout,
     })
   }
 
@@ -107,7 +108,7 @@ export async function createTokens(fixture: PlatformInUse, replicasAreKilled = f
     waitUntil(
       `RepositoryGrant ${name} to be gone`,
       async () => (await fixture.admin.request('GET', `${paths.grants}/${name}`)).status === 404 || undefined,
-      { timeoutMilliseconds: 120_000 },
+      { timeoutMilliseconds: limits.build },
     )
 
   for (let index = 0; index < grants; index++) await makeGrant(`grant-${index}`)

@@ -1,7 +1,9 @@
 // Runs one scenario in its own environment, undisturbed or with one crash, and reports the outcome. The crash is a SIGKILL of the real process at
 // the time that a proxy chooses; in the same event-loop turn all its connections are closed, so that no further byte passes. A process that has
 // loaded its modules in advance takes over. It finds what was written; what the killed process held in memory is lost.
-import { waitUntil } from '../../dev/cluster/wait-until.ts'
+
+import { limits } from '../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { CrashPoint } from '../proxies/crash-switch.ts'
 import { differences, type FinalState, finalState } from './assertions/final-state.ts'
 import { type Environment, openEnvironment } from './environment/environment.ts'
@@ -28,7 +30,7 @@ export type CaseOutcome =
   | { readonly kind: 'not-reached' }
   | { readonly kind: 'failed'; readonly problem: string }
 
-const patience = { timeoutMilliseconds: 120_000, everyMilliseconds: 100 }
+const patience = { timeoutMilliseconds: limits.build }
 const quietMilliseconds = 500
 
 /** Resolves when no write was made for `quietMilliseconds`, counted from the call. */
@@ -160,7 +162,7 @@ export async function runCase(run: ScenarioRun, point: CrashPoint, wanted: Final
           if (different.length > 0) throw new Error(`\n    ${different.join('\n    ')}`)
           return true
         },
-        { timeoutMilliseconds: 30_000, everyMilliseconds: 250 },
+        { everyMilliseconds: 250 },
       )
       return { kind: 'survived' }
     })

@@ -2,8 +2,8 @@
 // other commits and pull requests. Each is said after dave’s own approval, which counts as soon as he may write: whoever spoke last is asked first, so
 // that the approval would name somebody else if one of these counted.
 import { setTimeout as pause } from 'node:timers/promises'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import { type Attack, type Attempt, endingWith } from '../attack.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
 import { github } from '../deputies/fork-pull-request.ts'
@@ -190,7 +190,9 @@ async function attempts(world: World): Promise<readonly Attempt[]> {
     name: `on a pull request of noah’s fork: ${what}`,
     async run() {
       const commit = commits.get(branch) ?? ''
-      return judgeApprovals(await eventually(`an approval of ${commit}`, seconds, () => approvalsOf(world, commit)))
+      return judgeApprovals(
+        await waitUntil(`an approval of ${commit}`, () => approvalsOf(world, commit), { timeoutMilliseconds: seconds * 1000 }),
+      )
     },
   }))
   return endingWith(judged, async () => {

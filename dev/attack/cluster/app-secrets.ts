@@ -1,7 +1,8 @@
 // Values of AppSecrets: read back by every verb and trick that answers with an object, by another tenant and by acme's own people; moved to where
 // they would open for somebody else; and the Secrets behind them planted or changed.
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import type { Actor } from '../world/actors.ts'
@@ -91,15 +92,19 @@ async function judgedMove(world: World, target: string, sealed: Readonly<Record<
   const json = { ...empty, metadata: { name: target }, spec: { sealed } }
   const made = await world.api('gary', 'POST', own, { json })
   if (made.status !== 201) return unclear(`${made.status} ${made.text}`)
-  return eventually('the controller judges it', 60, async () => {
-    const { text } = await world.api('gary', 'GET', path)
-    const { status } = JSON.parse(text) as {
-      readonly status?: { readonly conditions?: readonly { readonly reason: string }[] }
-    }
-    const reason = status?.conditions?.[0]?.reason
-    if (reason === undefined) return undefined
-    return reason === 'Unreadable' ? stopped('controller', `AppSecret is ${reason}`) : succeeded(`AppSecret is ${reason}`)
-  })
+  return waitUntil(
+    'the controller judges it',
+    async () => {
+      const { text } = await world.api('gary', 'GET', path)
+      const { status } = JSON.parse(text) as {
+        readonly status?: { readonly conditions?: readonly { readonly reason: string }[] }
+      }
+      const reason = status?.conditions?.[0]?.reason
+      if (reason === undefined) return undefined
+      return reason === 'Unreadable' ? stopped('controller', `AppSecret is ${reason}`) : succeeded(`AppSecret is ${reason}`)
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
 }
 
 /** An encrypted value that somebody copied from a repository opens in its own namespace only, under its own name and key. */
@@ -133,15 +138,21 @@ function movedKey(world: World): Attempt {
       const changed = await world.api('gary', 'PATCH', path, { json: { spec: { sealed: { B: A } } }, contentType: mergePatch })
       if (changed.status !== 200) return unclear(`${made.status} ${changed.status} ${changed.text}`)
       const { metadata } = JSON.parse(changed.text) as { readonly metadata: { readonly generation: number } }
-      return eventually('the controller judges it', 60, async () => {
-        const shown = (await world.admin.call('GET', path)) as {
-          readonly status?: { readonly conditions?: readonly { readonly reason: string; readonly observedGeneration?: number }[] }
-        }
-        const found = shown.status?.conditions?.[0]
-        if (found === undefined || found.observedGeneration !== metadata.generation) return undefined
-        const text = `AppSecret is ${found.reason}`
-        return found.reason === 'Unreadable' ? stopped('controller', text) : succeeded(text)
-      })
+      return waitUntil(
+        'the controller judges it',
+        async () => {
+          const shown = (await world.admin.call('GET', path)) as {
+            readonly status?: {
+              readonly conditions?: readonly { readonly reason: string; readonly observedGeneration?: number }[]
+            }
+          }
+          const found = shown.status?.conditions?.[0]
+          if (found === undefined || found.observedGeneration !== metadata.generation) return undefined
+          const text = `AppSecret is ${found.reason}`
+          return found.reason === 'Unreadable' ? stopped('controller', text) : succeeded(text)
+        },
+        { timeoutMilliseconds: limits.rollout },
+      )
     },
   }
 }

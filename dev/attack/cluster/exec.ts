@@ -1,6 +1,6 @@
 // Commands in pods of one's own tenant, beside a grant whose tokens such a command could take.
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { judgeApi } from '../judge.ts'
 import type { World } from '../world/world.ts'
@@ -42,9 +42,9 @@ export const execAttacks: readonly Attack[] = [
     async attempts(world) {
       await makeGrant(world)
       const [method, pod] = ['POST', 'any']
-      await eventually('the policy to see the grant', 30, async () => {
+      await waitUntil('the policy to see the grant', async () => {
         const { text } = await world.api('gary', method, `${corePath(neighbourNamespace, 'pods')}/${pod}/exec?command=true`)
-        return text.includes('sekisho-pod-exec') || undefined
+        return text.includes('sekisho-pod-exec')
       })
       return ['POST', 'GET'].flatMap(verb => ['any', 'attack-agent'].map(name => exec(world, verb, name, 'exec')))
     },

@@ -2,8 +2,9 @@
 // what it found in the image, from which a pod of globex prints it.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import type { Probe, ProbeResult } from '../agent/probe.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { corePath, groupPath } from '../cluster/api-attempts.ts'
@@ -106,13 +107,17 @@ async function build(world: World): Promise<string> {
   ]
   const refused = made.find(({ status }) => status !== 201)
   if (refused !== undefined) throw new Error(`gary cannot build his own repository: ${refused.status} ${refused.text}`)
-  return eventually('the hostile build to end', 200, async () => {
-    const { status } = (await world.admin.call('GET', `${syncs}/${name}`)) as {
-      status?: { image?: string; failure?: { message: string } }
-    }
-    if (status?.failure !== undefined) throw new Error(status.failure.message)
-    return status?.image
-  })
+  return waitUntil(
+    'the hostile build to end',
+    async () => {
+      const { status } = (await world.admin.call('GET', `${syncs}/${name}`)) as {
+        status?: { image?: string; failure?: { message: string } }
+      }
+      if (status?.failure !== undefined) throw new Error(status.failure.message)
+      return status?.image
+    },
+    { timeoutMilliseconds: limits.build },
+  )
 }
 
 /** A pod of the image prints what the build left in it. */
@@ -129,10 +134,14 @@ async function readResults(world: World, image: string): Promise<readonly ProbeR
     json: { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: podSpec(image, {}, { command }) },
   })
   if (answer.status !== 201) throw new Error(`gary cannot run the image: ${answer.status} ${answer.text}`)
-  await eventually('the pod to print the results', 60, async () => {
-    const { status } = (await world.admin.call('GET', path)) as { status?: { phase?: string } }
-    return status?.phase === 'Succeeded' || undefined
-  })
+  await waitUntil(
+    'the pod to print the results',
+    async () => {
+      const { status } = (await world.admin.call('GET', path)) as { status?: { phase?: string } }
+      return status?.phase === 'Succeeded'
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
   const log = await world.api('gary', 'GET', `${path}/log`)
   return JSON.parse(log.text)
 }

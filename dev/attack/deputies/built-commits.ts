@@ -1,7 +1,8 @@
 // A commit that says that it is another: its build rewrites the commit in the image's metadata to the newest one of the main branch, which
 // people have reviewed. An image that names the commit that was asked for is made by code of that commit only: a build fetches one commit.
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
 import { judgeApi } from '../judge.ts'
@@ -54,11 +55,15 @@ async function build(world: World): Promise<Ended> {
   ]
   const refused = made.find(({ status }) => status !== 201)
   if (refused !== undefined) throw new Error(`gary cannot build his own repository: ${refused.status} ${refused.text}`)
-  return eventually('the build to end', 200, async () => {
-    const shown = (await world.admin.call('GET', `${syncs}/${name}`)) as Shown
-    const { image, failure } = (shown.status ?? {}) as { readonly image?: string; readonly failure?: object }
-    return image === undefined && failure === undefined ? undefined : { shown, claimed, pushed }
-  })
+  return waitUntil(
+    'the build to end',
+    async () => {
+      const shown = (await world.admin.call('GET', `${syncs}/${name}`)) as Shown
+      const { image, failure } = (shown.status ?? {}) as { readonly image?: string; readonly failure?: object }
+      return image === undefined && failure === undefined ? undefined : { shown, claimed, pushed }
+    },
+    { timeoutMilliseconds: limits.build },
+  )
 }
 
 function judgeBuilt({ shown, claimed, pushed }: Ended): Verdict {

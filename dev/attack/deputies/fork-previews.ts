@@ -1,8 +1,8 @@
 // The preview of a pull request from noah’s fork, under an AppPipeline of globex that wants approvals: those who may not write to the repository
 // approve it in every way there is; and noah pushes right after gary, who may, has approved one commit.
 import { setTimeout as pause } from 'node:timers/promises'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import type { Attempt } from '../attack.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
 import { judgeApi } from '../judge.ts'
@@ -41,10 +41,14 @@ async function rowOf(world: World, number: number): Promise<Row | undefined> {
 
 /** The row of the pull request says that this commit waits for an approval. */
 function waiting(world: World, { number, headCommit }: ForkedPullRequest): Promise<Row> {
-  return eventually(`${pipeline} lists pull request ${number} at ${headCommit}`, seconds, async () => {
-    const row = await rowOf(world, number)
-    return row?.headCommit === headCommit && row.state === 'WaitingForApproval' ? row : undefined
-  })
+  return waitUntil(
+    `${pipeline} lists pull request ${number} at ${headCommit}`,
+    async () => {
+      const row = await rowOf(world, number)
+      return row?.headCommit === headCommit && row.state === 'WaitingForApproval' ? row : undefined
+    },
+    { timeoutMilliseconds: seconds * 1000 },
+  )
 }
 
 async function approvalsOf(world: World, headCommit: string): Promise<readonly Approval[]> {
@@ -79,10 +83,14 @@ async function approvedByOthers(world: World, pullRequest: ForkedPullRequest): P
   await github(world, 'gary', `POST /repos/globex/site/issues/${number}/comments`, {
     body: { body: `/sekisho approve ${headCommit}` },
   })
-  const found = await eventually(`an approval of ${headCommit}`, seconds, async () => {
-    const list = await approvalsOf(world, headCommit)
-    return list.length > 0 ? list : undefined
-  })
+  const found = await waitUntil(
+    `an approval of ${headCommit}`,
+    async () => {
+      const list = await approvalsOf(world, headCommit)
+      return list.length > 0 ? list : undefined
+    },
+    { timeoutMilliseconds: seconds * 1000 },
+  )
   const others = found.filter(({ spec }) => spec.by.id !== gary)
   if (allowed.length > 0 || others.length > 0) return succeeded(JSON.stringify([...allowed, ...others.map(({ spec }) => spec)]))
   return stopped('controller', `two comments, a review and a request to the broker approved nothing; gary’s comment did`)

@@ -1,8 +1,8 @@
 // Names on GitHub that change hands: a repository is renamed, and another one takes its name. What follows the repository goes on by its
 // number; what is new under the old name is a repository of its own.
 import { setTimeout as pause } from 'node:timers/promises'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
 import { judgeApi } from '../judge.ts'
@@ -88,11 +88,15 @@ function renamed(world: World): Attempt {
       const first = await create(world)
       try {
         await follow(world)
-        await eventually('the repository to be found', seconds, async () => {
-          const { repository, commit } = await statusOf(world, syncs)
-          const granted = (await statusOf(world, grants))['decision'] === 'Approved'
-          return (repository as Followed | undefined)?.id === first && commit !== undefined && granted ? true : undefined
-        })
+        await waitUntil(
+          'the repository to be found',
+          async () => {
+            const { repository, commit } = await statusOf(world, syncs)
+            const granted = (await statusOf(world, grants))['decision'] === 'Approved'
+            return (repository as Followed | undefined)?.id === first && commit !== undefined && granted ? true : undefined
+          },
+          { timeoutMilliseconds: seconds * 1000 },
+        )
         await github(world, 'gary', `PATCH /repos/${old}`, { body: { name: 'attack-moved' } })
         await create(world)
         // A webhook notifies what follows the repository, after the old name has been taken.

@@ -3,9 +3,10 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { messageOf } from '../../../src/lib/errors.ts'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { tenantNamespace } from '../../demo/context.ts'
 import { deployedSync, pushShop } from '../../demo/scenario/deploy.ts'
-import { eventually } from '../../demo/steps.ts'
 import { readLocalGitHub } from '../../up/github.ts'
 import { corePath } from '../cluster/api-attempts.ts'
 import { newBrowser } from '../outside/visitor.ts'
@@ -228,9 +229,9 @@ async function newService(world: World): Promise<void> {
   const { status, text } = await world.api('dave', 'POST', acmeServices, { json })
   if (status !== 201) throw new Error(`dave cannot make a Service: ${status} ${text}`)
   const { spec } = JSON.parse(text) as { readonly spec: { readonly clusterIP: string } }
-  await eventually('the new Service to answer', 60, async () =>
-    (await statusOf(`http://${spec.clusterIP}/version`, 500)) === 200 ? true : undefined,
-  )
+  await waitUntil('the new Service to answer', async () => (await statusOf(`http://${spec.clusterIP}/version`, 500)) === 200, {
+    timeoutMilliseconds: limits.rollout,
+  })
 }
 
 function deleteService(world: World): Promise<unknown> {

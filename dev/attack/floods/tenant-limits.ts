@@ -1,7 +1,8 @@
 // A tenant at every limit that nodes and kube-proxy share: pods that hold what the kernel gives one, as many Services as the quota allows with as many
 // ports as a Service may have, all of them before the same pods, and selectors that change all the while.
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import { corePath, groupPath, mergePatch } from '../cluster/api-attempts.ts'
 import { podSpec } from '../cluster/mounts.ts'
 import { runTaker } from '../inside/node-limits.ts'
@@ -22,12 +23,16 @@ const elsewhere = { app: `${name}-none` }
 
 export async function tenantLimits(world: World): Promise<FloodSource> {
   await write(world, deployments, deployment(await world.ownImage()))
-  await eventually('most of the pods behind the Services to run', 180, async () => {
-    const { status, text } = await world.api('gary', 'GET', `${deployments}/${name}`)
-    if (status !== 200) throw new Error(`gary cannot read his Deployment: ${status}`)
-    const ready = (JSON.parse(text) as { status: { readyReplicas?: number } }).status.readyReplicas ?? 0
-    return ready > replicas / 2 || undefined
-  })
+  await waitUntil(
+    'most of the pods behind the Services to run',
+    async () => {
+      const { status, text } = await world.api('gary', 'GET', `${deployments}/${name}`)
+      if (status !== 200) throw new Error(`gary cannot read his Deployment: ${status}`)
+      const ready = (JSON.parse(text) as { status: { readyReplicas?: number } }).status.readyReplicas ?? 0
+      return ready > replicas / 2
+    },
+    { timeoutMilliseconds: limits.build },
+  )
   for (let number = 0; number < takers; number++) await runTaker(world, `${name}-${number}`)
   const made = await makeServices(world)
   return {

@@ -1,6 +1,6 @@
 // The token desk, from a pod of globex: tokens of GitHub for workloads that are not their subject.
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { corePath, groupPath } from '../cluster/api-attempts.ts'
 import { podSpec } from '../cluster/mounts.ts'
@@ -94,9 +94,9 @@ async function prepare(world: World) {
     makePod(world, 'attack-desk', 'default'),
     makePod(world, 'attack-desk-gone', 'attack-subject'),
   ])
-  await eventually('the grant of globex to be approved', 30, async () => {
+  await waitUntil('the grant of globex to be approved', async () => {
     const { status } = (await world.admin.call('GET', `${grants}/${ownGrant}`)) as { status?: { decision?: string } }
-    return status?.decision === 'Approved' || undefined
+    return status?.decision === 'Approved'
   })
   return { pod, gone }
 }
@@ -117,8 +117,9 @@ async function deskAttempts(world: World): Promise<readonly Attempt[]> {
     audiences: [audience],
   })
   await world.admin.call('DELETE', `${corePath(neighbourNamespace, 'pods')}/${gone.name}`)
-  await eventually('the pod to be gone', 30, async () =>
-    (await world.admin.request('GET', `${corePath(neighbourNamespace, 'pods')}/${gone.name}`)).status === 404 ? true : undefined,
+  await waitUntil(
+    'the pod to be gone',
+    async () => (await world.admin.request('GET', `${corePath(neighbourNamespace, 'pods')}/${gone.name}`)).status === 404,
   )
   const of = (grant: string): string => JSON.stringify({ grant })
   const [header = '', payload = '', signature = ''] = good.split('.')

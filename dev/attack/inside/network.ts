@@ -1,7 +1,7 @@
 // Connections from a pod of globex to places that tenants must not reach. A place counts as walled off only when it listens, as this host sees
 // it, and the same pod reaches what it needs.
 
-import { eventually } from '../../demo/steps.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { ProbeResult } from '../agent/probe.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
@@ -14,7 +14,7 @@ type Place = { readonly what: string; readonly host: string; readonly port: numb
 /** The pod must resolve names and reach the token desk: then its silence elsewhere means something. */
 export async function requireControls(world: World): Promise<void> {
   const desk = 'sekisho-token-desk.sekisho-system.svc'
-  await eventually('control: the pod of globex to reach the token desk by its name', 15, async () => {
+  await waitUntil('control: the pod of globex to reach the token desk by its name', async () => {
     const result = await world.probe({ kind: 'tcp', host: desk, port: 443 })
     if (result.kind === 'connected') return true
     throw new Error(JSON.stringify(result))

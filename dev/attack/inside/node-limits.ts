@@ -2,8 +2,9 @@
 // goes on using a little of each: it shows whether anything is left.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { corePath } from '../cluster/api-attempts.ts'
 import { podSpec } from '../cluster/mounts.ts'
@@ -56,17 +57,25 @@ function playedOnce(world: World): () => Promise<Played> {
 async function play(world: World): Promise<Played> {
   try {
     const uid = await run(world, { name: bystander, mode: 'use', memory: '64Mi' })
-    await eventually('control: the bystander gets all it uses', 60, async () => {
-      const last = (await lines(world, bystander)).at(-1)
-      return (last?.kind === 'use' && Object.keys(last.failed).length === 0) || undefined
-    })
+    await waitUntil(
+      'control: the bystander gets all it uses',
+      async () => {
+        const last = (await lines(world, bystander)).at(-1)
+        return last?.kind === 'use' && Object.keys(last.failed).length === 0
+      },
+      { timeoutMilliseconds: limits.rollout },
+    )
     await run(world, { name: taker, mode: 'take', memory: '512Mi', uid: uid + 1 })
-    const taken = await eventually('the pod to hold what it took', 120, async () => {
-      const said = await lines(world, taker)
-      return said.some(({ kind }) => kind === 'held') ? said : undefined
-    })
+    const taken = await waitUntil(
+      'the pod to hold what it took',
+      async () => {
+        const said = await lines(world, taker)
+        return said.some(({ kind }) => kind === 'held') ? said : undefined
+      },
+      { timeoutMilliseconds: limits.build },
+    )
     const before = (await lines(world, bystander)).length
-    const during = await eventually('the bystander to go on', 30, async () => {
+    const during = await waitUntil('the bystander to go on', async () => {
       // The round that was in progress is left out.
       const later = (await lines(world, bystander)).slice(before + 1)
       return later.length < rounds ? undefined : later
@@ -80,9 +89,9 @@ async function play(world: World): Promise<Played> {
 /** Starts a pod of globex under this name that takes all it is given, and holds it; resolves when it holds it. */
 export async function runTaker(world: World, name: string): Promise<void> {
   await run(world, { name, mode: 'take', memory: '512Mi' })
-  await eventually('the pod to hold what it took', 120, async () =>
-    (await lines(world, name)).some(({ kind }) => kind === 'held') ? true : undefined,
-  )
+  await waitUntil('the pod to hold what it took', async () => (await lines(world, name)).some(({ kind }) => kind === 'held'), {
+    timeoutMilliseconds: limits.build,
+  })
 }
 
 type Wanted = { readonly name: string; readonly mode: 'use' | 'take'; readonly memory: string; readonly uid?: number }

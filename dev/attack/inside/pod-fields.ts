@@ -1,7 +1,8 @@
 // Fields of pods by which others than the platform give something to a pod: devices, certificates, bundles of authorities; and those that change
 // only what the pod itself believes about names (hostAliases, dnsConfig), which open no connection that the network did not allow before.
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { type ApiAttempt, apiAttempts, corePath } from '../cluster/api-attempts.ts'
 import { podSpec, templates } from '../cluster/mounts.ts'
@@ -80,10 +81,14 @@ async function printed(world: World, name: string, fields: Fields, script: strin
   const spec = podSpec(await world.ownImage(), fields, { command: ['/usr/local/bin/node', '-e', script] })
   const answer = await world.api('gary', 'POST', pods, { json: { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec } })
   if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`)
-  await eventually('the pod to end', 50, async () => {
-    const { status } = (await world.admin.call('GET', path)) as { status?: { phase?: string } }
-    return ['Succeeded', 'Failed'].includes(status?.phase ?? '') || undefined
-  })
+  await waitUntil(
+    'the pod to end',
+    async () => {
+      const { status } = (await world.admin.call('GET', path)) as { status?: { phase?: string } }
+      return ['Succeeded', 'Failed'].includes(status?.phase ?? '')
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
   return (await world.api('gary', 'GET', `${path}/log`)).text.trim()
 }
 

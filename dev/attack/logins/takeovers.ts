@@ -1,8 +1,9 @@
 // Logins that change hands: globex and gary get other ones, and noah, a stranger, registers theirs. Everything goes on by number: what follows the
 // repository of globex, and who somebody is.
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
 import { attemptLogin } from '../../demo/scenario/sign-in.ts'
-import { eventually } from '../../demo/steps.ts'
 import { type Attack, type Attempt, endingWith } from '../attack.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
 import { syncAttempt } from '../deputies/deputies.ts'
@@ -55,7 +56,9 @@ async function organisation(world: World): Promise<readonly Attempt[]> {
     {
       name: 'noah: a commit in globex/site, which he registered',
       run: () =>
-        eventually('the RemoteSync to see the new name', 45, async () => judgeFollowed(before, await siteOf(world), planted)),
+        waitUntil('the RemoteSync to see the new name', async () => judgeFollowed(before, await siteOf(world), planted), {
+          timeoutMilliseconds: limits.rollout,
+        }),
     },
     syncAttempt(world, taken, 'a RemoteSync of globex/site, which is noah’s now', { repository: 'globex/site' }),
     objectAttempt(world, {
@@ -82,9 +85,9 @@ async function restore(world: World): Promise<void> {
   await restoreLogins(world)
   // It counts in the quota of the tenant, which floods use up.
   await world.admin.request('DELETE', `${applicationsPath}/${taken}`)
-  await eventually('the RemoteSync to see the old name', 60, async () =>
-    (await siteOf(world)).repository?.name === 'globex/site' ? true : undefined,
-  )
+  await waitUntil('the RemoteSync to see the old name', async () => (await siteOf(world)).repository?.name === 'globex/site', {
+    timeoutMilliseconds: limits.rollout,
+  })
 }
 
 /** What is renamed for the attempts is as it was when the last of them has ended. */

@@ -1,8 +1,9 @@
 // Deliveries of GitHub that somebody recorded on their way, with their signature: sent again as they were, under another id or event, or changed.
 // GitHub signs the body only. A delivery is a hint, so that an old one may wake an object, and changes nothing that GitHub does not say now.
 import { createHmac, randomUUID } from 'node:crypto'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import { readLocalGitHub } from '../../up/github.ts'
 import { type Attack, type Attempt, inTurn } from '../attack.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
@@ -74,7 +75,7 @@ function replayedPush(world: World, what: string, names: object): Attempt {
       const sent = new Date()
       const answer = await deliver(world, push, randomUUID())
       if (answer.status !== 202) return judgeBroker(answer)
-      const after = await eventually('the RemoteSync to be checked', 20, () => checkedSince(world, sent))
+      const after = await waitUntil('the RemoteSync to be checked', () => checkedSince(world, sent))
       const commit = after.status?.['commit']
       return commit === before
         ? stopped('controller', `woken by an old push: GitHub says ${String(commit)}, as before`)
@@ -118,13 +119,17 @@ function replayedRemoval(world: World): Attempt {
       })
       const answer = await deliver(world, removal, id)
       if (answer.status !== 202) return judgeBroker(answer)
-      const after = await eventually('the Installation to have seen it', 50, async () => {
-        const shown = (await world.admin.call('GET', installations)) as Shown & {
-          readonly metadata: { readonly annotations?: object }
-        }
-        const woken = JSON.stringify(shown.metadata.annotations ?? {}).includes(id)
-        return woken && JSON.stringify(shown.status).includes(id) ? shown : undefined
-      })
+      const after = await waitUntil(
+        'the Installation to have seen it',
+        async () => {
+          const shown = (await world.admin.call('GET', installations)) as Shown & {
+            readonly metadata: { readonly annotations?: object }
+          }
+          const woken = JSON.stringify(shown.metadata.annotations ?? {}).includes(id)
+          return woken && JSON.stringify(shown.status).includes(id) ? shown : undefined
+        },
+        { timeoutMilliseconds: limits.rollout },
+      )
       const ready = after.status?.conditions?.find(({ type }) => type === 'Ready')
       return ready?.status === 'True'
         ? stopped('controller', `woken by an old removal: the Installation is ${ready.reason}`)

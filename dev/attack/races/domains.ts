@@ -1,7 +1,7 @@
 // Two tenants that race for a host name: both ask for it at once, two admins approve it for both, and globex asks again and again while the
 // Application of acme that has it is deleted and created. One tenant has it at a time, by its number, and acme keeps what it has.
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
 import { application } from '../deputies/manifests.ts'
@@ -39,9 +39,9 @@ async function create(world: World, as: PersonActor, path: string, json: ReturnT
 /** Deletes it, and waits until the name is free. */
 async function remove(world: World, as: PersonActor, path: string): Promise<void> {
   await world.api(as, 'DELETE', path)
-  await eventually(`${path} to be gone`, seconds, async () =>
-    (await world.admin.request('GET', path)).status === 404 ? true : undefined,
-  )
+  await waitUntil(`${path} to be gone`, async () => (await world.admin.request('GET', path)).status === 404, {
+    timeoutMilliseconds: seconds * 1000,
+  })
 }
 
 /** As a platform admin approves it. Resolves to the status of the answer. */
@@ -58,8 +58,10 @@ async function approve(world: World, host: string, name: string): Promise<number
 }
 
 function served(world: World, host: string, namespace: string): Promise<true> {
-  return eventually(`an Ingress of ${namespace} for ${host}`, seconds, async () =>
-    (await servingNamespaces(world, host)).includes(namespace) ? true : undefined,
+  return waitUntil(
+    `an Ingress of ${namespace} for ${host}`,
+    async () => (await servingNamespaces(world, host)).includes(namespace),
+    { timeoutMilliseconds: seconds * 1000 },
   )
 }
 
@@ -67,11 +69,15 @@ function served(world: World, host: string, namespace: string): Promise<true> {
 async function refusals(world: World, paths: readonly string[], reasons: RegExp): Promise<readonly string[]> {
   return Promise.all(
     paths.map(path =>
-      eventually(`${path} to be refused`, seconds, async () => {
-        const { body } = await world.admin.request('GET', path)
-        const ready = (body as Shown).status && readyOf(body as Shown)
-        return ready && reasons.test(ready.reason) ? ready.reason : undefined
-      }),
+      waitUntil(
+        `${path} to be refused`,
+        async () => {
+          const { body } = await world.admin.request('GET', path)
+          const ready = (body as Shown).status && readyOf(body as Shown)
+          return ready && reasons.test(ready.reason) ? ready.reason : undefined
+        },
+        { timeoutMilliseconds: seconds * 1000 },
+      ),
     ),
   )
 }

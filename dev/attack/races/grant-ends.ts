@@ -1,8 +1,9 @@
 // Requests for tokens at the very end of a grant: while it is deleted, at its first token, and while it expires. Whatever the desk still gives must be
 // dead when the grant has ended; GitHub itself is asked with each token.
 import { setTimeout as pause } from 'node:timers/promises'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { eventually } from '../../demo/steps.ts'
 import { type Attack, type Attempt, inTurn } from '../attack.ts'
 import { corePath } from '../cluster/api-attempts.ts'
 import { makePod, tokenFor } from '../inside/desk.ts'
@@ -25,10 +26,14 @@ async function approved(world: World, name: string, lifetimeSeconds: number): Pr
   await world.journal.note({ kind: 'object', path })
   const answer = await world.api('gary', 'POST', grants, { json: grantOf(name, account, lifetimeSeconds) })
   if (answer.status !== 201) throw new Error(`gary cannot grant access to his own repository: ${answer.status} ${answer.text}`)
-  return eventually(`the grant ${name} to be approved`, 45, async () => {
-    const { status } = (await world.admin.call('GET', path)) as { status?: { decision?: string; expiresAt?: string } }
-    return status?.decision === 'Approved' && status.expiresAt !== undefined ? Date.parse(status.expiresAt) : undefined
-  })
+  return waitUntil(
+    `the grant ${name} to be approved`,
+    async () => {
+      const { status } = (await world.admin.call('GET', path)) as { status?: { decision?: string; expiresAt?: string } }
+      return status?.decision === 'Approved' && status.expiresAt !== undefined ? Date.parse(status.expiresAt) : undefined
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
 }
 
 /** The tokens that GitHub takes when all of them had the time to be revoked. */
@@ -60,9 +65,9 @@ async function deleted(world: World, identity: string, { name, warm, millisecond
   await world.api('gary', 'DELETE', `${grants}/${name}`)
   const endedAt = Date.now()
   const during = await Promise.all([...requests, ask(world, identity, name)])
-  await eventually('the grant to be gone', 45, async () =>
-    (await world.admin.request('GET', `${grants}/${name}`)).status === 404 ? true : undefined,
-  )
+  await waitUntil('the grant to be gone', async () => (await world.admin.request('GET', `${grants}/${name}`)).status === 404, {
+    timeoutMilliseconds: limits.rollout,
+  })
   const answers = [...before, ...during, await ask(world, identity, name)]
   // Whether a first token was given before the end is up to chance: the attempts with one show that tokens work.
   return judgeTokens({ answers, alive: await aliveOf(world, answers), workedBefore: workedBefore || !warm, endedAt })

@@ -1,7 +1,9 @@
 // Trees that git may check out, and that a build must take as they are: links out of the tree, attributes with drivers, a submodule of acme. Built
 // once with a Dockerfile, whose steps follow the links, and once with buildpacks; a pod of globex prints what is in the images.
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { DemoFailure, eventually } from '../../demo/steps.ts'
+import { DemoFailure } from '../../demo/steps.ts'
 import { type Attack, type Attempt, endingWith } from '../attack.ts'
 import { corePath, groupPath } from '../cluster/api-attempts.ts'
 import { podSpec } from '../cluster/mounts.ts'
@@ -92,11 +94,15 @@ async function built(world: World, name: string): Promise<Built> {
 /** Resolves to the image of the branch. */
 async function build(world: World, name: string, strategy: string): Promise<string> {
   await begin(world, name, { build: { strategy } })
-  return eventually(`the build of ${name} to end`, 200, async () => {
-    const { image, failure } = await built(world, name)
-    if (failure !== undefined) throw new DemoFailure(`the build failed: ${failure.reason}: ${failure.message}`)
-    return image
-  })
+  return waitUntil(
+    `the build of ${name} to end`,
+    async () => {
+      const { image, failure } = await built(world, name)
+      if (failure !== undefined) throw new DemoFailure(`the build failed: ${failure.reason}: ${failure.message}`)
+      return image
+    },
+    { timeoutMilliseconds: limits.build },
+  )
 }
 
 /** Prints each path of the arguments without following it. */
@@ -121,10 +127,14 @@ async function look(world: World, name: string, image: string, paths: readonly s
   const answer = await world.api('gary', 'POST', pods, { json: { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec } })
   if (answer.status !== 201 && answer.status !== 409)
     throw new Error(`gary cannot run the image: ${answer.status} ${answer.text}`)
-  await eventually('the pod to print what is in the image', 60, async () => {
-    const { status } = (await world.admin.call('GET', path)) as { status?: { phase?: string } }
-    return status?.phase === 'Succeeded' || undefined
-  })
+  await waitUntil(
+    'the pod to print what is in the image',
+    async () => {
+      const { status } = (await world.admin.call('GET', path)) as { status?: { phase?: string } }
+      return status?.phase === 'Succeeded'
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
   return JSON.parse((await world.api('gary', 'GET', `${path}/log`)).text)
 }
 
@@ -173,14 +183,18 @@ function stolen(world: World, strategy: string, [what, target]: readonly [keyof 
     async run() {
       const name = names[what]
       await begin(world, name, { build: { strategy, timeoutSeconds: 60 }, subPath: `stolen-${what}` })
-      return eventually(`the build of ${name} to end`, 150, async () => {
-        const [{ image, failure }, refused] = [await built(world, name), await notStarted(world, name)]
-        if (image !== undefined) return succeeded(`built ${image}`)
-        if (refused !== undefined) return stopped('kubelet', refused)
-        if (failure === undefined) return undefined
-        const text = `${failure.reason}: ${failure.message}`
-        return failure.reason === 'BuildFailed' ? stopped('controller', text) : unclear(text)
-      })
+      return waitUntil(
+        `the build of ${name} to end`,
+        async () => {
+          const [{ image, failure }, refused] = [await built(world, name), await notStarted(world, name)]
+          if (image !== undefined) return succeeded(`built ${image}`)
+          if (refused !== undefined) return stopped('kubelet', refused)
+          if (failure === undefined) return undefined
+          const text = `${failure.reason}: ${failure.message}`
+          return failure.reason === 'BuildFailed' ? stopped('controller', text) : unclear(text)
+        },
+        { timeoutMilliseconds: limits.build },
+      )
     },
   }
 }

@@ -5,7 +5,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { request } from 'undici'
-import { eventually } from '../../demo/steps.ts'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { Probe, ProbeResult } from '../agent/probe.ts'
 
 export type AgentPod = { readonly probe: (probe: Probe) => Promise<ProbeResult>; readonly name: string }
@@ -67,6 +68,6 @@ export async function connectAgent(url: string, address: string, key: string): P
     if (response.statusCode !== 200) throw new Error(`the pod of globex answers ${response.statusCode}: ${text.slice(0, 200)}`)
     return JSON.parse(text)
   }
-  await eventually('the pod of globex to answer', 60, () => probe({ kind: 'environment' }))
+  await waitUntil('the pod of globex to answer', () => probe({ kind: 'environment' }), { timeoutMilliseconds: limits.rollout })
   return { probe, name: agentName }
 }

@@ -1,6 +1,7 @@
 // Deletes what the journal names, nothing else: objects of the API server, and manifests that the registry should never have taken.
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { AdminClient } from '../../cluster/control-plane/admin-client.ts'
-import { eventually } from '../../demo/steps.ts'
 import type { Http } from './http.ts'
 import type { Journal } from './journal.ts'
 
@@ -13,7 +14,9 @@ export async function cleanUp(journal: Journal, admin: AdminClient, http: Http):
       throw new Error(`${path} cannot be deleted: ${answer.status} ${JSON.stringify(answer.body).slice(0, 200)}`)
   }
   for (const { path } of objects)
-    await eventually(`${path} to be gone`, 90, async () => ((await admin.request('GET', path)).status === 404 ? true : undefined))
+    await waitUntil(`${path} to be gone`, async () => (await admin.request('GET', path)).status === 404, {
+      timeoutMilliseconds: limits.rollout,
+    })
   for (const { kind, path } of journal.all()) {
     if (kind !== 'manifest') continue
     const answer = await http.send(path, { method: 'DELETE' })

@@ -2,13 +2,14 @@
 // Opened lazily: an attack that needs no pod starts none.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type AdminClient, adminClientFor } from '../../cluster/control-plane/admin-client.ts'
 import type { Progress } from '../../cluster/progress.ts'
 import { adminKubeconfig, type ClusterSettings } from '../../cluster/settings.ts'
 import { type DemoContext, neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import { prepareDemo } from '../../demo/run.ts'
 import { deployNeighbour, joinNeighbour } from '../../demo/scenario/neighbour.ts'
-import { eventually } from '../../demo/steps.ts'
 import type { Probe, ProbeResult } from '../agent/probe.ts'
 import { type Actor, type Credentials, createCredentials } from './actors.ts'
 import { type AgentPod, agentManifest, agentName, connectAgent, newAgentKey } from './agent-pod.ts'
@@ -149,15 +150,23 @@ async function layAppSecret({
     metadata: { name },
     spec: { values: { [key]: canary } },
   }
-  await eventually('the platform takes the value', 150, async () => {
-    const { status, text } = await api('dave', 'POST', collection, { json })
-    if (status === 201 || status === 409) return true
-    throw new Error(`${status} ${text}`)
-  })
-  await eventually('the value is where pods get it', 60, async () => {
-    const secret = await admin.request('GET', `/api/v1/namespaces/${tenantNamespace}/secrets/appsecret-${name}`)
-    return secret.status === 200 ? true : undefined
-  })
+  await waitUntil(
+    'the platform takes the value',
+    async () => {
+      const { status, text } = await api('dave', 'POST', collection, { json })
+      if (status === 201 || status === 409) return true
+      throw new Error(`${status} ${text}`)
+    },
+    { timeoutMilliseconds: limits.build },
+  )
+  await waitUntil(
+    'the value is where pods get it',
+    async () => {
+      const secret = await admin.request('GET', `/api/v1/namespaces/${tenantNamespace}/secrets/appsecret-${name}`)
+      return secret.status === 200
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
 }
 
 /** Each actor can do what its role is for: then a refusal elsewhere is not just a credential that does not work. */
@@ -193,13 +202,17 @@ async function startAgent({ api, journal, admin, settings }: AgentDeps, image: s
   await journal.note({ kind: 'object', path })
   const answer = await api('gary', 'POST', applicationsPath, { json: await agentManifest(image, key) })
   if (answer.status !== 201) throw new Error(`gary cannot deploy an application of his own: ${answer.status} ${answer.text}`)
-  const url = await eventually('the application of the pod to be available', 60, async () => {
-    const { status } = (await admin.call('GET', path)) as {
-      status?: { url?: string; conditions?: readonly { type: string; status: string; reason: string; message: string }[] }
-    }
-    const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-    if (ready?.status === 'True') return status?.url
-    throw new Error(`${ready?.reason}: ${ready?.message}`)
-  })
+  const url = await waitUntil(
+    'the application of the pod to be available',
+    async () => {
+      const { status } = (await admin.call('GET', path)) as {
+        status?: { url?: string; conditions?: readonly { type: string; status: string; reason: string; message: string }[] }
+      }
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+      if (ready?.status === 'True') return status?.url
+      throw new Error(`${ready?.reason}: ${ready?.message}`)
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
   return connectAgent(url, settings.nodeAddress, key)
 }

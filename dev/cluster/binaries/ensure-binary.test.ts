@@ -47,7 +47,7 @@ test('builds once, links the names of a combined binary, then uses the cache', a
   expect(await runCommand(built.path('second'), [])).toMatch(/second stamped$/)
   expect((await ensureBinary(entry, deps())).source).toBe('cache')
   expect(() => built.path('third')).toThrow('tiny has no program third')
-}, 60_000)
+})
 
 test('prefers given assets to a build, but only when every program is there', async () => {
   const assets = join(folder, 'assets')
@@ -56,7 +56,7 @@ test('prefers given assets to a build, but only when every program is there', as
   expect(await ensureBinary(entry, deps(assets))).toMatchObject({ source: 'assets', folder: assets })
   await rm(join(assets, 'second'))
   expect((await ensureBinary(entry, deps(assets))).source).toBe('build')
-}, 60_000)
+})
 
 test('a stub stands in for a file of a required module, which stays as it is, and belongs to the key', async () => {
   const module = join(folder, 'dev', 'cluster', 'modules', 'tiny')
@@ -77,7 +77,7 @@ test('a stub stands in for a file of a required module, which stays as it is, an
   expect(await run(stubbed)).toBe('stub')
   expect(await readFile(join(module, 'lib', 'name.go'), 'utf8')).toBe(original)
   expect(await run(entry)).toBe('original')
-}, 60_000)
+})
 
 test('the key depends on sources and flags only', async () => {
   const { settings } = deps()
@@ -99,4 +99,4 @@ test('a failed build reports the output of the compiler and leaves no cache entr
   )
   await expect(ensureBinary(entry, deps())).rejects.toThrow('undefinedName')
   await expect(ensureBinary(entry, deps())).rejects.toThrow('undefinedName')
-}, 60_000)
+})

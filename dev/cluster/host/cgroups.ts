@@ -2,8 +2,8 @@
 // Works on the unified hierarchy (v2) and on v1, where each controller has its own tree.
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { isAccessible } from '../file-access.ts'
-import { waitUntil } from '../wait-until.ts'
 
 const endMilliseconds = 15_000
 
@@ -79,7 +79,7 @@ export async function removeCgroup(name: string): Promise<number> {
       async () => {
         const members = await membersOf(top)
         for (const pid of members) if (kill(pid)) ended.add(pid)
-        return members.length === 0 ? true : undefined
+        return members.length === 0
       },
       { timeoutMilliseconds: endMilliseconds },
     )

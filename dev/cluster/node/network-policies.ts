@@ -2,10 +2,10 @@
 // process, gives the verdict. Fail closed: while the agent does not run, pods open no connection. Pods have no IPv6 here, so what they send over
 // it (between pods of one bridge, by link-local addresses) is dropped.
 import { readFile } from 'node:fs/promises'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { ensureRunning, hasEnded } from '../processes/supervise.ts'
 import { runCommand, tryCommand } from '../run-command.ts'
 import type { ClusterSettings } from '../settings.ts'
-import { waitUntil } from '../wait-until.ts'
 import type { NodeContext } from './layout.ts'
 import { bridgeName, policyMetricsPort, policyQueue } from './layout.ts'
 
@@ -63,9 +63,8 @@ export async function startNetworkPolicies(context: NodeContext, path: string, k
   ]
   await ensureRunning({ name: 'network-policies', path, args, configurationFiles: [kubeconfig] }, folders)
   const listens = new RegExp(`^\\s*${policyQueue}\\s`, 'm')
-  await waitUntil(
-    `network policies at queue ${policyQueue}`,
-    async () => (listens.test(await readFile(queues, 'utf8')) ? true : undefined),
-    { timeoutMilliseconds: readyMilliseconds, hopeless: () => hasEnded('network-policies', folders) },
-  )
+  await waitUntil(`network policies at queue ${policyQueue}`, async () => listens.test(await readFile(queues, 'utf8')), {
+    timeoutMilliseconds: readyMilliseconds,
+    hopeless: () => hasEnded('network-policies', folders),
+  })
 }

@@ -1,10 +1,10 @@
 // Turns this machine into the cluster's only node; starts its programs in the order of their dependencies.
 // It must never change anything on the host that the host record does not already name.
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { Programs } from '../binaries/ensure-binary.ts'
 import { openAuthority } from '../pki/authority.ts'
 import type { Program } from '../processes/supervise.ts'
 import { ensureRunning, hasEnded } from '../processes/supervise.ts'
-import { waitUntil } from '../wait-until.ts'
 import { applyExtraRoles, writeNodeAccess } from './access.ts'
 import { writeCniConfiguration } from './cni.ts'
 import { kubeletProgram } from './kubelet.ts'

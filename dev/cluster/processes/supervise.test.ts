@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { waitUntil } from '../wait-until.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { identify } from './identity.ts'
 import { readRecord, writeRecord } from './record.ts'
 import { ensureRunning, hasEnded, stopProcess } from './supervise.ts'
@@ -43,14 +43,14 @@ test('restarts when a configuration file changes, and starts a killed process ag
   expect(await ensureRunning(configured, folders())).toBe('restarted')
   const record = await readRecord(folders().records, 'sleeper')
   process.kill(record?.pid ?? 0, 'SIGKILL')
-  await waitUntil('end', async () => hasEnded('sleeper', folders()), { timeoutMilliseconds: 5000 })
+  await waitUntil('end', async () => hasEnded('sleeper', folders()))
   expect(await ensureRunning(configured, folders())).toBe('started')
 })
 
 test('drops the record of a process whose pid belongs to another process now, and does not signal that process', async () => {
   const stranger = spawn('/bin/sleep', ['300'])
   try {
-    const identity = await waitUntil('stranger', async () => identify(stranger.pid ?? 0), { timeoutMilliseconds: 5000 })
+    const identity = await waitUntil('stranger', async () => identify(stranger.pid ?? 0))
     const record = { ...identity, startTicks: identity.startTicks - 1, name: 'sleeper', fingerprint: 'x', startedAt: 'y' }
     await writeRecord(folders().records, record)
     expect(await stopProcess('sleeper', folders())).toBe(false)
@@ -65,9 +65,7 @@ test('kills a process that ignores SIGTERM', async () => {
   const stubborn = { name: 'sleeper', path: '/bin/sh', args: ['-c', "trap '' TERM; echo ready; while :; do sleep 1; done"] }
   await ensureRunning(stubborn, folders())
   const log = join(folders().logs, 'sleeper.log')
-  await waitUntil('trap', async () => ((await readFile(log, 'utf8')).includes('ready') ? true : undefined), {
-    timeoutMilliseconds: 5000,
-  })
+  await waitUntil('trap', async () => (await readFile(log, 'utf8')).includes('ready'))
   expect(await stopProcess('sleeper', folders(), 200)).toBe(true)
 })
 
@@ -75,9 +73,7 @@ test('ends a program by its own signal', async () => {
   const onlyInterrupt = "trap '' TERM; trap 'echo interrupted; exit 0' INT; echo ready; while :; do sleep 0.05; done"
   await ensureRunning({ name: 'sleeper', path: '/bin/sh', args: ['-c', onlyInterrupt], stopSignal: 'SIGINT' }, folders())
   const log = join(folders().logs, 'sleeper.log')
-  await waitUntil('trap', async () => ((await readFile(log, 'utf8')).includes('ready') ? true : undefined), {
-    timeoutMilliseconds: 5000,
-  })
+  await waitUntil('trap', async () => (await readFile(log, 'utf8')).includes('ready'))
   expect(await stopProcess('sleeper', folders())).toBe(true)
   expect(await readFile(log, 'utf8')).toContain('interrupted')
 })

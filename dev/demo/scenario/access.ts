@@ -1,7 +1,8 @@
 // Fifth part: the access rules refuse what they must refuse, and the audit log records what was allowed.
 import type { RepositoryGrant } from '../../../src/api/github/repository-grant.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type DemoContext, tenantNamespace } from '../context.ts'
-import { eventually, expectThat, type Step } from '../steps.ts'
+import { expectThat, type Step } from '../steps.ts'
 import { mustRun, type Person, type Result, run } from '../tools.ts'
 import { attemptLogin, commandLineLogin } from './sign-in.ts'
 import { type ProbeAnswers, probePod } from './token-probe.ts'
@@ -133,7 +134,7 @@ async function tokenReach(demo: DemoContext, dave: Person): Promise<ProbeAnswers
     '--wait=true',
   ])
   await kubectl(['apply', '-f', '-'], grantManifest)
-  await eventually('the RepositoryGrant to be Ready', 30, async () => {
+  await waitUntil('the RepositoryGrant to be Ready', async () => {
     const grant: RepositoryGrant = JSON.parse(
       await kubectl(['get', 'repositorygrant/demo-reader', '-n', tenantNamespace, '-o', 'json']),
     )

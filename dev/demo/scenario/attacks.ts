@@ -1,7 +1,9 @@
 // Sixth part: globex, another tenant with ordinary rights, attacks acme and the platform in three of the ways that `make attack` tries, and
 // each line names who stopped it. Every attempt is made by gary with kubectl or by a pod of globex, and stands beside one that must work.
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type DemoContext, neighbourNamespace, tenantNamespace } from '../context.ts'
-import { eventually, expectThat, type Step } from '../steps.ts'
+import { expectThat, type Step } from '../steps.ts'
 import { mustRun, type Result, run } from '../tools.ts'
 import { deployNeighbour, joinNeighbour } from './neighbour.ts'
 
@@ -133,10 +135,14 @@ async function attack(demo: DemoContext): Promise<Answers> {
   await kubectl([...forget, '--wait=true'])
   await kubectl(['create', '-f', '-'], JSON.stringify(attacker(image, victim)))
   const pod = ['-n', neighbourNamespace]
-  const phase = await eventually('the pod of globex to end', 60, async () => {
-    const now = await kubectl(['get', `pod/${podName}`, ...pod, '-o', 'jsonpath={.status.phase}'])
-    return now === 'Succeeded' || now === 'Failed' ? now : undefined
-  })
+  const phase = await waitUntil(
+    'the pod of globex to end',
+    async () => {
+      const now = await kubectl(['get', `pod/${podName}`, ...pod, '-o', 'jsonpath={.status.phase}'])
+      return now === 'Succeeded' || now === 'Failed' ? now : undefined
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
   const output = await kubectl(['logs', podName, ...pod])
   await kubectl([...forget, '--wait=false'])
   if (phase !== 'Succeeded') throw new Error(`the pod of globex failed: ${output}`)

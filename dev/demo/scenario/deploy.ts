@@ -3,9 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Application } from '../../../src/api/apps/application.ts'
 import type { RemoteSync } from '../../../src/api/apps/remote-sync.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { applicationName, type DemoContext, tenantNamespace } from '../context.ts'
 import { pushExample } from '../push.ts'
-import { DemoFailure, eventually, expectThat, type Step } from '../steps.ts'
+import { DemoFailure, expectThat, type Step } from '../steps.ts'
 import { mustRun, type Person, run } from '../tools.ts'
 import { commandLineLogin } from './sign-in.ts'
 
@@ -85,13 +86,17 @@ export function untilDeployed(
   who: Person,
   { name, commit, seconds }: { readonly name: string; readonly commit: string | undefined; readonly seconds: number },
 ): Promise<RemoteSync> {
-  return eventually(`commit ${commit} of ${name} to be deployed`, seconds, async () => {
-    const sync = await readSync(demo, who, name)
-    const ready = sync.status?.conditions?.find(condition => condition.type === 'Ready')
-    if (sync.status?.failedCommit === commit) throw new DemoFailure(`the build failed: ${ready?.reason}: ${ready?.message}`)
-    if (sync.status?.imageCommit === commit && ready?.status === 'True') return sync
-    throw new Error(`${ready?.reason}: ${ready?.message}`)
-  })
+  return waitUntil(
+    `commit ${commit} of ${name} to be deployed`,
+    async () => {
+      const sync = await readSync(demo, who, name)
+      const ready = sync.status?.conditions?.find(condition => condition.type === 'Ready')
+      if (sync.status?.failedCommit === commit) throw new DemoFailure(`the build failed: ${ready?.reason}: ${ready?.message}`)
+      if (sync.status?.imageCommit === commit && ready?.status === 'True') return sync
+      throw new Error(`${ready?.reason}: ${ready?.message}`)
+    },
+    { timeoutMilliseconds: seconds * 1000 },
+  )
 }
 
 /**
@@ -116,7 +121,7 @@ export async function urlAnswers(demo: DemoContext, dave: Person): Promise<strin
 
 /** Polls the address until it answers with the status 200 and this text; resolves to the body. */
 export function untilContains(who: Person, address: string, text: string): Promise<string> {
-  return eventually(`${address} to return ${text}`, 30, async () => {
+  return waitUntil(`${address} to return ${text}`, async () => {
     const curl = ['--silent', '--show-error', '--max-time', '5', '--write-out', '\n%{http_code}', address]
     const result = await run(who, 'curl', curl)
     if (result.output.endsWith('\n200') && result.output.includes(text)) return result.output.slice(0, -'\n200'.length)

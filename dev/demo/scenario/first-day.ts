@@ -1,9 +1,11 @@
 // Third part: an application developer's first day. A repository with a build script, a secret and a release job; one with a Dockerfile; a build that
 // fails, a release that crashes, and what `sekisho why` says of each.
 import type { Condition } from '../../../src/api/resource.ts'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { DemoContext } from '../context.ts'
 import { pushExample } from '../push.ts'
-import { DemoFailure, eventually, expectThat, type Step } from '../steps.ts'
+import { DemoFailure, expectThat, type Step } from '../steps.ts'
 import type { Result } from '../tools.ts'
 import { readSync, untilContains, untilDeployed } from './deploy.ts'
 import { type Notes, notesOf } from './notes.ts'
@@ -91,13 +93,17 @@ async function deployClock(demo: DemoContext, notes: Notes): Promise<string> {
 
 async function failBuild(demo: DemoContext, notes: Notes): Promise<string> {
   const bad = await notes.push('a note that is never seen', { 'build.js': "import 'left-pad'\n" })
-  const ready = await eventually(`the build of ${bad} to fail`, 180, async () => {
-    const { status } = await readSync(demo, demo.people.dave, 'notes')
-    if (status?.imageCommit === bad) throw new DemoFailure('a commit that cannot be built was built')
-    const condition = readyOf(status)
-    if (status?.failedCommit !== bad || condition === undefined) throw new Error(`${condition?.reason}: ${condition?.message}`)
-    return condition
-  })
+  const ready = await waitUntil(
+    `the build of ${bad} to fail`,
+    async () => {
+      const { status } = await readSync(demo, demo.people.dave, 'notes')
+      if (status?.imageCommit === bad) throw new DemoFailure('a commit that cannot be built was built')
+      const condition = readyOf(status)
+      if (status?.failedCommit !== bad || condition === undefined) throw new Error(`${condition?.reason}: ${condition?.message}`)
+      return condition
+    },
+    { timeoutMilliseconds: limits.build },
+  )
   const [cause = ''] = ready.message.split('\n')
   expectThat(cause.includes('left-pad is not installed'), `the message does not begin with the cause: ${ready.message}`)
   const log = await notes.sekisho(['builds', 'logs', 'notes'])
@@ -108,11 +114,15 @@ async function failBuild(demo: DemoContext, notes: Notes): Promise<string> {
 
 async function rollBack(notes: Notes): Promise<string> {
   await notes.push('another note that is never seen', { 'server.js': "throw new Error('this server never starts')\n" })
-  const message = await eventually('the release to be rolled back', 240, async () => {
-    const ready = readyOf((await notes.application()).status)
-    if (ready?.reason !== 'RolledBack') throw new Error(`${ready?.reason}: ${ready?.message}`)
-    return ready.message
-  })
+  const message = await waitUntil(
+    'the release to be rolled back',
+    async () => {
+      const ready = readyOf((await notes.application()).status)
+      if (ready?.reason !== 'RolledBack') throw new Error(`${ready?.reason}: ${ready?.message}`)
+      return ready.message
+    },
+    { timeoutMilliseconds: limits.build },
+  )
   expectThat(message.includes('Error: this server never starts'), `the message does not have the cause: ${message}`)
   await notes.stillServed()
   return `${message}\n${await notes.sekisho(['releases', 'notes'])}`

@@ -3,9 +3,10 @@
 import { cp, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Application } from '../../../src/api/apps/application.ts'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { Browser } from '../browser.ts'
 import { type DemoContext, neighbourNamespace } from '../context.ts'
-import { eventually } from '../steps.ts'
 import { gitCredential, mustRun, run } from '../tools.ts'
 import { onboardAccount } from './onboard.ts'
 import { commandLineLogin, passSignIn } from './sign-in.ts'
@@ -32,7 +33,7 @@ export async function deployNeighbour(demo: DemoContext): Promise<string> {
   await pushSite(demo)
   const documents = manifests.map(manifest => JSON.stringify(manifest)).join('\n---\n')
   await mustRun(demo.people.gary, demo.tools.kubectl, ['apply', '-n', neighbourNamespace, '-f', '-'], { input: documents })
-  return eventually('the site of globex to run', 180, () => neighbourImage(demo))
+  return waitUntil('the site of globex to run', () => neighbourImage(demo), { timeoutMilliseconds: limits.build })
 }
 
 /** The image that the site runs, by digest; undefined until it is available. */

@@ -1,7 +1,9 @@
 // First part: the owner of acme signs in and onboards the organization as a tenant.
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { Browser, offers, type Page, summary } from '../browser.ts'
 import { type DemoContext, tenantNamespace } from '../context.ts'
-import { DemoFailure, eventually, expectThat, type Step } from '../steps.ts'
+import { DemoFailure, expectThat, type Step } from '../steps.ts'
 import { run, type ToolPaths } from '../tools.ts'
 import { commandLineLogin, passSignIn } from './sign-in.ts'
 
@@ -29,19 +31,23 @@ export function onboardSteps(demo: DemoContext): readonly Step[] {
       title: 'the Installation of the tenant becomes Ready',
       run: async () => {
         await commandLineLogin(demo, olivia)
-        await eventually('the Installation to be Ready', 60, async () => {
-          const kubectl = (args: readonly string[]) => run(olivia, demo.tools.kubectl, args)
-          const installation = await kubectl([
-            'wait',
-            '--for=condition=Ready',
-            'installation/github',
-            '-n',
-            tenantNamespace,
-            '--timeout=10s',
-          ])
-          if (installation.code !== 0) throw new Error(installation.errors.trim())
-          return true
-        })
+        await waitUntil(
+          'the Installation to be Ready',
+          async () => {
+            const kubectl = (args: readonly string[]) => run(olivia, demo.tools.kubectl, args)
+            const installation = await kubectl([
+              'wait',
+              '--for=condition=Ready',
+              'installation/github',
+              '-n',
+              tenantNamespace,
+              '--timeout=10s',
+            ])
+            if (installation.code !== 0) throw new Error(installation.errors.trim())
+            return true
+          },
+          { timeoutMilliseconds: limits.rollout },
+        )
         return undefined
       },
     },
@@ -70,10 +76,14 @@ export async function onboardAccount(
   const button = offers(confirm, 'Update the tenant') ? 'Update the tenant' : 'Create the tenant'
   expectThat(offers(confirm, button), `ownership was not accepted: ${summary(confirm)}`)
   let page: Page = await browser.press(confirm, button, team === undefined ? {} : { team: [teamChoice(confirm, team)] })
-  await eventually('the tenant page to show Ready', 60, async () => {
-    page = await browser.open(`${issuer}/tenants/${name}`)
-    return isReady(page) || undefined
-  }).catch(() => {
+  await waitUntil(
+    'the tenant page to show Ready',
+    async () => {
+      page = await browser.open(`${issuer}/tenants/${name}`)
+      return isReady(page) || undefined
+    },
+    { timeoutMilliseconds: limits.rollout },
+  ).catch(() => {
     throw new DemoFailure(`the tenant did not become ready: ${summary(page)}`)
   })
   return `tenant page: ${page.url.href}`

@@ -1,11 +1,13 @@
 // Fourth part: previews. A pull request becomes a URL, a push replaces it, one from a fork waits for an approval of exactly its commit, and the merge
 // takes the image of the preview without another build.
 import { join } from 'node:path'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { DemoContext } from '../context.ts'
 import { tenantNamespace } from '../context.ts'
 import { askGitHub, onGitHub } from '../github.ts'
 import type { PreviewImages } from '../preview-images.ts'
-import { eventually, expectThat, type Step } from '../steps.ts'
+import { expectThat, type Step } from '../steps.ts'
 import { mustRun } from '../tools.ts'
 import { readSync, untilContains, urlAnswers } from './deploy.ts'
 import {
@@ -61,15 +63,17 @@ async function shown(demo: DemoContext, pull: PullRequest, commit: string, title
   expectThat(row.url !== undefined, 'the preview has no URL')
   await untilContains(demo.people.dave, `${row.url}/`, `<title>${title}`)
   await pull.untilComment(row.url, commit)
-  await eventually(
-    `the status of ${commit} to be success`,
-    60,
-    async () => (await pull.statusOf(commit)) === 'success' || undefined,
-  )
-  const deployment = await eventually(`the deployment of ${commit} to be a success`, 60, async () => {
-    const found = await pull.deploymentOf(commit)
-    return found?.state === 'success' ? found : undefined
+  await waitUntil(`the status of ${commit} to be success`, async () => (await pull.statusOf(commit)) === 'success', {
+    timeoutMilliseconds: limits.rollout,
   })
+  const deployment = await waitUntil(
+    `the deployment of ${commit} to be a success`,
+    async () => {
+      const found = await pull.deploymentOf(commit)
+      return found?.state === 'success' ? found : undefined
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
   expectThat(deployment.environment_url?.startsWith(row.url) === true, `the deployment leads to ${deployment.environment_url}`)
   return `#${pull.number}: ${row.url} → 200 “${title}…”; one comment, status success, deployment success`
 }
@@ -115,12 +119,16 @@ async function promoted(demo: DemoContext, images: PreviewImages | undefined, { 
   const preview = await readSync(demo, dave, name)
   const built = (await images?.built(name)) ?? []
   const merged = await pull.merge()
-  const sync = await eventually(`main to run ${merged}`, 60, async () => {
-    const found = await readSync(demo, dave)
-    const ready = found.status?.conditions?.find(({ type }) => type === 'Ready')
-    if (found.status?.commit === merged && ready?.status === 'True') return found
-    throw new Error(`${found.status?.commit} ${ready?.reason}: ${ready?.message}`)
-  })
+  const sync = await waitUntil(
+    `main to run ${merged}`,
+    async () => {
+      const found = await readSync(demo, dave)
+      const ready = found.status?.conditions?.find(({ type }) => type === 'Ready')
+      if (found.status?.commit === merged && ready?.status === 'True') return found
+      throw new Error(`${found.status?.commit} ${ready?.reason}: ${ready?.message}`)
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
   expectThat(preview.status?.imageCommit === commit, `the preview ran ${preview.status?.imageCommit}`)
   expectThat(sync.status?.image === preview.status?.image, `main runs ${sync.status?.image}, not the image of the preview`)
   demo.pushed.push(sync.status?.imageCommit ?? '')
@@ -132,10 +140,14 @@ async function promoted(demo: DemoContext, images: PreviewImages | undefined, { 
     images: images && (() => images.left(name, built, kept)),
   })
   await pull.untilComment('destroyed')
-  const deployment = await eventually('the deployment to be inactive', 60, async () => {
-    const found = await pull.deploymentOf(commit)
-    return found?.state === 'inactive' ? found : undefined
-  })
+  const deployment = await waitUntil(
+    'the deployment to be inactive',
+    async () => {
+      const found = await pull.deploymentOf(commit)
+      return found?.state === 'inactive' ? found : undefined
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
   return `main runs ${sync.status?.image} of commit ${commit.slice(0, 8)}; the comment says destroyed, the deployment is ${deployment.state}; nothing else is left${registry}`
 }
 

@@ -1,9 +1,10 @@
 // One pull request of the demo, from its opening to its end, and what GitHub and the platform show about it.
 import type { AppPipeline } from '../../../src/api/apps/app-pipeline.ts'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type DemoContext, tenantNamespace } from '../context.ts'
 import { onGitHub } from '../github.ts'
 import { pushExample } from '../push.ts'
-import { eventually } from '../steps.ts'
 import { mustRun, type Person } from '../tools.ts'
 import { shopFiles } from './deploy.ts'
 
@@ -58,18 +59,26 @@ export function pullRequestOf(demo: DemoContext, number: number) {
     comments,
     /** Awaits the row of the newest commit in this state. */
     untilState: (state: PreviewRow['state'], commit: string, seconds = 120): Promise<PreviewRow> =>
-      eventually(`pull request ${number} to be ${state} at ${commit}`, seconds, async () => {
-        const found = await row()
-        if (found?.state === state && found.headCommit === commit) return found
-        throw new Error(`${found?.state} ${found?.reason}: ${found?.message}`)
-      }),
+      waitUntil(
+        `pull request ${number} to be ${state} at ${commit}`,
+        async () => {
+          const found = await row()
+          if (found?.state === state && found.headCommit === commit) return found
+          throw new Error(`${found?.state} ${found?.reason}: ${found?.message}`)
+        },
+        { timeoutMilliseconds: seconds * 1000 },
+      ),
     /** Awaits a comment of the platform with all of these texts; there must never be two. */
     untilComment: (...texts: readonly string[]): Promise<string> =>
-      eventually(`a comment with ${texts.join(', ')} on pull request ${number}`, 60, async () => {
-        const ours = (await comments()).filter(body => body.includes('**Preview `'))
-        if (ours.length > 1) throw new Error(`there are ${ours.length} comments`)
-        return ours.find(body => texts.every(text => body.includes(text)))
-      }),
+      waitUntil(
+        `a comment with ${texts.join(', ')} on pull request ${number}`,
+        async () => {
+          const ours = (await comments()).filter(body => body.includes('**Preview `'))
+          if (ours.length > 1) throw new Error(`there are ${ours.length} comments`)
+          return ours.find(body => texts.every(text => body.includes(text)))
+        },
+        { timeoutMilliseconds: limits.rollout },
+      ),
     /** The state of the newest commit status of the platform. */
     statusOf: async (commit: string): Promise<string | undefined> =>
       (
@@ -127,32 +136,40 @@ export async function untilNothingIsLeft(demo: DemoContext, ended: EndedPreview)
   const { name, number, approved = [], images } = ended
   const { dave } = demo.people
   const get = (args: readonly string[]) => mustRun(dave, demo.tools.kubectl, ['get', ...args, '-n', tenantNamespace])
-  await eventually(`nothing of ${name} to be left`, 60, async () => {
-    const objects = await get([
-      `application/${name}`,
-      `remotesync/${name}`,
-      `repositorygrant/remotesync-${name}`,
-      '--ignore-not-found',
-      '-o',
-      'name',
-    ])
-    const pods = await get(['pods', '-l', `sekisho.dev/application=${name}`, '-o', 'name'])
-    const builds = await unfinishedBuilds(demo, name)
-    const left = [objects, pods, ...builds].filter(text => text !== '')
-    if (left.length === 0) return true
-    throw new Error(left.join(', '))
-  })
+  await waitUntil(
+    `nothing of ${name} to be left`,
+    async () => {
+      const objects = await get([
+        `application/${name}`,
+        `remotesync/${name}`,
+        `repositorygrant/remotesync-${name}`,
+        '--ignore-not-found',
+        '-o',
+        'name',
+      ])
+      const pods = await get(['pods', '-l', `sekisho.dev/application=${name}`, '-o', 'name'])
+      const builds = await unfinishedBuilds(demo, name)
+      const left = [objects, pods, ...builds].filter(text => text !== '')
+      if (left.length === 0) return true
+      throw new Error(left.join(', '))
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
   // They end ten minutes after they were made, or later: until then only what a person approved may be there.
   const { items }: Approvals = JSON.parse(await get(['previewapprovals', '-o', 'json']))
   const others = items.filter(({ spec }) => spec.number === number && !approved.includes(spec.headCommit))
   if (others.length > 0) throw new Error(`pull request ${number} has approvals of ${JSON.stringify(others)}`)
   if (images === undefined) return '; the registry was not asked: SEKISHO_UP_REGISTRY is not set'
   // Images go when the pods have ended, five seconds after the last look that finds them in use (src/registry/unused-images/ended-previews.ts).
-  await eventually(`no image and no cache of ${name} to be left in the registry`, 120, async () => {
-    const left = await images()
-    if (left.length === 0) return true
-    throw new Error(left.join(', '))
-  })
+  await waitUntil(
+    `no image and no cache of ${name} to be left in the registry`,
+    async () => {
+      const left = await images()
+      if (left.length === 0) return true
+      throw new Error(left.join(', '))
+    },
+    { timeoutMilliseconds: limits.build },
+  )
   return ', nor in the registry'
 }
 

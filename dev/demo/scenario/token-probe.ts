@@ -1,7 +1,8 @@
 // A pod that requests a token from the token desk as any workload would, and tries what the token permits. It prints HTTP statuses only.
 import type { Application } from '../../../src/api/apps/application.ts'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { applicationName, type DemoContext, tenantNamespace } from '../context.ts'
-import { eventually } from '../steps.ts'
 import { mustRun, type Person } from '../tools.ts'
 
 export type ProbeAnswers = { readonly shop: number; readonly secretPlans: number; readonly write: number; readonly push: number }
@@ -46,10 +47,14 @@ export async function probePod(demo: DemoContext, dave: Person): Promise<ProbeAn
     await kubectl(['get', 'application', applicationName, '-n', tenantNamespace, '-o', 'json']),
   )
   await kubectl(['apply', '-f', '-'], JSON.stringify(podManifest(demo, application.status?.image ?? '')))
-  const phase = await eventually('the probe pod to end', 60, async () => {
-    const now = await kubectl(['get', 'pod/demo-reader', '-n', tenantNamespace, '-o', 'jsonpath={.status.phase}'])
-    return now === 'Succeeded' || now === 'Failed' ? now : undefined
-  })
+  const phase = await waitUntil(
+    'the probe pod to end',
+    async () => {
+      const now = await kubectl(['get', 'pod/demo-reader', '-n', tenantNamespace, '-o', 'jsonpath={.status.phase}'])
+      return now === 'Succeeded' || now === 'Failed' ? now : undefined
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
   const output = await kubectl(['logs', 'demo-reader', '-n', tenantNamespace])
   if (phase !== 'Succeeded') throw new Error(`the probe pod failed: ${output}`)
   return JSON.parse(output)

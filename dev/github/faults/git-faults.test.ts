@@ -1,6 +1,7 @@
 // The faults of git over HTTP, observed with the git client.
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { RunningEmulator } from '../emulator.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../testing/git-client.ts'
 import { startStockedEmulator } from '../testing/stocked-emulator.ts'
@@ -57,7 +58,9 @@ test('a push whose response is reset has taken effect', async () => {
   const sha = await git.commit('one.txt', '1', 'One')
   emulator.context.faults.arm({ kind: 'reset', path: '/acme/shop.git/git-receive-pack', when: 'after' })
   expect(await git.run('push', 'origin', 'HEAD:pushed')).toMatchObject({ ok: false })
-  await expect.poll(async () => (await git.run('ls-remote', url, 'refs/heads/pushed')).stdout).toContain(sha)
+  await waitUntil('the pushed commit', async seen =>
+    seen((await git.run('ls-remote', url, 'refs/heads/pushed')).stdout).includes(sha),
+  )
 })
 
 test('git also refuses a fresh token, and a slow pack arrives complete', async () => {

@@ -53,7 +53,7 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
     await git.commit('two.txt', '2\n', 'Two')
     await git.run('push', 'origin', 'HEAD')
     await git.remove()
-  }, 60_000)
+  })
   afterAll(async () => {
     await emulator.stop()
     await receiver.close()

@@ -33,8 +33,10 @@ const outside = [
 const starters = new Set([
   'dev/cluster/binaries/ensure-binary.ts',
   'dev/cluster/pki/authority.ts',
+  'dev/cluster/run-command.ts',
   'dev/github/emulator.ts',
   'dev/postgres/start-postgres.ts',
+  'dev/test/calibration.ts',
   'dev/up/secrets/admission-certificate.ts',
   'src/kube/kubeconfig/kubeconfig.ts',
   'src/store/database/database.ts',

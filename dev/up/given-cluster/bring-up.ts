@@ -3,13 +3,13 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Environment, processEnvironment } from '../../../src/lib/config.ts'
 import { AppError } from '../../../src/lib/errors.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { catalog } from '../../cluster/binaries/catalog.ts'
 import { ensureBinary } from '../../cluster/binaries/ensure-binary.ts'
 import { devProcessFolders } from '../../cluster/node/layout.ts'
 import { stopProcess } from '../../cluster/processes/supervise.ts'
 import type { Progress } from '../../cluster/progress.ts'
 import { type ClusterSettings, givenState } from '../../cluster/settings.ts'
-import { waitUntil } from '../../cluster/wait-until.ts'
 import { ensureGitHub, type LocalGitHub } from '../github.ts'
 import { createKubectl, type Kubectl } from '../kubectl.ts'
 import type { Mode } from '../mode.ts'
@@ -158,7 +158,7 @@ function gitHubSecrets({ github }: Plan, local: LocalGitHub | undefined) {
 async function noteIssuer(progress: Progress, { broker }: Plan, authorities: GivenAuthorities): Promise<void> {
   const authority = broker.certificate === null ? authorities.own.pem : undefined
   const answers = (): Promise<true | undefined> => issuerAnswers(broker.url.origin, authority)
-  await waitUntil('an answer of the broker', answers, { timeoutMilliseconds: 30_000 }).then(
+  await waitUntil('an answer of the broker', answers).then(
     () => progress.note(`the broker answers at ${broker.url.origin}`),
     () => progress.note(`the broker does not answer at ${broker.url.origin} from here yet: see what is to check below`),
   )

@@ -1,7 +1,8 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
+import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import type { ClaimedDelivery, Inbox } from '../../store/inbox/inbox.ts'
 import { createInboxWorker } from './inbox-worker.ts'
 
@@ -30,10 +31,13 @@ test('handles what is there at the start and, when woken, what was stored since,
   put('before')
   const running = worker(inbox, async () => 'woken')
   running.start()
-  await vi.waitFor(() => expect(handled).toEqual([['before', 'woken']]))
+  await waitUntil('the first delivery to be handled', () => {
+    expect(handled).toEqual([['before', 'woken']])
+    return true
+  })
   put('after')
   running.wake()
-  await vi.waitFor(() => expect(handled).toHaveLength(2), { timeout: 1000 })
+  await waitUntil('the second delivery to be handled', seen => seen(handled).length === 2)
   await running.stop()
 })
 
@@ -46,7 +50,7 @@ test('one failing delivery is released and does not delay the others', async () 
     return 'woken'
   })
   running.start()
-  await vi.waitFor(() => expect(released).toHaveLength(1))
+  await waitUntil('the failed delivery to be released', seen => seen(released).length === 1)
   expect(handled).toEqual([['good', 'woken']])
   expect(released[0]?.[1]).toBeGreaterThan(0)
   await running.stop()
@@ -60,6 +64,9 @@ test('a delivery that can never be handled, or failed too often, is given up', a
     throw id === 'nonsense' ? new AppError('invalid_request', 'no event') : new Error('still away')
   })
   running.start()
-  await vi.waitFor(() => expect(handled.map(([, outcome]) => outcome)).toEqual(['failed', 'failed']))
+  await waitUntil('both deliveries to fail', () => {
+    expect(handled.map(([, outcome]) => outcome)).toEqual(['failed', 'failed'])
+    return true
+  })
   await running.stop()
 })

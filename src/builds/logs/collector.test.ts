@@ -9,6 +9,8 @@ import { type LogServer, startLogServer } from '../../../test/fixtures/log-serve
 import { systemClock } from '../../lib/clock.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
+import { timeLimit, limits as waitLimits } from '../../lib/waiting/limits.ts'
+import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import type { BuildRecord } from '../../store/builds/build-record.ts'
 import type { LoggedBuild } from '../builder.ts'
 import { type CollectorDeps, createLogCollector, type LogCollector } from './collector.ts'
@@ -27,7 +29,7 @@ const counted = { bytes: 0, leftOut: 0, mostStreams: 0 }
 beforeAll(async () => {
   place = await database.start()
   store = await openTestStore(place.location)
-}, 120_000)
+})
 afterAll(async () => {
   await store?.close()
   await place?.stop()
@@ -96,18 +98,8 @@ function ends(build: LoggedBuild, result: 'Succeeded' | 'Failed'): void {
   builds = builds.map(one => (one.id === build.id ? { ...one, result } : one))
 }
 
-async function until<T>(read: () => Promise<T | undefined | false>, seconds = 30): Promise<T> {
-  const end = Date.now() + seconds * 1000
-  for (;;) {
-    const value = await read()
-    if (value !== undefined && value !== false) return value
-    if (Date.now() > end) throw new Error('it did not become true in time')
-    await new Promise(resolve => setTimeout(resolve, 20))
-  }
-}
-
 const ended = (id: string) =>
-  until<BuildRecord>(async () => {
+  waitUntil<BuildRecord>('the end of the build on record', async () => {
     const record = await store.keptLogs.get(id)
     return record?.ended === undefined ? undefined : record
   })
@@ -128,7 +120,7 @@ test('a build is seen while it runs, and is complete with its outcome, steps and
   collect()
   server.start('live-pod', 'prepare')
   server.write('live-pod', 'prepare', 'cloning http://source/secret-address')
-  await until(async () => (await textOf(build.id)).includes('cloning [redacted]'))
+  await waitUntil('the masked text', async seen => seen(await textOf(build.id)).includes('cloning [redacted]'))
   expect((await store.keptLogs.get(build.id))?.steps).toEqual([{ name: 'prepare', state: 'Running' }])
   server.end('live-pod', 'prepare', 0)
   server.start('live-pod', 'build')
@@ -160,7 +152,8 @@ test('nothing is lost and nothing comes twice, whatever breaks and whoever leads
       // Two leaders at once: the one that was deposed does not know it yet.
       const [first, second] = [collect(), collect()]
       for (let part = 0; part < 4; part++) {
-        await new Promise(resolve => setTimeout(resolve, 150))
+        const before = lines
+        await waitUntil('more lines', () => lines >= before + 400)
         server.breakConnections()
         server.breakAfter(part % 2 === 0 ? 40_000 * (part + 1) : undefined)
       }
@@ -177,7 +170,7 @@ test('nothing is lost and nothing comes twice, whatever breaks and whoever leads
   const expected = Array.from({ length: lines }, (_, index) => `line ${index}`)
   expect((await textOf(build.id)).trimEnd().split('\n')).toEqual(['===> build', ...expected])
   expect(lines).toBeGreaterThan(1000)
-}, 60_000)
+})
 
 test('a build that ended while nobody read is read whole, and then no more', async () => {
   const build = addBuild('away', ['build', 'export'])
@@ -192,7 +185,7 @@ test('a build that ended while nobody read is read whole, and then no more', asy
   expect(await textOf(build.id)).toBe('===> build\nall of build\n===> export\nall of export\n')
   const requests = server.logRequests()
   const again = collect()
-  await until(async () => (await store.buildLogs.complete([build.id])).has(build.id))
+  await waitUntil('the log to be complete', async () => (await store.buildLogs.complete([build.id])).has(build.id))
   await new Promise(resolve => setTimeout(resolve, 1500))
   await again.stop()
   expect(server.logRequests()).toBe(requests)
@@ -213,14 +206,14 @@ test('the end of a build that has ended is read over any number of connections t
   expect(server.logRequests()).toBeGreaterThan(13)
   const numbers = (await textOf(build.id)).trimEnd().split('\n').slice(1)
   expect(numbers.map(line => Number.parseInt(line, 10))).toEqual(Array.from({ length: 34 }, (_, line) => line))
-}, 30_000)
+})
 
 test('of a cancelled build stays what was read', async () => {
   const build = addBuild('cancelled', ['build'])
   collect()
   server.start('cancelled-pod', 'build')
   server.write('cancelled-pod', 'build', 'halfway')
-  await until(async () => (await textOf(build.id)).includes('halfway'))
+  await waitUntil('half of the text', async seen => seen(await textOf(build.id)).includes('halfway'))
   server.deletePod('cancelled-pod')
   builds = []
   expect(await ended(build.id)).toMatchObject({ ended: { outcome: 'Cancelled' }, steps: [{ name: 'build', state: 'Unknown' }] })
@@ -230,7 +223,7 @@ test('of a cancelled build stays what was read', async () => {
 test('a build that was deleted while nobody read is recorded as cancelled', async () => {
   const build = addBuild('gone', ['build'])
   const first = collect()
-  await until(async () => (await store.keptLogs.get(build.id)) !== undefined)
+  await waitUntil('the build on record', async () => (await store.keptLogs.get(build.id)) !== undefined)
   await first.stop()
   builds = []
   collect()
@@ -257,7 +250,7 @@ test('a tenant with many builds leaves streams for the others', async () => {
   server.start('other-pod', 'build')
   server.write('other-pod', 'build', 'not delayed')
   collect({ mostStreams: 4, mostStreamsOfTenant: 2 })
-  await until(async () => (await textOf(other.id)).includes('not delayed'))
+  await waitUntil('the text of the other build', async seen => seen(await textOf(other.id)).includes('not delayed'))
   expect(counted.mostStreams).toBe(3)
 })
 
@@ -279,11 +272,11 @@ test('nothing is read on a replica that does not lead, nor without the secrets t
   await new Promise(resolve => setTimeout(resolve, 1500))
   expect(server.logRequests()).toBe(0)
   readable = true
-  await until(async () => (await textOf(build.id)) === '===> build\n[redacted]\n')
+  await waitUntil('the masked text', async seen => seen(await textOf(build.id)) === '===> build\n[redacted]\n')
 })
 
 describe('a log of 100 MB', () => {
-  test('takes flat memory, and its beginning and its end are kept', async () => {
+  test('takes flat memory, and its beginning and its end are kept', { timeout: timeLimit(180_000) }, async () => {
     const build = addBuild('huge', ['build'])
     server.start('huge-pod', 'build')
     const line = (index: number): string => {
@@ -313,10 +306,14 @@ describe('a log of 100 MB', () => {
       most = Math.max(most, used() - before)
     }, 1000)
     collect()
-    const record = await until<BuildRecord>(async () => {
-      const found = await store.keptLogs.get(build.id)
-      return found?.ended === undefined ? undefined : found
-    }, 120)
+    const record = await waitUntil<BuildRecord>(
+      'the end of the build on record',
+      async () => {
+        const found = await store.keptLogs.get(build.id)
+        return found?.ended === undefined ? undefined : found
+      },
+      { timeoutMilliseconds: waitLimits.build },
+    )
     clearInterval(sampling)
     const text = await textOf(build.id)
     expect(record.bytes).toBeGreaterThan(100 * megabyte)
@@ -326,5 +323,5 @@ describe('a log of 100 MB', () => {
     expect(text.trimEnd().split('\n').at(-1)).toMatch(new RegExp(`^${total - 1} some output`))
     // The server that makes the log is in this process, too.
     expect(most).toBeLessThan(48 * megabyte)
-  }, 180_000)
+  })
 })

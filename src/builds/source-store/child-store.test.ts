@@ -4,9 +4,10 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
+import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import { createChildStore } from './child-store.ts'
 import { createOrderClient } from './orders/order-client.ts'
 
@@ -46,8 +47,8 @@ test('the child knows its five settings and nothing else, and is started again w
   onTestFinished(orders.close)
   expect(await orders.has(fingerprint)).toBe(false)
   process.kill(first?.pid ?? 0, 'SIGKILL')
-  await vi.waitFor(async () => expect((await storesIn(folder))[0]?.pid).not.toBe(first?.pid), { timeout: 10_000 })
-  await vi.waitFor(async () => expect(await orders.has(fingerprint)).toBe(false), { timeout: 10_000 })
+  await waitUntil('another process of the store', async seen => seen((await storesIn(folder))[0]?.pid) !== first?.pid)
+  await waitUntil('an answer of the new store', async () => !(await orders.has(fingerprint)))
   await child.stop()
   expect(await storesIn(folder)).toEqual([])
   await expect(orders.has(fingerprint)).rejects.toMatchObject({ code: 'unavailable', reason: 'FetchFailed' })
@@ -67,5 +68,8 @@ test('the child ends when its parent is killed', async () => {
   await once(parent.stdout, 'data')
   expect(await storesIn(folder)).toHaveLength(1)
   parent.kill('SIGKILL')
-  await vi.waitFor(async () => expect(await storesIn(folder)).toEqual([]), { timeout: 10_000 })
+  await waitUntil('the end of every store', async () => {
+    expect(await storesIn(folder)).toEqual([])
+    return true
+  })
 })

@@ -362,6 +362,7 @@ describe('servers that are not a git server', () => {
     ['only says how far it is', line(Buffer.concat([Buffer.from([2]), Buffer.from('counting\n')])), 1],
   ])('a server that %s is left at the time limit, while another tenant fetches', async (_name, piece, everyMilliseconds) => {
     const patient = storeWith(join(folder, 'orders.sock'), 700)
+    const neighbour = storeWith(join(folder, 'orders.sock'), 20_000)
     const slow = (response: ServerResponse): void => {
       response.writeHead(200, { 'content-type': answerType }).write(line('packfile\n'))
       if (everyMilliseconds === 0) return
@@ -376,7 +377,7 @@ describe('servers that are not a git server', () => {
     const outcomes = Promise.allSettled(fetches)
     const identity = { namespace: 'globex-build', build: `beside-${everyMilliseconds}`, commit: good.id }
     const repository = { repositoryUrl: `${hostile.web}/globex/site.git`, web: hostile.web, commit: good.id, token }
-    await patient.ensure({ identity, owner: 'uid-2', lifetimeSeconds: 600, completeBelow: '', ...repository }, never)
+    await neighbour.ensure({ identity, owner: 'uid-2', lifetimeSeconds: 600, completeBelow: '', ...repository }, never)
     for (const outcome of await outcomes)
       expect(outcome).toMatchObject({
         status: 'rejected',

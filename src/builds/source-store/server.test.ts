@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
+import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import { createSourceServer } from './server.ts'
 
 test('a client that opens many connections leaves room for others, and nothing is looked up for paths that are not a source', async () => {
@@ -18,13 +19,16 @@ test('a client that opens many connections leaves room for others, and nothing i
     return socket
   }
   const greedy = Array.from({ length: 300 }, () => open('127.0.0.2'))
-  await vi.waitFor(() => expect(greedy.filter(({ closed }) => closed).length).toBeGreaterThan(270))
+  await waitUntil(
+    'the connections above the bound to be closed',
+    seen => seen(greedy.filter(({ closed }) => closed).length) > 270,
+  )
   const modest = open('127.0.0.3')
   let answer = ''
   modest.on('data', chunk => {
     answer += chunk.toString()
   })
   modest.write('GET /short/source.git/info/refs?service=git-upload-pack HTTP/1.1\r\nhost: x\r\n\r\n')
-  await vi.waitFor(() => expect(answer).toMatch(/^HTTP\/1.1 404 /))
+  await waitUntil('an answer to the modest client', seen => /^HTTP\/1.1 404 /.test(seen(answer)))
   expect(lookup).not.toHaveBeenCalled()
 })

@@ -148,7 +148,7 @@ for (const shell of ['bash', 'zsh', 'fish'] as const)
     process.stderr.write(`skipped: the completion of ${shell}, which is not installed: apt-get install -y ${shell}\n`)
 
 describe.each(['bash', 'zsh', 'fish'] as const)('%s', shell => {
-  test.skipIf(!installed[shell])('offers what may come next, and expands no name', { timeout: 90_000 }, () => {
+  test.skipIf(!installed[shell])('offers what may come next, and expands no name', () => {
     const expected = [...offers, ['sekisho ps --output=y', [wholeOption[shell]]] as const]
     const lines = expected.map(([line]) => line)
     expect([...offered(shell, lines)]).toEqual(expected)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
+import { settle } from '../../lib/testing/fake-clock.ts'
 import { withLockFile } from './lock-file.ts'
 
 async function lockPath(): Promise<string> {
@@ -18,7 +19,7 @@ test('one process at a time, also when the work fails', async () => {
   const work = async (): Promise<void> => {
     inside += 1
     most = Math.max(most, inside)
-    await systemClock.sleep(5)
+    await settle()
     inside -= 1
     throw new Error('failed')
   }

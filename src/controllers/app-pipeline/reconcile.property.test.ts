@@ -164,7 +164,6 @@ test.each([
       { numRuns: 60, endOnFailure: true },
     )
   },
-  120_000,
 )
 
 test('an AppPipeline that is deleted takes all previews with it, also while GitHub does not answer and whenever the process ends', async () => {

@@ -1,10 +1,11 @@
 // The keys for values of AppSecrets over years and replicas: the newest is published, and what a former one sealed still opens.
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { sealerOf } from '../../identity/sealed-values/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
+import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import { openAppSecrets } from './open-app-secrets.ts'
 
 const place = { namespace: 'acme', name: 'shop', key: 'A' }
@@ -50,12 +51,15 @@ test('replicas have one key, which the leader publishes once; a year later the n
   expect(await second.keys.open(old, place)).toMatchObject({ isCurrent: true })
 
   first.publishing.start()
-  await vi.waitFor(() => expect(published).toEqual([first.publicKey()]))
+  await waitUntil('the public key to be published', () => {
+    expect(published).toEqual([first.publicKey()])
+    return true
+  })
   await clock.advance(20_000)
   expect(published).toHaveLength(1)
   clock.step(year)
   await clock.advance(5000)
-  await vi.waitFor(() => expect(published).toHaveLength(2))
+  await waitUntil('the public key to be published again', seen => seen(published).length === 2)
   await first.publishing.stop()
   expect(published[1]).toBe(first.publicKey())
   expect(await first.keys.open(old, place)).toMatchObject({ isCurrent: false })

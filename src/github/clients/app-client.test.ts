@@ -1,10 +1,11 @@
 // The App's client against a scripted GitHub: keys, clocks, and what is refused before and after a request.
 import { generateKeyPairSync } from 'node:crypto'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
+import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import type { MintRequest } from '../minted-token.ts'
 import { type Asked, type ScriptedAnswer, scriptedGitHub } from '../testing/scripted-github.ts'
 import { createAppClient } from './app-client.ts'
@@ -141,7 +142,7 @@ describe('minting', () => {
     await using github = await scriptedGitHub(asked => (asked.path.includes('/installations/5/') ? slow.promise : minted()))
     const client = clientFor(github.url)
     const waiting = client.mint(mintRequest)
-    await vi.waitFor(() => expect(github.asked).toHaveLength(1))
+    await waitUntil('the first request', seen => seen(github.asked).length === 1)
     expect(await client.mint({ ...mintRequest, installationId: 6 })).toMatchObject({ repositoryIds: [11] })
     slow.resolve(minted())
     expect(await waiting).toMatchObject({ repositoryIds: [11] })

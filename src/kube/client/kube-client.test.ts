@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { secrets } from '../../api/builtin/index.ts'
 import { SecretString } from '../../lib/secret-string.ts'
+import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import { type Thing, thing, things } from '../testing/objects.ts'
 import type { KubeClient, WatchEvent } from './client.ts'
 import { isExpired, NotLeaderError } from './errors.ts'
@@ -241,7 +242,10 @@ test('the time limit of a request ends with its response', async () => {
   await client.get(things, key)
   const limits = set.mock.results.filter((_, call) => set.mock.calls[call]?.[1] === requestMilliseconds)
   expect(limits).toHaveLength(1)
-  await vi.waitFor(() => expect(clear).toHaveBeenCalledWith(limits[0]?.value))
+  await waitUntil('the timer to be cleared', () => {
+    expect(clear).toHaveBeenCalledWith(limits[0]?.value)
+    return true
+  })
 })
 
 test('a watch that does not end as requested is given up', async () => {

@@ -170,4 +170,4 @@ test('there are never two writers, whatever clocks, connections and pauses do', 
   )
   // The property would be meaningless without hand-overs; the example alone has two, the random histories usually many.
   expect(handovers).toBeGreaterThanOrEqual(2)
-}, 120_000)
+})

@@ -54,7 +54,7 @@ beforeAll(async () => {
   if (database === undefined) throw new Error('there is no database')
   place = await database.start()
   store = await openTestStore(place.location, clock)
-}, 120_000)
+})
 afterAll(async () => {
   await store?.close()
   await place?.stop()

@@ -17,6 +17,7 @@ import { systemClock } from '../../lib/clock.ts'
 import type { Log, LogFields } from '../../lib/log.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
+import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import { verifyLog } from '../audit/testing/verify-log.ts'
 import { compressText } from '../builds/log-text.ts'
 import { openBrokerStore, openControllersStore, openStore } from '../open-store.ts'
@@ -35,7 +36,7 @@ beforeAll(async () => {
   postgres = await startPostgres()
   database = await createProductionDatabase(postgres)
   await database.migrate()
-}, 120_000)
+})
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
@@ -124,33 +125,29 @@ describe.skipIf(withoutServer)('rights', () => {
     return wrong
   }
 
-  test.each(schemas)(
-    'of the role of %s are exactly those of the list: every verb on every table',
-    async schema => {
-      const client = new pg.Client({ connectionString: database.url(schema).reveal() })
-      await client.connect()
-      closing.push(() => client.end())
-      expect(await deviations(client, schema)).toEqual([])
-      const references = await client.query(
-        `SELECT relname FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid WHERE relkind = 'r'
+  test.each(schemas)('of the role of %s are exactly those of the list: every verb on every table', async schema => {
+    const client = new pg.Client({ connectionString: database.url(schema).reveal() })
+    await client.connect()
+    closing.push(() => client.end())
+    expect(await deviations(client, schema)).toEqual([])
+    const references = await client.query(
+      `SELECT relname FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid WHERE relkind = 'r'
        AND nspname = ANY ($1) AND has_any_column_privilege(pg_class.oid, 'REFERENCES')`,
-        [allSchemas],
-      )
-      expect(references.rows).toEqual([])
-      for (const sql of [
-        'CREATE TABLE public.mine (a int)',
-        ...allSchemas.map(name => `CREATE TABLE ${name}.mine (a int)`),
-        'DELETE FROM public._prisma_migrations',
-        `UPDATE public._prisma_migrations SET checksum = 'x'`,
-        'CREATE ROLE mine',
-        'SET ROLE owner',
-        ...schemas.filter(other => other !== schema).map(other => `SET ROLE ${roleNames[other]}`),
-        `COPY (SELECT 1) TO PROGRAM 'true'`,
-      ])
-        await expect(client.query(sql), sql).rejects.toMatchObject({ code: '42501' })
-    },
-    60_000,
-  )
+      [allSchemas],
+    )
+    expect(references.rows).toEqual([])
+    for (const sql of [
+      'CREATE TABLE public.mine (a int)',
+      ...allSchemas.map(name => `CREATE TABLE ${name}.mine (a int)`),
+      'DELETE FROM public._prisma_migrations',
+      `UPDATE public._prisma_migrations SET checksum = 'x'`,
+      'CREATE ROLE mine',
+      'SET ROLE owner',
+      ...schemas.filter(other => other !== schema).map(other => `SET ROLE ${roleNames[other]}`),
+      `COPY (SELECT 1) TO PROGRAM 'true'`,
+    ])
+      await expect(client.query(sql), sql).rejects.toMatchObject({ code: '42501' })
+  })
 
   test('are the same by psql and deploy/postgres/roles.sql as by the owner’s program', async () => {
     const other = await emptyDatabase()
@@ -207,7 +204,7 @@ describe.skipIf(withoutServer)('a process as its role', () => {
     await store.audit.append(entry)
     await store.audit.appendOnce({ ...entry, namespace: 'acme' }, () => false)
     expect(await verifyLog(store.audit)).toMatchObject({ ok: true })
-  }, 60_000)
+  })
 
   test('the controllers do all that they do', async () => {
     const store = await openControllersStore(database.options('desk'))
@@ -249,7 +246,7 @@ describe.skipIf(withoutServer)('a process as its role', () => {
     expect(await store.buildLogs.deleteOf('u')).toBe(0)
     await store.audit.append(entry)
     expect(await verifyLog(store.audit)).toMatchObject({ ok: true })
-  }, 60_000)
+  })
 })
 
 describe.skipIf(withoutServer)('a database of the standalone form', () => {
@@ -281,7 +278,7 @@ describe.skipIf(withoutServer)('a database of the standalone form', () => {
       expect(await verifyLog(store.audit)).toMatchObject({ ok: true })
       await store.close()
     }
-  }, 60_000)
+  })
 })
 
 describe.skipIf(withoutServer)('a process refuses to start', () => {
@@ -366,7 +363,7 @@ describe.skipIf(withoutServer)('a process refuses to start', () => {
     )
     const { rows } = await own.owner.pool.query('SELECT name FROM broker.platform_keys')
     expect(rows).toHaveLength(1)
-  }, 60_000)
+  })
 
   test('with a wrong password or a database that does not exist', async () => {
     const options = database.options('broker')
@@ -390,13 +387,10 @@ describe.skipIf(withoutServer)('a process refuses to start', () => {
     expect(await refusal(openBrokerStore(own.options('broker')))).toBe(message)
     expect(await refusal(openControllersStore(own.options('desk')))).toBe(message)
     await expect(applyAsOwner(own.owner.pool, rolePasswords, silentLog)).rejects.toThrow(message)
-  }, 60_000)
+  })
 })
 
 describe.skipIf(withoutServer)('a process waits', () => {
-  async function until(condition: () => boolean): Promise<void> {
-    while (!condition()) await new Promise(resolve => setTimeout(resolve, 20))
-  }
   /** Retries at once. */
   const clock = { ...systemClock, sleep: () => new Promise<void>(resolve => setTimeout(resolve, 20)) }
 
@@ -404,7 +398,7 @@ describe.skipIf(withoutServer)('a process waits', () => {
     const own = await emptyDatabase()
     const log = recordingLog()
     const opening = openBrokerStore(own.options('broker', { log, clock }))
-    await until(() => log.lines.length > 0)
+    await waitUntil('a line of the log', () => log.lines.length > 0)
     expect(log.lines[0]).toMatch(
       /waiting for the database .*has not been migrated to this version \(0001_init, .*as the owner of the database run: node src\/store\/migrate-main.ts/,
     )
@@ -414,7 +408,7 @@ describe.skipIf(withoutServer)('a process waits', () => {
     expect(await store.healthy()).toBe(true)
     // One line for each thing it waits for, not one for each attempt.
     expect(new Set(log.lines).size).toBe(log.lines.length)
-  }, 60_000)
+  })
 
   test('for a right that its role lacks, and names it', async () => {
     const own = await emptyDatabase()
@@ -422,13 +416,13 @@ describe.skipIf(withoutServer)('a process waits', () => {
     await own.owner.pool.query('REVOKE INSERT ON audit.entries FROM sekisho_audit')
     const log = recordingLog()
     const opening = openControllersStore(own.options('desk', { log, clock }))
-    await until(() => log.lines.length > 0)
+    await waitUntil('a line of the log', () => log.lines.length > 0)
     expect(log.lines[0]).toMatch(
       /SEKISHO_AUDIT_DATABASE_URL connects as the role sekisho_audit, which lacks INSERT on audit.entries/,
     )
     expect(await own.migrate()).toContain('grant INSERT on audit.entries to sekisho_audit')
     closing.push((await opening).close)
-  }, 60_000)
+  })
 
   test('while it runs it is not healthy without a right, or when the database is read only, and says so', async () => {
     const own = await emptyDatabase()
@@ -445,7 +439,7 @@ describe.skipIf(withoutServer)('a process waits', () => {
     await own.owner.pool.query(`ALTER DATABASE ${own.name} SET default_transaction_read_only = on`)
     // Connections that exist keep their setting: as after a failover, they end.
     await own.owner.pool.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename LIKE $1', ['sekisho_%'])
-    await until(() => log.lines.length > 0)
+    await waitUntil('a line of the log', () => log.lines.length > 0)
     expect(await store.healthy()).toBe(false)
     expect(log.lines.at(-1)).toMatch(/accepts no writes|terminat/)
     expect(await store.healthy()).toBe(false)
@@ -455,7 +449,7 @@ describe.skipIf(withoutServer)('a process waits', () => {
     // The connections that were read only are closed, and new ones are not.
     for (let attempt = 0; !(await store.healthy()); attempt += 1) expect(attempt).toBeLessThan(20)
     await store.audit.append(entry)
-  }, 60_000)
+  })
 })
 
 describe.skipIf(withoutServer)('the program of the owner', () => {
@@ -478,7 +472,7 @@ describe.skipIf(withoutServer)('the program of the owner', () => {
     const client = await own.owner.pool.connect()
     expect(missingRights(await readRole(client), 'desk')).toEqual([])
     client.release()
-  }, 60_000)
+  })
 
   test('names what is missing, and no secret', async () => {
     expect(await run({})).toMatch(/SEKISHO_DATABASE_OWNER_URL is not set/)
@@ -489,5 +483,5 @@ describe.skipIf(withoutServer)('the program of the owner', () => {
     expect(answer).not.toContain(password)
     const short = { SEKISHO_DATABASE_OWNER_URL: postgres.url(database.name).reveal(), SEKISHO_DESK_DATABASE_PASSWORD: 'short' }
     expect(await run(short)).toMatch(/^SEKISHO_DESK_DATABASE_PASSWORD must be 8 to 200 printable ASCII characters/)
-  }, 60_000)
+  })
 })

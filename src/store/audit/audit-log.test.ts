@@ -32,7 +32,7 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
     database =
       place.location.url === undefined ? await openEmbedded('memory://', silentLog) : connectServer(place.location.url, silentLog)
     await migrate(database.pool, silentLog)
-  }, 120_000)
+  })
   afterAll(async () => {
     await database?.close()
     await place?.stop()
@@ -256,7 +256,7 @@ describe.each(databases.filter(({ name }) => name === 'PostgreSQL'))(
     let place: TestDatabase
     beforeAll(async () => {
       place = await start()
-    }, 120_000)
+    })
     afterAll(() => place?.stop())
 
     test('has one order when three processes append at once', async () => {

@@ -21,7 +21,7 @@ describe.each(databases)('build logs on $name', ({ start }) => {
   beforeAll(async () => {
     place = await start()
     store = await openTestStore(place.location, clock)
-  }, 120_000)
+  })
   afterAll(async () => {
     await store?.close()
     await place?.stop()

@@ -11,7 +11,7 @@ describe.each(databases)('records of images on $name', ({ start }) => {
   beforeAll(async () => {
     place = await start()
     store = await openTestStore(place.location, clock)
-  }, 120_000)
+  })
   afterAll(async () => {
     await store?.close()
     await place?.stop()

@@ -10,7 +10,7 @@ describe.each(databases)('attempts on $name', ({ start }) => {
   beforeAll(async () => {
     place = await start()
     store = await openTestStore(place.location, clock)
-  }, 120_000)
+  })
   afterAll(async () => {
     await store?.close()
     await place?.stop()

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { timeLimit } from '../../lib/waiting/limits.ts'
 import { durableStartParameters, openDurable } from './durable-folder.ts'
 import { afterPowerCut, RecordingFolder } from './testing/power-cut.ts'
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
   const database = await openDurable(at('template'))
   await database.exec('CREATE TABLE kept (n integer PRIMARY KEY, filler text)')
   await database.close()
-}, 60_000)
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Reproducible: the same cut again shows the same folder. */
@@ -62,7 +63,9 @@ async function rowsAfter(name: string): Promise<readonly number[]> {
   }
 }
 
-test('after a power cut at any moment everything acknowledged is there, and no part of a group', async () => {
+test('after a power cut at any moment everything acknowledged is there, and no part of a group', {
+  timeout: timeLimit(300_000),
+}, async () => {
   const { operations, acknowledged } = await record('flushed', durableStartParameters)
   const random = pseudoRandom(16)
   const first = acknowledged[0] ?? 0
@@ -79,14 +82,14 @@ test('after a power cut at any moment everything acknowledged is there, and no p
     expect(rows.length, `cut ${cut} after ${count} operations`).toBeGreaterThanOrEqual(promised)
     expect(rows.length, `cut ${cut}`).toBeLessThanOrEqual(promised + 3)
   }
-}, 300_000)
+})
 
 test('control: without flushing, the same disk loses what was acknowledged', async () => {
   const { operations, acknowledged } = await record('not-flushed', PGlite.defaultStartParams)
   const count = acknowledged.at(-1) ?? 0
   afterPowerCut(operations, { count, before: at('template'), into: at('lost'), survives: () => false })
   expect(await rowsAfter('lost')).toEqual([])
-}, 120_000)
+})
 
 test('a database whose creation was interrupted is created anew', async () => {
   cpSync(at('template'), at('interrupted.creating'), { recursive: true })
@@ -94,4 +97,4 @@ test('a database whose creation was interrupted is created anew', async () => {
   const database = await openDurable(at('interrupted'))
   expect((await database.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
   await database.close()
-}, 60_000)
+})

@@ -69,7 +69,7 @@ test('over years, what is served was given to workloads a day before, and stays 
     expect(authoritiesIn(trustedBundle(authorities, new Date(now))).length).toBeLessThanOrEqual(2)
   }
   expect(changes).toBe(5)
-}, 60_000)
+})
 
 describe('the authority of the token desk', () => {
   test('is replaced before its end: given to workloads first, used a month later, alone a day after that', async () => {

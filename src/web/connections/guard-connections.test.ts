@@ -6,9 +6,11 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
+import { limits } from '../../lib/waiting/limits.ts'
+import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import { parseAddressList } from '../clients/address-list.ts'
 import { clientAddress } from '../clients/client-key.ts'
 import { createWebServer, listen, type WebServerOptions } from '../server.ts'
@@ -142,14 +144,16 @@ test('a thousand half-open connections are ended in time, and nobody else waits 
     ...(await silent(port, 30, halfBody)),
   ]
   for (let asked = 0; asked < 20; asked += 1) expect(await ask(port, '', true)).toBe('127.0.0.1')
-  await vi.waitFor(() => expect(sockets.filter(socket => !socket.closed)).toHaveLength(0), { timeout: 40_000, interval: 100 })
+  await waitUntil('every connection to be ended', seen => seen(sockets.filter(socket => !socket.closed).length) === 0, {
+    timeoutMilliseconds: limits.rollout,
+  })
   expect(await ask(port, '', true)).toBe('127.0.0.1')
-}, 90_000)
+})
 
 test('above the bound the connections that say nothing are ended, the oldest first, and a request that is being answered never', async () => {
   const port = await serve({ certificate, connections: { most: 50, mostOfClient: 40 } })
   const sockets = await silent(port, 100, () => connect({ host: '127.0.0.1', port }))
-  await vi.waitFor(() => expect(sockets.filter(socket => socket.closed).length).toBeGreaterThanOrEqual(60), { timeout: 5000 })
+  await waitUntil('sixty connections to be ended', seen => seen(sockets.filter(socket => socket.closed).length) >= 60)
   for (let asked = 0; asked < 10; asked += 1) expect(await ask(port, '', true)).toBe('127.0.0.1')
 })
 

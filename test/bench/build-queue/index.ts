@@ -2,8 +2,9 @@
 // how long after the end of a build that one begins. Through the controller on a real API server; and a queue in the order of time, for comparison.
 import { join } from 'node:path'
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import type { KpackBuild } from '../../../src/builds/kpack/resources.ts'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { Bench, Figure, OpenBench } from '../harness/bench.ts'
 import { figureAtMost } from '../harness/goals.ts'
 import { type MeasuredProgram, type ProgramOptions, startProgram } from '../harness/program.ts'
@@ -27,7 +28,7 @@ const controller: ProgramOptions = {
   args: [join(import.meta.dirname, 'controller-process.ts')],
 }
 
-const patience = { timeoutMilliseconds: 60_000, everyMilliseconds: 10 }
+const patience = { timeoutMilliseconds: limits.rollout, everyMilliseconds: 10 }
 
 type Place = { readonly admin: AdminClient; readonly program: MeasuredProgram; readonly signal: AbortSignal }
 

@@ -1,7 +1,6 @@
 // The objects of the bench: tenants that follow one repository, each with what a build needs, and the parts of other controllers, whose results are
 // written here: grants are approved, and Builds end when the bench says so.
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { application } from '../../../src/api/apps/application.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
 import { installation } from '../../../src/api/github/installation.ts'
@@ -9,13 +8,15 @@ import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import type { KubeObject, ResourceType } from '../../../src/api/resource.ts'
 import { tenant } from '../../../src/api/tenancy/tenant.ts'
 import { type ClusterBuilder, clusterBuilders, type KpackBuild, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { kpackDefinitions } from '../../fixtures/kpack-definitions.ts'
 import { writeStatus } from '../../fixtures/write-status.ts'
 
 export const commit = '0123456789abcdef0123456789abcdef01234567'
 export const repository = { id: 7, fullName: 'acme/shop' }
 
-const patience = { timeoutMilliseconds: 60_000, everyMilliseconds: 20 }
+const patience = { timeoutMilliseconds: limits.rollout, everyMilliseconds: 20 }
 const account = { host: 'github.localhost', id: 1, login: 'acme', type: 'Organization' }
 
 function pathOf(type: ResourceType, namespace?: string, name?: string): string {

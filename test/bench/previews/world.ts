@@ -1,10 +1,10 @@
 // The surroundings of the preview benches: a whole platform on a control plane of its own with PostgreSQL, a GitHub that enforces its limits, two
 // tenants with repositories, and an actor for kpack and the kubelet. Everything is started and stopped here.
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { installApp } from '../../../dev/github/actions/install-app.ts'
 import { defaultSeed } from '../../../dev/github/seed/default-seed.ts'
 import type { Seed } from '../../../dev/github/seed/seed.ts'
 import { groups, platformNamespace, userSubject } from '../../../src/api/names.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { Identity } from '../../attack/impersonation.ts'
 import { type SmallRegistry, startSmallRegistry } from '../../fixtures/small-registry.ts'
 import { gitHubHost } from '../../platform/ground.ts'

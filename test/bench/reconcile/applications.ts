@@ -1,12 +1,13 @@
 // The objects of the bench and what can be observed of them from outside: created all at once, counted cheaply while controllers work on them,
 // checked one by one when they report that they are done, and deleted.
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { changedByText } from '../../../src/api/apps/application/changed-by.ts'
 import { type Application, application } from '../../../src/api/apps/application.ts'
 import { release } from '../../../src/api/apps/release.ts'
 import { changedByAnnotation } from '../../../src/api/names.ts'
 import { AppError } from '../../../src/lib/errors.ts'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type MadeObjects, madeKind } from './observed/made-objects.ts'
 
 export const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
@@ -119,7 +120,7 @@ function isReported({ status, metadata }: Application): boolean {
 /** Returns why waiting is pointless: the time is over, or the controller has ended. */
 type Hopeless = () => Promise<string | undefined>
 
-const patience = { timeoutMilliseconds: 600_000, everyMilliseconds: 100 }
+const patience = { timeoutMilliseconds: limits.minutes }
 
 /** Resolves when there are three children for each of `count` Applications. */
 export async function allChildrenExist(admin: AdminClient, count: number, hopeless: Hopeless): Promise<void> {
@@ -169,7 +170,7 @@ export async function allMade(admin: AdminClient, count: number, hopeless: Hopel
       if (present !== count) throw new AppError('unavailable', `there are ${present}`)
       return true
     },
-    { timeoutMilliseconds: 60_000, everyMilliseconds: 500, hopeless },
+    { timeoutMilliseconds: limits.rollout, everyMilliseconds: 500, hopeless },
   )
   const made: Record<string, MadeObjects[string]> = {}
   for (const collection of [applicationCollection, releaseCollection, ...childCollections, eventCollection])

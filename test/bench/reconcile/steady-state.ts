@@ -1,7 +1,8 @@
 // Steady state: a controller that starts when everything is done must reconcile every object, write nothing, and continue to write nothing.
 // Writes are counted twice: by the controller's own client and by the API server's metrics.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { Figure } from '../harness/bench.ts'
 import { type MeasuredProgram, startProgram } from '../harness/program.ts'
 import { allChildrenExist, allReported, createApplications, deleteEverything, observeDeployments } from './applications.ts'
@@ -67,7 +68,7 @@ async function allReconciled(program: MeasuredProgram, applications: number, sig
   await waitUntil(
     `${applications} reconciles`,
     async () => (Number((await program.call({ do: 'count' }, signal))['reconciled']) >= applications ? true : undefined),
-    { timeoutMilliseconds: 300_000, everyMilliseconds: 50, hopeless: hopeless(program, signal) },
+    { timeoutMilliseconds: limits.minutes, hopeless: hopeless(program, signal) },
   )
   return (performance.now() - started) / 1000
 }

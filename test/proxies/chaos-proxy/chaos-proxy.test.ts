@@ -1,13 +1,12 @@
 // The proxy itself, against a small upstream: traffic without an armed fault passes unchanged, and each fault does what its name says.
 import { Agent, type Dispatcher, request as send } from 'undici'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { startChaosProxy } from './chaos-proxy.ts'
 import { conflict, expired, firstOfEach, matching, tooManyRequests } from './faults.ts'
 import { isWrite, requestFacts } from './request-facts.ts'
 import { startSmallUpstream } from './small-upstream.ts'
 
-const patience = { timeoutMilliseconds: 5000, everyMilliseconds: 5 }
 const list = '/api/v1/namespaces/acme/configmaps?limit=500'
 const watch = '/api/v1/namespaces/acme/configmaps?watch=true&resourceVersion=5'
 const one = '/api/v1/namespaces/acme/configmaps/a'
@@ -50,7 +49,7 @@ async function withProxy() {
   return { small, proxy, call, status, follow }
 }
 
-const until = (what: string, holds: () => boolean): Promise<true> => waitUntil(what, async () => holds() || undefined, patience)
+const until = (what: string, holds: () => boolean): Promise<true> => waitUntil(what, async () => holds() || undefined)
 
 describe('facts of a request', () => {
   test.each([

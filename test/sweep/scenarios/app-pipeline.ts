@@ -1,12 +1,12 @@
 // An AppPipeline makes a preview of a pull request, gives its only place to another one, and removes that one when it is closed; another AppPipeline is
 // deleted with its previews. The scenario acts as kpack.
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { setPullRequestState } from '../../../dev/github/actions/pull-requests/pull-requests.ts'
 import { appPipeline } from '../../../src/api/apps/app-pipeline.ts'
 import { application } from '../../../src/api/apps/application.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import { kpackBuilds } from '../../../src/builds/kpack/resources.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { Environment } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { chartOf } from './application.ts'

@@ -1,6 +1,5 @@
 // What stands on GitHub about a RemoteSync and about a pull request of a fork, to the end of both. What is compared is GitHub: nothing may be there
 // twice, and nothing may be left.
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { openPullRequest, setPullRequestState } from '../../../dev/github/actions/pull-requests/pull-requests.ts'
 import { changeRepository } from '../../../dev/github/actions/repository/change.ts'
 import { forkRepository } from '../../../dev/github/actions/repository/fork.ts'
@@ -11,6 +10,7 @@ import { githubReport } from '../../../src/api/apps/github-report.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import { userSubject } from '../../../src/api/names.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { people } from '../environment/account.ts'
 import { type Environment, host } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'

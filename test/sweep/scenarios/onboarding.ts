@@ -2,12 +2,12 @@
 // was onboarded before, with one more team and a binding that has to be replaced. The scenario creates the namespace itself, in place of the
 // Tenant controller.
 
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { nextId } from '../../../dev/github/state/github-state.ts'
 import { namespaces } from '../../../src/api/builtin/index.ts'
 import { installation } from '../../../src/api/github/installation.ts'
 import { labels } from '../../../src/api/names.ts'
 import { tenant } from '../../../src/api/tenancy/tenant.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { people } from '../environment/account.ts'
 import { type Environment, host } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'

@@ -1,10 +1,10 @@
 // Somebody who may write to the repository approves the commit of a fork on the page of the tenant, or by the command line, and repeats it until the
 // broker answers. A former commit is refused. The scenarios write the status of the AppPipeline, in place of its controller.
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { appPipeline } from '../../../src/api/apps/app-pipeline.ts'
 import { previewApproval } from '../../../src/api/apps/preview-approval.ts'
 import { userSubject } from '../../../src/api/names.ts'
 import { tenant } from '../../../src/api/tenancy/tenant.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { people } from '../environment/account.ts'
 import { type Environment, host } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'

@@ -1,6 +1,5 @@
 // A commit of a fork waits, its owner's comment and a stranger's count for nothing, and the comment of somebody who may write to the repository becomes
 // a PreviewApproval; a push makes another commit, which waits again.
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { createComment } from '../../../dev/github/actions/pull-requests/comments.ts'
 import { openPullRequest } from '../../../dev/github/actions/pull-requests/pull-requests.ts'
 import { recordPush } from '../../../dev/github/actions/record-push.ts'
@@ -11,6 +10,7 @@ import type { PullRequest, Repository } from '../../../dev/github/state/reposito
 import { appPipeline } from '../../../src/api/apps/app-pipeline.ts'
 import { previewApproval } from '../../../src/api/apps/preview-approval.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { Environment } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { chartOf } from './application.ts'

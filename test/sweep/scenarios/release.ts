@@ -1,9 +1,9 @@
 // Releases of an Application across crashes: each is made once and has its number, its job runs once, and a release that crashes gives way to the
 // one before it.
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { application } from '../../../src/api/apps/application.ts'
 import { release } from '../../../src/api/apps/release.ts'
 import { deployments, jobs, type Pod, pods } from '../../../src/api/builtin/index.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { Environment } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { applyApplication, applyChart, image } from './application.ts'

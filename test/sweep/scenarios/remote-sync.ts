@@ -1,6 +1,5 @@
 // A RemoteSync goes from a commit to a running Application, follows a push, is deleted during a build, and loses its branch. The scenario acts
 // as kpack: it ends every Build of the commit.
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { mergePullRequest } from '../../../dev/github/actions/pull-requests/merge.ts'
 import { openPullRequest, setPullRequestState } from '../../../dev/github/actions/pull-requests/pull-requests.ts'
 import { userById } from '../../../dev/github/state/github-state.ts'
@@ -10,6 +9,7 @@ import { deployments, pods } from '../../../src/api/builtin/index.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import { type KpackBuild, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { people } from '../environment/account.ts'
 import { type Environment, sharedNames } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'

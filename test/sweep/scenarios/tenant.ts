@@ -1,5 +1,4 @@
 // A Tenant is created, its roles change, and it is deleted while a token under it is active.
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import {
   configMaps,
   limitRanges,
@@ -10,6 +9,7 @@ import {
   serviceAccounts,
 } from '../../../src/api/builtin/index.ts'
 import { tenant } from '../../../src/api/tenancy/tenant.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type Environment, host } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { sweptMilliseconds } from './bindings.ts'

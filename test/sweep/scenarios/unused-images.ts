@@ -1,8 +1,8 @@
 // An image that nothing names leaves the registry with both of its tags, and the cache of a RemoteSync that is gone, and the image of a preview that has
 // ended a moment ago; the image of an Application stays.
 
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { application } from '../../../src/api/apps/application.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { PushedImage } from '../../../src/store/builds/image-records.ts'
 import type { Environment } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'

@@ -1,10 +1,11 @@
 // Conditions that scenarios wait for, and the absence of objects.
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import type { Condition, KubeObject, ResourceType } from '../../../src/api/resource.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'
+import { limits } from '../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { Environment } from '../environment/environment.ts'
 
-export const patience = { timeoutMilliseconds: 120_000, everyMilliseconds: 100 }
+export const patience = { timeoutMilliseconds: limits.build }
 
 type Conditioned = KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] } }
 

@@ -1,8 +1,8 @@
 // A push is delivered to the broker, repeated until it is answered, and wakes the RemoteSync of the branch.
 import { createHmac, randomUUID } from 'node:crypto'
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
 import { wakeAnnotation } from '../../../src/api/names.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { people } from '../environment/account.ts'
 import type { Environment } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'

@@ -1,8 +1,8 @@
 // A workload that requests tokens from the token desk as a pod does: with its ServiceAccount token, repeated until it is answered.
 import { request } from 'node:https'
-import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { pods, serviceAccounts } from '../../../src/api/builtin/index.ts'
 import { tokenDeskAudience } from '../../../src/api/names.ts'
+import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type Environment, fieldManager } from '../environment/environment.ts'
 import { approvedGrant, bind } from './bindings.ts'
 import { patience } from './waits.ts'

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isJsonObject } from '../../../../src/lib/json/json-value.ts'
 import { containerPtys } from '../../../../src/lib/limits/node-limits.ts'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
 import { catalog } from '../../binaries/catalog.ts'
 import { cacheFolderOf } from '../../binaries/ensure-binary.ts'
 import { enterCgroup } from '../../host/cgroups.ts'
@@ -11,7 +12,6 @@ import { ensureRunning, hasEnded } from '../../processes/supervise.ts'
 import { replaceFile } from '../../replace-file.ts'
 import { runCommand, tryCommand } from '../../run-command.ts'
 import { nodeRegistryHost, registryHost, toolEnvironment } from '../../settings.ts'
-import { waitUntil } from '../../wait-until.ts'
 import type { NodeContext, NodeLayout } from '../layout.ts'
 import { cgroupName, cniPluginFolder } from '../layout.ts'
 import { gvisorConfiguration, gvisorConfigurationFile, gvisorHandler } from './gvisor.ts'
@@ -124,7 +124,7 @@ export async function startContainerd(context: NodeContext, sandboxImage: string
     afterStart: pid => enterCgroup(cgroupName, pid),
   }
   await ensureRunning(program, folders)
-  await waitUntil('containerd', async () => ((await ctr(context, ['version'])).code === 0 ? true : undefined), {
+  await waitUntil('containerd', async () => (await ctr(context, ['version'])).code === 0, {
     timeoutMilliseconds: readyMilliseconds,
     hopeless: () => hasEnded('containerd', folders),
   })

@@ -1,10 +1,10 @@
 // The cluster's name server: CoreDNS as a pod in kube-system, as in other clusters, so that policies which allow DNS by that namespace and port 53
 // fit. It passes other names to the host's resolvers. It must never answer a name outside the cluster itself.
 import { Resolver } from 'node:dns/promises'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
 import type { AdminClient, Manifest } from '../../control-plane/admin-client.ts'
 import { hasEnded } from '../../processes/supervise.ts'
 import type { ClusterSettings } from '../../settings.ts'
-import { waitUntil } from '../../wait-until.ts'
 import type { NodeContext } from '../layout.ts'
 import { buildProgramImage, importProgramImage } from '../program-image.ts'
 
@@ -127,7 +127,7 @@ export async function startCoreDns(context: NodeContext, program: string): Promi
   const known = `kubernetes.default.svc.${settings.clusterDomain}`
   await waitUntil(
     `cluster DNS at ${settings.dnsAddress}`,
-    async () => ((await resolver.resolve4(known)).includes(settings.serviceAddress) ? true : undefined),
+    async () => (await resolver.resolve4(known)).includes(settings.serviceAddress),
     { timeoutMilliseconds: readyMilliseconds, hopeless: () => hasEnded('network-policies', context.folders) },
   )
 }

@@ -3,11 +3,11 @@
 // reach, holds the images of the platform and of kpack, which must start before anybody can issue tokens.
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
 import { openRegistryAuthority } from '../../pki/registry-authority.ts'
 import { ensureRunning, hasEnded } from '../../processes/supervise.ts'
 import { replaceFile } from '../../replace-file.ts'
 import { nodeRegistryHost, registryHost } from '../../settings.ts'
-import { waitUntil } from '../../wait-until.ts'
 import type { NodeContext } from '../layout.ts'
 
 const readyMilliseconds = 20_000
@@ -53,7 +53,7 @@ async function startRegistry({ layout, folders }: NodeContext, program: Registry
   const configurationFiles = [configuration, ...(tokens === undefined ? [] : [tokens.authorityFile])]
   await ensureRunning({ name, path: '/usr/bin/docker-registry', args: ['serve', configuration], configurationFiles }, folders)
   const expected = tokens === undefined ? 200 : 401
-  await waitUntil(name, async () => ((await fetch(`http://${address}/v2/`)).status === expected ? true : undefined), {
+  await waitUntil(name, async () => (await fetch(`http://${address}/v2/`)).status === expected, {
     timeoutMilliseconds: readyMilliseconds,
     hopeless: () => hasEnded(name, folders),
   })

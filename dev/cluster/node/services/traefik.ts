@@ -4,11 +4,11 @@ import { request } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
 import type { AdminClient } from '../../control-plane/admin-client.ts'
 import { ensureRunning, hasEnded } from '../../processes/supervise.ts'
 import { replaceFile } from '../../replace-file.ts'
 import type { ClusterSettings } from '../../settings.ts'
-import { waitUntil } from '../../wait-until.ts'
 import type { NodeContext } from '../layout.ts'
 
 export const ingressClass = 'traefik'
@@ -99,7 +99,7 @@ export async function startTraefik(context: NodeContext, path: string, kubeconfi
   const { ingressPort, ingressTlsPort } = settings
   const origins = addressesOf(settings).flatMap(at => [`http://${at}:${ingressPort}`, `https://${at}:${ingressTlsPort}`])
   for (const origin of origins) {
-    await waitUntil(`Traefik at ${origin}`, async () => ((await statusOf(new URL(origin))) === 404 ? true : undefined), {
+    await waitUntil(`Traefik at ${origin}`, async () => (await statusOf(new URL(origin))) === 404, {
       timeoutMilliseconds: readyMilliseconds,
       hopeless: () => hasEnded('traefik', folders),
     })

@@ -2,6 +2,7 @@
 import { Octokit } from '@octokit/core'
 import { throttling } from '@octokit/plugin-throttling'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
 import { createRepository } from '../../actions/create-repository.ts'
 import type { RunningEmulator } from '../../emulator.ts'
 import { install, signIn } from '../../testing/people.ts'
@@ -208,9 +209,11 @@ describe('the secondary limits', () => {
     await start({ secondary: { concurrent: 3 } })
     const held = emulator.context.faults.arm({ kind: 'slow-answer', path: '/orgs/acme', when: 'after', milliseconds: 3000 }, 3)
     const slow = [1, 2, 3].map(() => get('/orgs/acme'))
-    await expect.poll(() => emulator.context.faults.list().some(one => one.id === held)).toBe(false)
-    await expect.poll(async () => (await get('/user')).status, { interval: 5 }).toBe(403)
+    await waitUntil('the fault to be used up', () => !emulator.context.faults.list().some(one => one.id === held))
+    await waitUntil('a refusal of the fourth request', async seen => seen((await get('/user')).status) === 403, {
+      everyMilliseconds: 5,
+    })
     expect((await Promise.all(slow)).map(one => one.status)).toEqual([200, 200, 200])
-    await expect.poll(async () => (await get('/user')).status).toBe(200)
+    await waitUntil('room for another request', async seen => seen((await get('/user')).status) === 200)
   })
 })

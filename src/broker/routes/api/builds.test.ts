@@ -247,7 +247,7 @@ describe('what is sent', () => {
     await new Promise(resolve => setTimeout(resolve, 200))
     remoteSyncs.delete('acme/shop')
     expect((await answer).body).toBe('first\n')
-  }, 30_000)
+  })
 
   test('a person follows four logs at once, and the places come back', async () => {
     const id = await addBuild('acme', { name: 'shop', uid: 'uid-shop' }, 'shop-25')

@@ -1,7 +1,8 @@
 // The look-ups of domains: by a real resolver at a DNS server on loopback, and in turns that a test controls.
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../../../test/fixtures/dns-server.ts'
 import { type Clock, systemClock } from '../../../lib/clock.ts'
+import { waitUntil } from '../../../lib/waiting/wait-until.ts'
 import { dnsLookUp } from './dns-challenge.ts'
 import { createDomainProofs } from './domain-proofs.ts'
 
@@ -19,7 +20,7 @@ test('a record proves the account that it names, also in several strings and bes
   server.set('_sekisho-challenge.mine.test', 'other', ['sekisho-tenant=', 'github.com/42'])
   server.set('_sekisho-challenge.theirs.test', 'sekisho-tenant=github.com/421')
   const eventually = (host: string) =>
-    vi.waitFor(() => {
+    waitUntil(`a proof for ${host}`, () => {
       const { kind } = proofs.stateOf(challenge(host), 'acme')
       expect(kind).not.toBe('pending')
       return kind
@@ -57,10 +58,10 @@ test('one tenant waits for itself: the names of another are looked up beside a s
   const proofs = createDomainProofs({ lookUp, clock: systemClock })
   for (let index = 0; index < 100; index++) proofs.stateOf(challenge(`slow${index}.test`), 'globex')
   proofs.stateOf(challenge('quick.test'), 'acme')
-  await vi.waitFor(() => expect(proofs.stateOf(challenge('quick.test'), 'acme').kind).toBe('absent'))
+  await waitUntil('a proof for quick.test', seen => seen(proofs.stateOf(challenge('quick.test'), 'acme').kind) === 'absent')
   expect(asked.filter(name => name.includes('slow'))).toHaveLength(1)
   slow.resolve([])
-  await vi.waitFor(() => expect(asked).toHaveLength(101))
+  await waitUntil('every look-up to begin', seen => seen(asked).length === 101)
 })
 
 test('at most eight look-ups run at once', async () => {
@@ -75,6 +76,6 @@ test('at most eight look-ups run at once', async () => {
   }
   const proofs = createDomainProofs({ lookUp, clock: systemClock })
   for (let index = 0; index < 50; index++) proofs.stateOf(challenge(`a${index}.test`), `tenant${index}`)
-  await vi.waitFor(() => expect(proofs.stateOf(challenge('a49.test'), 'tenant49').kind).toBe('absent'))
+  await waitUntil('a proof for a49.test', seen => seen(proofs.stateOf(challenge('a49.test'), 'tenant49').kind) === 'absent')
   expect(most).toBe(8)
 })
