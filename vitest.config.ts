@@ -7,7 +7,7 @@ import { calibrate } from './dev/test/calibration.ts'
 import { FileSequencer } from './dev/test/vitest/file-sequencer.ts'
 import { testProjects } from './dev/test/vitest/projects.ts'
 import { limits, timeLimit } from './src/lib/waiting/limits.ts'
-import { isLong } from './test/fixtures/form.ts'
+import { isLong, leftOutFiles } from './test/fixtures/form.ts'
 
 // Before the limits of time below, which are multiplied by its factor.
 calibrate(process.env)
@@ -16,7 +16,10 @@ const files = testProjects(import.meta.dirname)
 const replicas = 'test/e2e/replicas.test.ts'
 
 /** Only to repeat what a property found: most files of tests need no fast-check. */
-const setupFiles = process.env['SEKISHO_SEED'] === undefined ? [] : ['dev/test/vitest/replay-seed.ts']
+const seed = process.env['SEKISHO_SEED'] === undefined ? [] : ['dev/test/vitest/replay-seed.ts']
+/** For tests that start programs: what a run leaves is found, named and ended. Not for those on the dev cluster, which lives on. */
+const setupFiles = ['test/fixtures/own-folder.ts', ...seed]
+const runFolder = 'dev/test/own-folders/run-folder.ts'
 
 /**
  * Each file of tests has a process of its own, and many start programs of this repository: what one has compiled, the next one reads. Where Node.js keeps
@@ -32,7 +35,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: [...files.pure],
-          setupFiles: ['dev/test/vitest/pure-guard.ts', ...setupFiles],
+          setupFiles: ['dev/test/vitest/pure-guard.ts', ...seed],
           // Most of the time of a small file is its process and the modules that it loads: these files share both.
           pool: 'threads',
           isolate: false,
@@ -44,9 +47,11 @@ export default defineConfig({
         test: {
           name: 'unit',
           setupFiles,
+          globalSetup: [runFolder],
           include: [...files.unit],
-          // Vitest's default leaves a processor idle: half of a small machine.
-          maxWorkers: '100%',
+          // Processes that several files share, and two for each processor: most of these files wait for programs that they started.
+          isolate: false,
+          maxWorkers: '200%',
           testTimeout: timeLimit(20_000),
           hookTimeout: timeLimit(60_000),
         },
@@ -54,10 +59,12 @@ export default defineConfig({
       {
         test: {
           name: 'programs',
+          setupFiles,
+          globalSetup: [runFolder],
           include: [...files.programs],
           testTimeout: timeLimit(180_000),
           hookTimeout: timeLimit(120_000),
-          maxWorkers: isLong ? 1 : 2,
+          maxWorkers: isLong('faults') ? 1 : 2,
         },
       },
       {
@@ -65,7 +72,8 @@ export default defineConfig({
           name: 'integration',
           setupFiles,
           include: [...files.integration],
-          globalSetup: ['test/fixtures/global-setup.ts'],
+          exclude: [...leftOutFiles],
+          globalSetup: [runFolder, 'test/fixtures/global-setup.ts'],
           // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. One for each processor, and at most
           // as many as one API server was tried with.
           maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
@@ -78,19 +86,20 @@ export default defineConfig({
           name: 'faults',
           setupFiles,
           include: [...files.faults],
-          globalSetup: ['test/fixtures/global-setup.ts'],
+          globalSetup: [runFolder, 'test/fixtures/global-setup.ts'],
           testTimeout: timeLimit(180_000),
           hookTimeout: timeLimit(120_000),
           // Most of their time they wait, so two at a time, each with processes of its own. The long form makes the figures of
           // docs/reference/faults.md: one after the other, so that nothing stands beside what is measured.
-          maxWorkers: isLong ? 1 : 2,
+          maxWorkers: isLong('faults') ? 1 : 2,
         },
       },
       {
         test: {
           name: 'sweep',
+          setupFiles,
           include: ['test/sweep/**/*.test.ts'],
-          globalSetup: ['test/fixtures/global-setup.ts'],
+          globalSetup: [runFolder, 'test/fixtures/global-setup.ts'],
           testTimeout: timeLimit(2_400_000),
           hookTimeout: timeLimit(120_000),
         },
@@ -99,7 +108,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          exclude: [replicas],
+          exclude: [replicas, ...leftOutFiles],
           testTimeout: timeLimit(180_000, limits.build),
           hookTimeout: timeLimit(300_000, limits.build),
           fileParallelism: false,

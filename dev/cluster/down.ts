@@ -2,6 +2,7 @@
 // It must never stop a cluster that it did not start.
 import { rm } from 'node:fs/promises'
 import { AppError } from '../../src/lib/errors.ts'
+import { endAbandonedClusters } from './control-plane/test-cluster.ts'
 import { aliveNames, cleanHost } from './host/clean.ts'
 import { unmountBelow } from './host/mounts.ts'
 import { processFolder, readHostRecord, removeHostRecord } from './host/record.ts'
@@ -21,6 +22,7 @@ export async function down(options: DownOptions): Promise<void> {
     )
     return
   }
+  await endAbandonedClusters(options)
   await withLock(clusterLock(settings), () => downLocked(options))
 }
 

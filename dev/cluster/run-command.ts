@@ -1,6 +1,7 @@
 // Runs a program to its end and returns its output, bounded in time and size.
 // It never uses a shell. A secret must never be an argument.
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { AppError } from '../../src/lib/errors.ts'
 import { toolEnvironment } from './settings.ts'
 
@@ -55,13 +56,20 @@ export async function tryCommand(program: string, args: readonly string[], optio
     child.stderr.on('data', collect(errorOutput))
     child.stdin.on('error', () => child.stdin.destroy()) // the program may end without reading
     child.stdin.end(options.input ?? '')
-    child.on('error', cause => reject(new AppError('unavailable', `${program} failed to start: ${cause.message}`, { cause })))
+    child.on('error', cause => reject(new AppError('unavailable', whyNotStarted(program, cause, options.folder), { cause })))
     child.on('close', (code, signal) => {
       if (signal === 'SIGKILL') reject(new AppError('unavailable', `${program} ${args[0] ?? ''} ${whyStopped()}`))
       else
         resolve({ code: code ?? 1, output: Buffer.concat(output).toString(), errorOutput: Buffer.concat(errorOutput).toString() })
     })
   })
+}
+
+/** Of a missing folder to start it in Node.js says the same as of a missing program. */
+function whyNotStarted(program: string, cause: NodeJS.ErrnoException, folder: string | undefined): string {
+  if (cause.code !== 'ENOENT') return `${program} failed to start: ${cause.message}`
+  if (folder !== undefined && !existsSync(folder)) return `${program} failed to start: the folder ${folder} does not exist`
+  return `${program} is not installed; make doctor shows what this machine lacks, and how to install it`
 }
 
 /** `runCommand` as an argument, so that tests can count and answer calls. */

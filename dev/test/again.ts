@@ -23,7 +23,7 @@ export function nameOf({ file }: FileRecord, { test }: Failure): string {
 /** For a POSIX shell in the folder of the repository. Vitest matches the names of suites and test, joined by ` > `, as a regular expression. */
 export function againLine({ project, file }: FileRecord, { test, seed }: Failure, environment: Environment): string {
   const variables = [...keptVariables.map(name => [name, environment[name]]), ['SEKISHO_SEED', seed]].flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${shellWord(value)} `],
+    value === undefined || value === '' ? [] : [`${name}=${shellWord(value)} `],
   )
   const pattern = test?.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/[^\S ]/g, String.raw`\s`)
   // A suite fails in its hooks, and then runs with all its tests.

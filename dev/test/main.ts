@@ -1,8 +1,10 @@
-// `make test`: everything that continuous integration runs. A cluster that it started it stops again; a cluster that ran before stays, and is tested in
-// the form that it has. `node dev/test/main.ts --write-order` writes the order of files from the times of the last run, for the next commit.
+// `make test`: everything that continuous integration runs, with CHANGED=1 what changes can affect. A cluster that it started it stops again; a cluster
+// that ran before stays, and is tested in the form that it has. `--plan` only prints what is left out or due. `--write-order` writes the order of
+// files from the times of the last run, for the next commit.
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { down } from '../cluster/down.ts'
 import { standardErrorProgress } from '../cluster/progress.ts'
 import { devClusterFolder, readClusterSettings } from '../cluster/settings.ts'
@@ -13,8 +15,9 @@ import { ageLines, readRecords } from './long/records.ts'
 import { reportLines } from './report.ts'
 import { runLane, type StageResult } from './run-lane.ts'
 import { stageOptions } from './run-stage.ts'
+import { type Plan, planRun } from './selection/plan.ts'
 import { installShells } from './shells.ts'
-import { bothForms, controlPlane, first, programs, rightsOf, runningPlatform } from './stages.ts'
+import { bothForms, type PlatformLanes, rightsOf, runningPlatform } from './stages.ts'
 import { writeOrder, writeTimes } from './times.ts'
 
 const mostKeptBytes = 5_000_000
@@ -24,22 +27,36 @@ const progress = standardErrorProgress()
 const options = stageOptions(settings, progress, 'test')
 const timesFile = join(options.logFolder, 'times.json')
 
-const [asked] = process.argv.slice(2)
-if (asked === undefined) await runEverything()
-else if (asked !== '--write-order') refuse(`unknown argument ${asked}: there is only --write-order`)
-else if (!existsSync(timesFile)) refuse(`${timesFile} does not exist: run make test first`)
-else await writeOrder(settings.repository, timesFile)
+const { values: asked } = parseArgs({
+  options: {
+    changed: { type: 'boolean', default: false },
+    plan: { type: 'boolean', default: false },
+    'write-order': { type: 'boolean', default: false },
+  },
+})
+if (asked['write-order']) await renewOrder()
+else if (asked.plan) for (const line of (await planFor(bothForms)).lines) console.log(line)
+else await runAll()
 
-function refuse(reason: string): void {
-  console.error(reason)
+async function renewOrder(): Promise<void> {
+  if (existsSync(timesFile)) return writeOrder(settings.repository, timesFile)
+  console.error(`${timesFile} does not exist: run make test first`)
   process.exitCode = 1
 }
 
-async function runEverything(): Promise<void> {
+async function planFor(platform: PlatformLanes): Promise<Plan> {
+  const { repository } = settings
+  const records = await readRecords(repository)
+  return planRun({ repository, environment: options.environment, records, platform, onlyChanged: asked.changed })
+}
+
+async function runAll(): Promise<void> {
   const wasUp = settings.givenKubeconfig !== undefined || (await clusterStatus(settings)).apiServer
   if (wasUp) progress.note('the platform runs already: it is tested in the form that it has, and stays')
   await installShells(progress, settings.root && settings.givenKubeconfig === undefined)
-  const stages = await runLanes(wasUp ? runningPlatform : bothForms)
+  const plan = await planFor(wasUp ? runningPlatform : bothForms)
+  for (const line of plan.lines) progress.note(line)
+  const stages = await runLanes(plan)
   if (!isGreen(stages)) await keepClusterLogs()
   if (!wasUp) {
     await progress.step('stop the platform', () => down({ settings, progress, keepState: false }))
@@ -51,7 +68,7 @@ async function runEverything(): Promise<void> {
     await readRecords(settings.repository),
     new Date(),
   )
-  for (const line of [...ages, ...reportLines(stages)]) console.log(line)
+  for (const line of [...ages, ...plan.lines, ...reportLines(stages)]) console.log(line)
   process.exitCode = isGreen(stages) ? 0 : 1
 }
 
@@ -59,14 +76,24 @@ function isGreen(stages: readonly StageResult[]): boolean {
   return stages.every(({ outcome }) => outcome === 'passed')
 }
 
-/** Every stage, those that were left out too. */
-async function runLanes(platform: typeof bothForms): Promise<readonly StageResult[]> {
-  const opening = await runLane(settings.givenKubeconfig === undefined ? [...first, ...programs] : first, options)
-  const lanes = [controlPlane, platform.beside].map(lane => runLane(lane, options, opening.missing))
+/** Every stage, those that were left out because of others too. */
+async function runLanes({
+  first,
+  programs,
+  controlPlane,
+  platform,
+  environment,
+  withoutRights,
+}: Plan): Promise<readonly StageResult[]> {
+  const asPlanned = { ...options, environment: { ...options.environment, ...environment } }
+  const openings = await Promise.all(first.map(stage => runLane([stage], asPlanned)))
+  const opening = await runLane(settings.givenKubeconfig === undefined ? programs : [], asPlanned)
+  const lanes = [controlPlane, platform.beside].map(lane => runLane(lane, asPlanned, opening.missing))
   const [control, beside] = await Promise.all(lanes)
-  const alone = await runLane(platform.alone, options, beside?.missing)
-  const otherForm = await runLane(platform.otherForm, options, beside?.missing)
-  const stages = [opening, control, beside, alone, otherForm].flatMap(lane => lane?.stages ?? [])
+  const alone = await runLane(platform.alone, asPlanned, beside?.missing)
+  const otherForm = await runLane(platform.otherForm, asPlanned, beside?.missing)
+  const stages = [...openings, opening, control, beside, alone, otherForm].flatMap(lane => lane?.stages ?? [])
+  if (withoutRights !== undefined) return stages
   const rights = isGreen(stages)
     ? await runLane(rightsOf(await localAuditLogs()), options)
     : await runLane(rightsOf([]), options, 'of a suite that failed, what it would have used is not known')

@@ -123,3 +123,9 @@ test('an error outside of all files fails the stage', async () => {
   expect(outcomes).toEqual(['failed'])
   expect(lines).toEqual(['failed: recorded: outside of a test: socket hang up'])
 })
+
+test('a full disk is named with the cure', async () => {
+  const { outcomes, lines } = await play([script('writes', "throw new Error('ENOSPC: no space left on device, write')")])
+  expect(outcomes).toEqual(['failed'])
+  expect(lines).toContain('failed: writes: a disk was full while it ran: free some of what df shows, and run it again')
+})

@@ -10,6 +10,9 @@ import type { Failure, FileRecord } from './vitest/outcome-reporter.ts'
 const mostRepeatedFiles = 8
 const mostLastLines = 5
 
+/** As Node.js says it, and as the C library does. */
+const fullDisk = /ENOSPC: no space left on device|No space left on device/
+
 /** For the process that repeats one file: what it records is added to what the first pass recorded (test/rights/record.ts). */
 const secondPass = { SEKISHO_TEST_AGAIN: '1' }
 
@@ -59,6 +62,9 @@ function judge(stage: Stage, { code, output, record }: StageRun, environment: En
   const printed = output.split('\n').filter(line => outcomePrefixes.some(prefix => line.startsWith(prefix)))
   if (code === 0) return { failed: false, repeat: [], lines: printed }
   const outside = [
+    ...(fullDisk.test(output)
+      ? [`failed: ${title}: a disk was full while it ran: free some of what df shows, and run it again`]
+      : []),
     ...(typeof code === 'string' ? [`failed: ${title}: it ended with ${code}`] : []),
     ...(record?.stray ?? []).map(error => `failed: ${title}: outside of a test: ${inOneLine(error)}`),
     // So Vitest names what failed after its report: stopping what all files use, which may have judged what they did.

@@ -9,6 +9,8 @@ export type Stage = {
   /** The arguments of Node.js. */
   readonly args: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  /** Of Vitest: what it runs all files of. */
+  readonly projects?: readonly string[]
   /** When it fails, the stages after it are left out: they could only fail. */
   readonly isNeeded?: true
   /** It repeats what failed by itself: its files are not run again. */
@@ -28,10 +30,10 @@ export function vitestArguments(projects: readonly string[], files: readonly str
 }
 
 export function vitest(title: string, budget: number, ...projects: readonly string[]): Stage {
-  return { title, budget, args: vitestArguments(projects) }
+  return { title, budget, projects, args: vitestArguments(projects) }
 }
 
-/** The cheap stages. */
+/** What needs no program of the cluster: beside each other, because neither uses all processors. */
 export const first: Lane = [
   { title: 'checks', budget: 30, args: ['dev/check/main.ts'] },
   vitest('unit tests', 80, 'pure', 'unit'),
@@ -67,7 +69,7 @@ export const demo: Stage = { title: 'demo', budget: 215, args: ['dev/demo/main.t
 const mainJob: Stage = { title: 'demo (standalone, the main job)', budget: 50, args: [...demo.args, '--main-job'] }
 export const attacks: Stage = { title: 'attacks (the short form)', budget: 110, args: ['dev/attack/main.ts', '--short'] }
 const pods = vitest('end-to-end tests (pods)', 465, 'e2e')
-const replicas = vitest('end-to-end tests (replicas under load)', 60, 'replicas')
+export const replicas = vitest('end-to-end tests (replicas under load)', 60, 'replicas')
 
 /** What runs beside the control plane's lane, what afterwards runs alone, and what needs another form of the platform than those. */
 export type PlatformLanes = { readonly beside: Lane; readonly alone: Lane; readonly otherForm: Lane }

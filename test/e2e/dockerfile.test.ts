@@ -15,44 +15,65 @@ const remoteSync = `remotesync/${name}`
 const application = `application/${name}`
 const url = `http://${name}.acme.localhost:8080`
 
+const from = ['ARG BASE', 'FROM $BASE', 'WORKDIR /app', 'COPY . .']
+
 let settings: ClusterSettings
 let platform: Platform
 let branch: Branch
 let base = ''
 
+/** What the Dockerfiles ask for that no build may have, and what the message of the refusal says. */
+const refusals: readonly { readonly what: string; readonly lines: readonly string[]; readonly message: RegExp }[] = [
+  {
+    what: 'an image of another tenant',
+    lines: ['ARG BASE', 'FROM $BASE', 'COPY --from=REGISTRY/globex/shop:latest / /x'],
+    message: /does not let this build read/,
+  },
+  { what: 'more rights', lines: [...from, 'RUN --security=insecure id'], message: /not allowed/ },
+  { what: 'the network of its node', lines: [...from, 'RUN --network=host id'], message: /not allowed/ },
+  { what: 'a file that is not there', lines: [...from, 'COPY nothing.here /x'], message: /nothing\.here/ },
+]
+const refusedName = (index: number): string => `${name}-refused-${index}`
+const everything = [
+  ...[remoteSync, application],
+  ...refusals.flatMap((_, index) => [`remotesync/${refusedName(index)}`, `application/${refusedName(index)}`]),
+]
+
 beforeAll(async () => {
   settings = readClusterSettings()
   platform = await openPlatform(['dave'])
-  await platform.remove([remoteSync, application])
+  await platform.remove(everything)
   branch = await openBranch(platform.world, name)
   base = `${tenantRegistry(settings).split('/')[0]}/cnb/run:1`
 })
 
 afterAll(async () => {
-  await platform.remove([remoteSync, application])
+  await platform.remove(everything)
   await platform.admin.close()
 })
 
-/** Builds the example shop with this Dockerfile; the RemoteSync follows the branch. */
-async function push(dockerfile: readonly string[], build: object = {}): Promise<string> {
-  const commit = await branch.push(`page ${new Date().toISOString()}`, { 'build.Dockerfile': `${dockerfile.join('\n')}\n` })
-  const args = [{ name: 'BASE', value: base }]
-  const spec = {
-    source: { branch: name },
-    build: { strategy: 'Dockerfile', dockerfile: { path: 'build.Dockerfile', args, ...build } },
-  }
-  await platform.apply('dave', [applicationManifest(name), remoteSyncManifest(name, spec)])
+/** An Application and a RemoteSync that follows the branch and builds with the Dockerfile at that path. */
+function followers(of: string, path: string): readonly object[] {
+  const build = { strategy: 'Dockerfile', dockerfile: { path, args: [{ name: 'BASE', value: base }] } }
+  return [applicationManifest(of), remoteSyncManifest(of, { source: { branch: name }, build })]
+}
+
+const text = (dockerfile: readonly string[]): string => `${dockerfile.join('\n')}\n`
+
+/** Builds the example shop with this Dockerfile. */
+async function push(dockerfile: readonly string[]): Promise<string> {
+  const commit = await branch.push(`page ${new Date().toISOString()}`, { 'build.Dockerfile': text(dockerfile) })
+  await platform.apply('dave', followers(name, 'build.Dockerfile'))
   return commit
 }
 
-const from = ['ARG BASE', 'FROM $BASE', 'WORKDIR /app', 'COPY . .']
 const start = 'CMD ["node", "server.js"]'
 
-async function untilReason(reason: string, commit: string): Promise<string> {
+async function untilReason(reason: string, commit: string, reference = remoteSync): Promise<string> {
   return waitUntil(
     `${commit} ends with ${reason}`,
     async () => {
-      const { status, ...object } = await read(platform.admin, remoteSync)
+      const { status, ...object } = await read(platform.admin, reference)
       const ready = readyOf({ ...object, ...(status === undefined ? {} : { status }) })
       if (ready?.reason === reason && status?.['commit'] === commit) return ready.message
       throw new Error(`${ready?.reason}: ${ready?.message}`)
@@ -111,18 +132,21 @@ test('code in RUN reaches nothing of the cluster, and reads no credential, no so
   expect(found.filter(one => !one.endsWith(': closed'))).toEqual([])
 })
 
-test.each([
-  [
-    'an image of another tenant',
-    ['ARG BASE', 'FROM $BASE', 'COPY --from=REGISTRY/globex/shop:latest / /x'],
-    /does not let this build read/,
-  ],
-  ['more rights', [...from, 'RUN --security=insecure id'], /not allowed/],
-  ['the network of its node', [...from, 'RUN --network=host id'], /not allowed/],
-  ['a file that is not there', [...from, 'COPY nothing.here /x'], /nothing\.here/],
-])('a Dockerfile that asks for %s fails and says why', async (_what, lines, message) => {
-  const commit = await push(lines.map(line => line.replace('REGISTRY', tenantRegistry(settings))))
-  expect(await untilReason('BuildFailed', commit)).toMatch(message)
+test('Dockerfiles that ask for what no build may have fail and say why', async () => {
+  const pathOf = (index: number): string => `refused-${index}.Dockerfile`
+  const registry = tenantRegistry(settings)
+  const files = refusals.map(({ lines }, index) => [pathOf(index), text(lines.map(line => line.replace('REGISTRY', registry)))])
+  await platform.remove([remoteSync])
+  const commit = await branch.push(`page ${new Date().toISOString()}`, Object.fromEntries(files))
+  await platform.apply(
+    'dave',
+    refusals.flatMap((_, index) => followers(refusedName(index), pathOf(index))),
+  )
+  await Promise.all(
+    refusals.map(async ({ what, message }, index) => {
+      expect(await untilReason('BuildFailed', commit, `remotesync/${refusedName(index)}`), what).toMatch(message)
+    }),
+  )
 })
 
 test('the pod of the build has no token, and nobody else may make such a pod', async () => {

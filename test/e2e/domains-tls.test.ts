@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { neighbourNamespace, tenantNamespace } from '../../dev/demo/context.ts'
+import { joinNeighbour } from '../../dev/demo/scenario/neighbour.ts'
 import { mustRun } from '../../dev/demo/tools.ts'
 import { issueCertificate, makeCertificateAuthority } from '../../src/identity/certificate-authority.ts'
 import type { CertifiedKey } from '../../src/identity/certified-key.ts'
@@ -121,7 +122,9 @@ async function remove(): Promise<void> {
 }
 
 beforeAll(async () => {
-  platform = await openPlatform(['dave', 'gary'])
+  platform = await openPlatform(['dave'])
+  // Another file ends globex.
+  await joinNeighbour(platform.world)
   authority = await makeCertificateAuthority({ commonName: `e2e ${randomUUID()}`, now: new Date(), lifetimeDays: 1 })
   image = String((await read(platform.admin, 'application/shop')).status?.['image'])
 })

@@ -10,6 +10,7 @@ import { platformPods } from '../../dev/up/platform-pods.ts'
 import { platformNamespace } from '../../src/api/names.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { inTurn } from '../fixtures/in-turn.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { type Failure, type Load, signInsEveryMilliseconds, startLoad } from './platform-load.ts'
 
@@ -156,7 +157,7 @@ async function handledWebhooks(): Promise<readonly string[]> {
 }
 
 describe('the production form under load', () => {
-  test.each(components)('restarts the Deployment of the %s', async component => {
+  test.each(inTurn('replicas', 'restarts', components, 1))('restarts the Deployment of the %s', async component => {
     await underLoad(async () => {
       const restarted = await platform.asAdministrator([
         'rollout',
@@ -172,7 +173,7 @@ describe('the production form under load', () => {
     })
   })
 
-  test.each(['broker', 'controllers'] as const)(
+  test.each(inTurn<Component>('replicas', 'leaders', ['broker', 'controllers'], 1))(
     'loses the leader of the %s, and the next one leads within 17 s',
     async component => {
       await underLoad(async () => {

@@ -6,19 +6,18 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { deployments } from '../../src/api/builtin/index.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
+import { image, withCharts } from '../fixtures/application-controller.ts'
 import { restrictedTo, withFixture } from '../fixtures/application-fixture.ts'
 import { isLong } from '../fixtures/form.ts'
 import { image as builtImage, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
-import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from './chaos-proxy/faults.ts'
-import { isWrite } from './chaos-proxy/request-facts.ts'
+import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from '../proxies/chaos-proxy/faults.ts'
+import { isWrite } from '../proxies/chaos-proxy/request-facts.ts'
 import {
   type ApplicationEnvironment,
   childTypes,
-  image,
   startController,
   web,
   withApplications,
-  withCharts,
   worker,
 } from './fixtures/application-controller-fixture.ts'
 import { secondsSince, uidsOf, unlimited, until, withClientOf, withMirror, withProxy } from './fixtures/chaos-fixture.ts'
@@ -26,8 +25,8 @@ import { expectAllFulfilled } from './fixtures/concurrent-cases.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 5
-const awaySeconds = isLong ? 60 : 10
-const slowSeconds = isLong ? 5 : 2
+const awaySeconds = isLong('faults') ? 60 : 10
+const slowSeconds = isLong('faults') ? 5 : 2
 const names = ['anna', 'bert', 'carl']
 
 const renderer = withCharts()

@@ -19,7 +19,7 @@ import { connectServer, type Database } from '../../src/store/database/database.
 import { openStore } from '../../src/store/open-store.ts'
 import { openTestStore, type TestStore } from '../fixtures/databases.ts'
 import { isLong } from '../fixtures/form.ts'
-import { type DatabaseProxy, startDatabaseProxy } from './fixtures/database-proxy.ts'
+import { type DatabaseProxy, startDatabaseProxy } from '../proxies/database-proxy.ts'
 import { type GitHubDesk, openGitHubDesk, startGitHubFixture } from './fixtures/github-desk.ts'
 import { recordOutcome } from './outcome.ts'
 
@@ -62,7 +62,7 @@ async function openTestDatabase(): Promise<TestDatabase> {
   const stop = async (): Promise<void> => {
     await store.close()
     await direct.close()
-    await proxy.stop()
+    await proxy.close()
   }
   return { proxy, store, direct, stop }
 }
@@ -211,7 +211,7 @@ describe('PostgreSQL', () => {
   test('is slow: all appends are acknowledged and kept', async () => {
     const database = await openTestDatabase()
     onTestFinished(database.stop)
-    const seconds = isLong ? 5 : 2
+    const seconds = isLong('faults') ? 5 : 2
     await database.direct.pool.query(`CREATE FUNCTION audit.slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(${seconds}); RETURN NULL; END $$;
       CREATE TRIGGER a_slow AFTER INSERT ON audit.entries FOR EACH STATEMENT EXECUTE FUNCTION audit.slow()`)
     const reasons = Array.from({ length: 200 }, (_, index) => `slow ${index}`)
@@ -302,7 +302,7 @@ test('acknowledged entries survive when a process on the embedded database is ki
   const sealingKey = randomBytes(32).toString('base64')
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const acknowledged: string[] = []
-  const kills = isLong ? 8 : 1
+  const kills = isLong('faults') ? 8 : 1
   for (let kill = 0; kill < kills; kill += 1) {
     const child = spawn(process.execPath, ['test/faults/fixtures/appending-process.ts', folder, `run ${kill}:`, sealingKey], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -7,8 +7,8 @@ import { isAppError } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { movableClock, openTestStore, type TestStore } from '../fixtures/databases.ts'
+import type { RequestFault } from '../proxies/chaos-proxy/faults.ts'
 import { type GitHubDesk, type GitHubFixture, openGitHubDesk, startGitHubFixture } from './fixtures/github-desk.ts'
-import type { GitHubFault } from './fixtures/github-proxy.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 7
@@ -49,20 +49,20 @@ async function requestToken({ clock, desk }: Environment, workload: string, tall
 }
 const newTally = (): Tally => ({ delivered: 0, expired: 0, refused: 0, unexpected: [] })
 
-const outages: readonly (readonly [string, GitHubFault])[] = [
-  ['answers 502', { kind: 'status', status: 502, message: 'Server Error' }],
+const outages: readonly (readonly [string, RequestFault])[] = [
+  ['answers 502', { kind: 'refuse', status: 502, message: 'Server Error' }],
   [
     'answers 403, secondary limit, without Retry-After',
-    { kind: 'status', status: 403, message: 'You have exceeded a secondary rate limit' },
+    { kind: 'refuse', status: 403, message: 'You have exceeded a secondary rate limit' },
   ],
   [
     'answers 403 with Retry-After 60',
-    { kind: 'status', status: 403, message: 'secondary rate limit', headers: { 'retry-after': '60' } },
+    { kind: 'refuse', status: 403, message: 'secondary rate limit', headers: { 'retry-after': '60' } },
   ],
-  ['answers 429 with Retry-After 30', { kind: 'status', status: 429, message: 'slow down', headers: { 'retry-after': '30' } }],
-  ['does not answer', { kind: 'hang' }],
+  ['answers 429 with Retry-After 30', { kind: 'refuse', status: 429, message: 'slow down', headers: { 'retry-after': '30' } }],
+  ['does not answer', { kind: 'half-open' }],
   ['resets connections', { kind: 'reset' }],
-  ['begins to answer and does not end', { kind: 'slow body' }],
+  ['begins to answer and does not end', { kind: 'slow-body' }],
 ]
 
 test('during outages of five minutes known tokens are issued, GitHub is called rarely, and minting recovers', async () => {
@@ -139,22 +139,22 @@ test('during outages of five minutes known tokens are issued, GitHub is called r
 })
 
 test('a caller gets an answer within the time limit when GitHub does not answer', async () => {
-  const kinds: readonly GitHubFault[] = [{ kind: 'hang' }, { kind: 'slow body' }]
+  const kinds = { hang: { kind: 'half-open' }, 'slow body': { kind: 'slow-body' } } as const
   // Concurrent: each waits for GitHub's whole time limit.
   await Promise.all(
-    kinds.map(async kind => {
+    Object.entries(kinds).map(async ([name, kind]) => {
       const environment = await openEnvironment()
       onTestFinished(() => environment.desk.stop())
       environment.desk.proxy.setFault(kind)
       const since = performance.now()
-      await expect(environment.desk.request(`patient-${kind.kind}`)).rejects.toMatchObject({
+      await expect(environment.desk.request(`patient-${name}`)).rejects.toMatchObject({
         code: 'unavailable',
         reason: 'GitHubUnreachable',
       })
       const seconds = (performance.now() - since) / 1000
       await recordOutcome({
         fault,
-        case: `GitHub: ${kind.kind}`,
+        case: `GitHub: ${name}`,
         measure: 'until the caller has its answer',
         value: seconds,
         unit: 's',
@@ -174,7 +174,7 @@ describe('with a reachable GitHub', () => {
   test('a token is issued until it expires while GitHub is unavailable, and not longer', async () => {
     const { desk } = environment
     await desk.request('to-the-end')
-    desk.proxy.setFault({ kind: 'status', status: 503, message: 'Unavailable' })
+    desk.proxy.setFault({ kind: 'refuse', status: 503, message: 'Unavailable' })
     const tally = newTally()
     let [last, dead] = [0, 0]
     for (let second = 0; second < 4500; second += 30) {
@@ -207,7 +207,7 @@ describe('with a reachable GitHub', () => {
     const { desk } = environment
     clock.advance(120)
     desk.proxy.takeCount()
-    desk.proxy.setFault({ kind: 'status', status: 500, message: 'Server Error' })
+    desk.proxy.setFault({ kind: 'refuse', status: 500, message: 'Server Error' })
     const failed = await Promise.allSettled(Array.from({ length: 200 }, () => desk.request('crowd')))
     const calls = desk.proxy.takeCount()
     desk.proxy.setFault(undefined)
@@ -231,7 +231,7 @@ describe('with a reachable GitHub', () => {
     const { desk } = environment
     clock.advance(120)
     desk.proxy.setFault({
-      kind: 'status',
+      kind: 'refuse',
       status: 401,
       message: "'Issued at' claim ('iat') must be an Integer representing the time",
     })

@@ -26,7 +26,7 @@ import { recordOutcome } from './outcome.ts'
 
 const fault = 14
 const day = 24 * 3_600_000
-const rounds = isLong ? 10 : 1
+const rounds = isLong('faults') ? 10 : 1
 
 function clockFrom(days: number): { readonly clock: Clock; readonly set: (days: number) => void } {
   let offset = days * day

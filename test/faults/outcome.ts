@@ -25,7 +25,7 @@ export type Outcome = {
 export type RecordedOutcome = Outcome & { readonly met: boolean; readonly date: string }
 
 const timeUnits = new Set(['s', 'ms'])
-const allowance = isLong ? 1 : 4
+const allowance = isLong('faults') ? 1 : 4
 
 export function outcomesFolder(): string {
   return join(readClusterSettings().stateFolder, 'faults')

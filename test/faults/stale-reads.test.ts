@@ -3,16 +3,15 @@
 import { expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'
-import { matching } from './chaos-proxy/faults.ts'
+import { image, withCharts } from '../fixtures/application-controller.ts'
+import { matching } from '../proxies/chaos-proxy/faults.ts'
 import {
   type ApplicationEnvironment,
   childTypes,
-  image,
   startController,
   stateOf,
   web,
   withApplications,
-  withCharts,
   worker,
 } from './fixtures/application-controller-fixture.ts'
 import { fieldManager, uidsOf, unlimited, until } from './fixtures/chaos-fixture.ts'

@@ -24,7 +24,7 @@ import { recordOutcome } from './outcome.ts'
 
 const fault = 16
 const length = 24
-const mutations = isLong ? 10_000 : 300
+const mutations = isLong('faults') ? 10_000 : 300
 const issuer = 'https://sekisho.test'
 
 const clock = movableClock()
@@ -106,7 +106,7 @@ test(
       atMost: 0,
     })
   },
-  (isLong ? 30 : 5) * 60_000,
+  (isLong('faults') ? 30 : 5) * 60_000,
 )
 
 /** Rewrites the log from entry `from` on as a valid chain with recomputed hashes. */

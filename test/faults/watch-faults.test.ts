@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { isLong } from '../fixtures/form.ts'
-import { type EventFault, expired, internalError, matching } from './chaos-proxy/faults.ts'
+import { type EventFault, expired, internalError, matching } from '../proxies/chaos-proxy/faults.ts'
 import { type ChaosFixture, secondsSince, unlimited, until, withChaos, withMirror } from './fixtures/chaos-fixture.ts'
 import { expectAllFulfilled } from './fixtures/concurrent-cases.ts'
 import { recordOutcome } from './outcome.ts'
@@ -155,7 +155,7 @@ async function silence(name: string, begin: (fixture: ChaosFixture) => void): Pr
 }
 
 // With the product's time limits; concurrent, because they take nearly a minute, so only in the long form.
-test.runIf(isLong)(
+test.runIf(isLong('faults'))(
   'a server that closes watches after each event is not flooded with reconnects; silent watches are detected',
   async () => {
     await expectAllFulfilled([

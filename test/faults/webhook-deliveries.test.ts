@@ -18,7 +18,7 @@ import { type FollowedBranches, followBranches } from './fixtures/followed-branc
 import { recordOutcome } from './outcome.ts'
 
 const fault = 9
-const burst = isLong ? 10_000 : 2000
+const burst = isLong('faults') ? 10_000 : 2000
 const branches = Array.from({ length: 20 }, (_, index) => `branch-${index}`)
 const patience = { timeoutMilliseconds: limits.rollout }
 const shop = 4001

@@ -1,7 +1,6 @@
 // AppSecrets on a real API server: the controller, as its ServiceAccount, opens sealed values and keeps the Secret behind them. The values are sealed
 // here as admission does it; test/attack/app-secrets.test.ts proves admission itself.
 import { expect, onTestFinished, test } from 'vitest'
-import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { type AppSecret, appSecret } from '../../src/api/apps/app-secret.ts'
 import { configMaps, secrets } from '../../src/api/builtin/index.ts'
 import { buildSecretName, createBuildSecrets } from '../../src/builds/build-secrets.ts'
@@ -9,14 +8,11 @@ import { createAppSecretController } from '../../src/controllers/app-secret/inde
 import { claimedKeyId, makeOpeningKey, openingKeyOf } from '../../src/identity/sealed-values/open.ts'
 import { sealerOf } from '../../src/identity/sealed-values/seal.ts'
 import type { SecretKeys } from '../../src/identity/sealed-values/secret-keys.ts'
-import { createManager } from '../../src/kube/manager.ts'
-import { createEventRecorder } from '../../src/kube/object/events.ts'
-import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
-import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type Fixture, readyReason, withFixture } from '../fixtures/application-fixture.ts'
-import { testKubeconfig } from '../fixtures/harness.ts'
+import { testAdmin } from '../fixtures/harness.ts'
+import { startManager } from '../fixtures/open-manager.ts'
 
 const fieldManager = 'test'
 const former = await openingKeyOf(await makeOpeningKey(new Date()))
@@ -34,12 +30,8 @@ const keys: SecretKeys = {
 
 async function running() {
   const fixture = await withFixture()
-  const { controllersClient: client } = fixture
-  const manager = createManager({ client, log: silentLog, clock: systemClock, random: Math.random })
-  const events = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'test' })
-  manager.add(createAppSecretController({ manager, events, keys, clock: systemClock }))
-  await manager.start()
-  onTestFinished(() => manager.stop())
+  const { stop } = await startManager(fixture.controllersClient, parts => [createAppSecretController({ ...parts, keys })])
+  onTestFinished(stop)
   return fixture
 }
 
@@ -141,7 +133,7 @@ test('a Secret of another maker is left alone', async () => {
   const refused = await ready(on, 'shop', 'NameTaken')
   expect(versionsOf(refused)).toEqual({ version: 0 })
   await client.delete(appSecret, { namespace, name: 'shop' })
-  await waitUntil('gone', async () => ((await client.get(appSecret, { namespace, name: 'shop' })) ? undefined : true))
+  await waitUntil('gone', async () => (await client.get(appSecret, { namespace, name: 'shop' })) === undefined)
   expect(await dataOf(on, 'shop')).toEqual({ A: 'x' })
 })
 
@@ -150,11 +142,10 @@ test.each(['Background', 'Orphan'])('the Secret goes with the AppSecret: %s', as
   const { client, namespace } = on
   await set(on, 'shop', { A: 'one' })
   await ready(on, 'shop')
-  const admin = await adminClientFor(testKubeconfig())
+  const admin = await testAdmin()
   await admin.call('DELETE', `/apis/apps.sekisho.dev/v1alpha1/namespaces/${namespace}/appsecrets/shop`, { propagationPolicy })
-  await admin.close()
   await waitUntil('the Secret is gone', async () => (await dataOf(on, 'shop')) === undefined)
-  await waitUntil('gone', async () => ((await client.get(appSecret, { namespace, name: 'shop' })) ? undefined : true))
+  await waitUntil('gone', async () => (await client.get(appSecret, { namespace, name: 'shop' })) === undefined)
 })
 
 test('a build gets the values that it names, for as long as its owner lives', async () => {

@@ -1,6 +1,6 @@
 // What the chart `web` makes of an Application's fields on a real API server: every object is accepted, a second reconcile writes nothing, the
 // autoscaler is not undone, volumes outlive what they must, and names that collide are refused. The test sets the status of pods.
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { appSecret } from '../../src/api/apps/app-secret.ts'
 import { type Application, application } from '../../src/api/apps/application.ts'
 import { applicationChart } from '../../src/api/apps/application-chart.ts'
@@ -18,78 +18,53 @@ import {
 } from '../../src/api/builtin/index.ts'
 import { labels } from '../../src/api/names.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../src/api/resource.ts'
-import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
-import { createApplicationController } from '../../src/controllers/application/index.ts'
-import { createManager } from '../../src/kube/manager.ts'
+import type { ApplicationControllerDeps } from '../../src/controllers/application/index.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { objectAt } from '../../src/lib/json/json-value.ts'
-import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { applyApplication, makeChart, startApplicationController, withCharts } from '../fixtures/application-controller.ts'
 import {
-  chartOf,
   type Fixture,
+  gone,
   otherRegistry,
   podsOf,
   readyReason,
-  runningStatus,
   runPods,
   setPodStatus,
   withFixture,
 } from '../fixtures/application-fixture.ts'
-import { withoutDomains } from '../fixtures/domains.ts'
 import { createQuickClock } from '../fixtures/quick-clock.ts'
 import { quiet } from '../fixtures/quiet.ts'
+import { runningStatus } from '../fixtures/write-status.ts'
 
 const fieldManager = 'test'
 const image = `registry.example.com/acme/shop@sha256:${'1'.repeat(64)}`
-const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
 
-let renderer: ChartRenderer
-beforeAll(async () => {
-  renderer = createChartRenderer()
-  renderer.warmUp()
-})
-afterAll(() => renderer.stop())
+const renderer = withCharts()
 
-type Registry = Parameters<typeof createApplicationController>[0]['registry']
+type Registry = ApplicationControllerDeps['registry']
 
 async function started(
   registry: Registry = otherRegistry,
   clock: Clock = systemClock,
 ): Promise<Fixture & { readonly chart: string }> {
   const fixture = await withFixture()
-  const { controllersClient: client, platformNamespace } = fixture
-  const chart = chartOf(fixture.namespace)
-  const { apiVersion, kind } = applicationChart
-  const spec = { builtIn: 'web', timeoutSeconds: 20 }
-  await fixture.client.apply(applicationChart, { apiVersion, kind, metadata: { name: chart }, spec }, { fieldManager })
-  onTestFinished(() => fixture.client.delete(applicationChart, { name: chart }))
-  const manager = createManager({ client, log: silentLog, clock, random: Math.random })
-  const events = createEventRecorder({ client, clock, log: silentLog, component: 'test' })
-  const deps = { manager, renderer, events, clock, platformNamespace }
-  manager.add(createApplicationController({ ...deps, ...withoutDomains, ingress, registry }))
-  await manager.start()
-  onTestFinished(() => manager.stop())
+  const chart = await makeChart(fixture, { builtIn: 'web', timeoutSeconds: 20 })
+  await startApplicationController(fixture, renderer, { managerDeps: { clock }, deps: { registry } })
   return { ...fixture, chart }
 }
 
 type Started = Awaited<ReturnType<typeof started>>
 
-function put({ client, namespace, chart }: Started, spec: object, name = 'shop'): Promise<Application> {
-  const { apiVersion, kind } = application
-  const object = { apiVersion, kind, metadata: { name, namespace }, spec: { chart, image, ...spec } }
-  return client.apply(application, object, { fieldManager, force: true })
-}
+const put = ({ chart, ...fixture }: Started, spec: object, name = 'shop'): Promise<Application> =>
+  applyApplication(fixture, { chart, image, ...spec }, name)
 
 async function existing<T extends KubeObject>({ client, namespace }: Started, type: ResourceType<T>, name: string): Promise<T> {
   return waitUntil(`${type.kind} ${name}`, () => client.get(type, { namespace, name }))
 }
 
-async function gone({ client, namespace }: Started, type: ResourceType, name: string): Promise<void> {
-  await waitUntil(`no ${type.kind} ${name}`, async () => (await client.get(type, { namespace, name })) === undefined)
-}
+const goneFrom = ({ client, namespace }: Started, type: ResourceType, name: string) => gone(client, type, { namespace, name })
 
 /** As admission and the controller of AppSecrets leave one. */
 async function makeAppSecret({ client, namespace }: Started): Promise<void> {
@@ -230,7 +205,7 @@ describe('an autoscaler', () => {
 
     await put(fixture, { ...scaled(), suspend: true })
     await readyReason(fixture.client, application, keyIn(fixture), 'Suspended')
-    await gone(fixture, horizontalPodAutoscalers, 'shop-web')
+    await goneFrom(fixture, horizontalPodAutoscalers, 'shop-web')
     expect(await replicasOf(fixture)).toBe(0)
     await put(fixture, { ...scaled(), suspend: false })
     await existing(fixture, horizontalPodAutoscalers, 'shop-web')
@@ -279,7 +254,7 @@ describe('an autoscaler', () => {
     await existing(fixture, horizontalPodAutoscalers, 'shop-web')
     expect(await replicasOf(fixture)).toBe(5)
     await put(fixture, { processes: [{ ...idle, replicas: 1 }] })
-    await gone(fixture, horizontalPodAutoscalers, 'shop-web')
+    await goneFrom(fixture, horizontalPodAutoscalers, 'shop-web')
     expect(await replicasOf(fixture)).toBe(1)
   })
 })
@@ -323,7 +298,7 @@ describe('a volume', () => {
     await readyReason(fixture.client, application, keyIn(fixture), 'Available')
     await expectSettled(fixture)
     await fixture.client.delete(application, keyIn(fixture))
-    await gone(fixture, deployments, 'shop-web')
+    await goneFrom(fixture, deployments, 'shop-web')
     expect((await existing(fixture, persistentVolumeClaims, 'shop-data')).metadata).toMatchObject({ uid })
     await put(fixture, { processes: [idle], volumes: [{ ...volume, whenDeleted: 'Delete' }] })
     await readyReason(fixture.client, application, keyIn(fixture), 'Available')
@@ -349,7 +324,7 @@ describe('a volume', () => {
     )
     await put(fixture, { processes: [idle] })
     // The API server keeps a claim until no pod uses it; no pod does.
-    await gone(fixture, persistentVolumeClaims, 'shop-data')
+    await goneFrom(fixture, persistentVolumeClaims, 'shop-data')
     expect((await existing(fixture, persistentVolumeClaims, 'shop-more')).metadata.deletionTimestamp).toBeUndefined()
   })
 
@@ -550,6 +525,6 @@ describe('a chart of an admin', () => {
       async () => (await existing(fixture, jobs, 'shop')).metadata.labels?.[labels.managedBy] === 'sekisho',
     )
     await useChart('none', 'export function chart() { return [] }')
-    await Promise.all(types.map(type => gone(fixture, type, 'shop')))
+    await Promise.all(types.map(type => goneFrom(fixture, type, 'shop')))
   })
 })

@@ -1,44 +1,22 @@
 // An Application that uses AppSecrets, on a real API server: a missing one is named, the running version keeps serving, and its pods are replaced
 // exactly when a value that it uses changed. The status of AppSecrets is set here; test/integration/app-secret.test.ts proves their controller.
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { appSecret } from '../../src/api/apps/app-secret.ts'
 import { application } from '../../src/api/apps/application.ts'
-import { applicationChart } from '../../src/api/apps/application-chart.ts'
 import { deployments } from '../../src/api/builtin/index.ts'
-import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
-import { createApplicationController } from '../../src/controllers/application/index.ts'
-import { createManager } from '../../src/kube/manager.ts'
-import { createEventRecorder } from '../../src/kube/object/events.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import { chartOf, type Fixture, otherRegistry, readyReason, withFixture } from '../fixtures/application-fixture.ts'
-import { withoutDomains } from '../fixtures/domains.ts'
+import { makeChart, startApplicationController, withCharts } from '../fixtures/application-controller.ts'
+import { chartOf, type Fixture, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 
 const fieldManager = 'test'
 const image = `registry.example.com/acme/shop@sha256:${'1'.repeat(64)}`
-const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
 
-let renderer: ChartRenderer
-beforeAll(async () => {
-  renderer = createChartRenderer()
-  renderer.warmUp()
-})
-afterAll(() => renderer.stop())
+const renderer = withCharts()
 
 async function running(): Promise<Fixture> {
   const fixture = await withFixture()
-  const { client, controllersClient, namespace, platformNamespace } = fixture
-  const { apiVersion, kind } = applicationChart
-  const name = chartOf(namespace)
-  await client.apply(applicationChart, { apiVersion, kind, metadata: { name }, spec: { builtIn: 'web' } }, { fieldManager })
-  onTestFinished(() => client.delete(applicationChart, { name }))
-  const manager = createManager({ client: controllersClient, log: silentLog, clock: systemClock, random: Math.random })
-  const events = createEventRecorder({ client: controllersClient, clock: systemClock, log: silentLog, component: 'test' })
-  const deps = { manager, renderer, events, clock: systemClock, platformNamespace }
-  manager.add(createApplicationController({ ...deps, ...withoutDomains, ingress, registry: otherRegistry }))
-  await manager.start()
-  onTestFinished(() => manager.stop())
+  await makeChart(fixture, { builtIn: 'web' })
+  await startApplicationController(fixture, renderer)
   return fixture
 }
 

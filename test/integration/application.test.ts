@@ -1,69 +1,36 @@
 // The Application and ApplicationChart controllers on a real API server: objects, inventory, prune, conflicts, conditions, and that a second
 // reconcile writes nothing. The test sets the status of pods (the control plane has no node); the Deployment controller is the real one.
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type Application, application } from '../../src/api/apps/application.ts'
+import { describe, expect, test } from 'vitest'
+import { application } from '../../src/api/apps/application.ts'
 import { applicationChart } from '../../src/api/apps/application-chart.ts'
 import { configMaps, deployments, events, ingresses, services } from '../../src/api/builtin/index.ts'
-import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
-import { createApplicationController } from '../../src/controllers/application/index.ts'
 import { createApplicationChartController } from '../../src/controllers/application-chart/index.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
-import { createManager } from '../../src/kube/manager.ts'
-import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { ownerReference } from '../../src/kube/object/owner.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import {
-  chartOf,
-  type Fixture,
-  otherRegistry,
-  podsOf,
-  readyReason,
-  runPods,
-  setPodStatus,
-  withFixture,
-} from '../fixtures/application-fixture.ts'
-import { withoutDomains } from '../fixtures/domains.ts'
+  applyApplication,
+  commit,
+  image,
+  makeChart as makeAnyChart,
+  startApplicationController,
+  withCharts,
+} from '../fixtures/application-controller.ts'
+import { type Fixture, podsOf, readyReason, runPods, setPodStatus, withFixture } from '../fixtures/application-fixture.ts'
 import { quiet } from '../fixtures/quiet.ts'
 
 const fieldManager = 'test'
-const image = (n: number): string => `registry.example.com/acme/shop@sha256:${String(n).repeat(64)}`
-const commit = (n: number): string => String(n).repeat(40)
-const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
 
-let renderer: ChartRenderer
-beforeAll(async () => {
-  renderer = createChartRenderer()
-  renderer.warmUp()
-})
-afterAll(() => renderer.stop())
+const renderer = withCharts()
 
 async function startControllers(fixture: Fixture): Promise<void> {
-  const { controllersClient: client, platformNamespace } = fixture
-  const manager = createManager({ client, log: silentLog, clock: systemClock, random: Math.random })
-  const events = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'test' })
-  const deps = { manager, renderer, events, clock: systemClock, platformNamespace }
-  manager.add(createApplicationController({ ...deps, ...withoutDomains, ingress, registry: otherRegistry }))
-  manager.add(createApplicationChartController(deps))
-  await manager.start()
-  onTestFinished(() => manager.stop())
+  await startApplicationController(fixture, renderer, {
+    controllers: (controller, parts) => [controller, createApplicationChartController(parts)],
+  })
 }
 
-/** A chart of this test alone; charts are cluster-wide. */
-async function makeChart(fixture: Fixture, spec: object = { builtIn: 'web', timeoutSeconds: 5 }): Promise<string> {
-  const name = chartOf(fixture.namespace)
-  const { apiVersion, kind } = applicationChart
-  await fixture.client.apply(applicationChart, { apiVersion, kind, metadata: { name }, spec }, { fieldManager })
-  onTestFinished(() => fixture.client.delete(applicationChart, { name }))
-  return name
-}
-
-async function applyApplication(fixture: Fixture, spec: Record<string, unknown>, name = 'shop'): Promise<Application> {
-  const { apiVersion, kind } = application
-  const object = { apiVersion, kind, metadata: { name, namespace: fixture.namespace }, spec }
-  return fixture.client.apply(application, object, { fieldManager, force: true })
-}
+const makeChart = (fixture: Fixture, spec: object = { builtIn: 'web', timeoutSeconds: 5 }): Promise<string> =>
+  makeAnyChart(fixture, spec)
 
 const web = { name: 'web', port: 3000, replicas: 1 }
 

@@ -6,7 +6,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { groups, tenantRoles } from '../../src/api/names.ts'
 import { tenantRoleRules } from '../../src/api/tenancy/tenant-roles.ts'
@@ -14,8 +13,9 @@ import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { BuildOutcome } from '../../src/store/builds/build-record.ts'
 import { compressText } from '../../src/store/builds/log-text.ts'
 import { openChromium } from '../browser/chromium.ts'
+import { bindRole } from '../fixtures/bound-role.ts'
 import { type BrokerEnvironment, bringOrganization, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
-import { testKubeconfig } from '../fixtures/harness.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { apiCall, kubectlLogin, type Tokens } from '../fixtures/kubectl-login.ts'
 
 let environment: BrokerEnvironment
@@ -26,31 +26,12 @@ const tokensOf: Record<string, Tokens> = {}
 
 /** The roles of tenants in the tenant's namespace, as the Tenant controller binds them; names of the cluster are shared with other tests. */
 async function bindRoles(): Promise<void> {
-  const admin = await adminClientFor(testKubeconfig())
-  const rbac = '/apis/rbac.authorization.k8s.io/v1'
-  const apiGroup = 'rbac.authorization.k8s.io'
-  const { id } = environment.organization
-  const bound = [
-    ['viewer', groups.members(environment.host, id)],
-    ['developer', groups.team(environment.host, id, 3001)],
-  ] as const
-  try {
-    for (const [role, group] of bound) {
-      const name = `${role}-of-builds`
-      const kind = 'Role'
-      const rules = tenantRoleRules().get(tenantRoles[role]) ?? []
-      await admin.apply(`${rbac}/namespaces/${namespace}/roles/${name}`, {
-        ...{ apiVersion: `${apiGroup}/v1`, kind, metadata: { name, namespace } },
-        rules: rules.map(rule => ({ ...rule })),
-      })
-      await admin.apply(`${rbac}/namespaces/${namespace}/rolebindings/${name}`, {
-        ...{ apiVersion: `${apiGroup}/v1`, kind: 'RoleBinding', metadata: { name, namespace } },
-        roleRef: { apiGroup, kind, name },
-        subjects: [{ apiGroup, kind: 'Group', name: group }],
-      })
-    }
-  } finally {
-    await admin.close()
+  const admin = await testAdmin()
+  const { host, organization } = environment
+  const bound = { viewer: groups.members(host, organization.id), developer: groups.team(host, organization.id, 3001) } as const
+  for (const role of ['viewer', 'developer'] as const) {
+    const rules = tenantRoleRules().get(tenantRoles[role]) ?? []
+    await bindRole(admin, { namespace, name: `${role}-of-builds` }, rules, [{ kind: 'Group', name: bound[role] }])
   }
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createAdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import { testKubeconfig, withAdmin, withNamespace } from '../fixtures/harness.ts'
+import { testAdmin, testKubeconfig, withNamespace } from '../fixtures/harness.ts'
 
 function configMap(name: string, owner?: { readonly name: string; readonly uid: string }) {
   const ownerReferences = owner === undefined ? [] : [{ apiVersion: 'v1', kind: 'ConfigMap', ...owner }]
@@ -41,7 +41,7 @@ describe('the test control plane', () => {
   })
 
   test('treats its administrator as an ordinary user, not as a member of system:masters', async () => {
-    const admin = await withAdmin()
+    const admin = await testAdmin()
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
     const answer = await admin.call('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', review)
     expect(answer).toMatchObject({ status: { userInfo: { username: 'sekisho-dev-admin', groups: ['system:authenticated'] } } })

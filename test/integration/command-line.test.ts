@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments, stringify } from 'yaml'
-import { type AdminClient, adminClientFor, type Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
+import type { AdminClient, Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { tenantRoles } from '../../src/api/names.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import { testKubeconfig } from '../fixtures/harness.ts'
+import { testAdmin, testKubeconfig } from '../fixtures/harness.ts'
 
 const tenant = `cli-${process.pid.toString(36)}`
 const people = `${tenant}-people`
@@ -67,7 +67,7 @@ const applicationsPath = `/apis/apps.sekisho.dev/v1alpha1/namespaces/${tenant}/a
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sekisho-command-line-'))
-  admin = await adminClientFor(testKubeconfig())
+  admin = await testAdmin()
   await applyAll('deploy/rbac/tenant-roles.yaml', name => `/apis/rbac.authorization.k8s.io/v1/clusterroles/${name}`)
   for (const name of [tenant, people])
     await admin.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
@@ -97,7 +97,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const name of [tenant, people]) await admin.call('DELETE', `/api/v1/namespaces/${name}`)
-  await admin.close()
   await rm(folder, { recursive: true, force: true })
 })
 

@@ -4,12 +4,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { examplePaths } from '../../dev/generate/reference/kinds.ts'
 import { kinds, requesterKinds } from '../../src/api/registry.ts'
 import { customResourceDefinition } from '../../src/api/schema/crd.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import { testKubeconfig, withNamespace } from '../fixtures/harness.ts'
+import { testAdmin, withNamespace } from '../fixtures/harness.ts'
 
 const definitions = kinds.map(kind => ({
   kind,
@@ -25,7 +24,7 @@ type Established = {
 }
 
 beforeAll(async () => {
-  const admin = await adminClientFor(testKubeconfig())
+  const admin = await testAdmin()
   for (const { name, definition } of definitions) {
     const answer = await admin.request(
       'PATCH',
@@ -36,13 +35,16 @@ beforeAll(async () => {
     expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
   }
   for (const { name } of definitions)
-    await waitUntil(`${name} is established`, async () => {
-      const crd = (await admin.call('GET', `${base}/${name}`)) as Established
-      return (
-        crd.status?.conditions?.some(condition => condition.type === 'Established' && condition.status === 'True') || undefined
-      )
-    })
-  await admin.close()
+    await waitUntil(
+      `${name} is established`,
+      async () => {
+        const crd = (await admin.call('GET', `${base}/${name}`)) as Established
+        return (
+          crd.status?.conditions?.some(condition => condition.type === 'Established' && condition.status === 'True') || undefined
+        )
+      },
+      { timeoutMilliseconds: 20_000 },
+    )
 })
 
 const grantSpec = {

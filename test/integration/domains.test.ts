@@ -4,30 +4,24 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Application, application } from '../../src/api/apps/application.ts'
-import { applicationChart } from '../../src/api/apps/application-chart.ts'
 import { type Ingress, ingresses } from '../../src/api/builtin/index.ts'
 import { domainClaim } from '../../src/api/tenancy/domain-claim.ts'
 import { type Tenant, tenant } from '../../src/api/tenancy/tenant.ts'
-import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
 import { dnsLookUp } from '../../src/controllers/application/domains/dns-challenge.ts'
 import { createDomainProofs } from '../../src/controllers/application/domains/domain-proofs.ts'
 import type { RedirectAnnotations } from '../../src/controllers/application/domains/redirects.ts'
-import { createApplicationController } from '../../src/controllers/application/index.ts'
 import { createDomainClaimController } from '../../src/controllers/domain-claim/index.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
 import { done } from '../../src/kube/controller/controller.ts'
-import { createManager } from '../../src/kube/manager.ts'
-import { createEventRecorder } from '../../src/kube/object/events.ts'
-import { silentLog as log } from '../../src/lib/testing/silent-log.ts'
 import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import { chartOf, type Fixture, otherRegistry, readyReason, withFixture } from '../fixtures/application-fixture.ts'
+import { makeChart, startApplicationController, withCharts } from '../fixtures/application-controller.ts'
+import { type Fixture, gone, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { type DnsServer, startDnsServer } from '../fixtures/dns-server.ts'
 import { createQuickClock } from '../fixtures/quick-clock.ts'
 
 const fieldManager = 'test'
 const image = `registry.example.com/acme/shop@sha256:${'1'.repeat(64)}`
-const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
 /** A proof is looked up again after a minute; how long that is, is not tested. */
 const clock = createQuickClock(5)
 const reservedHosts = ['sekisho.example.com']
@@ -37,15 +31,12 @@ const redirectAnnotations = [
   ['example.com/redirect-to', 'https://{to}'],
 ] as const
 
-let renderer: ChartRenderer
+const renderer = withCharts()
 let dns: DnsServer
 beforeAll(async () => {
-  renderer = createChartRenderer()
-  renderer.warmUp()
   dns = await startDnsServer()
 })
 afterAll(async () => {
-  await renderer.stop()
   await dns.close()
 })
 
@@ -68,40 +59,27 @@ async function makeTenant({ client, namespace }: Fixture, id: number): Promise<T
 
 async function side(annotations: RedirectAnnotations = redirectAnnotations): Promise<Side> {
   const fixture = await withFixture()
-  const { client, controllersClient, namespace, platformNamespace } = fixture
+  const { client, namespace } = fixture
   lastAccount += 1
   const owner = await makeTenant(fixture, lastAccount)
-  const chart = chartOf(namespace)
-  const { apiVersion, kind } = applicationChart
-  await client.apply(
-    applicationChart,
-    { apiVersion, kind, metadata: { name: chart }, spec: { builtIn: 'web' } },
-    { fieldManager },
-  )
-  onTestFinished(() => client.delete(applicationChart, { name: chart }))
-  const manager = createManager({ client: controllersClient, log, clock, random: Math.random })
-  const events = createEventRecorder({ client: controllersClient, clock, log, component: 'test' })
+  const chart = await makeChart(fixture, { builtIn: 'web' })
   const proofs = createDomainProofs({ lookUp: dnsLookUp([dns.address]), clock, leastMilliseconds: 100 })
-  const deps = { manager, renderer, events, clock, platformNamespace }
-  manager.add(
-    createApplicationController({
-      ...deps,
-      ...{ ingress, registry: otherRegistry, reservedHosts, proofs },
-      certificateIssuers: [],
-      redirectAnnotations: annotations,
-    }),
-  )
-  const claimController = createDomainClaimController(deps)
-  // It sees the Applications of this namespace alone, so it must not judge the claims of other tenants.
-  manager.add({
-    ...claimController,
-    async reconcile(context) {
-      const claim = await client.get(domainClaim, context.key)
-      return claim?.spec.tenant.name === namespace ? claimController.reconcile(context) : done
+  await startApplicationController(fixture, renderer, {
+    managerDeps: { clock },
+    deps: { reservedHosts, proofs, redirectAnnotations: annotations },
+    controllers(controller, parts) {
+      const claimController = createDomainClaimController(parts)
+      // It sees the Applications of this namespace alone, so it must not judge the claims of other tenants.
+      const ofThisTenant: typeof claimController = {
+        ...claimController,
+        async reconcile(context) {
+          const claim = await client.get(domainClaim, context.key)
+          return claim?.spec.tenant.name === namespace ? claimController.reconcile(context) : done
+        },
+      }
+      return [controller, ofThisTenant]
     },
   })
-  await manager.start()
-  onTestFinished(() => manager.stop())
   return { ...fixture, owner, record: `sekisho-tenant=github.test/${lastAccount}`, chart }
 }
 
@@ -260,10 +238,7 @@ test('a domain that an admin gives to another tenant is not served any more for 
     { timeoutMilliseconds: limits.build },
   )
   await reason(acme, 'DomainTaken')
-  await waitUntil(
-    'the Ingress is gone',
-    async () => (await acme.client.get(ingresses, { namespace: acme.namespace, name: 'shop' })) === undefined,
-  )
+  await gone(acme.client, ingresses, { namespace: acme.namespace, name: 'shop' })
 })
 
 test('hosts of the platform and of Ingresses that no Application made are refused, and free again without them', async () => {

@@ -1,49 +1,28 @@
 // Applications that follow a tag, on a real API server with a registry on loopback: the digest that runs, a tag that moves, a registry that is away, a
 // digest that was rolled back, and a pin. The test sets the status of pods, as a kubelet would.
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Application, application } from '../../src/api/apps/application.ts'
-import { applicationChart } from '../../src/api/apps/application-chart.ts'
 import { release } from '../../src/api/apps/release.ts'
 import { deployments, type Pod } from '../../src/api/builtin/index.ts'
-import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
-import { createApplicationController } from '../../src/controllers/application/index.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
-import { createManager } from '../../src/kube/manager.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { followedRegistry } from '../../src/registry/followed-tags/followed-registry.ts'
 import { createTagReader } from '../../src/registry/followed-tags/read-tag.ts'
 import { createTagWatch } from '../../src/registry/followed-tags/tag-watch.ts'
-import {
-  chartOf,
-  type Fixture,
-  otherRegistry,
-  podsOf,
-  readyReason,
-  runPods,
-  setPodStatus,
-  withFixture,
-} from '../fixtures/application-fixture.ts'
-import { withoutDomains } from '../fixtures/domains.ts'
+import { applyApplication, makeChart, startApplicationController, withCharts } from '../fixtures/application-controller.ts'
+import { type Fixture, podsOf, readyReason, runPods, setPodStatus, withFixture } from '../fixtures/application-fixture.ts'
 import { quiet } from '../fixtures/quiet.ts'
 import { type SmallRegistry, startSmallRegistry } from '../fixtures/small-registry.ts'
 
 const fieldManager = 'test'
 const everyMilliseconds = 300
-const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
 const idle = { name: 'worker', replicas: 0 }
 const web = { name: 'web', port: 3000, replicas: 1 }
 
-let renderer: ChartRenderer
+const renderer = withCharts()
 let registry: SmallRegistry
-beforeAll(async () => {
-  renderer = createChartRenderer()
-  renderer.warmUp()
-})
-afterAll(() => renderer.stop())
 beforeEach(async () => {
   registry = await startSmallRegistry()
   onTestFinished(() => registry.close())
@@ -64,27 +43,13 @@ async function start(list: readonly string[] = [`http://${registry.host}`]): Pro
 
 /** May be called again after its `stop`: as after a restart, nothing is remembered. */
 async function control(fixture: Fixture, list: readonly string[]): Promise<Controlled> {
-  const { controllersClient: client, platformNamespace, namespace } = fixture
-  const chart = chartOf(namespace)
-  const { apiVersion, kind } = applicationChart
-  const spec = { builtIn: 'web', timeoutSeconds: 10 }
-  await fixture.client.apply(applicationChart, { apiVersion, kind, metadata: { name: chart }, spec }, { fieldManager })
-  onTestFinished(() => fixture.client.delete(applicationChart, { name: chart }))
-  const manager = createManager({ client, log: silentLog, clock: systemClock, random: Math.random })
-  const events = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'test' })
+  const chart = await makeChart(fixture)
   const reader = createTagReader(systemClock)
   onTestFinished(() => reader.close())
   const watch = createTagWatch({ read: reader.read, clock: systemClock, everyMilliseconds })
   const tags = { registries: list.map(followedRegistry), ...watch }
-  const deps = { manager, renderer, events, clock: systemClock, platformNamespace, tags }
-  manager.add(createApplicationController({ ...deps, ...withoutDomains, ingress, registry: otherRegistry }))
-  await manager.start()
-  onTestFinished(() => manager.stop())
-  const apply = (more: object): Promise<Application> => {
-    const metadata = { name: 'shop', namespace }
-    const object = { apiVersion: application.apiVersion, kind: application.kind, metadata, spec: { chart, ...more } }
-    return fixture.client.apply(application, object, { fieldManager, force: true })
-  }
+  const manager = await startApplicationController(fixture, renderer, { deps: { tags } })
+  const apply = (more: object): Promise<Application> => applyApplication(fixture, { chart, ...more })
   return { ...fixture, apply, stop: () => manager.stop() }
 }
 

@@ -5,7 +5,7 @@ import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.t
 import { type GitHubReport, githubReport } from '../../src/api/apps/github-report.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import { readyReason, runPods } from '../fixtures/application-fixture.ts'
+import { gone, readyReason, runPods } from '../fixtures/application-fixture.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
 import {
@@ -120,7 +120,7 @@ test('a branch: pending and in progress while it builds, success with the URL wh
   expect(statesOf(deployment?.id ?? 0).at(-1)).toBe('success')
 
   await client.delete(remoteSync, { namespace, name: 'shop' })
-  await waitUntil('the RemoteSync is gone', async () => (await client.get(remoteSync, { namespace, name: 'shop' })) === undefined)
+  await gone(client, remoteSync, { namespace, name: 'shop' })
   expect(ofApp().map(({ id }) => statesOf(id).at(-1))).toEqual(['inactive', 'inactive'])
   expect(await client.get(githubReport, { namespace, name: 'remotesync-shop' })).toBeUndefined()
 })

@@ -2,15 +2,15 @@
 // in an object of the kind that it belongs to.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { type AdminClient, adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
+import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { pods, runtimeClasses } from '../../src/api/builtin/index.ts'
 import { kinds, requesterKinds } from '../../src/api/registry.ts'
 import type { ResourceType } from '../../src/api/resource.ts'
 import { collectionPath } from '../../src/kube/client/resource-path.ts'
 import { isJsonObject, type JsonObject } from '../../src/lib/json/json-value.ts'
-import { testKubeconfig, withNamespace } from '../fixtures/harness.ts'
+import { testAdmin, withNamespace } from '../fixtures/harness.ts'
 
 const repository = join(import.meta.dirname, '../..')
 const requestedBy = 'github|github.com|1'
@@ -108,8 +108,7 @@ async function refusalOfPart(admin: AdminClient, part: JsonObject, namespace: st
 }
 
 test('every example of the guides is accepted', async () => {
-  const admin = await adminClientFor(testKubeconfig())
-  onTestFinished(() => admin.close())
+  const admin = await testAdmin()
   const { name: namespace } = await withNamespace()
   // That of the example of a pod.
   await admin.call('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: 'ci' } })

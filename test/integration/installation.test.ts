@@ -22,8 +22,8 @@ import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { AuditEntry } from '../../src/store/audit/audit-chain.ts'
 import type { LiveTokenFilter } from '../../src/store/token-registry.ts'
 import { createGitHubApps } from '../../src/token-desk/app-clients.ts'
-import { type Fixture, readyReason, withFixture } from '../fixtures/application-fixture.ts'
-import { withAdmin } from '../fixtures/harness.ts'
+import { type Fixture, gone, readyReason, withFixture } from '../fixtures/application-fixture.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { giveSecret } from '../fixtures/platform-rights.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
 
@@ -50,7 +50,7 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Inst
     { fieldManager, force: true },
   )
   // As docs/guide/install.md tells an admin for a key with a name of its own.
-  const admin = await withAdmin()
+  const admin = await testAdmin()
   await giveSecret(admin, app)
   const revoked: InstallationFixture['revoked'] = []
   const audited: AuditRecord[] = []
@@ -295,7 +295,7 @@ describe('an Installation', () => {
     await becomes(fixture, 'InstallationNotFound')
     const key = { namespace: fixture.namespace, name: 'github' }
     await fixture.client.delete(installation, key)
-    await waitUntil('gone', async () => (await fixture.client.get(installation, key)) === undefined)
+    await gone(fixture.client, installation, key)
     expect(fixture.revoked.at(-1)).toEqual({ reason: 'the Installation was deleted', installationId: installed.id })
     expect(fixture.audited.filter(({ action }) => action === 'installation.ended')).toMatchObject([
       { object: expect.stringMatching(/^Installation\//), details: { installationId: installed.id } },

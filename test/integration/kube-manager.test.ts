@@ -1,7 +1,6 @@
 // The runtime against a real API server: a small controller of ConfigMaps, broken watch connections, two candidates for one lease.
 
 import { randomUUID } from 'node:crypto'
-import { connect as connectTo, createServer, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ConfigMap, configMaps, leases } from '../../src/api/builtin/index.ts'
 import type { Applied, KubeClient } from '../../src/kube/client/client.ts'
@@ -17,6 +16,7 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { testKubeconfig } from '../fixtures/harness.ts'
 import { withKube } from '../fixtures/kube-access.ts'
+import { startRelay } from '../proxies/relay.ts'
 
 const fieldManager = 'kube-test'
 
@@ -127,39 +127,21 @@ describe('a controller that keeps an upper-case copy of every source', () => {
 /** A TCP relay in front of the API server whose connections a test can cut or freeze. */
 async function withRelay() {
   const direct = await loadKubeConnection({ environment: { KUBECONFIG: testKubeconfig() }, clock: systemClock })
-  const sockets = new Set<Socket>()
   let frozen = false
   let connections = 0
-  const server = createServer(inner => {
-    connections += 1
-    const outer = connectTo(Number(direct.server.port), direct.server.hostname)
-    for (const socket of [inner, outer]) {
-      sockets.add(socket)
-      socket.on('close', () => sockets.delete(socket))
-      socket.on('error', () => {
-        inner.destroy()
-        outer.destroy()
+  const target = { host: direct.server.hostname, port: Number(direct.server.port) }
+  const relay = await startRelay(() => target, {
+    pass({ near, far }) {
+      connections += 1
+      near.pipe(far)
+      far.on('data', chunk => {
+        if (!frozen) near.write(chunk)
       })
-    }
-    inner.on('data', chunk => outer.write(chunk))
-    inner.on('close', () => outer.destroy())
-    outer.on('close', () => inner.destroy())
-    outer.on('data', chunk => {
-      if (!frozen) inner.write(chunk)
-    })
+    },
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the relay has no port')
-  const cut = () => {
-    for (const socket of sockets) socket.destroy()
-  }
-  onTestFinished(() => {
-    cut()
-    server.close()
-  })
+  onTestFinished(relay.close)
   const client = createKubeClient({
-    connection: { ...direct, server: new URL(`https://127.0.0.1:${address.port}`) },
+    connection: { ...direct, server: new URL(`https://127.0.0.1:${relay.port}`) },
     component: 'test-relay',
     clock: systemClock,
     random: Math.random,
@@ -169,7 +151,7 @@ async function withRelay() {
   onTestFinished(() => client.close())
   return {
     client,
-    cut,
+    cut: relay.cut,
     freeze: (on: boolean) => {
       frozen = on
     },

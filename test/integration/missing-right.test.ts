@@ -1,7 +1,7 @@
 // A right that the platform loses while it runs, with the real authorizer: the AppSecret controller as its ServiceAccount, with the rules of its shipped
 // role divided among two RoleBindings, of which one is removed and given back.
 import { expect, onTestFinished, test } from 'vitest'
-import { type AdminClient, adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
+import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { type AppSecret, appSecret } from '../../src/api/apps/app-secret.ts'
 import { secrets } from '../../src/api/builtin/index.ts'
 import { controllersBinding, labels, namespaceRoles, platformNamespace } from '../../src/api/names.ts'
@@ -9,18 +9,15 @@ import { createAppSecretController } from '../../src/controllers/app-secret/inde
 import { makeOpeningKey, openingKeyOf } from '../../src/identity/sealed-values/open.ts'
 import { sealerOf } from '../../src/identity/sealed-values/seal.ts'
 import type { SecretKeys } from '../../src/identity/sealed-values/secret-keys.ts'
-import { createKubeClient } from '../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../src/kube/kubeconfig/kubeconfig.ts'
-import { createManager } from '../../src/kube/manager.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { createRecordingLog } from '../../src/kube/testing/recording-log.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
-import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { readyReason, restrictedTo } from '../fixtures/application-fixture.ts'
-import { testKubeconfig, withNamespace } from '../fixtures/harness.ts'
+import { testAdmin, withNamespace } from '../fixtures/harness.ts'
+import { withAdminKube } from '../fixtures/kube-access.ts'
+import { type ManagedParts, startManager } from '../fixtures/open-manager.ts'
 import { withClientOf } from '../fixtures/process-clients.ts'
 
 type Rule = { readonly apiGroups: readonly string[]; readonly resources: readonly string[]; readonly verbs: readonly string[] }
@@ -90,26 +87,21 @@ async function divideRole({ admin, namespace }: Place): Promise<void> {
 
 async function running() {
   const { name: namespace } = await withNamespace()
-  const admin = await adminClientFor(testKubeconfig())
-  onTestFinished(() => admin.close())
+  const admin = await testAdmin()
   const place = { admin, namespace }
   await divideRole(place)
   await bind(place, controllersBinding)
   await bind(place, othersBinding)
   await authorizerKnows(place, true)
-  const connection = await loadKubeConnection({ environment: { KUBECONFIG: testKubeconfig() }, clock: systemClock })
-  const client = createKubeClient({ connection, component: 'test', clock: systemClock, random: Math.random })
-  onTestFinished(() => client.close())
+  const client = await withAdminKube()
   const controllersClient = restrictedTo(await withClientOf(account), namespace)
   const log = createRecordingLog()
   // Ahead of the API server's, so that nothing looks as if it had just been given.
   let ahead = 0
   const clock = { ...systemClock, now: () => new Date(Date.now() + ahead) }
-  const manager = createManager({ client: controllersClient, log, clock: systemClock, random: Math.random })
-  const events = createEventRecorder({ client: controllersClient, clock: systemClock, log: silentLog, component: 'test' })
-  manager.add(createAppSecretController({ manager, events, keys, clock }))
-  await manager.start()
-  onTestFinished(() => manager.stop())
+  const controllers = (parts: ManagedParts) => [createAppSecretController({ ...parts, keys, clock })]
+  const { stop } = await startManager(controllersClient, controllers, { log })
+  onTestFinished(stop)
   const later = (): void => {
     ahead += 60_000
   }

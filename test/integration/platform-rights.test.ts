@@ -5,12 +5,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { type AdminClient, adminClientFor, type Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
+import type { AdminClient, Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
 import { KubeError, lacksRight } from '../../src/kube/client/errors.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { impersonation, type Reply } from '../attack/impersonation.ts'
-import { testKubeconfig } from '../fixtures/harness.ts'
+import { testAdmin, testKubeconfig } from '../fixtures/harness.ts'
 import { type Account, giveRights } from '../fixtures/platform-rights.ts'
 
 const tenantNamespace = 'rights-acme'
@@ -29,12 +29,11 @@ type Asked = {
 let admin: AdminClient
 
 beforeAll(async () => {
-  admin = await adminClientFor(testKubeconfig())
+  admin = await testAdmin()
   for (const name of [tenantNamespace, buildNamespace])
     await admin.apply(`/api/v1/namespaces/${name}`, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  await giveRights(testKubeconfig(), tenantNamespace, ['application'])
-  await giveRights(testKubeconfig(), buildNamespace, ['build'])
-  return () => admin.close()
+  await giveRights(admin, tenantNamespace, ['application'])
+  await giveRights(admin, buildNamespace, ['build'])
 })
 
 async function mayUser(user: string, { group = '', ...asked }: Asked): Promise<boolean> {

@@ -7,6 +7,7 @@ import { submitReview } from '../../dev/github/actions/pull-requests/reviews.ts'
 import type { Fault } from '../../dev/github/faults/kinds.ts'
 import type { PullRequest } from '../../dev/github/state/repositories.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { inTurn, inTurnOfEach } from '../fixtures/in-turn.ts'
 import { type PreviewFixture, startPreviewFixture } from '../fixtures/preview-fixture.ts'
 import { shop } from '../fixtures/pull-requests.ts'
 
@@ -79,18 +80,22 @@ const table = questions.flatMap(([what, path]) =>
   faults.map(([does, faultAt]) => ({ what, does, fault: { method: 'GET', ...faultAt(path) } as Fault })),
 )
 
-test.each(table)('GitHub $does when asked for $what: a comment approves nothing until it answers', async ({ fault }) => {
-  await holds(fault, comment)
-})
+test.each(inTurnOfEach('github-faults', 'comments', table, ({ what }) => what))(
+  'GitHub $does when asked for $what: a comment approves nothing until it answers',
+  async ({ fault }) => {
+    await holds(fault, comment)
+  },
+)
 
-test.each(table.filter(({ what }) => what === 'its reviews' || what === 'what the person may do'))(
+const ofReviews = table.filter(({ what }) => what === 'its reviews' || what === 'what the person may do')
+test.each(inTurn('github-faults', 'reviews', ofReviews, 1))(
   'GitHub $does when asked for $what: a review approves nothing until it answers',
   async ({ fault }) => {
     await holds(fault, review)
   },
 )
 
-test.each(questions.slice(0, 3))(
+test.each(inTurn('github-faults', 'cut answers', questions.slice(0, 3), 1))(
   'GitHub cuts its answer about %s: a comment approves nothing until it answers',
   async (_what, path) => {
     await holds(cut(path), comment)

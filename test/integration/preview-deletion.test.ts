@@ -1,4 +1,4 @@
-// A namespace with a dozen previews (fifty in the long form) is deleted and ends: finalizers wait for nobody who is gone. The platform is the product's: controllers in a process
+// A namespace with six previews (fifty in the long form) is deleted and ends: finalizers wait for nobody who is gone. The platform is the product's: controllers in a process
 // of their own, with the rights that the Tenant controller gives them in the namespace that is being deleted.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
@@ -17,7 +17,8 @@ import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '
 import { tokenLedger } from '../sweep/assertions/tokens.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
 
-const previews = isLong ? 50 : 12
+const previews = isLong('preview-deletion') ? 50 : 6
+const runningPreviews = isLong('preview-deletion') ? 10 : 4
 const namespaced = kinds.filter(kind => kind.namespaced)
 /** Under these there are tokens, which are revoked before they end. */
 const holders = [repositoryGrant.kind, installation.kind]
@@ -39,7 +40,7 @@ async function withPreviews(changes: object = {}): Promise<PreviewPlatform> {
   for (let index = 0; index < previews; index++) await platform.open(`work-${index}`)
   await platform.applyPipeline('shop', changes)
   await waitUntil(
-    'every pull request has a preview, and ten run',
+    `every pull request has a preview, and ${runningPreviews} run`,
     async () => {
       const [applications, syncs, [pipeline]] = await Promise.all([
         platform.list(application),
@@ -47,7 +48,7 @@ async function withPreviews(changes: object = {}): Promise<PreviewPlatform> {
         platform.list(appPipeline),
       ])
       const running = pipeline?.status?.counts?.running ?? 0
-      if (applications.length === previews && syncs.length === previews && running >= 10) return true
+      if (applications.length === previews && syncs.length === previews && running >= runningPreviews) return true
       throw new Error(`${applications.length} Applications, ${syncs.length} RemoteSyncs, ${running} run\n${platform.log()}`)
     },
     patience,

@@ -11,6 +11,7 @@ import { findCondition } from '../../src/kube/object/conditions.ts'
 import { timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
+import { inTurn } from '../fixtures/in-turn.ts'
 import { objectsOf, type Previews, startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
 import { image } from '../fixtures/remote-sync-fixture.ts'
@@ -81,10 +82,11 @@ async function holds(
 describe('what runs stays', () => {
   test('whatever happens to the list', { timeout: timeLimit(240_000) }, async () => {
     const fixture = await running()
-    for (const [fault, reason] of [
+    const all = [
       ...faults(pulls),
-      [{ kind: 'rest-status', path: pulls, status: 404 }, 'RepositoryNotFound'] as const,
-    ]) {
+      [{ kind: 'rest-status', path: pulls, status: 404 }, 'RepositoryNotFound'],
+    ] as const satisfies ReturnType<typeof faults>
+    for (const [fault, reason] of inTurn('github-faults', 'the list', all, 3)) {
       await holds(fixture, fault, reason)
       await fixture.listed('Listed')
     }
@@ -95,7 +97,7 @@ describe('what runs stays', () => {
       [() => new Response('<html>', { headers: { 'content-type': 'text/html' } }), 'GitHubUnreachable'],
       [() => new Response('[{"number": 1, "sta', { headers: { 'content-type': 'application/json' } }), 'GitHubUnreachable'],
     ]
-    for (const [answer, reason] of lists) {
+    for (const [answer, reason] of inTurn('github-faults', 'the text of the list', lists, 2)) {
       list = answer
       await fixture.wakePipeline()
       await fixture.listed(reason)
@@ -113,10 +115,11 @@ describe('what runs stays', () => {
     const fixture = await running()
     await setDraft(actionOf('dave'), pullOf(fixture.number), true)
     const one = `${pulls}/${fixture.number}`
-    for (const [fault, reason] of [
+    const all = [
       ...faults(one),
-      [{ kind: 'rest-status', path: one, status: 404 }, 'ListIncomplete'] as const,
-    ]) {
+      [{ kind: 'rest-status', path: one, status: 404 }, 'ListIncomplete'],
+    ] as const satisfies ReturnType<typeof faults>
+    for (const [fault, reason] of inTurn('github-faults', 'the pull request', all, 3)) {
       // Each fault begins where nothing is in doubt: the pull request is no draft any more when GitHub answers again.
       await holds(fixture, fault, reason, () => setDraft(actionOf('dave'), pullOf(fixture.number), false))
       await fixture.listed('Listed')
@@ -157,7 +160,7 @@ describe('what runs stays', () => {
       [{ kind: 'git-status', path: '/acme/shop.git', status: 404 }, 'FetchFailed'],
       [{ kind: 'reset', path: '/acme/shop.git', when: 'during', bytes: 200 }, 'FetchFailed'],
     ]
-    for (const [index, [fault, reason]] of phases.entries()) {
+    for (const [index, [fault, reason]] of inTurn('github-faults', 'the commit', phases, 2).entries()) {
       // Before the fault, which is met by a push as well.
       const commit = await push('dave', 'acme/shop', 'feature', `commit ${index}`)
       const armed = github.context.faults.arm(fault, null)

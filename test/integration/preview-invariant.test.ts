@@ -19,12 +19,13 @@ import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { isLong } from '../fixtures/form.ts'
+import { inTurn } from '../fixtures/in-turn.ts'
 import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '../fixtures/preview-platform.ts'
 import { tokenLedger } from '../sweep/assertions/tokens.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
 
-const pullRequests = isLong ? 40 : 10
-const steps = isLong ? 300 : 30
+const pullRequests = isLong('preview-invariant') ? 40 : 10
+const steps = isLong('preview-invariant') ? 300 : 30
 /** Several resyncs on a busy machine. */
 const patience = { timeoutMilliseconds: limits.build, everyMilliseconds: 500 }
 /** An approval without a pull request is kept for ten minutes. */
@@ -205,10 +206,12 @@ function saysDestroyed({ environment, repository }: PreviewPlatform): void {
     expect(deploymentStatuses.filter(one => one.deploymentId === id).at(-1)?.state).toBe('inactive')
 }
 
-test.each([
+const ways: readonly (readonly [string, boolean])[] = [
   ['are lost, doubled, late and reordered', false],
   ['never come', true],
-])(
+]
+
+test.each(inTurn('preview-invariant', 'webhooks', ways, 1))(
   'previews are exactly the open pull requests that pass the policy when webhooks %s, and nothing of them is left',
   { timeout: timeLimit(1_200_000) },
   async (_what, allAreLost) => {

@@ -6,6 +6,7 @@ import type { Fault } from '../../dev/github/faults/kinds.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { type QuickGitHub, startQuickGitHub } from '../fixtures/emulated-github.ts'
+import { inTurn } from '../fixtures/in-turn.ts'
 import { shop, startReportFixture } from '../fixtures/report-fixture.ts'
 
 let quick: QuickGitHub
@@ -43,26 +44,35 @@ async function showsRunning(head: string): Promise<void> {
   expect([comments().length, deployments().length]).toEqual([1, 1])
 }
 
-test.each<[string, (path: string) => Fault]>([
+const failures: readonly (readonly [string, (path: string) => Fault])[] = [
   ['answers 500', path => ({ kind: 'rest-status', method: 'POST', path, status: 500 })],
   ['answers 502', path => ({ kind: 'rest-status', method: 'POST', path, status: 502 })],
   ['asks to wait', path => ({ kind: 'rest-status', method: 'POST', path, status: 403, headers: { 'retry-after': '1' } })],
   ['limits', path => ({ kind: 'rate-limited', method: 'POST', path, limit: 'secondary', retryAfter: 1 })],
   ['resets the connection', path => ({ kind: 'reset', method: 'POST', path, when: 'before' })],
-  ['has written it and does not say so', path => ({ kind: 'reset', method: 'POST', path, when: 'after' })],
-])('GitHub %s at each first write: everything is there in the end, and nothing twice', async (_what, faultAt) => {
-  const fixture = await startReportFixture(quick)
-  const { number, head } = await fixture.open('feature')
-  for (const place of places) github.context.faults.arm(faultAt(place), 1)
-  const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
-  await fixture.report([{ ...row, state: 'Running', url }])
-  await showsRunning(head)
-  await fixture.reported(number)
-  expect(github.context.faults.list().filter(({ remaining }) => remaining !== 0)).toEqual([])
-  expect(statesOf(head)).toEqual(['success'])
-})
+]
+/** The one after which the write must not be made twice; of the others the short form plays one. */
+const silence = [
+  'has written it and does not say so',
+  (path: string): Fault => ({ kind: 'reset', method: 'POST', path, when: 'after' }),
+] as const
 
-test.each([403, 404, 422])(
+test.each([...inTurn('github-faults', 'the first writes', failures, 1), silence])(
+  'GitHub %s at each first write: everything is there in the end, and nothing twice',
+  async (_what, faultAt) => {
+    const fixture = await startReportFixture(quick)
+    const { number, head } = await fixture.open('feature')
+    for (const place of places) github.context.faults.arm(faultAt(place), 1)
+    const row = { number, headCommit: head, headRepository: shop, application: `shop-pr-${number}` }
+    await fixture.report([{ ...row, state: 'Running', url }])
+    await showsRunning(head)
+    await fixture.reported(number)
+    expect(github.context.faults.list().filter(({ remaining }) => remaining !== 0)).toEqual([])
+    expect(statesOf(head)).toEqual(['success'])
+  },
+)
+
+test.each(inTurn('github-faults', 'refusals', [403, 404, 422], 1))(
   'GitHub refuses (%s): it says so, keeps nothing from the rest, and the next state is written',
   async status => {
     const fixture = await startReportFixture(quick)

@@ -15,7 +15,7 @@ import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated
 import { startPipelineFixture } from '../fixtures/pipeline-fixture.ts'
 import { actsOn, shop } from '../fixtures/pull-requests.ts'
 import { image, succeeded } from '../fixtures/remote-sync-fixture.ts'
-import { setStatus } from '../fixtures/remote-sync-objects.ts'
+import { setStatus } from '../fixtures/statuses.ts'
 
 useEmulatedGitHub()
 

@@ -20,6 +20,7 @@ import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { readyReason, runPods } from '../fixtures/application-fixture.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
+import { inTurn } from '../fixtures/in-turn.ts'
 import {
   fieldManager,
   type Hub,
@@ -145,12 +146,12 @@ describe('the merge commit', () => {
     ['the merge commit', `/repositories/${shop}/git/commits`],
   ])(
     'is not built while GitHub does not answer about %s: what was built stays, and the present merge is built afterwards',
-    async (_what, path) => {
+    async (what, path) => {
       const { fixture, pull, head } = await following()
       const merges = [await mergeBuilt(fixture, [pull.base.sha, head])]
       await built(fixture, merges[0] ?? '', 1)
       await becomes(fixture, 'Deployed')
-      for (const [index, silence] of silences.entries()) {
+      for (const [index, silence] of inTurn('github-faults', what, silences, 1).entries()) {
         const fault = silence(path)
         const armed = github.context.faults.arm(fault, null)
         // Both change, and no answer has shown that yet, so that none is a 304, which has no body.
@@ -397,7 +398,7 @@ describe('promotion', () => {
     const { fixture, pull, head } = await previewed()
     const merged = await mergePullRequest(actionOf('dave'), pull, { method: 'merge' })
     const path = `/repositories/${shop}/git/commits/${merged}`
-    for (const silence of silences) {
+    for (const silence of inTurn('github-faults', 'the files of a merge', silences, 2)) {
       const fault = silence(path)
       const armed = github.context.faults.arm(fault, null)
       await fixture.wake()

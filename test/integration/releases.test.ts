@@ -1,54 +1,36 @@
 // Releases of an Application on a real API server: numbers, the release job that gates a rollout, automatic roll back, pins, and that nothing is
 // released twice. The Deployment and Job controllers are the real ones; the test sets the status of pods, as a kubelet would.
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
+import { describe, expect, test } from 'vitest'
 import { type Application, application } from '../../src/api/apps/application.ts'
-import { applicationChart } from '../../src/api/apps/application-chart.ts'
 import { type Release, release } from '../../src/api/apps/release.ts'
 import { deployments, ingresses, jobs, type Pod, pods, services } from '../../src/api/builtin/index.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { changedByAnnotation } from '../../src/api/names.ts'
 import type { KubeObject, ResourceType } from '../../src/api/resource.ts'
-import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
-import { createApplicationController } from '../../src/controllers/application/index.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
-import { createManager } from '../../src/kube/manager.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { createEventRecorder } from '../../src/kube/object/events.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import {
-  chartOf,
-  type Fixture,
-  otherRegistry,
-  podsOf,
-  readyReason,
-  runPods,
-  setPodStatus,
-  withFixture,
-} from '../fixtures/application-fixture.ts'
-import { withoutDomains } from '../fixtures/domains.ts'
-import { testKubeconfig } from '../fixtures/harness.ts'
+  applyApplication,
+  commit,
+  image,
+  makeChart,
+  startApplicationController,
+  withCharts,
+} from '../fixtures/application-controller.ts'
+import { type Fixture, podsOf, readyReason, runPods, setPodStatus, withFixture } from '../fixtures/application-fixture.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { quiet } from '../fixtures/quiet.ts'
 
 const fieldManager = 'test'
 const mia = 'github|github.com|7'
 const noah = 'github|github.com|8'
-const image = (n: number): string => `registry.example.com/acme/shop@sha256:${String(n).repeat(64)}`
-const commit = (n: number): string => String(n).repeat(40)
-const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
 const web = { name: 'web', port: 3000, replicas: 1 }
 const idle = { name: 'worker', replicas: 0 }
 const releaseJob = { command: ['node', 'migrate.js'], timeoutSeconds: 60 }
 
-let renderer: ChartRenderer
-beforeAll(async () => {
-  renderer = createChartRenderer()
-  renderer.warmUp()
-})
-afterAll(() => renderer.stop())
+const renderer = withCharts()
 
 /** A RepositoryGrant of mia, with what GitHub answered about her. */
 async function addGrantOfMia({ client, namespace }: Fixture): Promise<void> {
@@ -72,30 +54,9 @@ async function start(
 ): Promise<Fixture & { readonly apply: (spec: object) => Promise<Application> }> {
   const fixture = await withFixture()
   await prepare(fixture)
-  const { platformNamespace, namespace } = fixture
-  const client = clientOf(fixture)
-  const chart = chartOf(namespace)
-  const { apiVersion, kind } = applicationChart
-  const spec = { builtIn: 'web', timeoutSeconds: 10 }
-  await fixture.client.apply(applicationChart, { apiVersion, kind, metadata: { name: chart }, spec }, { fieldManager })
-  onTestFinished(() => fixture.client.delete(applicationChart, { name: chart }))
-  const manager = createManager({ client, log: silentLog, clock: systemClock, random: Math.random })
-  const events = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'test' })
-  const deps = { manager, renderer, events, clock: systemClock, platformNamespace }
-  manager.add(createApplicationController({ ...deps, ...withoutDomains, ingress, registry: otherRegistry }))
-  await manager.start()
-  onTestFinished(() => manager.stop())
-  const apply = (more: object): Promise<Application> =>
-    fixture.client.apply(
-      application,
-      {
-        apiVersion: application.apiVersion,
-        kind: application.kind,
-        metadata: { name: 'shop', namespace },
-        spec: { chart, ...more },
-      },
-      { fieldManager, force: true },
-    )
+  const chart = await makeChart(fixture)
+  await startApplicationController(fixture, renderer, { client: clientOf(fixture) })
+  const apply = (more: object): Promise<Application> => applyApplication(fixture, { chart, ...more })
   return { ...fixture, apply }
 }
 
@@ -411,8 +372,7 @@ test('kubectl scale sets the pods of web, a restart replaces them, and neither m
   const { apply, client, namespace } = fixture
   await apply({ processes: [{ ...web, replicas: 0 }], image: image(1) })
   await ready(fixture, 'Available')
-  const admin = await adminClientFor(testKubeconfig())
-  onTestFinished(() => admin.close())
+  const admin = await testAdmin()
   const path = `/apis/${application.apiVersion}/namespaces/${namespace}/applications/shop/scale`
   await admin.call('PATCH', path, { spec: { replicas: 2 } }, 'application/merge-patch+json')
   await runPods(client, namespace, image(1), 2)

@@ -1,13 +1,13 @@
 // A newer run image of the builder, on a real API server: every image on the former one gets it without a build, when nothing else is to be done. The
 // tests act as kpack and the kubelet; test/e2e runs the real ones.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { release } from '../../src/api/apps/release.ts'
 import { type RemoteSync, remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { isRebase, type KpackBuild, kpackBuilds } from '../../src/builds/kpack/resources.ts'
-import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { withCharts } from '../fixtures/application-controller.ts'
 import { podsOf, readyReason, runPods, setPodStatus } from '../fixtures/application-fixture.ts'
 import { failed, image, type RemoteSyncFixture, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
 
@@ -17,12 +17,7 @@ const onRunImage = (number: number, digest: string) => ({
   stack: { id: 'base', runImage: `registry.example.com/builder@${digest}` },
 })
 
-let renderer: ChartRenderer
-beforeAll(async () => {
-  renderer = createChartRenderer()
-  renderer.warmUp()
-})
-afterAll(() => renderer.stop())
+const renderer = withCharts()
 
 const key = ({ namespace }: RemoteSyncFixture) => ({ namespace, name: 'shop' })
 

@@ -6,15 +6,15 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { type RemoteSync, remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { installation } from '../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
-import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { withCharts } from '../fixtures/application-controller.ts'
 import { readyReason, runPods } from '../fixtures/application-fixture.ts'
 import {
   failed,
@@ -28,12 +28,7 @@ import { token } from '../fixtures/small-github.ts'
 
 const run = promisify(execFile)
 
-let renderer: ChartRenderer
-beforeAll(async () => {
-  renderer = createChartRenderer()
-  renderer.warmUp()
-})
-afterAll(() => renderer.stop())
+const renderer = withCharts()
 
 function becomes(fixture: RemoteSyncFixture, reason: string, name = 'shop'): Promise<RemoteSync> {
   return readyReason(fixture.client, remoteSync, { namespace: fixture.namespace, name }, reason)

@@ -3,7 +3,6 @@
 // replicas.
 import { createHmac, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import type { BrowserPage } from '../../dev/github/testing/browser.ts'
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'
@@ -17,7 +16,7 @@ import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { type BrokerEnvironment, bringOrganization, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import type { BrokerReplica } from '../fixtures/broker-replica.ts'
-import { type TestNamespace, testKubeconfig } from '../fixtures/harness.ts'
+import { type TestNamespace, testAdmin } from '../fixtures/harness.ts'
 
 let postgres: TestPostgres
 let environment: BrokerEnvironment
@@ -99,9 +98,8 @@ async function handled(replica: BrokerReplica = one): Promise<readonly string[]>
 
 beforeAll(async () => {
   postgres = await startPostgres()
-  const admin = await adminClientFor(testKubeconfig())
+  const admin = await testAdmin()
   await admin.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
-  await admin.close()
   environment = await startBrokerEnvironment({
     replicas: { count: 2, location: { url: postgres.url('postgres') }, namespace },
     variables: { SEKISHO_AUDIT_CHECKPOINT_SECONDS: '5' },
@@ -116,9 +114,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await environment?.stop()
   await postgres?.stop()
-  const admin = await adminClientFor(testKubeconfig())
+  const admin = await testAdmin()
   await admin.call('DELETE', `/api/v1/namespaces/${namespace}`)
-  await admin.close()
 })
 
 test('an onboarding that is confirmed at a replica that does not lead is carried out once, by the leader', async () => {

@@ -16,7 +16,7 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { sweepOnce } from '../../src/token-desk/sweep.ts'
-import { readyReason } from '../fixtures/application-fixture.ts'
+import { gone, readyReason } from '../fixtures/application-fixture.ts'
 import { withCut, withLeasesOf } from '../fixtures/broker-replica.ts'
 import { openTestStore, type TestStore } from '../fixtures/databases.ts'
 import { withKube } from '../fixtures/kube-access.ts'
@@ -135,10 +135,7 @@ describe('the token desk of two replicas', () => {
     const latest = await follower.desk.request(request)
 
     await fixture.client.delete(repositoryGrant, { namespace: fixture.namespace, name: 'both' })
-    await waitUntil(
-      'the grant is gone',
-      async () => (await fixture.client.get(repositoryGrant, { namespace: fixture.namespace, name: 'both' })) === undefined,
-    )
+    await gone(fixture.client, repositoryGrant, { namespace: fixture.namespace, name: 'both' })
     await expect(follower.desk.request(request)).rejects.toMatchObject({ code: 'forbidden' })
     const headers = { authorization: `Bearer ${latest.token.reveal()}` }
     expect((await fetch(`${fixture.endpoints.api}/repos/acme/shop`, { headers })).status).toBe(401)

@@ -19,15 +19,14 @@ import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { createServiceProxyController } from '../../src/controllers/service-proxy/index.ts'
 import { createCaches } from '../../src/kube/cache/caches.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
-import { createManager } from '../../src/kube/manager.ts'
-import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { impersonation } from '../attack/impersonation.ts'
 import { withFixture } from '../fixtures/application-fixture.ts'
-import { testKubeconfig, withAdmin } from '../fixtures/harness.ts'
+import { testAdmin, testKubeconfig } from '../fixtures/harness.ts'
+import { startManager } from '../fixtures/open-manager.ts'
 import { admissionPath } from '../fixtures/policies.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
 
@@ -46,23 +45,16 @@ async function running(client: KubeClient) {
       return client.mergePatch(type, key, patch, options)
     },
   }
-  const manager = createManager({ client: noting, log: silentLog, clock: systemClock, random: Math.random })
-  const recorder = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'test' })
   // What a burst shows is tested, not how long it takes.
   const pace = { burst: 10_000, millisecondsPerToken: 1 }
-  manager.add(createServiceProxyController({ manager, events: recorder, clock: systemClock, pace }))
-  await manager.start()
-  const stop = async () => {
-    await manager.stop()
-    await recorder.flush()
-  }
+  const { stop } = await startManager(noting, parts => [createServiceProxyController({ ...parts, pace })])
   onTestFinished(stop)
   return { writes, stop }
 }
 
 /** As in a namespace of a tenant, and only there. */
 async function installMutation(namespace: string): Promise<void> {
-  const admin = await withAdmin()
+  const admin = await testAdmin()
   const files = policyFiles(platformIdentities('production'))
   const [policy, binding, ...rule] = ['service-proxy-mutation', 'service-proxy'].flatMap(name => files.get(`${name}.yaml`) ?? [])
   for (const manifest of [policy, binding, ...rule]) {
@@ -92,7 +84,7 @@ async function installMutation(namespace: string): Promise<void> {
 
 /** A person of the tenant, who may do everything there. */
 async function personIn(namespace: string) {
-  const admin = await withAdmin()
+  const admin = await testAdmin()
   const group = `people:${namespace}`
   await admin.call('POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
     metadata: { name: 'people' },

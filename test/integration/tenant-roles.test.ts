@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { Agent, fetch } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { type AdminClient, adminClientFor, type Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
+import type { AdminClient, Manifest } from '../../dev/cluster/control-plane/admin-client.ts'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { labels, tenantRoles } from '../../src/api/names.ts'
 import { tenantRoleRules } from '../../src/api/tenancy/tenant-roles.ts'
 import { priorityQuota } from '../../src/controllers/tenant/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import { testKubeconfig } from '../fixtures/harness.ts'
+import { testAdmin, testKubeconfig } from '../fixtures/harness.ts'
 import { tenantRoleAttacks } from './tenant-role-attacks.ts'
 import { type Call, container, namespaced, object } from './tenant-role-requests.ts'
 
@@ -83,7 +83,7 @@ async function makeIdentity(namespace: string, name: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  admin = await adminClientFor(testKubeconfig())
+  admin = await testAdmin()
   const access = await readKubeconfig(testKubeconfig())
   server = access.server
   agent = new Agent({ connect: access.certificateAuthority === undefined ? {} : { ca: access.certificateAuthority } })
@@ -125,7 +125,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const name of [tenant, stranger, people]) await admin.call('DELETE', `/api/v1/namespaces/${name}`)
-  await admin.close()
   await agent.close()
 })
 

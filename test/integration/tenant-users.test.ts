@@ -10,7 +10,7 @@ import type { KubeClient } from '../../src/kube/client/client.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
 import { firstUserOf, maxUserRanges, userRangeSize } from '../../src/lib/limits/user-range.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import { withAdmin } from '../fixtures/harness.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { withKube } from '../fixtures/kube-access.ts'
 import { giveRightsIn, withClientOf } from '../fixtures/process-clients.ts'
 import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
@@ -122,7 +122,7 @@ async function unlabel({ client, namespace }: TenantFixture): Promise<void> {
 
 /** Takes from the tenant what a version without ranges did not write. */
 async function forgetRange(fixture: TenantFixture): Promise<void> {
-  const admin = await withAdmin()
+  const admin = await testAdmin()
   await unlabel(fixture)
   const path = `/apis/${tenant.apiVersion}/${tenant.plural}/${fixture.namespace}/status`
   await admin.call('PATCH', path, { status: { users: null } }, 'application/merge-patch+json')

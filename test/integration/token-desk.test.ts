@@ -1,6 +1,5 @@
 // Tenants, grants and the token desk on a real API server with the GitHub emulator: who receives a token, what it reaches, and when it is revoked.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { namespaces, networkPolicies, pods, resourceQuotas, roleBindings, serviceAccounts } from '../../src/api/builtin/index.ts'
 import { installation } from '../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
@@ -14,7 +13,7 @@ import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { createWebServer, type WebServer } from '../../src/web/server.ts'
 import { readyReason } from '../fixtures/application-fixture.ts'
-import { testKubeconfig } from '../fixtures/harness.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { quiet } from '../fixtures/quiet.ts'
 import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
 
@@ -106,8 +105,7 @@ describe('Tenant', () => {
     const counted = await client.get(resourceQuotas, key)
     expect(isCounted(counted)).toBe(true)
     // As it is when a kind is newer than the quota. The quota controller does not count again because of a status.
-    const admin = await adminClientFor(testKubeconfig())
-    onTestFinished(() => admin.close())
+    const admin = await testAdmin()
     const path = `/api/v1/namespaces/${namespace}/resourcequotas/tenant-kinds/status`
     await admin.call('PATCH', path, { status: { used: null } }, 'application/merge-patch+json')
     let wakes = 0
@@ -414,7 +412,7 @@ describe('the desk’s routes for workloads', () => {
     audience = 'sekisho',
     serviceAccount = 'runner',
   ): Promise<string> {
-    const admin = await adminClientFor(testKubeconfig())
+    const admin = await testAdmin()
     const boundObjectRef = pod && { kind: 'Pod', apiVersion: 'v1', ...pod }
     const path = `/api/v1/namespaces/${fixture.namespace}/serviceaccounts/${serviceAccount}/token`
     const answer = (await admin.call('POST', path, {
@@ -422,7 +420,6 @@ describe('the desk’s routes for workloads', () => {
       kind: 'TokenRequest',
       spec: { audiences: [audience], expirationSeconds: 600, ...(boundObjectRef ? { boundObjectRef } : {}) },
     })) as { readonly status: { readonly token: string } }
-    await admin.close()
     return answer.status.token
   }
 

@@ -12,9 +12,7 @@ import { hasEnded as hasPodEnded } from '../../src/builds/buildkit/pod-state.ts'
 import { buildScope } from '../../src/builds/kpack/build-manifest.ts'
 import { hasEnded } from '../../src/builds/kpack/build-state.ts'
 import { type KpackBuild, kpackBuilds } from '../../src/builds/kpack/resources.ts'
-import { createKubeClient } from '../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../src/kube/kubeconfig/kubeconfig.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import type { createKubeClient } from '../../src/kube/client/kube-client.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { createRegistryReader, type ReaderAuthorization } from '../../src/registry/registry-reader.ts'
 import { createImageClaims } from '../../src/registry/unused-images/image-claims.ts'
@@ -26,6 +24,7 @@ import { createRests } from '../../src/registry/unused-images/rests.ts'
 import { databases, movableClock, openTestStore, type TestDatabase, type TestStore } from '../fixtures/databases.ts'
 import { hasDockerRegistry, startDockerRegistry, type TestRegistry } from '../fixtures/docker-registry.ts'
 import { testKubeconfig, withNamespace } from '../fixtures/harness.ts'
+import { openKube } from '../fixtures/open-kube.ts'
 import { clientOf } from '../fixtures/process-clients.ts'
 import { pushTo, request } from '../fixtures/push-image.ts'
 
@@ -46,8 +45,7 @@ beforeAll(async () => {
   store = await openTestStore(database.location, clock)
   registry = await startDockerRegistry([])
   keeping = await startDockerRegistry([], { deletes: false })
-  const connection = await loadKubeConnection({ environment: { KUBECONFIG: testKubeconfig() }, clock: systemClock })
-  kube = createKubeClient({ connection, component: 'test', clock: systemClock, random: Math.random })
+  kube = await openKube(testKubeconfig())
   controllers = await clientOf('sekisho-controllers')
 })
 afterAll(async () => {

@@ -1,8 +1,8 @@
 // Injects faults during a soak run: one after the other, between each process and the API server, and at GitHub. Counts them by name. Dropped watch events are excluded: only the resync repairs them, and its period is longer than the end of a run may wait.
 import { randomInt } from 'node:crypto'
-import type { ChaosProxy } from '../faults/chaos-proxy/chaos-proxy.ts'
-import { conflict, expired, internalError, tooManyRequests } from '../faults/chaos-proxy/faults.ts'
-import { isWrite, type RequestFacts } from '../faults/chaos-proxy/request-facts.ts'
+import type { ChaosProxy } from '../proxies/chaos-proxy/chaos-proxy.ts'
+import { conflict, expired, internalError, tooManyRequests } from '../proxies/chaos-proxy/faults.ts'
+import { isWrite, type RequestFacts } from '../proxies/chaos-proxy/request-facts.ts'
 import type { SoakPlatform } from './platform.ts'
 import { isSilent, watchBefore } from './silences.ts'
 

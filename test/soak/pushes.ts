@@ -1,6 +1,6 @@
 // Commits that a developer pushes with git to branches that RemoteSyncs follow. The GitHub emulator sends the webhooks, or loses them.
 import { cloneUrl, createGitClient, type GitClient } from '../../dev/github/testing/git-client.ts'
-import type { PlatformInUse } from './platform.ts'
+import type { PlatformInUse } from '../platform/open-platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Pushes = {

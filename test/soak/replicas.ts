@@ -2,11 +2,10 @@
 // server, and in front of several replicas the address by which the platform is reached, as a Service has it.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ControlPlane } from '../../dev/cluster/control-plane/start.ts'
-import { type ChaosProxy, startChaosProxy } from '../faults/chaos-proxy/chaos-proxy.ts'
-import { upstreamOf } from '../faults/chaos-proxy/upstream.ts'
+import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
+import { type Account, tokenOf } from '../fixtures/platform-rights.ts'
 import { startService } from '../fixtures/service-endpoints.ts'
-import { platformKubeconfig } from './platform-access.ts'
+import type { Ground } from '../platform/open-platform.ts'
 import {
   type ListenPorts,
   listenVariables,
@@ -14,18 +13,14 @@ import {
   type ProcessPlan,
   servicePorts,
   type Variables,
-} from './process-plans.ts'
+} from '../platform/process-plans.ts'
+import { upstreamWith } from '../proxies/chaos-proxy/api-server.ts'
+import { type ChaosProxy, startChaosProxy } from '../proxies/chaos-proxy/chaos-proxy.ts'
 import { type SoakProcess, startSoakProcess } from './soak-process.ts'
 
-export type ReplicaOptions = {
-  readonly controlPlane: ControlPlane
-  readonly repository: string
-  /** For credentials and data. */
-  readonly folder: string
-  readonly logs: string
+export type ReplicaOptions = Ground & {
   /** Variables of every process, which replace its own. */
   readonly settings: Variables
-  readonly onStop: (stop: () => Promise<unknown>) => void
 }
 
 export type Replicas = { readonly processes: readonly SoakProcess[]; readonly proxies: readonly ChaosProxy[] }
@@ -91,7 +86,7 @@ type Planned = { readonly plan: ProcessPlan; readonly name: string; readonly lis
 async function startOne({ plan, name, listen }: Planned, { onStop, ...options }: ReplicaOptions) {
   const { controlPlane, repository, folder, logs, settings } = options
   const file = name.replace(' ', '-')
-  const proxy = plan.name === withoutApiServer ? undefined : await startProxy(controlPlane, folder, plan.account)
+  const proxy = plan.name === withoutApiServer ? undefined : await startProxy(controlPlane, plan.account)
   if (proxy !== undefined) onStop(() => proxy.close())
   const kubeconfig = join(folder, `${file}-kubeconfig`)
   if (proxy !== undefined) await writeFile(kubeconfig, proxy.kubeconfig(), { mode: 0o600 })
@@ -99,7 +94,7 @@ async function startOne({ plan, name, listen }: Planned, { onStop, ...options }:
   await rm(logFile, { force: true })
   const started = await startSoakProcess({
     name,
-    repository,
+    folder: repository,
     program: plan.program,
     environment: {
       PATH: process.env['PATH'] ?? '',
@@ -119,6 +114,8 @@ async function startOne({ plan, name, listen }: Planned, { onStop, ...options }:
   return { started, proxy }
 }
 
-async function startProxy(controlPlane: ControlPlane, folder: string, account: string): Promise<ChaosProxy> {
-  return startChaosProxy(await upstreamOf(await platformKubeconfig(controlPlane, folder, account)))
+/** With the rights of the ServiceAccount, and no more. */
+async function startProxy({ kubeconfig, admin }: Ground['controlPlane'], account: Account): Promise<ChaosProxy> {
+  const { server, certificateAuthority } = await readKubeconfig(kubeconfig)
+  return startChaosProxy(upstreamWith({ server, certificateAuthority, token: await tokenOf(admin, account) }))
 }

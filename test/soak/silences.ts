@@ -1,5 +1,5 @@
 // Watches that fell silent in the chaos proxy, and the time until they were replaced. Pure.
-import type { LoggedRequest } from '../faults/chaos-proxy/request-log.ts'
+import type { LoggedRequest } from '../proxies/chaos-proxy/request-log.ts'
 
 /** The fields of a logged request that are used here. */
 export type WatchRequest = Pick<LoggedRequest, 'verb' | 'path' | 'at' | 'fault'>

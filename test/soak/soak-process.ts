@@ -1,121 +1,21 @@
-// One process of the platform under test, with a reporter of its memory inside. It can be killed as a crash does it, and starts again as the kubelet
-// would start it.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { open } from 'node:fs/promises'
+// A process of a soak run: with a reporter of its memory inside.
 import { fileURLToPath } from 'node:url'
-import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import type { Variables } from './process-plans.ts'
+import { type PlatformProcess, type ProcessOptions, startPlatformProcess } from '../platform/platform-process.ts'
 
-export type SoakProcess = {
-  /** Such as `standalone`, or `broker 1` for the second replica. */
-  readonly name: string
-  /** Of the present process. */
-  readonly pid: () => number
-  readonly healthUrl: string
-  readonly logFile: string
+export type SoakProcess = Omit<PlatformProcess, 'ask'> & {
   /** Where it keeps its files. */
   readonly dataFolder: string
   /** Memory usage just after a garbage collection. Rejects when the process ends meanwhile. */
   readonly memory: () => Promise<NodeJS.MemoryUsage>
-  /** False from the beginning of `replace` until it resolves: what is asked of the process may fail then. */
-  readonly isUp: () => boolean
-  /** How it ended, when nobody asked for that. */
-  readonly ended: () => string | undefined
-  readonly isReady: () => Promise<boolean>
-  /** Resolves when it is ready; rejects when it ends before. */
-  readonly untilReady: () => Promise<unknown>
-  /** Ends the process by this signal and starts another; resolves when that is ready. */
-  readonly replace: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
-  readonly stop: () => Promise<void>
 }
 
-export type SoakProcessOptions = {
-  readonly name: string
-  readonly repository: string
-  /** What follows `node`: options, and its program below the repository. */
-  readonly program: readonly string[]
-  readonly environment: Variables
-  readonly healthPort: number
-  /** Is appended to. */
-  readonly logFile: string
-}
+/** `program` is what follows `node`: options, and its program below the folder. */
+type Options = Omit<ProcessOptions, 'command'> & { readonly program: readonly string[] }
 
 const reporter = fileURLToPath(new URL('memory-reporter.ts', import.meta.url))
-const reportMilliseconds = 60_000
-const readyMilliseconds = 90_000
-const stopMilliseconds = 40_000
 
-/** What is running: replaced as a whole. */
-type Running = { readonly child: ChildProcess; readonly closed: Promise<string>; how: string | undefined }
-
-export async function startSoakProcess(options: SoakProcessOptions): Promise<SoakProcess> {
-  const { name, healthPort, logFile, environment } = options
-  const healthUrl = `http://127.0.0.1:${healthPort}`
-  let running = await launch(options)
-  let up = true
-  const ended = (): string | undefined =>
-    running.how === undefined ? undefined : `${name} ended (${running.how}); its log is ${logFile}`
-  const isReady = async (): Promise<boolean> => (await fetch(`${healthUrl}/readyz`, { signal: AbortSignal.timeout(5000) })).ok
-  const untilReady = (): Promise<unknown> =>
-    waitUntil(`${name} to be ready`, async () => (await isReady()) || undefined, {
-      timeoutMilliseconds: readyMilliseconds,
-      hopeless: async () => ended(),
-    })
-  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
-    const { child, closed, how } = running
-    if (how === undefined) child.kill(signal)
-    const patience = setTimeout(() => child.kill('SIGKILL'), stopMilliseconds)
-    await closed
-    clearTimeout(patience)
-  }
-  return {
-    name,
-    pid: () => running.child.pid ?? 0,
-    healthUrl,
-    logFile,
-    dataFolder: environment['SEKISHO_DATA_FOLDER'] ?? '',
-    isUp: () => up,
-    ended: () => (up ? ended() : undefined),
-    isReady,
-    untilReady,
-    async memory() {
-      const { child, closed } = running
-      const gone = new AbortController()
-      void closed.then(how => gone.abort(new Error(`${name} ended (${how})`)))
-      const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(reportMilliseconds)])
-      const answer = once(child, 'message', { signal })
-      // A failure to send means that it is ending, which rejects the answer.
-      child.send('memory', () => undefined)
-      const [usage] = (await answer) as [NodeJS.MemoryUsage]
-      return usage
-    },
-    async replace(signal) {
-      const before = ended()
-      if (before !== undefined) throw new Error(before)
-      up = false
-      await end(signal)
-      running = await launch(options)
-      await untilReady()
-      up = true
-    },
-    stop: () => end('SIGTERM'),
-  }
-}
-
-async function launch({ repository, program, environment, logFile }: SoakProcessOptions): Promise<Running> {
-  const log = await open(logFile, 'a', 0o600)
-  const child = spawn(process.execPath, ['--expose-gc', '--import', reporter, ...program], {
-    cwd: repository,
-    env: environment,
-    stdio: ['ignore', log.fd, log.fd, 'ipc'],
-  })
-  await log.close()
-  const closing = Promise.withResolvers<string>()
-  const running: Running = { child, closed: closing.promise, how: undefined }
-  child.once('close', (code, signal) => {
-    running.how = signal ?? `exit code ${code}`
-    closing.resolve(running.how)
-  })
-  return running
+export async function startSoakProcess({ program, ...options }: Options): Promise<SoakProcess> {
+  const command = [process.execPath, '--expose-gc', '--import', reporter, ...program] as const
+  const { ask, ...started } = await startPlatformProcess({ ...options, command })
+  return { ...started, dataFolder: options.environment['SEKISHO_DATA_FOLDER'] ?? '', memory: () => ask('memory') }
 }

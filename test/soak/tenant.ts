@@ -5,8 +5,9 @@ import { groups, platformNamespace, userSubject } from '../../src/api/names.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { Identity, Reply } from '../attack/impersonation.ts'
-import { gitHubHost, type SoakPlatform } from './platform.ts'
-import { accountOf, appName } from './process-plans.ts'
+import { gitHubHost } from '../platform/ground.ts'
+import { accountOf, appName } from '../platform/process-plans.ts'
+import type { SoakPlatform } from './platform.ts'
 
 export const namespace = 'acme'
 export const organization = { host: gitHubHost, id: 2001, login: 'acme', type: 'Organization' }

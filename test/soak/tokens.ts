@@ -5,7 +5,7 @@ import { authorityConfigMap } from '../../src/controllers/tenant/desired.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { Reply } from '../attack/impersonation.ts'
-import type { PlatformInUse } from './platform.ts'
+import type { PlatformInUse } from '../platform/open-platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Tokens = {

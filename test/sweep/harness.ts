@@ -1,12 +1,13 @@
 // Runs one scenario in its own environment, undisturbed or with one crash, and reports the outcome. The crash is a SIGKILL of the real process at
 // the time that a proxy chooses; in the same event-loop turn all its connections are closed, so that no further byte passes. A process that has
 // loaded its modules in advance takes over. It finds what was written; what the killed process held in memory is lost.
+
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import type { CrashPoint } from '../proxies/crash-switch.ts'
 import { differences, type FinalState, finalState } from './assertions/final-state.ts'
 import { type Environment, openEnvironment } from './environment/environment.ts'
 import type { Fixture } from './environment/fixture.ts'
-import type { CrashPoint } from './proxies/crash-switch.ts'
 import type { Scenario } from './scenario.ts'
 import type { Component } from './subject/messages.ts'
 import type { Subject } from './subject/subject.ts'

@@ -1,8 +1,6 @@
 // Fault 1 of the list in test/faults/fault-page.ts: a controller that is killed before and after each single write of its scenario reaches the
 // state of the undisturbed run. Every controller has a scenario; `SEKISHO_LONG=1` sweeps all of them around every write, else a commit chooses some points.
 
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createBrokerApp } from '../../src/broker/app.ts'
 import { readBrokerSettings } from '../../src/broker/config.ts'
@@ -12,14 +10,15 @@ import { createManager, type Manager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { recordOutcome } from '../faults/outcome.ts'
-import { isLong } from '../fixtures/form.ts'
+import { isLong, playsEveryShortPoint } from '../fixtures/form.ts'
 import { testKubeconfig } from '../fixtures/harness.ts'
+import { presentCommit, sampled } from '../fixtures/in-turn.ts'
 import { installPolicies } from '../fixtures/policies.ts'
 import { openEnvironment } from './environment/environment.ts'
 import { type Fixture, openFixture } from './environment/fixture.ts'
-import { sampled, shardOf } from './sample.ts'
 import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
+import { shardOf } from './shard.ts'
 import { sweep } from './sweep.ts'
 import { pointLines, sweepTable } from './table.ts'
 
@@ -34,10 +33,16 @@ const [, pointScenario, point] = /^(.*), ((?:before|after) .*|undisturbed)$/.exe
 const shard = process.env['SEKISHO_SWEEP_SHARD']
 /** Scenarios without builds and without namespace deletion, which are swept around every write in the short form, too. */
 const short = ['token desk', 'repository-grant: create', 'webhook inbox', 'application-chart', 'cluster-github-app']
-const isChosen = ({ name, shortPoints }: Scenario): boolean => {
+/** The others, which have `shortPoints`: a third of them for each commit, and those about what changed. */
+const costly = scenarios.filter(({ shortPoints }) => shortPoints !== undefined)
+const inTurn = sampled(costly, ({ name }) => name, Math.ceil(costly.length / 3), presentCommit())
+const isInTurn = (scenario: Scenario): boolean =>
+  inTurn.includes(scenario) || (costly.includes(scenario) && playsEveryShortPoint(scenario))
+const isChosen = (scenario: Scenario): boolean => {
+  const { name } = scenario
   if (wantedPoint !== undefined) return name === pointScenario
   if (wanted.length > 0) return wanted.some(part => name.includes(part))
-  return isLong || shortPoints !== undefined || short.some(part => name.includes(part))
+  return isLong('crashes') || isInTurn(scenario) || short.some(part => name.includes(part))
 }
 /** A sweep with fewer points has lost some. */
 const fewestPoints = 250
@@ -53,12 +58,6 @@ afterAll(async () => {
   await removePolicies?.()
   await fixture?.stop()
 })
-
-/** Empty outside of a repository: then every run plays the same points. */
-async function presentCommit(): Promise<string> {
-  const { stdout } = await promisify(execFile)('git', ['rev-parse', 'HEAD']).catch(() => ({ stdout: '' }))
-  return stdout.trim()
-}
 
 /** The names under which the product adds its controllers. The apps are assembled but never started. */
 async function registeredControllers(): Promise<readonly string[]> {
@@ -81,16 +80,9 @@ async function registeredControllers(): Promise<readonly string[]> {
 }
 
 describe('crash sweep', () => {
-  test('the sample of a commit is the same each time, two points in their order, and another commit has others', () => {
-    const points = Array.from({ length: 20 }, (_, index) => `after ${index}`)
-    const of = (seed: string): readonly string[] => sampled(points, point => point, seed)
-    expect(of('a')).toEqual(of('a'))
-    expect(of('a')).toHaveLength(2)
-    expect(points.filter(point => of('a').includes(point))).toEqual(of('a'))
-    expect(new Set(Array.from({ length: 100 }, (_, commit) => of(String(commit))).flat()).size).toBe(20)
-    expect(sampled(points.slice(0, 2), point => point, 'a')).toEqual(points.slice(0, 2))
-    expect([shardOf(points, '1/2'), shardOf(points, '2/2')].flat().toSorted()).toEqual(points.toSorted())
-    expect(() => shardOf(points, '3/2')).toThrow('SEKISHO_SWEEP_SHARD')
+  test('the parts of the long form are all scenarios', () => {
+    expect([shardOf(scenarios, '1/2'), shardOf(scenarios, '2/2')].flat().toSorted()).toEqual(scenarios.toSorted())
+    expect(() => shardOf(scenarios, '3/2')).toThrow('SEKISHO_SWEEP_SHARD')
   })
 
   test('every controller of the product has a scenario', async () => {
@@ -102,10 +94,10 @@ describe('crash sweep', () => {
     const chosen = shardOf(scenarios.filter(isChosen), shard)
     expect(chosen, 'the environment names no scenario').not.toEqual([])
     const results = await sweep(fixture, chosen, {
-      long: isLong,
+      long: isLong('crashes'),
       width: workers,
       point,
-      sampleOf: wanted.length > 0 ? undefined : await presentCommit(),
+      sampleOf: wanted.length > 0 ? undefined : presentCommit(),
     })
     const table = sweepTable(results)
     process.stdout.write(`\n${[table, ...pointLines(results)].join('\n')}\n`)
@@ -113,7 +105,7 @@ describe('crash sweep', () => {
     const survived = results.reduce((sum, result) => sum + result.survived, 0)
     const notReached = results.reduce((sum, result) => sum + result.notReached.length, 0)
     expect(survived, table).toBe(points)
-    if (!isLong || shard !== undefined || wanted.length > 0 || point !== undefined) return
+    if (!isLong('crashes') || shard !== undefined || wanted.length > 0 || point !== undefined) return
     const kill = 'the process is killed before and after each single external write'
     await recordOutcome({
       fault: 1,

@@ -1,11 +1,15 @@
 // Temporary control planes for tests, benchmarks and soak runs: each has its own folder and ports, on loopback only, empty at every start.
 // A start first ends what an earlier run left, also one that was killed, by its records.
-import { rm } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { BinaryDeps } from '../binaries/ensure-binary.ts'
+import { demandSpace, freeSpace } from '../host/disk-space.ts'
+import { identify, isAlive, type ProcessIdentity } from '../processes/identity.ts'
+import { withLock } from '../processes/lock.ts'
 import { portHolder } from '../processes/port-holder.ts'
 import { stopProcess } from '../processes/supervise.ts'
+import { endDeadRuns } from '../processes/test-runs.ts'
 import type { ClusterSettings, ControlPlanePorts } from '../settings.ts'
 import type { ControlPlane, ControlPlaneOptions } from './start.ts'
 import { controlPlaneProcesses, startControlPlane } from './start.ts'
@@ -34,6 +38,9 @@ export type ThrowAwayCluster = {
   readonly beforeControllers?: ControlPlaneOptions['beforeControllers']
 }
 
+/** etcd makes files of 64 MB before it writes to them, and the audit log is kept whole. */
+const neededSpace = { mebibytes: 500, files: 500 }
+
 /** The cluster of the integration tests. */
 export const testCluster: ThrowAwayCluster = { name: 'test-cluster' }
 
@@ -52,6 +59,33 @@ export async function removeTestCluster(deps: BinaryDeps, cluster: ThrowAwayClus
   const folders = { records: join(folder, 'processes'), logs: join(folder, 'logs') }
   for (const name of controlPlaneProcesses) await stopProcess(name, folders, 5000)
   await rm(folder, { recursive: true, force: true })
+}
+
+/** Who started a control plane: when that process is gone, nobody uses it. */
+function ownerFile(settings: ClusterSettings, cluster: ThrowAwayCluster): string {
+  return join(folderOf(settings, cluster), 'owner.json')
+}
+
+/** Held while a control plane gets another owner, and while those without one are ended. */
+function ownersLock({ stateFolder }: ClusterSettings): string {
+  return `${stateFolder}/owners-of-test-clusters`
+}
+
+/** Ends what runs of tests left that were killed: their programs and temporary files, and the control planes whose owner is gone. */
+export async function endAbandonedClusters(deps: BinaryDeps): Promise<void> {
+  const { settings, progress } = deps
+  await withLock(ownersLock(settings), async () => {
+    for (const line of await endDeadRuns(settings)) progress.note(line)
+    for (const name of names) {
+      const owner = await readFile(ownerFile(settings, { name }), 'utf8').then(
+        text => JSON.parse(text) as ProcessIdentity,
+        () => undefined,
+      )
+      if (owner === undefined || isAlive(owner)) continue
+      await removeTestCluster(deps, { name })
+      progress.note(`the process that used the control plane ${name} (pid ${owner.pid}) was killed: ended that`)
+    }
+  })
 }
 
 /** Throws when another process, such as a run of another checkout, listens on one of the ports. */
@@ -73,8 +107,14 @@ async function demandFreePorts(ports: ControlPlanePorts): Promise<void> {
 }
 
 export async function startTestCluster(deps: BinaryDeps, cluster: ThrowAwayCluster = testCluster): Promise<ControlPlane> {
-  await removeTestCluster(deps, cluster)
   const { settings } = deps
+  await mkdir(settings.stateFolder, { recursive: true })
+  demandSpace(settings.stateFolder, await freeSpace(settings.stateFolder), neededSpace, 'SEKISHO_STATE')
+  await withLock(ownersLock(settings), async () => {
+    await removeTestCluster(deps, cluster)
+    await mkdir(folderOf(settings, cluster), { recursive: true })
+    await writeFile(ownerFile(settings, cluster), JSON.stringify(identify(process.pid)))
+  })
   const folder = folderOf(settings, cluster)
   const { apiServer, etcdClient, etcdPeer, controllerManager } = settings.testPorts
   const offset = portOffset(cluster)

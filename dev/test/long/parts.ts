@@ -1,7 +1,7 @@
 // What `make test-long` runs, as data: the long forms of what `make test` plays in a short one, and what it does not play at all. Each part stands
 // alone and takes at most 45 minutes on two quiet processors.
 import type { Mode } from '../../up/mode.ts'
-import { attacks, demo, type Lane, type Stage, vitest, vitestArguments } from '../stages.ts'
+import { attacks, demo, type Lane, replicas, type Stage, vitest, vitestArguments } from '../stages.ts'
 
 export type Part = {
   readonly name: string
@@ -57,10 +57,32 @@ export const parts: readonly Part[] = [
     ],
   },
   {
+    name: 'github-faults',
+    proves:
+      'nothing is built, approved or reported while GitHub fails in any way in answer to any question; `make up` on a cluster of the user',
+    lane: [
+      long({
+        title: 'integration tests in which GitHub fails',
+        budget: 800,
+        args: vitestArguments(
+          ['integration'],
+          [
+            'test/integration/preview-approval-faults.test.ts',
+            'test/integration/preview-report-faults.test.ts',
+            'test/integration/preview-doubt.test.ts',
+            'test/integration/pull-requests.test.ts',
+            'test/integration/given-cluster-up.test.ts',
+          ],
+        ),
+      }),
+    ],
+  },
+  {
     name: 'attacks',
-    proves: 'every attack on the production form, those that build and those that flood for seconds too',
+    proves:
+      'every attack on the production form, those that build and those that flood for seconds too; each of its Deployments and leaders lost under load',
     mode: 'production',
-    lane: [demo, { ...attacks, title: 'attacks', budget: 400, args: ['dev/attack/main.ts'] }],
+    lane: [demo, { ...attacks, title: 'attacks', budget: 400, args: ['dev/attack/main.ts'] }, long(replicas)],
   },
   {
     name: 'standalone',
@@ -70,14 +92,14 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'reinstall',
-    proves: 'the whole demo after the App was uninstalled and installed again',
+    proves: 'the whole demo after the App was uninstalled and installed again; the tutorial, block by block',
     mode: 'production',
     lane: [
       demo,
       long({
-        title: 'end-to-end test: the App installed again',
-        budget: 400,
-        args: vitestArguments(['e2e'], ['test/e2e/reinstall.test.ts']),
+        title: 'end-to-end tests: the App installed again, the tutorial',
+        budget: 500,
+        args: vitestArguments(['e2e'], ['test/e2e/reinstall.test.ts', 'test/e2e/first-application.test.ts']),
       }),
     ],
   },

@@ -11,7 +11,8 @@ type PartRecord = {
   readonly seconds: number
 }
 
-type Records = Readonly<Record<string, PartRecord>>
+/** By the names of the parts. */
+export type PartRecords = Readonly<Record<string, PartRecord>>
 
 const recordsFile = 'docs/reference/long-tests.json'
 const millisecondsOfDay = 86_400_000
@@ -30,18 +31,18 @@ export async function cleanCommit(repository: string): Promise<string | undefine
   }
 }
 
-export async function readRecords(repository: string): Promise<Records> {
-  return JSON.parse(await readFile(join(repository, recordsFile), 'utf8')) as Records
+export async function readRecords(repository: string): Promise<PartRecords> {
+  return JSON.parse(await readFile(join(repository, recordsFile), 'utf8')) as PartRecords
 }
 
 export async function recordPart(repository: string, name: string, record: PartRecord): Promise<void> {
-  const records: Records = { ...(await readRecords(repository)), [name]: record }
+  const records: PartRecords = { ...(await readRecords(repository)), [name]: record }
   const sorted = Object.fromEntries(Object.entries(records).toSorted(([a], [b]) => (a < b ? -1 : 1)))
   await writeFile(join(repository, recordsFile), `${JSON.stringify(sorted, null, 2)}\n`)
 }
 
 /** A line for each part: how many days ago it passed, or that it never did. */
-export function ageLines(names: readonly string[], records: Records, now: Date): readonly string[] {
+export function ageLines(names: readonly string[], records: PartRecords, now: Date): readonly string[] {
   return names.map(name => {
     const record = records[name]
     if (record === undefined) return `long: ${name} has not passed yet: make test-long PART=${name}`

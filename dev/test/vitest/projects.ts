@@ -33,6 +33,7 @@ const outside = [
 const starters = new Set([
   'dev/cluster/binaries/ensure-binary.ts',
   'dev/cluster/pki/authority.ts',
+  'dev/cluster/run-command.ts',
   'dev/github/emulator.ts',
   'dev/postgres/start-postgres.ts',
   'dev/test/calibration.ts',
@@ -48,7 +49,7 @@ const starters = new Set([
 
 const unitTests = ['src/**/*.test.ts', 'dev/**/*.test.ts', 'test/{bench,rights,soak}/**/*.test.ts']
 const integrationTests = ['test/{integration,attack,browser}/**/*.test.ts']
-const faultTests = ['test/faults/**/*.test.ts']
+const faultTests = ['test/{faults,proxies}/**/*.test.ts']
 
 /** Sorts the files of tests of a checkout. Reads no file of the product but its tests. */
 export function testProjects(repository: string): TestProjects {

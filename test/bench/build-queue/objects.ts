@@ -11,6 +11,7 @@ import { type ClusterBuilder, clusterBuilders, type KpackBuild, kpackBuilds } fr
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { kpackDefinitions } from '../../fixtures/kpack-definitions.ts'
+import { writeStatus } from '../../fixtures/write-status.ts'
 
 export const commit = '0123456789abcdef0123456789abcdef01234567'
 export const repository = { id: 7, fullName: 'acme/shop' }
@@ -31,10 +32,6 @@ function pathOf(type: ResourceType, namespace?: string, name?: string): string {
 function ready(generation: number): object {
   const lastTransitionTime = new Date().toISOString()
   return { type: 'Ready', status: 'True', reason: 'Bench', message: '', observedGeneration: generation, lastTransitionTime }
-}
-
-async function setStatus(admin: AdminClient, path: string, status: object): Promise<void> {
-  await admin.call('PATCH', `${path}/status`, { status }, 'application/merge-patch+json')
 }
 
 async function create(admin: AdminClient, type: ResourceType, namespace: string | undefined, object: object): Promise<void> {
@@ -60,7 +57,7 @@ export async function installKpack(admin: AdminClient): Promise<void> {
     patience,
   )
   const status: ClusterBuilder['status'] = { latestImage: 'registry.test/builder@sha256:1', stack: { id: 'base' } }
-  await setStatus(admin, pathOf(clusterBuilders, undefined, 'sekisho'), status)
+  await writeStatus(admin, clusterBuilders, { name: 'sekisho' }, status)
 }
 
 /** A tenant in a namespace that exists, with a verified Installation. */
@@ -68,7 +65,7 @@ export async function makeTenant(admin: AdminClient, namespace: string, concurre
   const limits = { concurrentBuilds, tokensPerHour: 1000, applications: 500 }
   await create(admin, tenant, undefined, { metadata: { name: namespace }, spec: { account, namespace, roles: [], limits } })
   const status = { namespace, buildNamespace: namespace, observedGeneration: 1, conditions: [ready(1)] }
-  await setStatus(admin, pathOf(tenant, undefined, namespace), status)
+  await writeStatus(admin, tenant, { name: namespace }, status)
   const spec = {
     app: 'bench',
     installationId: 1,
@@ -78,7 +75,7 @@ export async function makeTenant(admin: AdminClient, namespace: string, concurre
     ceiling: { repositories: 'All', permissions: { contents: 'read' } },
   }
   await create(admin, installation, namespace, { metadata: { name: 'github' }, spec })
-  await setStatus(admin, pathOf(installation, namespace, 'github'), { observedGeneration: 1, conditions: [ready(1)] })
+  await writeStatus(admin, installation, { namespace, name: 'github' }, { observedGeneration: 1, conditions: [ready(1)] })
 }
 
 /** A RemoteSync with its Application, which no controller touches here. */
@@ -101,12 +98,17 @@ export async function approveGrants(admin: AdminClient): Promise<number> {
   const waiting = (await list(admin, repositoryGrant)).filter(({ status }) => status === undefined)
   for (const { metadata } of waiting) {
     const { generation = 1, namespace = '', name } = metadata
-    await setStatus(admin, pathOf(repositoryGrant, namespace, name), {
-      observedGeneration: generation,
-      decision: 'Approved',
-      repositories: [{ id: repository.id, name: repository.fullName }],
-      conditions: [ready(generation)],
-    })
+    await writeStatus(
+      admin,
+      repositoryGrant,
+      { namespace, name },
+      {
+        observedGeneration: generation,
+        decision: 'Approved',
+        repositories: [{ id: repository.id, name: repository.fullName }],
+        conditions: [ready(generation)],
+      },
+    )
   }
   return waiting.length
 }
@@ -131,7 +133,7 @@ export function isRunning({ status }: KpackBuild): boolean {
 
 /** As kpack does when the image was pushed. */
 export async function endBuild(admin: AdminClient, { metadata }: KpackBuild): Promise<void> {
-  await setStatus(admin, pathOf(kpackBuilds, metadata.namespace, metadata.name), {
+  await writeStatus(admin, kpackBuilds, metadata, {
     latestImage: `registry.test/shop@sha256:${'1'.repeat(64)}`,
     conditions: [{ type: 'Succeeded', status: 'True' }],
   })

@@ -1,11 +1,9 @@
 // Bench `memory`: the resident memory of each process of the platform after work like the demo's, at rest, and what holds it.
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Bench, BenchContext, Figure, Measurement } from '../harness/bench.ts'
 import { figureAtMost } from '../harness/goals.ts'
 import type { MeasuredProcess } from './measured-process.ts'
-import { type MemoryPlatform, openPlatform } from './platform.ts'
+import { type MemoryPlatform, openMemoryPlatform } from './platform.ts'
 import { doWork, type WorkSizes } from './work.ts'
 
 const full: WorkSizes = { signIns: 5, applications: 45, pushes: 20, tokens: 30, reviews: 500 }
@@ -70,7 +68,7 @@ async function measure(platform: MemoryPlatform, scale: number, note: (message: 
   return [...before, ...after]
 }
 
-function measurement(form: 'standalone' | 'production', { folder, scale, note }: BenchContext): Measurement {
+function measurement(form: 'standalone' | 'production', { scale, note }: BenchContext): Measurement {
   const titles = {
     standalone: 'one process on the embedded database',
     production: 'broker, controllers and admission as processes of their own on PostgreSQL, one replica of each',
@@ -83,9 +81,7 @@ function measurement(form: 'standalone' | 'production', { folder, scale, note }:
     name: form,
     title: titles[form],
     async run(signal) {
-      const own = join(folder, form)
-      await mkdir(own)
-      const platform = await openPlatform(form, own)
+      const platform = await openMemoryPlatform(form)
       try {
         return await measure(platform, scale, note, signal)
       } finally {

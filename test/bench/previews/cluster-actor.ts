@@ -2,15 +2,13 @@
 // So what is measured is the platform's share alone. It also remembers when builds went, by the clock of this process.
 import { type AdminClient, adminClientFor } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { type Pod, pods } from '../../../src/api/builtin/index.ts'
-import type { KubeObject, ResourceType } from '../../../src/api/resource.ts'
 import { buildScope } from '../../../src/builds/kpack/build-manifest.ts'
 import { type KpackBuild, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
-import type { WatchEvent } from '../../../src/kube/client/client.ts'
-import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../../src/kube/kubeconfig/kubeconfig.ts'
-import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { kpackDefinitions } from '../../fixtures/kpack-definitions.ts'
+import { openKube } from '../../fixtures/open-kube.ts'
 import type { SmallRegistry } from '../../fixtures/small-registry.ts'
+import { runningStatus } from '../../fixtures/write-status.ts'
+import { createFollower, type Seen } from '../harness/follow.ts'
 
 export type ClusterActor = {
   /** Builds of this commit go on until they are released. */
@@ -41,28 +39,16 @@ export async function installKpack(admin: AdminClient): Promise<void> {
   await admin.call('PATCH', `${path}/sekisho/status`, { status }, json)
 }
 
-function runningStatus({ spec }: Pod): object {
-  const now = new Date().toISOString()
-  const containerStatuses = (spec?.containers ?? []).map(({ name, image }) => ({
-    ...{ name, image, imageID: image, ready: true, started: true, restartCount: 0 },
-    state: { running: { startedAt: now } },
-  }))
-  const conditions = ['Ready', 'ContainersReady', 'PodScheduled'].map(type => ({ type, status: 'True', lastTransitionTime: now }))
-  return { phase: 'Running', podIP: '10.9.9.9', startTime: now, conditions, containerStatuses }
-}
-
 const commitOf = ({ spec }: KpackBuild): string => spec.source.git?.revision ?? ''
 
 export async function startClusterActor(kubeconfig: string, registry: SmallRegistry): Promise<ClusterActor> {
   const admin = await adminClientFor(kubeconfig)
-  const connection = await loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock })
-  const client = createKubeClient({ connection, component: 'bench', clock, random: Math.random })
-  const over = new AbortController()
+  const client = await openKube(kubeconfig)
+  const follower = createFollower(client)
   const held = new Map<string, KpackBuild | undefined>()
   const begun = new Map<string, number>()
   const gone = new Map<string, number>()
   const done = new Set<string>()
-  let problem: unknown
 
   async function endBuild(build: KpackBuild): Promise<void> {
     const { namespace, name, uid = '' } = build.metadata
@@ -81,7 +67,7 @@ export async function startClusterActor(kubeconfig: string, registry: SmallRegis
     )
   }
 
-  async function seeBuild({ type, object }: Exclude<WatchEvent<KpackBuild>, { type: 'BOOKMARK' }>): Promise<void> {
+  async function seeBuild({ type, object }: Seen<KpackBuild>): Promise<void> {
     const commit = commitOf(object)
     if (!begun.has(commit)) begun.set(commit, performance.now())
     if (type === 'DELETED' || object.metadata.deletionTimestamp !== undefined) {
@@ -94,37 +80,17 @@ export async function startClusterActor(kubeconfig: string, registry: SmallRegis
   }
 
   const started = new Set<string>()
-  async function seePod({ object }: Exclude<WatchEvent<Pod>, { type: 'BOOKMARK' }>): Promise<void> {
+  async function seePod({ object }: Seen<Pod>): Promise<void> {
     const { namespace, name, uid = '', deletionTimestamp } = object.metadata
     if (started.has(uid) || deletionTimestamp !== undefined || object.status?.phase === 'Running') return
     started.add(uid)
     await admin.request('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}/status`, { status: runningStatus(object) }, json)
   }
 
-  async function follow<T extends KubeObject>(
-    type: ResourceType<T>,
-    scope: { readonly labelSelector?: string },
-    see: (event: Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>) => Promise<void>,
-  ): Promise<() => Promise<void>> {
-    let { resourceVersion } = await client.snapshot(type, scope)
-    const fail = (error: unknown): void => {
-      if (!over.signal.aborted) problem ??= error
-    }
-    const watching = async (): Promise<void> => {
-      while (!over.signal.aborted)
-        for await (const event of client.watch(type, { ...scope, resourceVersion, signal: over.signal })) {
-          resourceVersion = event.resourceVersion
-          // Not awaited: builds and pods do not wait for each other.
-          if (event.type !== 'BOOKMARK') void see(event).catch(fail)
-        }
-    }
-    const ended = watching().catch(fail)
-    return () => ended
-  }
-
-  const follows = [await follow(kpackBuilds, buildScope, seeBuild), await follow(pods, {}, seePod)]
+  await follower.follow(kpackBuilds, buildScope, seeBuild)
+  await follower.follow(pods, {}, seePod)
   const certain = <T>(value: T): T => {
-    if (problem !== undefined) throw problem
+    follower.check()
     return value
   }
   return {
@@ -138,8 +104,7 @@ export async function startClusterActor(kubeconfig: string, registry: SmallRegis
     goneAt: commit => certain(gone.get(commit)),
     ended: () => certain(done.size),
     async close() {
-      over.abort('closed')
-      await Promise.all(follows.map(ended => ended()))
+      await follower.end()
       await client.close()
       await admin.close()
     },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { credentialKey } from '../../../dev/github/tokens/formats.ts'
 import { buildNamespaceOf } from '../../../src/api/names.ts'
 import { readRecord } from '../../../src/builds/source-store/source-record.ts'
-import { gitHubHost } from '../../soak/platform.ts'
+import { gitHubHost } from '../../platform/ground.ts'
 import { repositoryName, type TenantOfWorld, tenants, type World } from './world.ts'
 
 const apps = 'apis/apps.sekisho.dev/v1alpha1'

@@ -2,11 +2,9 @@
 // whole seconds. What is measured begins with kpack's result and ends with the ReplicaSet controller's pod, whoever works in between.
 import { pods } from '../../../src/api/builtin/index.ts'
 import { jobNameLabel, labels } from '../../../src/api/names.ts'
-import type { KubeObject, ResourceType } from '../../../src/api/resource.ts'
 import { type KpackBuild, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
-import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../../src/kube/kubeconfig/kubeconfig.ts'
-import { systemClock as clock } from '../../../src/lib/clock.ts'
+import { openKube } from '../../fixtures/open-kube.ts'
+import { createFollower } from '../harness/follow.ts'
 
 export type FirstPods = {
   /** Milliseconds from the end of the build of this commit to the first pod that was created after it; undefined when one of them was not seen. */
@@ -30,51 +28,28 @@ function hasSucceeded({ status }: KpackBuild): boolean {
 
 /** Watches from now on. Rejects when the cluster does not answer; a watch that ends is resumed where it ended. */
 export async function watchFirstPods({ kubeconfig, namespace, buildNamespace, name }: WatchedApplication): Promise<FirstPods> {
-  const connection = await loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock })
-  const client = createKubeClient({ connection, component: 'bench', clock, random: Math.random })
-  const over = new AbortController()
+  const client = await openKube(kubeconfig)
+  const follower = createFollower(client)
   const seen: Seen = { ended: new Map(), pods: [] }
-  let problem: unknown
-
-  async function follow<T extends KubeObject>(
-    type: ResourceType<T>,
-    scope: { readonly namespace: string; readonly labelSelector?: string },
-    take: (event: { readonly type: string; readonly object: T }) => void,
-  ): Promise<{ readonly ended: Promise<void> }> {
-    let { resourceVersion } = await client.snapshot(type, scope)
-    const watching = async (): Promise<void> => {
-      while (!over.signal.aborted)
-        for await (const event of client.watch(type, { ...scope, resourceVersion, signal: over.signal })) {
-          resourceVersion = event.resourceVersion
-          if (event.type !== 'BOOKMARK') take(event)
-        }
-    }
-    const ended = watching().catch((error: unknown) => {
-      if (!over.signal.aborted) problem = error
-    })
-    return { ended }
-  }
-
-  const builds = follow(kpackBuilds, { namespace: buildNamespace }, ({ object }) => {
+  const builds = follower.follow(kpackBuilds, { namespace: buildNamespace }, ({ object }) => {
     const commit = object.spec.source.git?.revision
     if (commit !== undefined && hasSucceeded(object) && !seen.ended.has(commit)) seen.ended.set(commit, performance.now())
   })
   // A release job is not what serves.
   const labelSelector = `${labels.application}=${name},!${jobNameLabel}`
-  const created = follow(pods, { namespace, labelSelector }, ({ type }) => {
+  const created = follower.follow(pods, { namespace, labelSelector }, ({ type }) => {
     if (type === 'ADDED') seen.pods.push(performance.now())
   })
-  const watches = await Promise.all([builds, created])
+  await Promise.all([builds, created])
   return {
     after(commit) {
-      if (problem !== undefined) throw problem
+      follower.check()
       const ended = seen.ended.get(commit)
       const pod = ended === undefined ? undefined : seen.pods.find(time => time > ended)
       return ended === undefined || pod === undefined ? undefined : pod - ended
     },
     async close() {
-      over.abort('closed')
-      await Promise.all(watches.map(({ ended }) => ended))
+      await follower.end()
       await client.close()
     },
   }

@@ -1,7 +1,7 @@
 // How our programs are started for measurements: with the Node.js that runs the bench and the options of the controllers' Deployment, able to collect
 // garbage on command.
 import { join } from 'node:path'
-import { programOf } from '../../soak/process-plans.ts'
+import { programOf } from '../../platform/process-plans.ts'
 import type { ProgramOptions } from '../harness/program.ts'
 
 const options = programOf('controllers').slice(0, -1)

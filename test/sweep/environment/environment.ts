@@ -3,7 +3,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { stringify } from 'yaml'
 import { applicationChart } from '../../../src/api/apps/application-chart.ts'
 import { configMaps, namespaces, secrets } from '../../../src/api/builtin/index.ts'
 import { clusterGitHubApp } from '../../../src/api/github/cluster-github-app.ts'
@@ -17,20 +16,23 @@ import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 import type { Schema } from '../../../src/store/access/rights.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { bothStores, type TestStore } from '../../fixtures/databases.ts'
-import { giveRights, giveSecret } from '../../fixtures/platform-rights.ts'
+import { giveRights } from '../../fixtures/platform-rights.ts'
 import { roleUrl } from '../../fixtures/production-database.ts'
-import { type CrashSwitch, createCrashSwitch } from '../proxies/crash-switch.ts'
-import { openDatabaseProxy } from '../proxies/database-proxy.ts'
-import { openGitHubProxy } from '../proxies/github-proxy.ts'
-import type { CrashProxy } from '../proxies/http-proxy.ts'
-import { openKubernetesProxy } from '../proxies/kubernetes-proxy.ts'
-import { openRegistryProxy } from '../proxies/registry-proxy.ts'
+import { writeStatus } from '../../fixtures/write-status.ts'
+import { applyAppKey, applyApp as applyGitHubApp, gitHubHost } from '../../platform/ground.ts'
+import { brokerVariables, controllersVariables } from '../../platform/process-plans.ts'
+import { upstreamWith } from '../../proxies/chaos-proxy/api-server.ts'
+import { startChaosProxy } from '../../proxies/chaos-proxy/chaos-proxy.ts'
+import { openUpstream } from '../../proxies/chaos-proxy/upstream.ts'
+import { type CrashSwitch, createCrashSwitch } from '../../proxies/crash-switch.ts'
+import { startDatabaseProxy } from '../../proxies/database-proxy.ts'
+import { gitHubWrite, kubernetesWrite, registryWrite, viewOf } from '../../proxies/named-writes.ts'
 import type { Component, RunSettings } from '../subject/messages.ts'
 import { type Account, makeAccount } from './account.ts'
 import type { Fixture } from './fixture.ts'
 
 export const fieldManager = 'sweep'
-export const host = 'github.localhost'
+export const host = gitHubHost
 export const sharedNames = ['sekisho']
 
 export const chartName = (prefix: string): string => `${prefix}-chart`
@@ -83,54 +85,26 @@ function environmentOf(environment: {
 }): RunSettings['environment'] {
   const { folder, ports, fixture } = environment
   return {
+    ...brokerVariables({ github: fixture.github, leaf: { certificate: '/nonexistent', key: '/nonexistent' } }),
+    ...controllersVariables,
     KUBECONFIG: environment.kubeconfig,
     SEKISHO_DATABASE_URL: environment.databaseUrl,
     SEKISHO_AUDIT_DATABASE_URL: environment.auditDatabaseUrl,
     SEKISHO_SEALING_KEYS: environment.sealingKey,
     SEKISHO_DATA_FOLDER: folder,
     SEKISHO_REGISTRY: `${environment.registryHost}/apps`,
-    SEKISHO_REGISTRY_AUTHENTICATION: 'none',
     SEKISHO_BUILDKIT_IMAGE: `registry.example.com/cnb/buildkit@sha256:${'b'.repeat(64)}`,
-    SEKISHO_INGRESS_FROM: 'traefik',
-    SEKISHO_INGRESS_CLASS: 'traefik',
-    SEKISHO_APPLICATION_URL: 'http://localhost:8080',
     SEKISHO_DNS_SERVERS: fixture.dns.address,
     SEKISHO_SOURCE_URL: `http://127.0.0.1:${ports.sources}`,
     SEKISHO_SOURCE_PORT: String(ports.sources),
     SEKISHO_TOKEN_DESK_PORT: String(ports.tokenDesk),
-    SEKISHO_TOKEN_DESK_HOST: 'localhost',
     SEKISHO_PUBLIC_URL: `https://127.0.0.1:${ports.broker}`,
     SEKISHO_BROKER_ADDRESS: '127.0.0.1',
     SEKISHO_BROKER_PORT: String(ports.broker),
     SEKISHO_GITHUB_APP: environment.appName,
-    SEKISHO_GITHUB_CLIENT_SECRET: fixture.github.app.clientSecret,
-    SEKISHO_GITHUB_WEBHOOK_SECRET: fixture.github.app.webhookSecret,
-    SEKISHO_TLS_CERTIFICATE_PATH: '/nonexistent',
-    SEKISHO_TLS_KEY_PATH: '/nonexistent',
-    SEKISHO_ACCOUNTS: 'any',
     // All environments would write their checkpoints into the same ConfigMap, each from its own log.
     SEKISHO_AUDIT_CHECKPOINT_SECONDS: '86400',
   }
-}
-
-async function writeKubeconfig(file: string, server: string): Promise<void> {
-  const text = stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    // Plain HTTP to the proxy on loopback: client-node refuses that without `insecure-skip-tls-verify`.
-    clusters: [{ name: 'proxy', cluster: { server, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'sweep', user: {} }],
-    contexts: [{ name: 'proxy', context: { cluster: 'proxy', user: 'sweep' } }],
-    'current-context': 'proxy',
-  })
-  await writeFile(file, text, { mode: 0o600 })
-}
-
-/** The URL with the proxy's port, for the process under test. */
-function throughProxy(url: SecretString, proxy: CrashProxy): string {
-  const changed = new URL(url.reveal())
-  changed.port = String(proxy.port)
-  return changed.href
 }
 
 export async function openEnvironment(fixture: Fixture, request: EnvironmentRequest): Promise<Environment> {
@@ -138,24 +112,22 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
   const crash = createCrashSwitch()
   const folder = await mkdtemp(join(tmpdir(), 'sweep-'))
   await fixture.makeDatabase(prefix)
-  const { certificateAuthority: ca, server } = fixture.access
-  const kubernetes = {
-    url: new URL(server),
-    tls: ca === undefined ? {} : { ca },
-    headers: { authorization: `Bearer ${fixture.tokens[request.component]}` },
-  }
-  const scope = { prefix, namespace: request.namespace === 'made' ? prefix : undefined, shared: sharedNames }
-  const postgresPort = Number(new URL(fixture.postgres.url('postgres').reveal()).port)
+  const { certificateAuthority, server } = fixture.access
+  const view = viewOf({ prefix, namespace: request.namespace === 'made' ? prefix : undefined, shared: sharedNames })
+  const token = fixture.tokens[request.component]
   const [kubeProxy, githubProxy, databaseProxy] = await Promise.all([
-    openKubernetesProxy(crash, kubernetes, scope),
-    openGitHubProxy(crash, fixture.github.url),
-    openDatabaseProxy(crash, { host: '127.0.0.1', port: postgresPort }),
+    startChaosProxy(upstreamWith({ server, certificateAuthority, token }), { crash, writeOf: kubernetesWrite(prefix), view }),
+    startChaosProxy(openUpstream(fixture.github.url), { crash, writeOf: gitHubWrite }),
+    startDatabaseProxy(fixture.postgres.url(prefix), crash),
   ])
-  const registryProxy = request.registry === 'proxied' ? await openRegistryProxy(crash, fixture.registry.host) : undefined
-  const registryHost = registryProxy === undefined ? fixture.registry.host : `127.0.0.1:${registryProxy.port}`
+  const registryProxy =
+    request.registry === 'proxied'
+      ? await startChaosProxy(openUpstream(`http://${fixture.registry.host}`), { crash, writeOf: registryWrite })
+      : undefined
+  const registryHost = registryProxy === undefined ? fixture.registry.host : new URL(registryProxy.url).host
   const proxies = [kubeProxy, githubProxy, databaseProxy, ...(registryProxy === undefined ? [] : [registryProxy])]
   const kubeconfig = join(folder, 'kubeconfig')
-  await writeKubeconfig(kubeconfig, kubeProxy.url)
+  await writeFile(kubeconfig, kubeProxy.kubeconfig(), { mode: 0o600 })
   const appName = `${prefix}-app`
   const ports = { tokenDesk: await reservePort(), sources: await reservePort(), broker: await reservePort() }
   const [account, store] = await Promise.all([
@@ -167,7 +139,7 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
       log: silentLog,
     }).then(bothStores),
   ])
-  const urlOf = (schema: Schema): string => throughProxy(roleUrl(fixture.postgres, prefix, schema), databaseProxy)
+  const urlOf = (schema: Schema): string => databaseProxy.through(roleUrl(fixture.postgres, prefix, schema)).reveal()
   const variables = environmentOf({
     folder,
     kubeconfig,
@@ -199,12 +171,9 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
     registryHost,
     runSettings: clock => ({ environment: variables, ...clock }),
     apply,
-    async setStatus(type, name, status, namespace = type.namespaced ? prefix : undefined) {
-      const group = type.apiVersion.includes('/') ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`
-      const path = namespace === undefined ? group : `${group}/namespaces/${namespace}`
-      await fixture.admin.call('PATCH', `${path}/${type.plural}/${name}/status`, { status }, 'application/merge-patch+json')
-    },
-    giveRights: () => giveRights(fixture.kubeconfig, prefix, ['application']),
+    setStatus: (type, name, status, namespace = type.namespaced ? prefix : undefined) =>
+      writeStatus(fixture.admin, type, { namespace, name }, status),
+    giveRights: () => giveRights(fixture.admin, prefix, ['application']),
     cut() {
       for (const proxy of proxies) proxy.cut()
     },
@@ -236,24 +205,10 @@ export async function openEnvironment(fixture: Fixture, request: EnvironmentRequ
 }
 
 /** The Secret with a private key of the App; a scenario passes a `pem` that does not belong to the App to have it refused. */
-export async function applyKey(
-  environment: Environment,
-  pem: string = environment.fixture.github.app.privateKeyPem,
-): Promise<void> {
-  const data = { 'private-key.pem': Buffer.from(pem).toString('base64') }
-  await giveSecret(environment.fixture.admin, keyName(environment.prefix))
-  await environment.apply(secrets, keyName(environment.prefix), { data }, platformNamespace)
+export function applyKey({ fixture, prefix }: Environment, pem: string = fixture.github.app.privateKeyPem): Promise<void> {
+  return applyAppKey(fixture.admin, keyName(prefix), pem)
 }
 
-export async function applyApp(environment: Environment): Promise<void> {
-  const { app } = environment.fixture.github
-  await environment.apply(clusterGitHubApp, environment.appName, {
-    spec: {
-      host,
-      endpoints: { web: environment.githubUrl, api: `${environment.githubUrl}/api/v3`, insecure: true },
-      appId: app.id,
-      clientId: app.clientId,
-      privateKeys: [{ secretName: keyName(environment.prefix), key: 'private-key.pem' }],
-    },
-  })
+export function applyApp({ fixture, prefix, appName: name, githubUrl: url }: Environment): Promise<void> {
+  return applyGitHubApp(fixture.admin, fixture.github, { name, secret: keyName(prefix), url })
 }

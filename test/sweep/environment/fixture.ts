@@ -16,8 +16,6 @@ import { appSecretsKeyMap, platformNamespace } from '../../../src/api/names.ts'
 import { appSecretsKeyName } from '../../../src/controllers/services/open-app-secrets.ts'
 import { makeOpeningKey, openingKeyOf } from '../../../src/identity/sealed-values/open.ts'
 import { type SealValue, sealerOf } from '../../../src/identity/sealed-values/seal.ts'
-import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../../src/kube/kubeconfig/kubeconfig.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
@@ -25,6 +23,7 @@ import { applyAsOwner } from '../../../src/store/access/owner.ts'
 import { connectServer } from '../../../src/store/database/database.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { type DnsServer, startDnsServer } from '../../fixtures/dns-server.ts'
+import { openKube } from '../../fixtures/open-kube.ts'
 import { installRights, tokenOf } from '../../fixtures/platform-rights.ts'
 import { rolePasswords } from '../../fixtures/production-database.ts'
 import { type SmallRegistry, startSmallRegistry } from '../../fixtures/small-registry.ts'
@@ -42,7 +41,7 @@ export type Fixture = {
   /** By which the process under test is known to the API server: that of its ServiceAccount. */
   readonly tokens: Readonly<Record<Component, string>>
   /** Has access to everything; its requests pass no proxy and are not counted. */
-  readonly kube: ReturnType<typeof createKubeClient>
+  readonly kube: Awaited<ReturnType<typeof openKube>>
   readonly admin: AdminClient
   readonly github: RunningEmulator
   readonly dns: DnsServer
@@ -66,9 +65,9 @@ export type Fixture = {
 /** `githubNow`: what time it is at GitHub, in milliseconds; the time of the machine by default. */
 export async function openFixture(kubeconfig: string, githubNow: () => number = Date.now): Promise<Fixture> {
   const folder = await mkdtemp(join(tmpdir(), 'sekisho-sweep-'))
-  const [access, connection, github, dns, postgres, subjects, registry] = await Promise.all([
+  const [access, kube, github, dns, postgres, subjects, registry] = await Promise.all([
     readKubeconfig(kubeconfig),
-    loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock: systemClock }),
+    openKube(kubeconfig),
     // Olivia owns the accounts of all environments, and each of her pages reads all of them: more requests than GitHub's hourly limit.
     startStockedEmulator({ rateLimit: { authenticated: 1_000_000, anonymous: 60, enforced: false }, now: githubNow }),
     startDnsServer(),
@@ -76,12 +75,11 @@ export async function openFixture(kubeconfig: string, githubNow: () => number = 
     createSubjects(folder),
     startSmallRegistry(),
   ])
-  const kube = createKubeClient({ connection, component: 'sweep', clock: systemClock, random: Math.random })
   const admin = createAdminClient(access)
   await installRights(admin)
   const tokens = {
-    controllers: await tokenOf(kubeconfig, 'sekisho-controllers'),
-    broker: await tokenOf(kubeconfig, 'sekisho-broker'),
+    controllers: await tokenOf(admin, 'sekisho-controllers'),
+    broker: await tokenOf(admin, 'sekisho-broker'),
   }
   const sweep = randomBytes(2).toString('hex')
   let environments = 0

@@ -36,7 +36,7 @@ function createSubject({ path, compileCache }: Program, component: Component): S
   const child: ChildProcess = fork(path, [component], {
     execArgv: [],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache },
+    env: { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'], NODE_COMPILE_CACHE: compileCache },
   })
   let log = ''
   for (const stream of [child.stdout, child.stderr])

@@ -1,13 +1,16 @@
-// A reverse proxy between our client and a real API server that plays armed faults and logs every request.
-// It must not become an API server: every object that it forwards comes from the real server, and it stores none.
+// A reverse proxy between a process under test and a real API server, GitHub or registry: it plays armed faults, ends the process at a chosen write, and
+// logs every request. It must not become such a server: everything that it forwards comes from the real one, and it stores none.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Dispatcher, request as send } from 'undici'
 import type { KubeConnection } from '../../../src/kube/client/connection.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
+import { tokenKubeconfig } from '../../fixtures/token-kubeconfig.ts'
+import type { CrashSwitch } from '../crash-switch.ts'
 import { type ArmedFaults, createArmedFaults } from './armed-faults.ts'
 import { type EventFacts, type EventFault, type RequestFault, type StatusFault, statusBody } from './faults.ts'
+import { answerHeaders, requestHeaders } from './headers.ts'
 import { createListener, type Listener } from './listener.ts'
 import { isWrite, type RequestFacts, requestFacts } from './request-facts.ts'
 import { createRequestLog, type LoggedRequest, type RequestLog } from './request-log.ts'
@@ -19,10 +22,14 @@ export type PassedEvent = EventFacts & { readonly fault: EventFault['kind'] | un
 export type ChaosProxy = {
   readonly onRequest: ArmedFaults<RequestFault, RequestFacts>['arm']
   readonly onEvent: ArmedFaults<EventFault, EventFacts>['arm']
+  /** Such as `http://127.0.0.1:40000`. */
+  readonly url: string
   readonly down: Listener['down']
   readonly up: Listener['up']
   /** All existing connections stay open but carry nothing more. */
   readonly deaden: () => void
+  /** Closes every connection. */
+  readonly cut: () => void
   readonly openSockets: () => number
   readonly log: RequestLog
   /** Every line of every watch, in the order in which the server sent them. */
@@ -34,18 +41,41 @@ export type ChaosProxy = {
   readonly close: () => Promise<void>
 }
 
+/** What the client sees of an API server that others use as well. */
+export type View = {
+  /** Where a request is sent to. */
+  readonly pathOf: (facts: RequestFacts) => string
+  /** Whether an object may be in the answer to a list, or a watch. */
+  readonly shows: (object: ObjectName) => boolean
+}
+
+export type ObjectName = { readonly name: string; readonly namespace: string | undefined }
+
+export type ProxyOptions = {
+  /** Judges every request that `writeOf` names; nothing passes while it is dead. */
+  readonly crash?: CrashSwitch | undefined
+  readonly writeOf?: (facts: RequestFacts) => string | undefined
+  readonly view?: View
+}
+
 type Exchange = {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
   readonly entry: LoggedRequest
   readonly fault: RequestFault | undefined
   readonly body: Buffer
+  /** What the crash switch knows it by. */
+  readonly write: string | undefined
 }
 
 const largestRequestBytes = 4 * 1024 * 1024
-const passedHeaders = ['content-type', 'retry-after', 'warning', 'audit-id']
+/** Never ends: the next byte comes after this time. */
+const dribbleMilliseconds = 1000
 
-export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
+export async function startChaosProxy(
+  upstream: Upstream,
+  { crash, writeOf = () => undefined, view }: ProxyOptions = {},
+): Promise<ChaosProxy> {
   const token = `Bearer ${randomBytes(24).toString('hex')}`
   const log = createRequestLog()
   const events: PassedEvent[] = []
@@ -54,24 +84,14 @@ export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
   const server = createServer({ keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 })
   const listener = await createListener(server)
 
-  async function forward(
-    incoming: IncomingMessage,
-    query: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-    body: Buffer,
-  ): Promise<Dispatcher.ResponseData> {
+  async function forward({ incoming, entry, fault, body }: Exchange, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const url = new URL(incoming.url ?? '/', upstream.server)
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    const { accept, 'content-type': contentType, 'user-agent': userAgent } = incoming.headers
+    if (view !== undefined) url.pathname = view.pathOf(entry)
+    for (const [name, value] of Object.entries(changedQuery(entry, fault))) url.searchParams.set(name, value)
     return send(url, {
       dispatcher: upstream.dispatcher,
       method: (incoming.method ?? 'GET') as Dispatcher.HttpMethod,
-      headers: {
-        ...(accept === undefined ? {} : { accept }),
-        ...(contentType === undefined ? {} : { 'content-type': contentType }),
-        ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
-        ...(upstream.authorization === undefined ? {} : { authorization: upstream.authorization }),
-      },
+      headers: requestHeaders(incoming.headers, upstream),
       body: body.length === 0 ? null : body,
       signal,
     })
@@ -85,16 +105,20 @@ export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
     outgoing.writeHead(fault.status, {
       'content-type': 'application/json',
       ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),
+      ...fault.headers,
     })
     outgoing.end(text)
   }
+
+  const isShown = ({ type, ...object }: EventFacts): boolean =>
+    view === undefined || type === 'BOOKMARK' || type === 'ERROR' || view.shows(object)
 
   async function passWatch(answer: Dispatcher.ResponseData, entry: LoggedRequest, outgoing: ServerResponse): Promise<void> {
     outgoing.flushHeaders()
     const end = await passWatchLines({
       body: answer.body,
       watch: entry,
-      faultOf: eventFaults.take,
+      faultOf: event => eventFaults.take(event) ?? (isShown(event) ? undefined : { kind: 'drop' }),
       onEvent: (event, fault) => {
         events.push({ ...event, fault: fault?.kind })
         if (fault !== undefined) entry.fault = fault.kind
@@ -110,27 +134,29 @@ export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
     if (end === 'ended' && outgoing.socket !== null && !listener.isDead(outgoing.socket)) outgoing.end()
   }
 
-  async function answerWhole(answer: Dispatcher.ResponseData, { incoming, outgoing, entry, fault }: Exchange): Promise<void> {
-    const bytes = Buffer.from(await answer.body.arrayBuffer())
-    if (isWrite(entry) && answer.statusCode < 300) noteObject(entry, bytes)
+  async function answerWhole(answer: Dispatcher.ResponseData, exchange: Exchange): Promise<void> {
+    const { incoming, outgoing, entry, fault, write } = exchange
+    const whole = Buffer.from(await answer.body.arrayBuffer())
+    const isMade = answer.statusCode >= 200 && answer.statusCode < 300
+    if (!upstream.isOpen && isWrite(entry) && isMade) noteObject(entry, whole)
     if (fault?.kind === 'lose-answer') return void incoming.socket.resetAndDestroy()
+    if (crash !== undefined && write !== undefined && isMade && !crash.mayAnswer(write)) return void incoming.socket.destroy()
     if (listener.isDead(incoming.socket)) return
+    const bytes = view !== undefined && entry.verb === 'list' && isMade ? shownItems(view, whole) : whole
     entry.bytes = bytes.length
     outgoing.end(bytes)
   }
 
   async function pass(exchange: Exchange): Promise<void> {
-    const { incoming, outgoing, entry, fault, body } = exchange
+    const { incoming, outgoing, entry, fault, write } = exchange
     const gone = new AbortController()
-    outgoing.on('close', () => gone.abort())
-    const answer = await forward(incoming, changedQuery(entry, fault), gone.signal, body)
+    // A write that was sent is made even if nobody waits for its answer.
+    if (write === undefined) outgoing.on('close', () => gone.abort())
+    const answer = await forward(exchange, gone.signal)
     entry.status = answer.statusCode
     if (listener.isDead(incoming.socket)) return void answer.body.destroy()
-    for (const name of passedHeaders) {
-      const value = answer.headers[name]
-      if (value !== undefined) outgoing.setHeader(name, value)
-    }
     outgoing.statusCode = answer.statusCode
+    for (const [name, value] of answerHeaders(answer.headers, upstream, address())) outgoing.setHeader(name, value)
     if (entry.verb !== 'watch' || answer.statusCode !== 200) return answerWhole(answer, exchange)
     if (fault?.kind === 'stale') {
       outgoing.flushHeaders()
@@ -139,11 +165,18 @@ export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
     return passWatch(answer, entry, outgoing)
   }
 
+  function answerEndlessly(outgoing: ServerResponse): void {
+    outgoing.writeHead(201, { 'content-type': 'application/json' })
+    const dribble = setInterval(() => outgoing.write(' '), dribbleMilliseconds)
+    outgoing.once('close', () => clearInterval(dribble))
+  }
+
   async function play(exchange: Exchange): Promise<void> {
     const { incoming, outgoing, entry, fault } = exchange
     if (fault?.kind === 'refuse') return refuse(outgoing, entry, fault)
     if (fault?.kind === 'reset') return void incoming.socket.resetAndDestroy()
     if (fault?.kind === 'half-open') return listener.deaden(incoming.socket)
+    if (fault?.kind === 'slow-body') return answerEndlessly(outgoing)
     if (fault?.kind === 'slow') await wait(fault.milliseconds)
     if (!outgoing.closed) await pass(exchange)
   }
@@ -156,14 +189,17 @@ export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
       entry.endedAt = performance.now()
     })
     const body = await bodyOf(incoming)
-    if (!sameText(headers.authorization ?? '', token)) {
+    if (!upstream.isOpen && !sameText(headers.authorization ?? '', token)) {
       const message = 'this proxy serves the test that started it'
       return refuse(outgoing, entry, { status: 401, reason: 'Unauthorized', message })
     }
     if (listener.isDead(incoming.socket)) return
+    const write = writeOf(entry)
+    const mayPass = write === undefined ? crash?.dead() !== true : crash?.mayPass(write) !== false
+    if (!mayPass) return void incoming.socket.destroy()
     const fault = requestFaults.take(entry)
     entry.fault = fault?.kind
-    await play({ incoming, outgoing, entry, fault, body })
+    await play({ incoming, outgoing, entry, fault, body, write })
   }
 
   server.on('request', (incoming, outgoing) => {
@@ -175,9 +211,11 @@ export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
   return {
     onRequest: requestFaults.arm,
     onEvent: eventFaults.arm,
+    url: address(),
     down: listener.down,
     up: listener.up,
     deaden: () => listener.deaden(),
+    cut: listener.cut,
     openSockets: listener.open,
     log,
     events: () => events,
@@ -187,15 +225,7 @@ export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
       authorization: async () => new SecretString(token),
     },
     kubeconfig: () =>
-      JSON.stringify({
-        apiVersion: 'v1',
-        kind: 'Config',
-        // Plain HTTP on loopback: client-node refuses that without `insecure-skip-tls-verify`.
-        clusters: [{ name: 'chaos', cluster: { server: address(), 'insecure-skip-tls-verify': true } }],
-        users: [{ name: 'chaos', user: { token: token.slice('Bearer '.length) } }],
-        contexts: [{ name: 'chaos', context: { cluster: 'chaos', user: 'chaos' } }],
-        'current-context': 'chaos',
-      }),
+      tokenKubeconfig({ server: address(), certificateAuthority: undefined, token: token.slice('Bearer '.length) }),
     async close() {
       await listener.close()
       await upstream.dispatcher.destroy()
@@ -221,6 +251,14 @@ async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
     chunks.push(bytes)
   }
   return Buffer.concat(chunks)
+}
+
+/** A list with the items that the client may see. */
+function shownItems({ shows }: View, bytes: Buffer): Buffer {
+  type Item = { readonly metadata?: { readonly name?: string; readonly namespace?: string } }
+  const list = JSON.parse(bytes.toString('utf8')) as { readonly items?: readonly Item[] }
+  const items = (list.items ?? []).filter(({ metadata }) => shows({ name: metadata?.name ?? '', namespace: metadata?.namespace }))
+  return Buffer.from(JSON.stringify({ ...list, items }))
 }
 
 /** A deletion may be answered with a Status, which has no version. */

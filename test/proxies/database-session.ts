@@ -1,11 +1,7 @@
-// The proxy in front of PostgreSQL, at the level of its wire protocol. A write is what becomes durable at once: a statement outside a transaction
-// that changed rows, or the commit of a transaction that did. When the switch fires all connections are closed, and the server rolls back.
-
-import type { AddressInfo } from 'node:net'
-import { connect, createServer, type Socket } from 'node:net'
+// PostgreSQL's wire protocol as the crash switch sees it. A write is what becomes durable at once: a statement outside a transaction that changed rows,
+// or the commit of a transaction that did.
 import type { CrashSwitch } from './crash-switch.ts'
-import type { CrashProxy } from './http-proxy.ts'
-import { createWireReader, textsOf, type WireMessage } from './wire.ts'
+import { textsOf, type WireMessage } from './wire.ts'
 
 const writing = /^\s*(insert\s+into|update|delete\s+from)\s+("?[\w]+"?\."?[\w]+"?|"?[\w]+"?)/i
 
@@ -22,7 +18,8 @@ function changedRows(tag: string): number {
   return Number(/^(?:INSERT \d+|UPDATE|DELETE|MERGE) (\d+)/.exec(tag)?.[1] ?? 0)
 }
 
-class Session {
+/** What one connection says: which bytes may pass, and which of them the crash switch judges. */
+export class DatabaseSession {
   private readonly crash: CrashSwitch
   private readonly units: Unit[] = []
   private held: Buffer[] = []
@@ -87,61 +84,5 @@ class Session {
     }
     this.changed = []
     return write === undefined || (rows === 0 && !isCommit) || this.crash.mayAnswer(write)
-  }
-}
-
-/** `target` is the server's address. */
-export async function openDatabaseProxy(
-  crash: CrashSwitch,
-  target: { readonly host: string; readonly port: number },
-): Promise<CrashProxy> {
-  const sockets = new Set<Socket>()
-
-  function serve(client: Socket): void {
-    const server = connect(target)
-    const session = new Session(crash)
-    const [fromClient, fromServer] = [createWireReader({ startup: true }), createWireReader({ startup: false })]
-    const end = (): void => {
-      client.destroy()
-      server.destroy()
-    }
-    const pass = (to: Socket, messages: readonly WireMessage[], through: (message: WireMessage) => Buffer | undefined): void => {
-      for (const message of messages) {
-        const bytes = crash.dead() ? undefined : through(message)
-        if (bytes === undefined) {
-          end()
-          return
-        }
-        if (bytes.length > 0) to.write(bytes)
-      }
-    }
-    for (const socket of [client, server]) {
-      sockets.add(socket)
-      socket.setNoDelay()
-      socket.once('close', () => {
-        sockets.delete(socket)
-        end()
-      })
-      // The `close` event that follows ends both sides.
-      socket.on('error', () => {})
-    }
-    client.on('data', chunk => pass(server, fromClient(chunk), message => session.ask(message)))
-    server.on('data', chunk => pass(client, fromServer(chunk), message => session.answer(message)))
-  }
-
-  const listener = createServer(socket => (crash.dead() ? void socket.destroy() : serve(socket)))
-  await new Promise<void>(resolve => listener.listen(0, '127.0.0.1', resolve))
-  const { port } = listener.address() as AddressInfo
-  const cut = (): void => {
-    for (const socket of sockets) socket.destroy()
-  }
-  return {
-    url: `tcp://127.0.0.1:${port}`,
-    port,
-    cut,
-    async close() {
-      cut()
-      await new Promise(resolve => listener.close(resolve))
-    },
   }
 }

@@ -1,5 +1,5 @@
 // Which processes the platform consists of in each form, and with what each is started on loopback: its program, its ServiceAccount, and the variables
-// of its own level of trust alone, as in deploy/production and deploy/standalone. Soak runs and the bench of memory start them.
+// of its own level of trust alone, as in deploy/production and deploy/standalone. Soak runs and benches start them.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
@@ -9,6 +9,7 @@ import { platformConfig } from '../../dev/images/recipes/platform.ts'
 import type { TestPostgres } from '../../dev/postgres/start-postgres.ts'
 import type { Mode as Form } from '../../src/admission/identities.ts'
 import type { ServerStoreOptions } from '../../src/store/open-store.ts'
+import type { Account } from '../fixtures/platform-rights.ts'
 import { createProductionDatabase } from '../fixtures/production-database.ts'
 
 export type Variables = Readonly<Record<string, string>>
@@ -20,7 +21,7 @@ export type ProcessPlan = {
   /** What follows `node` in its container's command: options, and its program below the repository. */
   readonly program: readonly string[]
   /** Its ServiceAccount in the platform's namespace. */
-  readonly account: string
+  readonly account: Account
   readonly variables: Variables
 }
 
@@ -93,8 +94,8 @@ export function programOf(name: ProductionProcess): readonly string[] {
   return program
 }
 
-export function accountOf(form: Form, name: ProcessName): string {
-  return form === 'standalone' ? 'sekisho' : `sekisho-${name}`
+export function accountOf(form: Form, name: ProcessName): Account {
+  return form === 'standalone' || name === 'standalone' ? 'sekisho' : `sekisho-${name}`
 }
 
 /** Where a process listens, on loopback; variables of listeners that it does not have mean nothing to it. */
@@ -114,7 +115,7 @@ export function listenVariables({ broker, tokenDesk, admission, source }: Listen
 
 const publicUrl = { SEKISHO_PUBLIC_URL: `https://127.0.0.1:${servicePorts.broker}` }
 
-function brokerVariables({ github, leaf }: PlanSources): Variables {
+export function brokerVariables({ github, leaf }: Omit<PlanSources, 'webhookLeaf'>): Variables {
   return {
     ...publicUrl,
     SEKISHO_TLS_CERTIFICATE_PATH: leaf.certificate,
@@ -126,7 +127,7 @@ function brokerVariables({ github, leaf }: PlanSources): Variables {
   }
 }
 
-const controllersVariables: Variables = {
+export const controllersVariables: Variables = {
   ...publicUrl,
   SEKISHO_REGISTRY: 'registry.example.com/apps',
   SEKISHO_REGISTRY_AUTHENTICATION: 'none',

@@ -16,6 +16,8 @@ export type Listener = {
   readonly up: () => Promise<void>
   /** Existing connections stay open and carry nothing more in either direction. New ones work. */
   readonly deaden: (socket?: Socket) => void
+  /** Closes all connections. */
+  readonly cut: () => void
   readonly isDead: (socket: Socket) => boolean
   /** Number of open connections, without dead ones. */
   readonly open: () => number
@@ -72,6 +74,9 @@ export async function createListener(server: Server): Promise<Listener> {
       if (!server.listening) await listen()
     },
     deaden,
+    cut() {
+      for (const socket of sockets) socket.destroy()
+    },
     isDead: socket => dead.has(socket),
     open: () => [...sockets].filter(socket => !dead.has(socket)).length,
     async close() {

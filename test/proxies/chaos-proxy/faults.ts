@@ -4,9 +4,11 @@ import type { RequestFacts } from './request-facts.ts'
 
 export type StatusFault = {
   readonly status: number
-  readonly reason: string
+  /** Of a refusal by an API server; GitHub's have a message only. */
+  readonly reason?: string
   readonly message: string
   readonly retryAfterSeconds?: number
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export type RequestFault =
@@ -20,6 +22,8 @@ export type RequestFault =
   | { readonly kind: 'reset' }
   /** Forwarded and executed; the connection is reset instead of the answer. */
   | { readonly kind: 'lose-answer' }
+  /** Headers at once, then one byte each second. */
+  | { readonly kind: 'slow-body' }
   /** A watch that the server itself ends after this time, after a bookmark. */
   | { readonly kind: 'shorten'; readonly seconds: number }
   /** A list answers with the state of this version; a watch starts there and is silent until `until` resolves. */
@@ -68,9 +72,10 @@ export function tooManyRequests(retryAfterSeconds: number): StatusFault {
   return { status: 429, reason: 'TooManyRequests', message: 'too many requests', retryAfterSeconds }
 }
 
-/** metav1.Status, the form of every refusal of an API server. */
+/** metav1.Status, the form of every refusal of an API server; without a reason that of GitHub. */
 export function statusBody(fault: StatusFault): object {
   const { status: code, reason, message, retryAfterSeconds } = fault
+  if (reason === undefined) return { message }
   return {
     kind: 'Status',
     apiVersion: 'v1',

@@ -1,0 +1,54 @@
+// `make test CHANGED=1`: which tests changes can affect. By what each test imports, by the list of what is read and not imported, and for what runs on
+// pods by folders. A decision about facts, which fails closed: a path that nothing knows affects everything.
+import { matchesGlob } from 'node:path'
+import type { Imports } from '../vitest/imports.ts'
+import { type Affects, platformFiles, readFiles } from './read-files.ts'
+
+/** The files of tests by the projects of Vitest. */
+export type TestFiles = Readonly<Record<string, readonly string[]>>
+
+export type Affected =
+  | { readonly everything: string }
+  | {
+      readonly everything: undefined
+      /** The files of tests by project. */
+      readonly files: TestFiles
+      /** The first path because of which what runs on pods is affected. */
+      readonly platform: string | undefined
+    }
+
+const small = ['pure', 'unit']
+
+export function affectedBy(changes: readonly string[], tests: TestFiles, imports: Pick<Imports, 'reach'>): Affected {
+  const users = usersOf(tests, imports)
+  const named = new Map(changes.map(path => [path, linesFor(path)]))
+  const everything = changes.find(path => named.get(path)?.includes('everything'))
+  if (everything !== undefined) return { everything: `${everything} changed` }
+  const unknown = changes.find(path => named.get(path)?.length === 0 && !users.has(path) && !path.startsWith('src/'))
+  if (unknown !== undefined) return { everything: `no test is known to use ${unknown}` }
+  const lines = [...named.values()].flat()
+  const used = new Set(changes.flatMap(path => [...(users.get(path) ?? [])]))
+  const isAffected = (project: string, file: string): boolean =>
+    used.has(file) ||
+    (small.includes(project) && lines.includes('small')) ||
+    lines.some(line => line.includes('/') && matchesGlob(file, line))
+  const files = Object.fromEntries(
+    Object.entries(tests).map(([project, all]) => [project, all.filter(file => isAffected(project, file))]),
+  )
+  const isOfPlatform = (path: string): boolean =>
+    !path.endsWith('.test.ts') &&
+    (named.get(path)?.includes('platform') === true || platformFiles.some(glob => matchesGlob(path, glob)))
+  return { everything: undefined, files, platform: changes.find(isOfPlatform) }
+}
+
+function linesFor(path: string): readonly Affects[] {
+  return readFiles.flatMap(({ files, affects }) => (matchesGlob(path, files) ? affects : []))
+}
+
+/** The tests that use each file, themselves included. */
+function usersOf(tests: TestFiles, imports: Pick<Imports, 'reach'>): ReadonlyMap<string, ReadonlySet<string>> {
+  const users = new Map<string, Set<string>>()
+  for (const test of Object.values(tests).flat())
+    for (const file of imports.reach(test).keys()) users.set(file, (users.get(file) ?? new Set()).add(test))
+  return users
+}

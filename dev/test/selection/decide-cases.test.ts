@@ -1,0 +1,77 @@
+// What is played of the costly cases: nothing changed, something of theirs changed, or not known.
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { decideCases, isKnown, type Since } from './decide-cases.ts'
+import type { Changes } from './git-changes.ts'
+import { crashPoints, proofs } from './proofs.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const base = 'abcdefabcdef0123'
+const after = (changes: Changes) => decideCases((): Since => ({ base, changes }))
+const all = (leaveOut: 'files' | 'stages') =>
+  proofs.flatMap(({ file, stages }) => (leaveOut === 'files' ? (file ?? []) : (stages ?? [])))
+
+test('when nothing changed that they prove, cases are left out by name with the command that plays them, and no long form is played', () => {
+  const cases = after(['docs/adr/0001.md', 'README.md', 'dev/check/main.ts'])
+  expect(cases.long).toEqual([])
+  expect(cases.leftOutFiles).toEqual(all('files'))
+  expect(cases.leftOutStages).toEqual(all('stages'))
+  expect(cases.lines).toContain(
+    'left out: given-cluster-up: nothing changed since abcdefabcdef that it proves; make test-long PART=admission-and-previews plays it',
+  )
+  expect(cases.lines.every(line => line.startsWith('left out: '))).toBe(true)
+})
+
+test('a change plays what proves it, and nothing else', () => {
+  const cases = after(['src/standalone.ts'])
+  expect(cases.long).toEqual(['standalone'])
+  expect(cases.leftOutStages).toEqual([])
+  expect(cases.leftOutFiles).toEqual(all('files'))
+})
+
+test('a long form of more than five minutes is named as due instead of played', () => {
+  const cases = after(['src/admission/rules/index.ts'])
+  expect(cases.long).not.toContain('matrix')
+  expect(cases.lines).toContain(
+    'due: make test-long PART=admission-and-previews (matrix: src/admission/rules/index.ts changed since abcdefabcdef; its short form is played)',
+  )
+})
+
+test('of the scenarios whose controller changed all points of the short form are played, and the long form is due', () => {
+  const cases = after(['src/controllers/service-proxy/decide.ts'])
+  expect(cases.long.filter(one => one.startsWith('points of '))).toEqual(['points of service-proxy'])
+  expect(cases.lines.filter(line => line.includes('PART=crashes-1'))).toEqual([
+    'due: make test-long PART=crashes-1 (crash points of service-proxy: src/controllers/service-proxy/decide.ts changed since abcdefabcdef; all points of the short form are played)',
+  ])
+})
+
+test.each<[string, (part: string) => Since]>([
+  ['no record and no base', () => ({ base: undefined, why: 'it has not passed yet' })],
+  ['a commit that git does not know, or no git', () => ({ base, changes: { unknown: 'git does not know the commit' } })],
+  ['a path that no list knows', () => ({ base, changes: ['somewhere/new.ts'] })],
+])('%s: everything is played or due', (_, since) => {
+  const cases = decideCases(since)
+  expect(cases.leftOutFiles).toEqual([])
+  expect(cases.leftOutStages).toEqual([])
+  expect(cases.long.filter(one => one.startsWith('points of '))).toHaveLength(Object.keys(crashPoints).length)
+  const said = [...cases.long, ...cases.lines].join('\n')
+  for (const { name } of proofs) expect(said).toContain(name)
+})
+
+test('every file of this repository is known to a list', () => {
+  const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
+  expect(files.filter(file => !isKnown(file))).toEqual([])
+})
+
+test('every controller that a scenario of the crash sweep covers has a list', () => {
+  const folder = join(root, 'test/sweep/scenarios')
+  const covered = readdirSync(folder).flatMap(file =>
+    [...readFileSync(join(folder, file), 'utf8').matchAll(/controllers: \[([^\]]*)\]/g)].flatMap(([, names = '']) =>
+      [...names.matchAll(/'([^']+)'/g)].flatMap(([, name]) => name ?? []),
+    ),
+  )
+  expect(covered.filter(name => crashPoints[name] === undefined)).toEqual([])
+  expect(new Set(covered).size).toBeGreaterThan(10)
+})

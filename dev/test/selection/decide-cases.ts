@@ -1,0 +1,100 @@
+// What `make test` plays of the costly cases: of each its long form, its short form or nothing. A decision about facts, which fails closed: what is
+// not known counts as changed.
+import { matchesGlob } from 'node:path'
+import type { Changes } from './git-changes.ts'
+import { allCrashPoints, crashParts, crashPoints, harmless, type Proof, proofs, provenElsewhere } from './proofs.ts'
+
+/** A long form beyond this is named as due: with all of them `make test` would not end within the 90 minutes of CI. */
+const longestPlayedSeconds = 300
+
+/** Since when, and what differs. */
+export type Since = { readonly base: string; readonly changes: Changes } | { readonly base: undefined; readonly why: string }
+/** By the names of the parts of `make test-long`. */
+export type SincePart = (part: string) => Since
+
+export type Cases = {
+  /** For SEKISHO_LONG. */
+  readonly long: readonly string[]
+  readonly leftOutFiles: readonly string[]
+  readonly leftOutStages: readonly string[]
+  /** What is left out, played in its long form or due, and why. */
+  readonly lines: readonly string[]
+}
+
+/** Why something that these globs name is due; undefined when nothing of it changed. */
+function dueBecause(globs: readonly string[], since: Since): string | undefined {
+  if (since.base === undefined) return since.why
+  const { changes } = since
+  if ('unknown' in changes) return changes.unknown
+  const unknown = changes.find(path => !isKnown(path))
+  if (unknown !== undefined) return `no list of dev/test/selection/proofs.ts knows ${unknown}`
+  const changed = changes.find(path => matches(path, globs))
+  return changed === undefined ? undefined : `${changed} changed since ${since.base.slice(0, 12)}`
+}
+
+function matches(path: string, globs: readonly string[]): boolean {
+  return globs.some(glob => matchesGlob(path, glob))
+}
+
+const known = [
+  ...proofs.flatMap(({ proves }) => proves),
+  ...Object.values(crashPoints).flat(),
+  ...allCrashPoints,
+  ...provenElsewhere,
+]
+
+/** Whether a list says what a file means for the tests. */
+export function isKnown(path: string): boolean {
+  return matches(path, known) || matches(path, harmless)
+}
+
+export function decideCases(sincePart: SincePart): Cases {
+  const decided = proofs.map(proof => decideCase(proof, sincePart(proof.part)))
+  const crashes = decideCrashPoints(sincePart)
+  const leftOut = decided.filter(({ played }) => played === 'nothing').map(({ proof }) => proof)
+  return {
+    long: [...decided.filter(({ played }) => played === 'long').map(({ proof }) => proof.name), ...crashes.long],
+    leftOutFiles: leftOut.flatMap(({ file }) => file ?? []),
+    leftOutStages: leftOut.flatMap(({ stages }) => stages ?? []),
+    lines: [...decided.flatMap(({ line }) => line), ...crashes.lines],
+  }
+}
+
+type Decided = { readonly proof: Proof; readonly played: 'long' | 'short' | 'nothing'; readonly line: readonly string[] }
+
+function decideCase(proof: Proof, since: Since): Decided {
+  const { name, part, unchanged, longSeconds } = proof
+  const why = dueBecause(proof.proves, since)
+  const again = `make test-long PART=${part}`
+  if (why === undefined) {
+    const base = since.base?.slice(0, 12)
+    const line = `left out: ${name}: nothing changed since ${base} that it proves; ${again} plays it`
+    return unchanged === 'short' ? { proof, played: 'short', line: [] } : { proof, played: 'nothing', line: [line] }
+  }
+  if (longSeconds > longestPlayedSeconds) {
+    const form = unchanged === 'short' ? 'its short form is played' : 'it is not played'
+    return { proof, played: unchanged === 'short' ? 'short' : 'nothing', line: [`due: ${again} (${name}: ${why}; ${form})`] }
+  }
+  return { proof, played: 'long', line: [] }
+}
+
+/** Of every scenario at most the points of its short form: around every write they take 40 minutes. */
+function decideCrashPoints(sincePart: SincePart): Pick<Cases, 'long' | 'lines'> {
+  const due = crashParts.map(part => ({
+    part,
+    subjects: Object.entries(crashPoints).flatMap(([subject, globs]) => {
+      const why = dueBecause([...globs, ...allCrashPoints], sincePart(part))
+      return why === undefined ? [] : [{ subject, why }]
+    }),
+  }))
+  return {
+    long: [...new Set(due.flatMap(({ subjects }) => subjects.map(({ subject }) => `points of ${subject}`)))],
+    lines: due.flatMap(({ part, subjects: [first, ...others] }) => {
+      if (first === undefined) return []
+      const more = others.length === 0 ? '' : ` and ${others.length} more`
+      return [
+        `due: make test-long PART=${part} (crash points of ${first.subject}${more}: ${first.why}; all points of the short form are played)`,
+      ]
+    }),
+  }
+}

@@ -1,0 +1,213 @@
+// The costly cases of `make test` as data: which files each of them proves, and what is played of it when none of these changed. A path is matched by
+// https://nodejs.org/api/path.html#pathmatchesglobpath-pattern; one that no list of this file knows makes every case due.
+
+export type Proof = {
+  /** Its name in SEKISHO_LONG (test/fixtures/form.ts) and in the lines of a run. */
+  readonly name: string
+  /** What is played when nothing of it changed: its short form, or nothing. */
+  readonly unchanged: 'short' | 'leave out'
+  readonly proves: readonly string[]
+  /** The part of `make test-long` that plays its long form, and whose record says since when nothing of it changed. */
+  readonly part: string
+  /** Of what is played when something changed, on a quiet machine; an estimate until the part has a record. */
+  readonly longSeconds: number
+  /** The file of tests that is left out, or the stages. */
+  readonly file?: string
+  readonly stages?: readonly string[]
+}
+
+const packages = ['package-lock.json', '.node-version']
+const apiServer = [
+  ...packages,
+  'dev/cluster/control-plane/**',
+  'dev/cluster/binaries/**',
+  'dev/cluster/modules/{etcd,kubernetes}/**',
+]
+const previews = [
+  'src/controllers/{app-pipeline,preview-approval}/**',
+  'src/api/apps/**',
+  'src/policy/**',
+  'test/fixtures/{preview-fixture,preview-platform,pipeline-fixture,pull-requests}.ts',
+]
+const runtime = ['src/kube/**', 'src/controllers/*.ts', 'src/controllers/services/**']
+
+export const proofs: readonly Proof[] = [
+  {
+    name: 'matrix',
+    unchanged: 'short',
+    proves: ['src/admission/**', 'src/api/**', 'deploy/{policies,crds}/**', 'test/attack/**', ...apiServer],
+    part: 'admission-and-previews',
+    longSeconds: 480,
+  },
+  {
+    name: 'preview-deletion',
+    unchanged: 'short',
+    proves: [
+      ...previews,
+      'src/controllers/{application,remote-sync}/**',
+      ...runtime,
+      'test/integration/preview-deletion.test.ts',
+    ],
+    part: 'admission-and-previews',
+    longSeconds: 420,
+  },
+  {
+    name: 'preview-invariant',
+    unchanged: 'short',
+    proves: [
+      ...previews,
+      'src/controllers/{application,remote-sync}/**',
+      ...runtime,
+      'test/integration/preview-invariant.test.ts',
+    ],
+    part: 'admission-and-previews',
+    longSeconds: 900,
+  },
+  {
+    name: 'github-faults',
+    unchanged: 'short',
+    proves: [
+      ...previews,
+      'src/broker/{previews,webhooks}/**',
+      'src/github/**',
+      'src/controllers/*.ts',
+      'src/controllers/{github-report,remote-sync}/**',
+      'dev/github/faults/**',
+      'test/integration/{preview-approval-faults,preview-report-faults,preview-doubt,pull-requests}.test.ts',
+    ],
+    part: 'github-faults',
+    longSeconds: 600,
+  },
+  {
+    name: 'replicas',
+    unchanged: 'short',
+    proves: [
+      'src/process/**',
+      'src/{broker,controllers,admission}/{main,app}.ts',
+      'deploy/production/**',
+      'test/e2e/replicas.test.ts',
+    ],
+    part: 'attacks',
+    longSeconds: 110,
+  },
+  {
+    name: 'given-cluster-up',
+    unchanged: 'leave out',
+    proves: [
+      'dev/{up,kpack}/**',
+      'dev/images/{registry,image}/**',
+      'deploy/**',
+      ...apiServer,
+      'test/fixtures/{all-objects,kpack-definitions}.ts',
+      'test/integration/given-cluster-up.test.ts',
+    ],
+    part: 'github-faults',
+    longSeconds: 140,
+    file: 'test/integration/given-cluster-up.test.ts',
+  },
+  {
+    name: 'reinstall',
+    unchanged: 'leave out',
+    proves: [
+      ...packages,
+      'src/broker/{onboarding,webhooks}/**',
+      'src/controllers/{installation,repository-grant,tenant}/**',
+      'src/token-desk/**',
+      'src/github/**',
+      'src/api/github/**',
+      'dev/demo/**',
+      'test/e2e/{reinstall.test,platform}.ts',
+    ],
+    part: 'reinstall',
+    longSeconds: 260,
+    file: 'test/e2e/reinstall.test.ts',
+  },
+  {
+    name: 'first-application',
+    unchanged: 'leave out',
+    proves: [
+      ...packages,
+      'docs/guide/{first-application,cli}.md',
+      'src/{cli,broker,builds}/**',
+      'src/controllers/{application,remote-sync}/**',
+      'src/api/apps/**',
+      'bin/**',
+      'dev/{demo,command-line,images}/**',
+      'test/e2e/first-application.test.ts',
+    ],
+    part: 'reinstall',
+    longSeconds: 90,
+    file: 'test/e2e/first-application.test.ts',
+  },
+  {
+    name: 'standalone',
+    unchanged: 'leave out',
+    proves: [
+      ...packages,
+      'src/standalone.ts',
+      'src/{process,store,web}/**',
+      'src/{broker,controllers,admission}/{main,app,config}.ts',
+      'src/network-probe/**',
+      'src/node-check/**',
+      'prisma/**',
+      'deploy/{base,standalone,rbac}/**',
+      'Dockerfile',
+      'dev/{up,postgres,images}/**',
+    ],
+    part: 'standalone',
+    longSeconds: 110,
+    stages: ['start the platform (standalone)', 'demo (standalone, the main job)'],
+  },
+]
+
+/**
+ * What the crash points of scenarios prove, by the controller that they cover, or by a part of the name of those that cover none. When something of it
+ * changed, all points of the short form are played instead of some.
+ */
+export const crashPoints: Readonly<Record<string, readonly string[]>> = {
+  application: ['src/controllers/application/**'],
+  'app-pipeline': ['src/controllers/app-pipeline/**'],
+  'app-secret': ['src/controllers/app-secret/**', 'src/identity/sealed-values/**'],
+  'application-chart': ['src/controllers/application-chart/**', 'src/charts/**'],
+  'broker-onboarding': ['src/broker/onboarding/**'],
+  'cluster-github-app': ['src/controllers/cluster-github-app/**'],
+  'domain-claim': ['src/controllers/domain-claim/**', 'src/controllers/application/domains/**'],
+  'github-report': ['src/controllers/github-report/**'],
+  installation: ['src/controllers/installation/**', 'src/token-desk/**'],
+  'preview-approval': ['src/controllers/preview-approval/**', 'src/broker/{previews,webhooks}/**'],
+  'remote-sync': ['src/controllers/remote-sync/**', 'src/builds/**'],
+  'repository-grant': ['src/controllers/repository-grant/**', 'src/token-desk/**'],
+  'service-proxy': ['src/controllers/service-proxy/**'],
+  tenant: ['src/controllers/tenant/**', 'src/token-desk/**'],
+  'token desk': ['src/token-desk/**'],
+  'unused images': ['src/registry/**'],
+  'webhook inbox': ['src/broker/webhooks/**', 'src/store/inbox/**'],
+}
+
+/** Of every crash point. */
+export const allCrashPoints: readonly string[] = [
+  'src/kube/{cache,client,controller,object,queue}/**',
+  'src/kube/manager.ts',
+  'src/controllers/*.ts',
+  'test/sweep/**',
+  ...packages,
+]
+export const crashParts: readonly string[] = ['crashes-1', 'crashes-2']
+
+/** What no costly case proves, because everything else that `make test` always plays does. */
+export const provenElsewhere: readonly string[] = [
+  'src/{lib,api,identity,policy,store,web,builds,charts,registry,redelivery,cli,broker,kube,github,token-desk,process}/**',
+  'src/controllers/**',
+  'src/{network-probe,node-check}/**',
+  'dev/{attack,bootstrap,buildkit,check,cluster,generate,github,inner-loop,postgres,test}/**',
+  'dev/{command-line,demo,images,kpack,up}/**',
+  'test/{attack,bench,browser,e2e,faults,fixtures,integration,rights,server,soak}/**',
+  'deploy/**',
+  'prisma/**',
+  '.ci/**',
+  '{package.json,tsconfig.json,vitest.config.ts,biome.json,knip.jsonc,Makefile,Dockerfile}',
+  '{.dependency-cruiser.cjs,.dockerignore,.gitignore,.npmrc}',
+]
+
+/** No test of the product reads them, but for what a case names. */
+export const harmless: readonly string[] = ['docs/**', '*.md', 'LICENSE']
