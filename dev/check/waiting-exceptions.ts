@@ -12,7 +12,7 @@ export const exceptions: readonly Exception[] = [
   { path: 'test/soak/', rules: sleep, reason: 'it runs for a time, and plays people and faults at a pace' },
   { path: 'test/faults/', rules: ['duration'], reason: 'docs/reference/faults.md states how long the product takes' },
   { path: 'test/faults/api-server-faults.test.ts', rules: sleep, reason: 'the API server is away for a time' },
-  { path: 'test/faults/chaos-proxy/chaos-proxy.ts', rules: sleep, reason: 'the fault `slow` is a time' },
+  { path: 'test/proxies/chaos-proxy/chaos-proxy.ts', rules: sleep, reason: 'the fault `slow` is a time' },
   { path: 'test/faults/clock-faults.test.ts', rules: sleep, reason: 'two holders of a lease are compared again and again' },
   { path: 'test/faults/database-roles.test.ts', rules: sleep, reason: 'a process appends at a pace' },
   { path: 'test/faults/leader-faults.test.ts', rules: sleep, reason: 'a leader that hangs must keep its lease for a time' },

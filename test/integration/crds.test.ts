@@ -35,16 +35,10 @@ beforeAll(async () => {
     expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
   }
   for (const { name } of definitions)
-    await waitUntil(
-      `${name} is established`,
-      async () => {
-        const crd = (await admin.call('GET', `${base}/${name}`)) as Established
-        return (
-          crd.status?.conditions?.some(condition => condition.type === 'Established' && condition.status === 'True') || undefined
-        )
-      },
-      { timeoutMilliseconds: 20_000 },
-    )
+    await waitUntil(`${name} is established`, async () => {
+      const crd = (await admin.call('GET', `${base}/${name}`)) as Established
+      return crd.status?.conditions?.some(condition => condition.type === 'Established' && condition.status === 'True')
+    })
 })
 
 const grantSpec = {
