@@ -84,7 +84,8 @@ test('the error says what was awaited, how long, and what was last seen', async 
       throw new Error(`no ${seen('pod-1')}`)
     }),
   ).toMatch(/: no pod-1; last seen: pod-1$/)
-  expect(await messageOf(seen => seen('x'.repeat(10_000)) === '')).toMatch(/: last seen: x{589}…$/)
+  expect(await messageOf(() => Promise.reject(new Error('y'.repeat(10_000))))).toMatch(/: y{10000}$/)
+  expect(await messageOf(seen => seen('x'.repeat(10_000)) === '')).toMatch(/: last seen: x{600}…$/)
 })
 
 test('what is hopeless ends the wait at once', async () => {

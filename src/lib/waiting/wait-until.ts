@@ -100,10 +100,10 @@ function spentText(time: GrantedTime, limitMilliseconds: number): string {
   return `waited ${wall.toFixed(1)} s, of which the machine granted ${granted.toFixed(1)} of ${limitMilliseconds / 1000} s`
 }
 
-/** What the last look lacked, in at most `mostSeen` characters. */
+/** What the last look lacked: its exception in full, and at most `mostSeen` characters of what it saw. */
 function missing(notes: readonly unknown[], failure: unknown): string {
   const noted = notes.map(note => (typeof note === 'string' ? note : inspect(note, { depth: 6, breakLength: 120 }))).join(', ')
-  const parts = [...(failure === undefined ? [] : [messageOf(failure)]), ...(notes.length === 0 ? [] : [`last seen: ${noted}`])]
-  const text = parts.length === 0 ? 'not yet' : parts.join('; ')
-  return text.length > mostSeen ? `${text.slice(0, mostSeen)}…` : text
+  const seen = noted.length > mostSeen ? `${noted.slice(0, mostSeen)}…` : noted
+  const parts = [...(failure === undefined ? [] : [messageOf(failure)]), ...(notes.length === 0 ? [] : [`last seen: ${seen}`])]
+  return parts.length === 0 ? 'not yet' : parts.join('; ')
 }
