@@ -40,6 +40,10 @@ test('a test affects itself alone, a fixture the tests that reach it', () => {
   expect(after('test/sweep/scenarios/new.ts')).toMatchObject({ files: { ...none, sweep: ['test/sweep/sweep.test.ts'] } })
 })
 
+test('a module affects the test beside it, which may start it by its name', () => {
+  expect(after('src/b.ts')).toMatchObject({ files: { ...none, unit: ['src/b.test.ts'] } })
+})
+
 test('a module of the product that no test reaches runs on pods only', () => {
   expect(after('src/main.ts')).toEqual({ everything: undefined, files: none, platform: 'src/main.ts' })
 })

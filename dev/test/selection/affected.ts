@@ -27,7 +27,8 @@ export function affectedBy(changes: readonly string[], tests: TestFiles, imports
   const unknown = changes.find(path => named.get(path)?.length === 0 && !users.has(path) && !path.startsWith('src/'))
   if (unknown !== undefined) return { everything: `no test is known to use ${unknown}` }
   const lines = [...named.values()].flat()
-  const used = new Set(changes.flatMap(path => [...(users.get(path) ?? [])]))
+  // The test beside a module may start it by its bare name.
+  const used = new Set(changes.flatMap(path => [...(users.get(path) ?? []), path.replace(/(?<!\.test)\.ts$/, '.test.ts')]))
   const isAffected = (project: string, file: string): boolean =>
     used.has(file) ||
     (small.includes(project) && lines.includes('small')) ||

@@ -109,3 +109,17 @@ test('make test itself leaves out what nothing changed for since the base, and t
   expect(environment['SEKISHO_LEFT_OUT']).toContain('test/integration/given-cluster-up.test.ts')
   expect(lines.some(line => line.startsWith('left out: standalone: nothing changed since '))).toBe(true)
 })
+
+test('a file that is left out is not asked for beside others that changes affect', async () => {
+  const { folder, write, git, commit } = await checkout()
+  await write(
+    'test/integration/given-cluster-up.test.ts',
+    "import '../../dev/cluster/control-plane/client.ts'\nimport '../../src/lib/a.ts'\n",
+  )
+  await write('test/integration/b.test.ts', "import '../../dev/cluster/control-plane/client.ts'\nimport '../../src/lib/a.ts'\n")
+  await write('src/lib/a.ts', '')
+  commit('second')
+  await write('src/lib/a.ts', 'changed')
+  const { controlPlane } = await plan(folder, { SEKISHO_TEST_BASE: git('rev-parse', 'HEAD') })
+  expect(controlPlane.map(({ args }) => filesOf(args))).toEqual([['test/integration/b.test.ts']])
+})

@@ -54,13 +54,20 @@ export async function planRun({ repository, environment, records, platform, only
     lines: cases.lines,
   }
   if (since === undefined) return all
-  return narrowed(all, affectedSince(since, repository), since)
+  return narrowed(all, withoutFiles(affectedSince(since, repository), cases.leftOutFiles), since)
 }
 
 function affectedSince(since: Since, repository: string): Affected {
   if (since.base === undefined) return { everything: since.why }
   if ('unknown' in since.changes) return { everything: since.changes.unknown }
   return affectedBy(since.changes, testFiles(repository), createImports(repository))
+}
+
+/** Vitest fails when it is asked for files of which all are left out. */
+function withoutFiles(affected: Affected, leftOut: readonly string[]): Affected {
+  if (affected.everything !== undefined) return affected
+  const files = Object.entries(affected.files).map(([project, all]) => [project, all.filter(file => !leftOut.includes(file))])
+  return { ...affected, files: Object.fromEntries(files) }
 }
 
 function testFiles(repository: string): TestFiles {

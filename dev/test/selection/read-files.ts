@@ -9,8 +9,8 @@ export type ReadFiles = { readonly files: string; readonly affects: readonly Aff
 export const readFiles: readonly ReadFiles[] = [
   // How everything runs.
   { files: '{package.json,package-lock.json,.node-version,.npmrc,tsconfig.json,vitest.config.ts}', affects: ['everything'] },
-  { files: '{dev/bootstrap,dev/test/vitest,prisma,.ci}/**', affects: ['everything'] },
-  { files: 'test/fixtures/{global-setup,test-server,leftovers,form}.ts', affects: ['everything'] },
+  { files: '{dev/bootstrap,dev/test/vitest,dev/test/own-folders,prisma,.ci}/**', affects: ['everything'] },
+  { files: 'test/fixtures/{global-setup,test-server,leftovers,cluster-objects,own-folder,form}.ts', affects: ['everything'] },
   { files: 'dev/cluster/modules/**', affects: ['everything'] },
   { files: 'dev/test/{main,shells,long/main}.ts', affects: ['small'] },
   { files: '{dev/check,dev/inner-loop}/**', affects: ['nothing'] },
