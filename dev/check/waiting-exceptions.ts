@@ -7,7 +7,6 @@ const sleep = ['sleep'] as const
 
 /** A path that ends with `/` means all files below it. */
 export const exceptions: readonly Exception[] = [
-  { path: 'src/lib/waiting/wait-until.test.ts', rules: ['limit'], reason: 'proves what a limit does' },
   { path: 'test/bench/', rules: ['sleep', 'duration'], reason: 'durations are what it measures' },
   { path: 'test/soak/', rules: sleep, reason: 'it runs for a time, and plays people and faults at a pace' },
   { path: 'test/faults/', rules: ['duration'], reason: 'docs/reference/faults.md states how long the product takes' },
