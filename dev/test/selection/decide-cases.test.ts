@@ -19,7 +19,7 @@ test('when nothing changed that they prove, cases are left out by name with the 
   expect(cases.leftOutFiles).toEqual(all('files'))
   expect(cases.leftOutStages).toEqual(all('stages'))
   expect(cases.lines).toContain(
-    'left out: given-cluster-up: nothing changed since abcdefabcdef that it proves; make test-long PART=admission-and-previews plays it',
+    'left out: given-cluster-up: nothing changed since abcdefabcdef that it proves; make test-long PART=github-faults plays it',
   )
   expect(cases.lines.every(line => line.startsWith('left out: '))).toBe(true)
 })

@@ -201,7 +201,7 @@ export const provenElsewhere: readonly string[] = [
   'src/{network-probe,node-check}/**',
   'dev/{attack,bootstrap,buildkit,check,cluster,generate,github,inner-loop,postgres,test}/**',
   'dev/{command-line,demo,images,kpack,up}/**',
-  'test/{attack,bench,browser,e2e,faults,fixtures,integration,rights,server,soak}/**',
+  'test/{attack,bench,browser,e2e,faults,fixtures,integration,platform,proxies,rights,server,soak}/**',
   'deploy/**',
   'prisma/**',
   '.ci/**',

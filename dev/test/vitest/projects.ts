@@ -47,7 +47,7 @@ const starters = new Set([
   'test/fixtures/production-database.ts',
 ])
 
-const unitTests = ['src/**/*.test.ts', 'dev/**/*.test.ts', 'test/{bench,rights,soak}/**/*.test.ts']
+const unitTests = ['src/**/*.test.ts', 'dev/**/*.test.ts', 'test/{bench,fixtures,rights,soak}/**/*.test.ts']
 const integrationTests = ['test/{integration,attack,browser}/**/*.test.ts']
 const faultTests = ['test/{faults,proxies}/**/*.test.ts']
 

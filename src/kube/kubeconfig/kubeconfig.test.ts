@@ -1,13 +1,17 @@
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { loadInClusterConnection } from './in-cluster.ts'
 import { loadKubeConnection } from './kubeconfig.ts'
 
-const folder = (): string => mkdtempSync(join(tmpdir(), 'sekisho-kube-'))
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'sekisho-kube-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
 
 function kubeconfig(user: object, cluster: object = {}): string {
   const path = join(folder(), 'config')

@@ -23,8 +23,8 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [\s\S]+-----END [A-Z ]+-----/g, '<pem>'],
 ]
 
-/** Annotations whose value is a hash that covers uids. */
-const hashes = /\/(rendered-hash|desired-hash)$/
+/** Annotations whose value is a hash that covers uids, and the last wake: there is none when its webhook came before the object. */
+const differing = /\/(rendered-hash|desired-hash|wake)$/
 
 function plainText(text: string, prefix: string): string {
   let plain = text.replaceAll(prefix, 'w')
@@ -60,7 +60,7 @@ export function plainObject(object: KubeObject, prefix: string): unknown {
     name,
     namespace,
     labels,
-    annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => !hashes.test(key))),
+    annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => !differing.test(key))),
     finalizers: [...(finalizers ?? [])].sort(),
     owners: ownerReferences.map(owner => `${owner.kind}/${owner.name}`),
     generation,
