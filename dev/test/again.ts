@@ -10,6 +10,8 @@ export const outcomePrefixes = ['failed: ', 'flaky: ', 'again: '] as const
 
 /** Variables that change what a test does, so that its repetition needs them. */
 const keptVariables = ['SEKISHO_LONG']
+/** What nothing is long in. */
+const oneForm = ['pure', 'unit']
 
 /** In one line, not longer than is read. */
 export function inOneLine(text: string): string {
@@ -22,7 +24,8 @@ export function nameOf({ file }: FileRecord, { test }: Failure): string {
 
 /** For a POSIX shell in the folder of the repository. Vitest matches the names of suites and test, joined by ` > `, as a regular expression. */
 export function againLine({ project, file }: FileRecord, { test, seed }: Failure, environment: Environment): string {
-  const variables = [...keptVariables.map(name => [name, environment[name]]), ['SEKISHO_SEED', seed]].flatMap(([name, value]) =>
+  const kept = oneForm.includes(project) ? [] : keptVariables
+  const variables = [...kept.map(name => [name, environment[name]]), ['SEKISHO_SEED', seed]].flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [`${name}=${shellWord(value)} `],
   )
   const pattern = test?.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/[^\S ]/g, String.raw`\s`)

@@ -72,8 +72,8 @@ async function playProject(project: string): Promise<Played> {
   const printed: string[] = []
   const { stages } = await runLane([{ title: project, budget: 60, args: vitestArguments([project]) }], {
     repository: folder,
-    // This test may itself run in a second pass.
-    environment: { ...process.env, SEKISHO_TEST_AGAIN: undefined },
+    // This test may itself run in a second pass, of a run that plays long forms.
+    environment: { ...process.env, SEKISHO_TEST_AGAIN: undefined, SEKISHO_LONG: undefined },
     logFolder: join(folder, 'logs'),
     progress: silentProgress,
     print: text => void printed.push(text),
