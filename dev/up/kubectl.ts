@@ -14,7 +14,9 @@ export type Kubectl = {
   readonly read: (args: readonly string[]) => Promise<unknown>
 }
 
-const apply = ['apply', '--server-side', '--force-conflicts', '--field-manager=sekisho-up']
+/** Of what `make up` applies. */
+export const fieldManager = 'sekisho-up'
+const apply = ['apply', '--server-side', '--force-conflicts', `--field-manager=${fieldManager}`]
 
 /** `kubeconfig` may be a list, as in KUBECONFIG. `extra` is for programs that a kubeconfig names to sign in. */
 export function createKubectl(program: string, kubeconfig: string, extra: Readonly<Record<string, string>> = {}): Kubectl {

@@ -1,13 +1,15 @@
 // The steps of `make up` that are the same on the local cluster and on one of the user's.
 import { spawn } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { messageOf } from '../../src/lib/errors.ts'
+import type { AdminClient } from '../cluster/control-plane/admin-client.ts'
+import { type Definition, installDefinitions } from '../cluster/control-plane/definitions.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'
 import type { ImageName } from '../images/recipes/catalog.ts'
 import { githubHost, type LocalGitHub } from './github.ts'
-import type { Kubectl } from './kubectl.ts'
+import { fieldManager, type Kubectl } from './kubectl.ts'
 import { deploymentsOf, type Mode } from './mode.ts'
 import { podTrouble } from './rollout/pod-trouble.ts'
 import { platformAdmin } from './settings-map.ts'
@@ -24,6 +26,14 @@ export function runTool(settings: ClusterSettings, args: readonly string[]): Pro
       else reject(new Error(`${args[0]} failed with exit code ${code}; see its output above`))
     })
   })
+}
+
+/** As `applyFoundations` applies them, for a control plane whose controllers have not started. */
+export async function installOwnKinds(admin: AdminClient, { repository }: ClusterSettings): Promise<void> {
+  const folder = join(repository, 'deploy/crds')
+  const files = (await readdir(folder)).filter(name => name !== 'kustomization.yaml').sort()
+  const definitions = await Promise.all(files.map(async name => parse(await readFile(join(folder, name), 'utf8')) as Definition))
+  await installDefinitions(admin, definitions, fieldManager)
 }
 
 /** The kinds, and the namespace of the platform. */
