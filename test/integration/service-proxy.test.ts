@@ -20,6 +20,7 @@ import { createServiceProxyController } from '../../src/controllers/service-prox
 import { createCaches } from '../../src/kube/cache/caches.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { messageOf } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
@@ -328,6 +329,13 @@ test('what people and the platform write keeps the label, and each change of wha
   await person('PATCH', '/web', { metadata: { labels: null } }, 'application/merge-patch+json')
   expect((await live()).label).toBe(since(before))
   const forged = { metadata: { labels: { [serviceProxyLabel]: since({ version: '1' }) } } }
+  // Of the policies only those that change Services were waited for.
+  await waitUntil('a forged label to be refused', () =>
+    person('PATCH', '/web?dryRun=All', forged, 'application/merge-patch+json').then(
+      () => false,
+      (error: unknown) => /^403/.test(messageOf(error)),
+    ),
+  )
   await expect(person('PATCH', '/web', forged, 'application/merge-patch+json')).rejects.toThrow(/^403/)
 })
 
