@@ -83,6 +83,7 @@ async function runLanes({
   controlPlane,
   platform,
   environment,
+  leavesOut,
   withoutRights,
 }: Plan): Promise<readonly StageResult[]> {
   const asPlanned = { ...options, environment: { ...options.environment, ...environment } }
@@ -95,7 +96,7 @@ async function runLanes({
   const stages = [...openings, opening, control, beside, alone, otherForm].flatMap(lane => lane?.stages ?? [])
   if (withoutRights !== undefined) return stages
   const rights = isGreen(stages)
-    ? await runLane(rightsOf(await localAuditLogs()), options)
+    ? await runLane(rightsOf(await localAuditLogs(), leavesOut), options)
     : await runLane(rightsOf([]), options, 'of a suite that failed, what it would have used is not known')
   return [...stages, ...rights.stages]
 }

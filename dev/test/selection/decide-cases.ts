@@ -78,6 +78,13 @@ function decideCase(proof: Proof, since: Since): Decided {
   return { proof, played: 'long', line: [] }
 }
 
+const pointsOf = (subject: string): string => `points of ${subject}`
+
+/** Whether no scenario of the crash sweep is played only in turn. */
+export function playsEveryCrashPoint({ long }: Pick<Cases, 'long'>): boolean {
+  return Object.keys(crashPoints).every(subject => long.includes(pointsOf(subject)))
+}
+
 /** Of every scenario at most the points of its short form: around every write they take 40 minutes. */
 function decideCrashPoints(sincePart: SincePart): Pick<Cases, 'long' | 'lines'> {
   const due = crashParts.map(part => ({
@@ -88,7 +95,7 @@ function decideCrashPoints(sincePart: SincePart): Pick<Cases, 'long' | 'lines'> 
     }),
   }))
   return {
-    long: [...new Set(due.flatMap(({ subjects }) => subjects.map(({ subject }) => `points of ${subject}`)))],
+    long: [...new Set(due.flatMap(({ subjects }) => subjects.map(({ subject }) => pointsOf(subject))))],
     lines: due.flatMap(({ part, subjects: [first, ...others] }) => {
       if (first === undefined) return []
       const more = others.length === 0 ? '' : ` and ${others.length} more`

@@ -98,12 +98,15 @@ test.each([
 test('without git everything is played', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plan-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  expect((await plan(folder)).lines[0]).toContain('everything is played: git does not know the commit HEAD')
+  const { lines, leavesOut } = await plan(folder)
+  expect(lines[0]).toContain('everything is played: git does not know the commit HEAD')
+  expect(leavesOut).toBe(false)
 })
 
 test('make test itself leaves out what nothing changed for since the base, and the variables of every stage say so', async () => {
   const { folder, first } = await checkout()
-  const { platform, environment, lines } = await plan(folder, { SEKISHO_TEST_BASE: first }, false)
+  const { platform, environment, leavesOut, lines } = await plan(folder, { SEKISHO_TEST_BASE: first }, false)
+  expect(leavesOut).toBe(true)
   expect(platform.otherForm).toEqual([])
   expect(environment).toMatchObject({ SEKISHO_LONG: '' })
   expect(environment['SEKISHO_LEFT_OUT']).toContain('test/integration/given-cluster-up.test.ts')

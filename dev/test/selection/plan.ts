@@ -8,7 +8,7 @@ import { controlPlane, first, type Lane, type PlatformLanes, programs } from '..
 import { createImports } from '../vitest/imports.ts'
 import { testProjects } from '../vitest/projects.ts'
 import { type Affected, affectedBy, type TestFiles } from './affected.ts'
-import { decideCases, type Since } from './decide-cases.ts'
+import { decideCases, playsEveryCrashPoint, type Since } from './decide-cases.ts'
 import { gitOf } from './git-changes.ts'
 import { onlyAffected, withoutStages } from './narrow.ts'
 import { sinceForChanged, sinceParts } from './since.ts'
@@ -20,6 +20,8 @@ export type Plan = {
   readonly platform: PlatformLanes
   /** For every stage. */
   readonly environment: Environment
+  /** Whether cases are left out, or crash points of some scenarios: nothing may use their rights then. */
+  readonly leavesOut: boolean
   /** Why the stage about the rights that all suites used is left out. */
   readonly withoutRights: string | undefined
   /** What is left out or due, and why. */
@@ -50,6 +52,7 @@ export async function planRun({ repository, environment, records, platform, only
       SEKISHO_LONG: environment['SEKISHO_LONG'] || cases.long.join(','),
       SEKISHO_LEFT_OUT: cases.leftOutFiles.join(','),
     },
+    leavesOut: cases.leftOutFiles.length + cases.leftOutStages.length > 0 || !playsEveryCrashPoint(cases),
     withoutRights: undefined,
     lines: cases.lines,
   }
