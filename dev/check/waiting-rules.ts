@@ -1,5 +1,6 @@
-// What tests must not do with time, found in the syntax of a file: sleep, wait in another way than waitUntil or with a number of their own, and assert
-// that a duration is short. Each is a test that fails on a slow machine, or passes on one that stalls.
+// What tests must not do with time, found in the syntax of a file: sleep, wait in another way than waitUntil or with a
+// number of their own, and assert that a duration is short. Each is a test that fails on a slow machine, or passes on one
+// that stalls.
 import ts from 'typescript'
 
 export type Finding = { readonly line: number; readonly rule: Rule; readonly cure: string }
@@ -69,7 +70,10 @@ function ofFunction(name: string, call: ts.CallExpression, constants: Constants)
   return object !== undefined && hasLiteralLimit(object, constants) ? 'limit' : undefined
 }
 
-/** Nothing is done after the time but to go on: `setTimeout(resolve, 5)`. What does more is a limit of time, or a program that is slow. */
+/**
+ * Nothing is done after the time but to go on: `setTimeout(resolve, 5)`. What does more is a limit of time, or a program
+ * that is slow.
+ */
 function resolvesOnly({ arguments: [done] }: ts.CallExpression): boolean {
   if (done === undefined || ts.isIdentifier(done)) return true
   if (!ts.isArrowFunction(done) || !ts.isCallExpression(done.body)) return false

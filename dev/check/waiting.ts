@@ -1,4 +1,5 @@
-// Fails when a file of tests sleeps, waits in another way than waitUntil, or asserts that a duration is short, unless it is one of the exceptions.
+// Fails when a file of tests sleeps, waits in another way than waitUntil, or asserts that a duration is short, unless it is
+// one of the exceptions.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { AppError } from '../../src/lib/errors.ts'
 import { catalog } from './binaries/catalog.ts'
 import { ensureBinary } from './binaries/ensure-binary.ts'
-import type { AdminClient } from './control-plane/admin-client.ts'
 import type { ControlPlane } from './control-plane/start.ts'
 import { startControlPlane } from './control-plane/start.ts'
 import { isAccessible } from './file-access.ts'
@@ -20,13 +19,7 @@ import type { Progress } from './progress.ts'
 import type { ClusterSettings } from './settings.ts'
 import { devClusterFolder } from './settings.ts'
 
-export type UpOptions = {
-  readonly settings: ClusterSettings
-  readonly progress: Progress
-  readonly controlPlaneOnly: boolean
-  /** As of `startControlPlane`. */
-  readonly beforeControllers?: (admin: AdminClient) => Promise<void>
-}
+export type UpOptions = { readonly settings: ClusterSettings; readonly progress: Progress; readonly controlPlaneOnly: boolean }
 
 export function clusterLock(settings: ClusterSettings): string {
   return join(settings.hostRecordFolder, 'cluster.lock')
@@ -81,7 +74,7 @@ async function upLocked(options: UpOptions): Promise<string> {
 }
 
 async function bootControlPlane(options: UpOptions, hasNode: boolean): Promise<ControlPlane> {
-  const { settings, progress, beforeControllers } = options
+  const { settings, progress } = options
   const folder = devClusterFolder(settings)
   const reachable = hasNode && !settings.nodeAddress.startsWith('127.')
   const address = reachable ? settings.nodeAddress : '127.0.0.1'
@@ -102,7 +95,6 @@ async function bootControlPlane(options: UpOptions, hasNode: boolean): Promise<C
         issuerUrl: settings.issuerUrl,
         webhookHosts: ['sekisho-admission.sekisho-system.svc'],
         audited: 'everybody',
-        ...(beforeControllers === undefined ? {} : { beforeControllers }),
       },
       { settings, progress },
     ),

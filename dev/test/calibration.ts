@@ -1,11 +1,12 @@
-// Measures how slow this machine is, once for a run: every limit of time in tests is multiplied by it (src/lib/waiting). What other programs take from the
-// machine meanwhile is not meant, so the best of some short rounds counts; the waits themselves count contention.
+// Measures how slow this machine is, once for a run: every limit of time in tests is multiplied by it (src/lib/waiting).
+// What other programs take from the machine meanwhile is not meant, so the best of some short rounds counts; the waits
+// themselves count contention.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { factorVariable, mostTimesTheLimit } from '../../src/lib/waiting/limits.ts'
+import { factorVariable, maxTimesTheLimit } from '../../src/lib/waiting/limits.ts'
 
 /** Milliseconds. */
 export type Measurements = {
@@ -26,7 +27,7 @@ const syncs = 15
 /** The slowest of the three ratios, from 1 to 4: a machine is as slow as what it is slowest at. */
 export function factorOf(measured: Measurements): number {
   const ratios = (['hashing', 'syncing', 'spawning'] as const).map(one => measured[one] / reference[one])
-  return Math.min(mostTimesTheLimit, Math.max(1, ...ratios.filter(Number.isFinite)))
+  return Math.min(maxTimesTheLimit, Math.max(1, ...ratios.filter(Number.isFinite)))
 }
 
 /** Puts the factor into the environment of what will be started, unless it is there. Takes about half a second. */

@@ -1,6 +1,6 @@
-// `make test`: everything that continuous integration runs, with CHANGED=1 what changes can affect. A cluster that it started it stops again; a cluster
-// that ran before stays, and is tested in the form that it has. `--plan` only prints what is left out or due. `--write-order` writes the order of
-// files from the times of the last run, for the next commit.
+// `make test`: everything that continuous integration runs, with CHANGED=1 what changes can affect. A cluster that it
+// started it stops again; a cluster that ran before stays, and is tested in the form that it has. `--plan` only prints what
+// is left out or due. `--write-order` writes the order of files from the times of the last run, for the next commit.
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

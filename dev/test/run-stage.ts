@@ -1,4 +1,5 @@
-// Runs one stage. What it prints goes to a file and appears in one piece when it has ended, because another lane prints at the same time.
+// Runs one stage. What it prints goes to a file and appears in one piece when it has ended, because another lane prints at
+// the same time.
 import { spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
@@ -23,7 +24,10 @@ export type StageOptions = {
   readonly print: (text: string) => void
 }
 
-/** Those of a run in this process's environment, whose output is shown on standard output. `folder`: of the logs, below the state folder. */
+/**
+ * Those of a run in this process's environment, whose output is shown on standard output. `folder`: of the logs, below the
+ * state folder.
+ */
 export function stageOptions(
   { repository, stateFolder }: Pick<ClusterSettings, 'repository' | 'stateFolder'>,
   progress: Progress,

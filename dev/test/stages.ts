@@ -1,10 +1,14 @@
-// What `make test` runs, as data: first what needs nothing, then two lanes side by side, because each of them mostly waits: one for controllers on a
-// temporary control plane, the other for pods, builds and rollouts; then what needs the machine for itself.
+// What `make test` runs, as data: first what needs nothing, then two lanes side by side, because each of them mostly waits:
+// one for controllers on a temporary control plane, the other for pods, builds and rollouts; then what needs the machine for
+// itself.
 
 /** One program of this repository, run to its end. */
 export type Stage = {
   readonly title: string
-  /** How many seconds it may take on a quiet machine with two processors and all programs in the cache. One that takes longer is named, and passes. */
+  /**
+   * How many seconds it may take on a quiet machine with two processors and all programs in the cache. One that takes longer
+   * is named, and passes.
+   */
   readonly budget: number
   /** The arguments of Node.js. */
   readonly args: readonly string[]
@@ -39,7 +43,10 @@ export const first: Lane = [
   vitest('unit tests', 80, 'pure', 'unit'),
 ]
 
-/** Nothing on a machine that has them. Before the lanes, whose tests wait for seconds: compilers beside them take all processors for minutes. */
+/**
+ * Nothing on a machine that has them. Before the lanes, whose tests wait for seconds: compilers beside them take all
+ * processors for minutes.
+ */
 export const programs: Lane = [
   { title: 'programs of the local cluster', budget: 10, args: ['dev/cluster/main.ts', 'build'], isNeeded: true },
 ]
@@ -52,7 +59,10 @@ export const controlPlane: Lane = [
   { ...vitest('crash tests (controllers killed before and after every write)', 180, 'sweep'), repeatsItself: true },
 ]
 
-/** At the end: what all asked for. `auditLogs` are those of the local cluster. Some of the rights may be for what was left out. */
+/**
+ * At the end: what all asked for. `auditLogs` are those of the local cluster. Some of the rights may be for what was left
+ * out.
+ */
 export const rightsOf = (auditLogs: readonly string[], leavesOut = false): Lane => [
   {
     title: 'rights of the platform (what the suites used)',
@@ -75,13 +85,19 @@ export const attacks: Stage = { title: 'attacks (the short form)', budget: 110, 
 const pods = vitest('end-to-end tests (pods)', 465, 'e2e')
 export const replicas = vitest('end-to-end tests (replicas under load)', 60, 'replicas')
 
-/** What runs beside the control plane's lane, what afterwards runs alone, and what needs another form of the platform than those. */
+/**
+ * What runs beside the control plane's lane, what afterwards runs alone, and what needs another form of the platform than
+ * those.
+ */
 export type PlatformLanes = { readonly beside: Lane; readonly alone: Lane; readonly otherForm: Lane }
 
 /** On a platform that ran before: it is tested in the form that it has. */
 export const runningPlatform: PlatformLanes = { beside: [update, demo, attacks, pods], alone: [replicas], otherForm: [] }
 
-/** Everything in the production form; of the standalone form that it starts, takes over and does the main job, which `make demo` plays in full. */
+/**
+ * Everything in the production form; of the standalone form that it starts, takes over and does the main job, which `make
+ * demo` plays in full.
+ */
 export const bothForms: PlatformLanes = {
   beside: [up('production'), demo, attacks, pods],
   alone: [replicas],

@@ -14,9 +14,7 @@ export type Kubectl = {
   readonly read: (args: readonly string[]) => Promise<unknown>
 }
 
-/** Of what `make up` applies. */
-export const fieldManager = 'sekisho-up'
-const apply = ['apply', '--server-side', '--force-conflicts', `--field-manager=${fieldManager}`]
+const apply = ['apply', '--server-side', '--force-conflicts', '--field-manager=sekisho-up']
 
 /** `kubeconfig` may be a list, as in KUBECONFIG. `extra` is for programs that a kubeconfig names to sign in. */
 export function createKubectl(program: string, kubeconfig: string, extra: Readonly<Record<string, string>> = {}): Kubectl {

@@ -8,7 +8,6 @@ import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { catalog } from '../cluster/binaries/catalog.ts'
 import { ensureBuildPrograms } from '../cluster/binaries/ensure-all.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
-import type { AdminClient } from '../cluster/control-plane/admin-client.ts'
 import type { Progress } from '../cluster/progress.ts'
 import { adminKubeconfig, type ClusterSettings, devClusterFolder, tenantRegistry } from '../cluster/settings.ts'
 import { up as clusterUp } from '../cluster/up.ts'
@@ -22,16 +21,7 @@ import { migrateDatabase } from './rollout/migration.ts'
 import { ensureDatabase } from './secrets/database-access.ts'
 import { applyProductionSecrets, applyStandaloneSecrets, type SecretValues } from './secrets/platform-secrets.ts'
 import { apiServerUrl, mountedRegistryAuthority, platformSettings, registryAliases } from './settings-map.ts'
-import {
-  applyFoundations,
-  applyGitHubApp,
-  bindPlatformAdmin,
-  installOwnKinds,
-  issuerAnswers,
-  pushedImages,
-  rolledOut,
-  runTool,
-} from './steps.ts'
+import { applyFoundations, applyGitHubApp, bindPlatformAdmin, issuerAnswers, pushedImages, rolledOut, runTool } from './steps.ts'
 import { forgetHomes, formInCluster, removeFormer } from './switch-form.ts'
 
 /** Resolves to the form that runs then: the one that was asked for, else the one that ran, else the standalone form. */
@@ -41,8 +31,7 @@ export async function platformUp(settings: ClusterSettings, progress: Progress, 
       'pods on this machine need root: run as root, or set KUBECONFIG to a cluster of your own; "node dev/cluster/main.ts up --control-plane-only" starts a control plane without pods',
     )
   buildAhead(settings, progress)
-  const beforeControllers = (admin: AdminClient): Promise<void> => installOwnKinds(admin, settings)
-  await clusterUp({ settings, progress, controlPlaneOnly: false, beforeControllers })
+  await clusterUp({ settings, progress, controlPlaneOnly: false })
   const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress })
   const kubectl = createKubectl(kubernetes.path('kubectl'), adminKubeconfig(settings))
   const github = await ensureGitHub(settings, progress)

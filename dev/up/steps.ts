@@ -1,15 +1,13 @@
 // The steps of `make up` that are the same on the local cluster and on one of the user's.
 import { spawn } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parse, stringify } from 'yaml'
+import { stringify } from 'yaml'
 import { messageOf } from '../../src/lib/errors.ts'
-import type { AdminClient } from '../cluster/control-plane/admin-client.ts'
-import { type Definition, installDefinitions } from '../cluster/control-plane/definitions.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'
 import type { ImageName } from '../images/recipes/catalog.ts'
 import { githubHost, type LocalGitHub } from './github.ts'
-import { fieldManager, type Kubectl } from './kubectl.ts'
+import type { Kubectl } from './kubectl.ts'
 import { deploymentsOf, type Mode } from './mode.ts'
 import { podTrouble } from './rollout/pod-trouble.ts'
 import { platformAdmin } from './settings-map.ts'
@@ -28,22 +26,14 @@ export function runTool(settings: ClusterSettings, args: readonly string[]): Pro
   })
 }
 
-/** As `applyFoundations` applies them, for a control plane whose controllers have not started. */
-export async function installOwnKinds(admin: AdminClient, { repository }: ClusterSettings): Promise<void> {
-  const folder = join(repository, 'deploy/crds')
-  const files = (await readdir(folder)).filter(name => name !== 'kustomization.yaml').sort()
-  const definitions = await Promise.all(files.map(async name => parse(await readFile(join(folder, name), 'utf8')) as Definition))
-  await installDefinitions(admin, definitions, fieldManager)
-}
-
 /** The kinds, and the namespace of the platform. */
-export async function applyFoundations(kubectl: Kubectl, settings: ClusterSettings): Promise<void> {
-  await kubectl.applyFolder(join(settings.repository, 'deploy/crds'))
+export async function applyFoundations(kubectl: Kubectl, { repository }: Pick<ClusterSettings, 'repository'>): Promise<void> {
+  await kubectl.applyFolder(join(repository, 'deploy/crds'))
   await kubectl.run(
     ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '-l', 'app.kubernetes.io/part-of=sekisho'],
     70_000,
   )
-  await kubectl.applyText(await readFile(join(settings.repository, 'deploy/base/namespace.yaml'), 'utf8'))
+  await kubectl.applyText(await readFile(join(repository, 'deploy/base/namespace.yaml'), 'utf8'))
 }
 
 /** The reference by digest: a changed image changes the Deployment, which replaces the pod. */

@@ -1,5 +1,6 @@
-// Admission on a real API server, in both forms of the platform: with the policies alone, the webhook alone, both, and with the webhook down; they
-// must agree on every row. Then what only the webhook does: filling in requestedBy. The API server shows its client certificate throughout.
+// Admission on a real API server, in both forms of the platform: with the policies alone, the webhook alone, both, and with
+// the webhook down; they must agree on every row. Then what only the webhook does: filling in requestedBy. The API server
+// shows its client certificate throughout.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AdmissionApp, createAdmissionApp } from '../../src/admission/app.ts'
 import { type Mode, modes, type PlatformIdentities, platformIdentities } from '../../src/admission/identities.ts'
@@ -161,7 +162,10 @@ describe('our own identities', () => {
 
 describe.each(modes)('the matrix of the %s form', mode => {
   const { matrix: whole, policies, validating, mutating, canaries } = formOf(mode)
-  /** The forms differ in the names of the platform's own accounts: of the second one the short form plays the rows about those. */
+  /**
+   * The forms differ in the names of the platform's own accounts: of the second one the short form plays the rows about
+   * those.
+   */
   const matrix = mode === 'standalone' && !isLong('matrix') ? whole.filter(({ as }) => as.user.endsWith(':sekisho')) : whole
   const only = test.skipIf(mode === 'standalone' && !isLong('matrix'))
   /** What each of the two does alone they do together: shown for whole rows by the long form. */
@@ -328,7 +332,10 @@ async function addedClasses(): Promise<void> {
   for (const namespace of ['half-classed', 'acme', 'other']) expect(await createdPod(namespace, spec)).toMatchObject(namesNone)
 }
 
-/** New Services, and those of which something that counts has changed, have the label of such; it is put back where a request leaves it out. */
+/**
+ * New Services, and those of which something that counts has changed, have the label of such; it is put back where a request
+ * leaves it out.
+ */
 async function labelledServices(): Promise<void> {
   const services = '/api/v1/namespaces/acme/services'
   const merge = 'application/merge-patch+json'

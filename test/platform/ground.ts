@@ -1,10 +1,12 @@
-// What a platform stands on in a cluster of its own: the kinds, the rights of its ServiceAccounts, its certificates, policies and webhooks, and the App.
+// What a platform stands on in a cluster of its own: the kinds, the rights of its ServiceAccounts, its certificates,
+// policies and webhooks, and the App.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { openAuthority } from '../../dev/cluster/pki/authority.ts'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import { createKubectl } from '../../dev/up/kubectl.ts'
+import { applyFoundations } from '../../dev/up/steps.ts'
 import { type Mode as Form, platformIdentities } from '../../src/admission/identities.ts'
 import { policyFiles } from '../../src/admission/policies.ts'
 import { registrations } from '../../src/admission/registrations.ts'
@@ -22,10 +24,7 @@ export async function applyKindsAndRoles(
 ): Promise<void> {
   const kubectl = createKubectl(program, kubeconfig)
   const deploy = join(repository, 'deploy')
-  await kubectl.applyFolder(join(deploy, 'crds'))
-  const established = ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '-l', 'app.kubernetes.io/part-of=sekisho']
-  await kubectl.run(established, 70_000)
-  await kubectl.applyText(await readFile(join(deploy, 'base/namespace.yaml'), 'utf8'))
+  await applyFoundations(kubectl, { repository })
   await kubectl.applyFolder(join(deploy, 'rbac'))
   await kubectl.applyFolder(join(deploy, 'rbac', form))
   await kubectl.applyText(await readFile(join(deploy, 'base/chart-web.yaml'), 'utf8'))

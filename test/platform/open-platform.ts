@@ -1,5 +1,6 @@
-// A whole platform on a control plane of its own, with policies and webhooks, a database and the GitHub emulator, in one of its forms. How its processes
-// are started is the caller's: with proxies and replicas for soak runs, as in their pods for the bench of memory. Everything is started and stopped here.
+// A whole platform on a control plane of its own, with policies and webhooks, a database and the GitHub emulator, in one of
+// its forms. How its processes are started is the caller's: with proxies and replicas for soak runs, as in their pods for
+// the bench of memory. Everything is started and stopped here.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

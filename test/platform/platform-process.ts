@@ -1,5 +1,6 @@
-// One process of the platform under test, which answers questions of its parent by a reporter inside it. It can be killed as a crash does it, and starts
-// again as the kubelet would start it. It is stopped with SIGTERM, and killed when that is not enough.
+// One process of the platform under test, which answers questions of its parent by a reporter inside it. It can be killed as
+// a crash does it, and starts again as the kubelet would start it. It is stopped with SIGTERM, and killed when that is not
+// enough.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'

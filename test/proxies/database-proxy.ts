@@ -1,5 +1,5 @@
-// A proxy in front of a database server that can refuse, hold or cut connections at a chosen message, or at a write that a crash switch chooses: then all
-// connections are closed, and the server rolls back.
+// A proxy in front of a database server that can refuse, hold or cut connections at a chosen message, or at a write that a
+// crash switch chooses: then all connections are closed, and the server rolls back.
 import type { Socket } from 'node:net'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import type { CrashSwitch } from './crash-switch.ts'
@@ -18,7 +18,10 @@ export type DatabaseProxy = {
   readonly refuse: (refuse: boolean) => void
   /** true: nothing passes in either direction; what arrived meanwhile passes after false. */
   readonly hold: (hold: boolean) => void
-  /** Cuts the connection at the n-th message from the client: before it is forwarded, or directly after, so that its answer is lost. */
+  /**
+   * Cuts the connection at the n-th message from the client: before it is forwarded, or directly after, so that its answer
+   * is lost.
+   */
   readonly cutAt: (message: number, when: 'before' | 'after') => void
   /** Cancels a cut that was not reached; true when one was made. */
   readonly wasCut: () => boolean

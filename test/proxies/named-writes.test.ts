@@ -1,4 +1,5 @@
-// What the crash sweep adds to the proxy: a process sees the objects of its environment alone, and is cut off at a write that has a name.
+// What the crash sweep adds to the proxy: a process sees the objects of its environment alone, and is cut off at a write
+// that has a name.
 import { Agent, request as send } from 'undici'
 import { expect, onTestFinished, test } from 'vitest'
 import { startChaosProxy } from './chaos-proxy/chaos-proxy.ts'

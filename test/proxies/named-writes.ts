@@ -1,5 +1,6 @@
-// By which names the crash switch knows the requests of the process under test, and what that sees of an API server that other environments use as well.
-// Names are the same in every environment: what differs is left out, because a write that has another name in each is never reached.
+// By which names the crash switch knows the requests of the process under test, and what that sees of an API server that
+// other environments use as well. Names are the same in every environment: what differs is left out, because a write that
+// has another name in each is never reached.
 import { platformNamespace } from '../../src/api/names.ts'
 import type { View } from './chaos-proxy/chaos-proxy.ts'
 import { isWrite, type RequestFacts } from './chaos-proxy/request-facts.ts'

@@ -1,4 +1,4 @@
-// Passes TCP connections on to an address that is chosen anew for each; reads nothing unless it is told to.
+// A TCP relay: forwards each connection to the target chosen when it opens. Bytes pass unread unless `pass` handles them.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
@@ -20,7 +20,10 @@ const passAll = ({ near, far }: Passage): void => {
   far.pipe(near)
 }
 
-/** On loopback. Without a target a connection is closed at once. `pass` handles the bytes of one connection; by default they all pass. */
+/**
+ * On loopback. Without a target a connection is closed at once. `pass` handles the bytes of one connection; by default they
+ * all pass.
+ */
 export async function startRelay(
   target: () => RelayTarget | undefined,
   { port = 0, pass = passAll }: { readonly port?: number; readonly pass?: (passage: Passage) => void } = {},

@@ -1,6 +1,9 @@
 // The parts of a long list of scenarios. Pure.
 
-/** Every `of`-th of the list, beginning with the `index`-th (from 1); all for undefined. @throws for what is not `<index>/<of>` */
+/**
+ * Every `of`-th of the list, beginning with the `index`-th (from 1); all for undefined. @throws for what is not
+ * `<index>/<of>`
+ */
 export function shardOf<T>(list: readonly T[], shard: string | undefined): readonly T[] {
   if (shard === undefined) return list
   const [, index = 0, of = 0] = (/^(\d+)\/(\d+)$/.exec(shard) ?? []).map(Number)

@@ -1,5 +1,5 @@
-// Temporary control planes for tests, benchmarks and soak runs: each has its own folder and ports, on loopback only, empty at every start.
-// A start first ends what an earlier run left, also one that was killed, by its records.
+// Temporary control planes for tests, benchmarks and soak runs: each has its own folder and ports, on loopback only, empty
+// at every start. A start first ends what an earlier run left, also one that was killed, by its records.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../src/lib/errors.ts'
@@ -71,7 +71,10 @@ function ownersLock({ stateFolder }: ClusterSettings): string {
   return `${stateFolder}/owners-of-test-clusters`
 }
 
-/** Ends what runs of tests left that were killed: their programs and temporary files, and the control planes whose owner is gone. */
+/**
+ * Ends what runs of tests left that were killed: their programs and temporary files, and the control planes whose owner is
+ * gone.
+ */
 export async function endAbandonedClusters(deps: BinaryDeps): Promise<void> {
   const { settings, progress } = deps
   await withLock(ownersLock(settings), async () => {

@@ -1,4 +1,5 @@
-// Whether a disk has room for what is about to be written: programs that find out in the middle end with errors about something else.
+// Whether a disk has room for what is about to be written: programs that find out in the middle end with errors about
+// something else.
 import { statfs } from 'node:fs/promises'
 import { AppError } from '../../../src/lib/errors.ts'
 

@@ -1,5 +1,5 @@
-// Runs of tests: each has a folder for everything temporary, so that what it started and wrote is found by that folder's path, whoever started it.
-// A record in the state folder lets another process end what a run left that was killed.
+// Runs of tests: each has a folder for everything temporary, so that what it started and wrote is found by that folder's
+// path, whoever started it. A record in the state folder lets another process end what a run left that was killed.
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'

@@ -218,7 +218,7 @@ describe('the connection', () => {
 })
 
 describe('the clock', () => {
-  /** Seconds that another clock can be told from, however slowly this machine answers. */
+  /** An offset in seconds that no slow answer can be mistaken for. */
   const isAbout = (seconds: number, wanted: number): boolean => Math.abs(seconds - wanted) < 40
 
   test.each([90, -90, 600, -600])('is wrong by %i seconds until disarmed: Date, App JWT, expiry', async seconds => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileTimes } from './place.ts'
 
-const mostNames = 5
+const maxNames = 5
 
 /** `made`: milliseconds of its `creationTimestamp`, which has whole seconds. */
 export type ClusterObject = { readonly plural: string; readonly name: string; readonly made: number }
@@ -21,7 +21,10 @@ export async function timesOfFiles(runFolder: string): Promise<readonly FileTime
   return [...seen.values()]
 }
 
-/** A line for each kind and the files that ran when its objects were made. A tenant's namespaces are its own, and are not named beside it. */
+/**
+ * A line for each kind and the files that ran when its objects were made. A tenant's namespaces are its own, and are not
+ * named beside it.
+ */
 export function leftBehindLines(
   before: readonly ClusterObject[],
   after: readonly ClusterObject[],
@@ -39,6 +42,6 @@ export function leftBehindLines(
   }
   return [...Map.groupBy(left, one => `${owners(one)}: ${one.plural}`)].map(([what, objects]) => {
     const names = objects.map(({ name }) => name)
-    return `left behind: ${what} ${names.slice(0, mostNames).join(', ')}${names.length > mostNames ? ` and ${names.length - mostNames} more` : ''}`
+    return `left behind: ${what} ${names.slice(0, maxNames).join(', ')}${names.length > maxNames ? ` and ${names.length - maxNames} more` : ''}`
   })
 }

@@ -1,7 +1,8 @@
-// What stops a run before its first test is said in one sentence: the place in our code and Vitest's does not help whoever has to free a port or a disk.
+// What stops a run before its first test is said in one sentence: the place in our code and Vitest's does not help whoever
+// has to free a port or a disk.
 import { AppError } from '../../../src/lib/errors.ts'
 
-/** Rejects with the sentence alone for what is no defect of ours. */
+/** Rejects with the message alone, without a stack trace, for an AppError: it is not a defect of ours. */
 export async function inOneSentence<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

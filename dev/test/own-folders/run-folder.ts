@@ -1,5 +1,6 @@
-// For projects whose tests start programs: gives the run a folder for everything temporary (test/fixtures/own-folder.ts), ends first what runs left that
-// were killed, and has a process beside it do the same when this one is killed. Names what a test leaves behind.
+// For projects whose tests start programs: gives the run a folder for everything temporary (test/fixtures/own-folder.ts),
+// ends first what runs left that were killed, and has a process beside it do the same when this one is killed. Names what a
+// test leaves behind.
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'

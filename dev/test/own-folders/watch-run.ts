@@ -1,4 +1,5 @@
-// Started by run-folder.ts beside a run of tests. When the run was killed it ends what that left; when it ended in order there is nothing left.
+// Started by run-folder.ts beside a run of tests. When the run was killed it ends what that left; when it ended in order
+// there is nothing left.
 
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { endAbandonedClusters } from '../../cluster/control-plane/test-cluster.ts'

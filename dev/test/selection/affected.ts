@@ -1,5 +1,6 @@
-// `make test CHANGED=1`: which tests changes can affect. By what each test imports, by the list of what is read and not imported, and for what runs on
-// pods by folders. A decision about facts, which fails closed: a path that nothing knows affects everything.
+// `make test CHANGED=1`: which tests changes can affect. By what each test imports, by the list of what is read and not
+// imported, and for what runs on pods by folders. A decision about facts, which fails closed: a path that nothing knows
+// affects everything.
 import { matchesGlob } from 'node:path'
 import type { Imports } from '../vitest/imports.ts'
 import { type Affects, platformFiles, readFiles } from './read-files.ts'

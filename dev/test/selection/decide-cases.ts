@@ -1,11 +1,11 @@
-// What `make test` plays of the costly cases: of each its long form, its short form or nothing. A decision about facts, which fails closed: what is
-// not known counts as changed.
+// What `make test` plays of the costly cases: of each its long form, its short form or nothing. A decision about facts,
+// which fails closed: what is not known counts as changed.
 import { matchesGlob } from 'node:path'
 import type { Changes } from './git-changes.ts'
 import { allCrashPoints, crashParts, crashPoints, harmless, type Proof, proofs, provenElsewhere } from './proofs.ts'
 
 /** A long form beyond this is named as due: with all of them `make test` would not end within the 90 minutes of CI. */
-const longestPlayedSeconds = 300
+const maxPlayedSeconds = 300
 
 /** Since when, and what differs. */
 export type Since = { readonly base: string; readonly changes: Changes } | { readonly base: undefined; readonly why: string }
@@ -71,7 +71,7 @@ function decideCase(proof: Proof, since: Since): Decided {
     const line = `left out: ${name}: nothing changed since ${base} that it proves; ${again} plays it`
     return unchanged === 'short' ? { proof, played: 'short', line: [] } : { proof, played: 'nothing', line: [line] }
   }
-  if (longSeconds > longestPlayedSeconds) {
+  if (longSeconds > maxPlayedSeconds) {
     const form = unchanged === 'short' ? 'its short form is played' : 'it is not played'
     return { proof, played: unchanged === 'short' ? 'short' : 'nothing', line: [`due: ${again} (${name}: ${why}; ${form})`] }
   }

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-const mostOutput = 64 * 1024 * 1024
+const maxOutputBytes = 64 * 1024 * 1024
 
 /** Paths, or why they are not known: then everything counts as changed. */
 export type Changes = readonly string[] | { readonly unknown: string }
@@ -11,7 +11,7 @@ export type Git = (...args: readonly string[]) => Promise<string>
 
 /** Rejects when git is missing, outside of a repository, and for what it refuses. */
 export function gitOf(repository: string): Git {
-  return async (...args) => (await promisify(execFile)('git', args, { cwd: repository, maxBuffer: mostOutput })).stdout
+  return async (...args) => (await promisify(execFile)('git', args, { cwd: repository, maxBuffer: maxOutputBytes })).stdout
 }
 
 /** Of renamed files both names. Files that git ignores are left out. Never rejects. */

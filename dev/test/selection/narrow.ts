@@ -9,7 +9,10 @@ export function withoutStages(lane: Lane, titles: readonly string[]): Lane {
   return lane.filter(({ title }) => !titles.includes(title))
 }
 
-/** The stages of Vitest with the affected files only, and of the others those that `isPlayed`. A line says what is left out, and why. */
+/**
+ * The stages of Vitest with the affected files only, and of the others those that `isPlayed`. A line says what is left out,
+ * and why.
+ */
 export function onlyAffected(lane: Lane, affected: Affected, isPlayed: (stage: Stage) => string | undefined): Narrowed {
   if (affected.everything !== undefined) return { lane, lines: [] }
   const narrowed = lane.map((stage): { readonly stage: Stage | undefined; readonly line: readonly string[] } => {

@@ -1,5 +1,6 @@
-// What a run of `make test` plays: all lanes with the costly cases in the form that changes ask for, and with CHANGED=1 of those only what the changes
-// since its base can affect. Reads git, the records and the files of the checkout; decides with what stands beside it.
+// What a run of `make test` plays: all lanes with the costly cases in the form that changes ask for, and with CHANGED=1 of
+// those only what the changes since its base can affect. Reads git, the records and the files of the checkout; decides with
+// what stands beside it.
 import { globSync } from 'node:fs'
 import type { Environment } from '../../../src/lib/config.ts'
 import { parts } from '../long/parts.ts'

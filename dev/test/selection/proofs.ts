@@ -1,5 +1,6 @@
-// The costly cases of `make test` as data: which files each of them proves, and what is played of it when none of these changed. A path is matched by
-// https://nodejs.org/api/path.html#pathmatchesglobpath-pattern; one that no list of this file knows makes every case due.
+// The costly cases of `make test` as data: which files each of them proves, and what is played of it when none of these
+// changed. A path is matched by https://nodejs.org/api/path.html#pathmatchesglobpath-pattern; one that no list of this file
+// knows makes every case due.
 
 export type Proof = {
   /** Its name in SEKISHO_LONG (test/fixtures/form.ts) and in the lines of a run. */
@@ -161,8 +162,8 @@ export const proofs: readonly Proof[] = [
 ]
 
 /**
- * What the crash points of scenarios prove, by the controller that they cover, or by a part of the name of those that cover none. When something of it
- * changed, all points of the short form are played instead of some.
+ * What the crash points of scenarios prove, by the controller that they cover, or by a part of the name of those that cover
+ * none. When something of it changed, all points of the short form are played instead of some.
  */
 export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   application: ['src/controllers/application/**'],

@@ -1,6 +1,10 @@
-// Which tests what is read, started or built by, and not imported from, a test, as data. A path that no line names and that no test imports affects everything.
+// Which tests what is read, started or built by, and not imported from, a test, as data. A path that no line names and that
+// no test imports affects everything.
 
-/** `small`: pure and unit tests. `platform`: what runs on pods. A path: files of tests. `nothing`: the checks, which always run. */
+/**
+ * `small`: pure and unit tests. `platform`: what runs on pods. A path: files of tests. `nothing`: the checks, which always
+ * run.
+ */
 export type Affects = 'everything' | 'small' | 'platform' | 'nothing' | `test/${string}` | `src/${string}`
 
 export type ReadFiles = { readonly files: string; readonly affects: readonly Affects[] }

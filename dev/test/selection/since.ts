@@ -24,7 +24,10 @@ export async function sinceParts(
   return part => known.get(part) ?? { base: undefined, why: `there is no part ${part}` }
 }
 
-/** For `CHANGED=1`: where this branch left its upstream, else the newest record, else the commit itself, whose work tree may differ. */
+/**
+ * For `CHANGED=1`: where this branch left its upstream, else the newest record, else the commit itself, whose work tree may
+ * differ.
+ */
 export async function sinceForChanged({
   git,
   records,

@@ -1,7 +1,8 @@
-// Time that the machine really granted: the wall's, without what it took because processors were contended, at the speed of the reference machine.
+// Time that the machine really granted: the wall's, without what it took because processors were contended, at the speed of
+// the reference machine.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { machineFactor, mostTimesTheLimit } from './limits.ts'
+import { machineFactor, maxTimesTheLimit } from './limits.ts'
 
 export type Machine = {
   /** Milliseconds of a clock that nobody sets. */
@@ -49,7 +50,7 @@ export function grantTime(limitMilliseconds: number, machine: Machine): GrantedT
   return {
     isOver() {
       const now = wall()
-      return now >= own && now >= Math.min(own + lost(), limitMilliseconds * mostTimesTheLimit)
+      return now >= own && now >= Math.min(own + lost(), limitMilliseconds * maxTimesTheLimit)
     },
     spent() {
       const now = wall()

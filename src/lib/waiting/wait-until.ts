@@ -1,4 +1,5 @@
-// The one way in which tests and tools wait: for a condition, with a limit in granted time (limits.ts). It must never be used to wait for a fixed time.
+// The one way in which tests and tools wait: for a condition, with a limit in granted time (limits.ts). It must never be
+// used to wait for a fixed time.
 import { inspect } from 'node:util'
 import { AppError, messageOf } from '../errors.ts'
 import { type GrantedTime, grantTime, type Machine, thisMachine } from './granted-time.ts'
@@ -24,16 +25,17 @@ export class Hopeless extends Error {
 
 const firstPause = 5
 /** A look that is work, such as a start of kubectl, is followed by a rest as long as itself, at most this. */
-const mostRest = 250
-const mostSeen = 600
+const maxRestMilliseconds = 250
+const maxSeenCharacters = 600
 const tickMilliseconds = 1000
 /** Taken before a test replaces the timers of its process. */
 const [interval, clear] = [setInterval, clearInterval]
 
 /**
- * Polls `check` until it has a value: undefined, false or an exception mean "not yet". Rejects with AppError `unavailable` when the limit is used up,
- * after a look that began later than that, or when one look alone takes as long. The error says `what` (a noun phrase) was awaited, for how long, and
- * what the last look saw: what it passed to `seen`, or else its exception.
+ * Polls `check` until it has a value: undefined, false or an exception mean "not yet". Rejects with AppError `unavailable`
+ * when the limit is used up, after a look that began later than that, or when one look alone takes as long. The error says
+ * `what` (a noun phrase) was awaited, for how long, and what the last look saw: what it passed to `seen`, or else its
+ * exception.
  */
 export async function waitUntil<T>(
   what: string,
@@ -52,7 +54,7 @@ export async function waitUntil<T>(
     if (reason !== undefined) throw new AppError('unavailable', `gave up waiting for ${what}: ${reason}`)
     if (isLast)
       throw new AppError('unavailable', `${spentText(time, timeoutMilliseconds)}, for ${what}: ${missing(notes, failure)}`)
-    await machine.pause(Math.max(pause, Math.min(cost, mostRest)))
+    await machine.pause(Math.max(pause, Math.min(cost, maxRestMilliseconds)))
   }
 }
 
@@ -100,10 +102,10 @@ function spentText(time: GrantedTime, limitMilliseconds: number): string {
   return `waited ${wall.toFixed(1)} s, of which the machine granted ${granted.toFixed(1)} of ${limitMilliseconds / 1000} s`
 }
 
-/** What the last look lacked: its exception in full, and at most `mostSeen` characters of what it saw. */
+/** What the last look lacked: its exception in full, and at most `maxSeenCharacters` characters of what it saw. */
 function missing(notes: readonly unknown[], failure: unknown): string {
   const noted = notes.map(note => (typeof note === 'string' ? note : inspect(note, { depth: 6, breakLength: 120 }))).join(', ')
-  const seen = noted.length > mostSeen ? `${noted.slice(0, mostSeen)}…` : noted
+  const seen = noted.length > maxSeenCharacters ? `${noted.slice(0, maxSeenCharacters)}…` : noted
   const parts = [...(failure === undefined ? [] : [messageOf(failure)]), ...(notes.length === 0 ? [] : [`last seen: ${seen}`])]
   return parts.length === 0 ? 'not yet' : parts.join('; ')
 }
