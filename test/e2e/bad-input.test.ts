@@ -164,7 +164,7 @@ beforeAll(async () => {
   const shopNow = await read(admin, 'application/shop')
   all = mistakes(String(shopNow.status?.['image']))
   await cleanUp()
-  shop = watchServing(admin, String(shopNow.status?.['url']))
+  shop = await watchServing(admin, String(shopNow.status?.['url']))
   for (const [name, source] of Object.entries(charts)) {
     await admin.apply(`/api/v1/namespaces/sekisho-system/configmaps/${name}`, {
       apiVersion: 'v1',

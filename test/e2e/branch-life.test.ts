@@ -26,7 +26,7 @@ beforeAll(async () => {
   platform = await openPlatform(['dave', 'ada'])
   await platform.remove([remoteSync, application])
   branch = await openBranch(platform.world, name)
-  shop = watchServing(platform.admin, String((await read(platform.admin, 'application/shop')).status?.['url']))
+  shop = await watchServing(platform.admin, String((await read(platform.admin, 'application/shop')).status?.['url']))
 })
 
 afterAll(async () => {
@@ -79,7 +79,7 @@ test('a pushed branch is served at its URL', async () => {
 
 test('a platform that is killed during a build adopts the build, unless the build needed the registry meanwhile: the new commit is served', async () => {
   const { admin } = platform
-  const serving = watchServing(admin, url)
+  const serving = await watchServing(admin, url)
   onTestFinished(serving.end)
   second = await branch.push(`second ${new Date().toISOString()}`, {})
   const [build] = await waitUntil(
@@ -105,7 +105,7 @@ test('a platform that is killed during a build adopts the build, unless the buil
 
 test('a platform that is killed before the builder has read its source retries the build by itself', async () => {
   const { admin } = platform
-  const serving = watchServing(admin, url)
+  const serving = await watchServing(admin, url)
   onTestFinished(serving.end)
   second = await branch.push(`third ${new Date().toISOString()}`, {})
   await waitUntil('the build is created', async () => (await buildsOf(second)).length === 1, {

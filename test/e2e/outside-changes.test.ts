@@ -33,7 +33,7 @@ test.each(['acme', 'acme-build'])('the Pod Security of the namespace %s is put b
 test('access that dave loses on GitHub is noticed, and so is that he has it again; what runs goes on', async () => {
   const { admin, world } = platform
   await untilReason(admin, remoteSync, 'Deployed')
-  const serving = watchServing(admin, String((await read(admin, `application/${repository}`)).status?.['url']))
+  const serving = await watchServing(admin, String((await read(admin, `application/${repository}`)).status?.['url']))
   onTestFinished(serving.end)
   await takeFromTeam(world, repository)
   const denied = await untilReason(admin, remoteSync, 'GrantDenied', 30)

@@ -85,7 +85,7 @@ test('an application gets a newer run image without a build, and serves all the 
   expect(String(before['runImage'])).toBe(digestOf(former))
 
   const newer = await withFile(settings, former, 'os-update.txt', 'patched\n')
-  const serving = watchServing(platform.admin, url)
+  const serving = await watchServing(platform.admin, url)
   onTestFinished(serving.end)
   onTestFinished(() => buildOn(former))
   await buildOn(newer)

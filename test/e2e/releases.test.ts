@@ -71,7 +71,7 @@ test('an Application waits for its secret, and starts when somebody sets it; ano
   expect((await untilReason(platform.admin, reference, 'SecretNotFound')).message).toMatch(/sekisho secrets set/)
   await setSecret('first-token')
   await answers('red first-token')
-  const serving = watchServing(platform.admin, url)
+  const serving = await watchServing(platform.admin, url)
   onTestFinished(serving.end)
   await setSecret('second-token')
   await answers('red second-token')
@@ -81,7 +81,7 @@ test('an Application waits for its secret, and starts when somebody sets it; ano
 
 test('a release that crashes is rolled back by itself, and nobody meets an error', async () => {
   const before = (await read(platform.admin, reference)).status?.['release']
-  const serving = watchServing(platform.admin, url)
+  const serving = await watchServing(platform.admin, url)
   onTestFinished(serving.end)
   await deploy('blue', { processes: [{ ...web, command: ['node', '-e', 'process.exit(5)'] }] })
   const ready = await untilReason(platform.admin, reference, 'RolledBack', 120)

@@ -1,6 +1,7 @@
 // Requests an application through the ingress, once or repeatedly while something else happens.
 import { request } from 'undici'
 import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { list } from './objects.ts'
 
 export type Answer = { readonly status: number; readonly text: string }
@@ -43,8 +44,12 @@ async function failedProbes(admin: AdminClient): Promise<string> {
   return events.map(event => JSON.stringify(event).slice(0, 600)).join('\n')
 }
 
-/** Sends a request four times a second until its end; every answer other than 200 is a failure. */
-export function watchServing(admin: AdminClient, url: string): Watch {
+/**
+ * Waits until the URL answers 200 (the ingress controller follows a first rollout a moment later), then sends a request four times a second until
+ * its end; every answer other than 200 is a failure.
+ */
+export async function watchServing(admin: AdminClient, url: string): Promise<Watch> {
+  await waitUntil(`${url} answers 200`, async seen => seen(await requestVersion(url)).status === 200)
   const failures: string[] = []
   let endpoints = ''
   let requests = 0

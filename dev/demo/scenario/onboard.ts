@@ -80,9 +80,10 @@ export async function onboardAccount(
     'the tenant page to show Ready',
     async () => {
       page = await browser.open(`${issuer}/tenants/${name}`)
-      return isReady(page) || undefined
+      return isReady(page)
     },
-    { timeoutMilliseconds: limits.rollout },
+    // A person may load 120 pages a minute.
+    { timeoutMilliseconds: limits.rollout, everyMilliseconds: 1000 },
   ).catch(() => {
     throw new DemoFailure(`the tenant did not become ready: ${summary(page)}`)
   })

@@ -39,7 +39,7 @@ function notFound(): AppError {
   return new AppError('not_found', 'there is no such build, or you may not read its log (get on remotesyncs/log)')
 }
 
-/** Asks RBAC for every call; its answers count for ten seconds. */
+/** Asks RBAC for every call; what it allows counts for ten seconds. */
 export function createVisibleBuilds({ kept, reviews, remoteSyncs }: VisibleBuildsDeps): VisibleBuilds {
   const exists = ({ namespace, remoteSync: { name, uid } }: BuildRecord): boolean =>
     remoteSyncs.get({ namespace, name })?.metadata.uid === uid

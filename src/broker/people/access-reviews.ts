@@ -22,12 +22,14 @@ export type AccessReviews = {
 export type AccessReviewsDeps = { readonly kube: Pick<KubeClient, 'create'>; readonly clock: Clock }
 
 /** A person who lost a right has it on pages and in the API for this long at most. */
-const keepMilliseconds = 10_000
+const keepAllowedMilliseconds = 10_000
+/** A person who was given a right waits for it this long at most: the owner of a new tenant looks before its RoleBindings exist. */
+const keepRefusedMilliseconds = 1_000
 const mostAnswers = 5_000
 
 type Answer = { readonly allowed: boolean; readonly until: number }
 
-/** At most 5,000 answers are kept for ten seconds. */
+/** At most 5,000 answers are kept: for ten seconds what is allowed, for one what is not. */
 export function createAccessReviews({ kube, clock }: AccessReviewsDeps): AccessReviews {
   const answers = new BoundedMap<Answer>(mostAnswers)
   const flights = new SingleFlight<boolean>()
@@ -58,7 +60,8 @@ export function createAccessReviews({ kube, clock }: AccessReviewsDeps): AccessR
       if (known !== undefined && known.until > clock.now().getTime()) return known.allowed
       return flights.run(key, async () => {
         const allowed = await ask(identity, question)
-        answers.set(key, { allowed, until: clock.now().getTime() + keepMilliseconds })
+        const keep = allowed ? keepAllowedMilliseconds : keepRefusedMilliseconds
+        answers.set(key, { allowed, until: clock.now().getTime() + keep })
         return allowed
       })
     },

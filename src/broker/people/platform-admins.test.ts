@@ -32,7 +32,18 @@ test('RBAC is asked about the person of the token, with the groups of the token'
   ])
 })
 
-test('an answer counts for ten seconds, for the same groups only', async () => {
+test('a right that was just given counts within a second', async () => {
+  let allowed = false
+  const { asked, clock, admins } = fixture(() => ({ allowed }))
+  expect(await admins.includes(identity)).toBe(false)
+  allowed = true
+  expect(await admins.includes(identity)).toBe(false)
+  clock.advance(1)
+  expect(await admins.includes(identity)).toBe(true)
+  expect(asked).toHaveLength(2)
+})
+
+test('a right counts for ten seconds, for the same groups only', async () => {
   let allowed = true
   const { asked, clock, admins } = fixture(() => ({ allowed }))
   await Promise.all([admins.includes(identity), admins.includes(identity)])

@@ -25,7 +25,7 @@ function notFound(): AppError {
   return new AppError('not_found', 'there is no such AppPipeline, or you may not see it (get and list on apppipelines)')
 }
 
-/** Asks RBAC for every call; its answers count for ten seconds. */
+/** Asks RBAC for every call; what it allows counts for ten seconds. */
 export function createVisiblePreviews({ reviews, pipelines }: VisiblePreviewsDeps): VisiblePreviews {
   const question = { group: appPipeline.group, resource: appPipeline.plural }
   return {

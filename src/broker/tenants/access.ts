@@ -49,7 +49,7 @@ export const noAccess: TenantAccess = {
   changePipelines: false,
 }
 
-/** Asks all at once; answers count for ten seconds. Rejects with `unavailable` when the API server does not answer. */
+/** Asks all at once; what is allowed counts for ten seconds. Rejects with `unavailable` when the API server does not answer. */
 export async function accessOf(
   reviews: AccessReviews,
   identity: Identity,
