@@ -1,6 +1,7 @@
 // What `make test-long` runs, as data: the long forms of what `make test` plays in a short one, and what it does not play at all. Each part stands
 // alone and takes at most 45 minutes on two quiet processors.
 import type { Mode } from '../../up/mode.ts'
+import { proofs } from '../selection/proofs.ts'
 import { attacks, demo, type Lane, replicas, type Stage, vitest, vitestArguments } from '../stages.ts'
 
 export type Part = {
@@ -29,6 +30,11 @@ const crashes = Array.from({ length: sweepShards }, (_, index): Part => {
     lane: [long(stage, { SEKISHO_SWEEP_SHARD: shard })],
   }
 })
+
+/** The files that `make test` leaves out when nothing of theirs changed. */
+function filesOf(part: string): readonly string[] {
+  return proofs.flatMap(proof => (proof.part === part ? (proof.file ?? []) : []))
+}
 
 export const parts: readonly Part[] = [
   ...crashes,
@@ -71,9 +77,35 @@ export const parts: readonly Part[] = [
             'test/integration/preview-report-faults.test.ts',
             'test/integration/preview-doubt.test.ts',
             'test/integration/pull-requests.test.ts',
-            'test/integration/given-cluster-up.test.ts',
+            ...filesOf('github-faults'),
           ],
         ),
+      }),
+    ],
+  },
+  {
+    name: 'integration-files',
+    proves:
+      'one part of the product each: pages of a tenant, the service proxy, restarts of the webhook, unused images, trusted forks, what Installations cost',
+    lane: [
+      long({
+        title: 'integration tests of one part each',
+        budget: 400,
+        args: vitestArguments(['integration'], filesOf('integration-files')),
+      }),
+    ],
+  },
+  {
+    name: 'builds-and-volumes',
+    proves:
+      'builders and buildpacks, secrets of builds, users of images, newer run images; volumes, schedules, kernels of their own',
+    mode: 'production',
+    lane: [
+      demo,
+      long({
+        title: 'end-to-end tests of builds and volumes',
+        budget: 500,
+        args: vitestArguments(['e2e'], filesOf('builds-and-volumes')),
       }),
     ],
   },
@@ -99,7 +131,7 @@ export const parts: readonly Part[] = [
       long({
         title: 'end-to-end tests: the App installed again, the tutorial',
         budget: 500,
-        args: vitestArguments(['e2e'], ['test/e2e/reinstall.test.ts', 'test/e2e/first-application.test.ts']),
+        args: vitestArguments(['e2e'], filesOf('reinstall')),
       }),
     ],
   },

@@ -1,7 +1,7 @@
 // What is played of the costly cases: nothing changed, something of theirs changed, or not known.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, matchesGlob } from 'node:path'
 import { expect, test } from 'vitest'
 import { decideCases, isKnown, type Since } from './decide-cases.ts'
 import type { Changes } from './git-changes.ts'
@@ -63,6 +63,13 @@ test.each<[string, (part: string) => Since]>([
 test('every file of this repository is known to a list', () => {
   const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
   expect(files.filter(file => !isKnown(file))).toEqual([])
+})
+
+test('every list names files of this repository, and every file that can be left out exists', () => {
+  const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n')
+  const globs = [...proofs.flatMap(({ proves }) => proves), ...Object.values(crashPoints).flat()]
+  expect(globs.filter(glob => !files.some(file => matchesGlob(file, glob)))).toEqual([])
+  expect(all('files').filter(file => !files.includes(file))).toEqual([])
 })
 
 test('every controller that a scenario of the crash sweep covers has a list', () => {
