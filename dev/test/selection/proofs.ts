@@ -1,6 +1,8 @@
 // The costly cases of `make test` as data: which files each of them proves, and what is played of it when none of these
 // changed. A path is matched by https://nodejs.org/api/path.html#pathmatchesglobpath-pattern; one that no list of this file
 // knows makes every case due.
+import { apiServer, packages, previews, runtime } from './areas.ts'
+import { singleFiles } from './single-files.ts'
 
 export type Proof = {
   /** Its name in SEKISHO_LONG (test/fixtures/form.ts) and in the lines of a run. */
@@ -16,42 +18,6 @@ export type Proof = {
   readonly file?: string
   readonly stages?: readonly string[]
 }
-
-const packages = ['package-lock.json', '.node-version']
-const apiServer = [
-  ...packages,
-  'dev/cluster/control-plane/**',
-  'dev/cluster/binaries/**',
-  'dev/cluster/modules/{etcd,kubernetes}/**',
-]
-const previews = [
-  'src/controllers/{app-pipeline,preview-approval}/**',
-  'src/api/apps/**',
-  'src/policy/**',
-  'test/fixtures/{preview-fixture,preview-platform,pipeline-fixture,pull-requests}.ts',
-]
-const builds = [
-  ...packages,
-  'src/builds/**',
-  'src/controllers/{application,remote-sync}/**',
-  'src/api/apps/**',
-  'dev/{images,kpack}/**',
-  'dev/cluster/{binaries,modules,node}/**',
-  'test/e2e/{platform,branch,manifests,objects}.ts',
-]
-const podsOfTenants = [
-  ...packages,
-  'src/admission/**',
-  'src/controllers/{application,tenant}/**',
-  'src/charts/**',
-  'src/api/{apps,tenancy}/**',
-  'src/lib/limits/**',
-  'dev/cluster/**',
-  'deploy/policies/**',
-  'test/e2e/{platform,branch,manifests,objects}.ts',
-]
-const fixtures = ['test/{fixtures,proxies,server}/**']
-const runtime = ['src/kube/**', 'src/controllers/*.ts', 'src/controllers/services/**']
 
 export const proofs: readonly Proof[] = [
   {
@@ -161,168 +127,7 @@ export const proofs: readonly Proof[] = [
     longSeconds: 90,
     file: 'test/e2e/first-application.test.ts',
   },
-  {
-    name: 'dockerfile',
-    unchanged: 'leave out',
-    proves: [...builds, 'dev/buildkit/**', 'test/e2e/dockerfile.test.ts'],
-    part: 'builds-and-volumes',
-    longSeconds: 80,
-    file: 'test/e2e/dockerfile.test.ts',
-  },
-  {
-    name: 'buildpacks',
-    unchanged: 'leave out',
-    proves: [...builds, 'test/e2e/buildpacks.test.ts'],
-    part: 'builds-and-volumes',
-    longSeconds: 50,
-    file: 'test/e2e/buildpacks.test.ts',
-  },
-  {
-    name: 'rebase',
-    unchanged: 'leave out',
-    proves: [...builds, 'test/e2e/{run-image,serving}.ts', 'test/e2e/rebase.test.ts'],
-    part: 'builds-and-volumes',
-    longSeconds: 50,
-    file: 'test/e2e/rebase.test.ts',
-  },
-  {
-    name: 'build-secrets',
-    unchanged: 'leave out',
-    proves: [...builds, 'src/controllers/app-secret/**', 'src/identity/sealed-values/**', 'test/e2e/build-secrets.test.ts'],
-    part: 'builds-and-volumes',
-    longSeconds: 30,
-    file: 'test/e2e/build-secrets.test.ts',
-  },
-  {
-    name: 'image-users',
-    unchanged: 'leave out',
-    proves: [...builds, ...podsOfTenants, 'test/e2e/image-users.test.ts'],
-    part: 'builds-and-volumes',
-    longSeconds: 50,
-    file: 'test/e2e/image-users.test.ts',
-  },
-  {
-    name: 'private-image',
-    unchanged: 'leave out',
-    proves: [...podsOfTenants, 'src/{api/rights,registry}/**', 'test/e2e/private-image.test.ts'],
-    part: 'builds-and-volumes',
-    longSeconds: 30,
-    file: 'test/e2e/private-image.test.ts',
-  },
-  {
-    name: 'runtime-classes',
-    unchanged: 'leave out',
-    proves: [...builds, ...podsOfTenants, 'test/e2e/runtime-classes.test.ts'],
-    part: 'builds-and-volumes',
-    longSeconds: 50,
-    file: 'test/e2e/runtime-classes.test.ts',
-  },
-  {
-    name: 'schedules-and-volumes',
-    unchanged: 'leave out',
-    proves: [...podsOfTenants, 'test/e2e/schedules-and-volumes.test.ts'],
-    part: 'builds-and-volumes',
-    longSeconds: 100,
-    file: 'test/e2e/schedules-and-volumes.test.ts',
-  },
-  {
-    name: 'service-proxy',
-    unchanged: 'leave out',
-    proves: [
-      ...runtime,
-      ...fixtures,
-      'src/controllers/service-proxy/**',
-      'src/lib/limits/**',
-      'src/admission/**',
-      'test/integration/service-proxy.test.ts',
-    ],
-    part: 'integration-files',
-    longSeconds: 60,
-    file: 'test/integration/service-proxy.test.ts',
-  },
-  {
-    name: 'rolling-restart',
-    unchanged: 'leave out',
-    proves: [
-      ...apiServer,
-      ...fixtures,
-      'src/{admission,process,web}/**',
-      'deploy/{base,production}/**',
-      'test/attack/rolling-restart.test.ts',
-    ],
-    part: 'integration-files',
-    longSeconds: 60,
-    file: 'test/attack/rolling-restart.test.ts',
-  },
-  {
-    name: 'installations-at-rest',
-    unchanged: 'leave out',
-    proves: [
-      ...runtime,
-      ...fixtures,
-      'src/controllers/installation/**',
-      'src/{github,token-desk}/**',
-      'dev/github/**',
-      'test/integration/installations-at-rest.test.ts',
-    ],
-    part: 'integration-files',
-    longSeconds: 40,
-    file: 'test/integration/installations-at-rest.test.ts',
-  },
-  {
-    name: 'preview-approval-requests',
-    unchanged: 'leave out',
-    proves: [
-      ...previews,
-      ...runtime,
-      ...fixtures,
-      'src/broker/{previews,webhooks}/**',
-      'src/github/**',
-      'dev/github/**',
-      'test/integration/preview-approval-requests.test.ts',
-    ],
-    part: 'integration-files',
-    longSeconds: 50,
-    file: 'test/integration/preview-approval-requests.test.ts',
-  },
-  {
-    name: 'preview-trusted',
-    unchanged: 'leave out',
-    proves: [
-      ...previews,
-      ...runtime,
-      ...fixtures,
-      'src/broker/{previews,webhooks}/**',
-      'src/{github,builds}/**',
-      'dev/github/**',
-      'test/integration/preview-trusted.test.ts',
-    ],
-    part: 'integration-files',
-    longSeconds: 80,
-    file: 'test/integration/preview-trusted.test.ts',
-  },
-  {
-    name: 'unused-images',
-    unchanged: 'leave out',
-    proves: [
-      ...runtime,
-      ...fixtures,
-      'src/{registry,api}/**',
-      'dev/images/registry/**',
-      'test/integration/unused-images.test.ts',
-    ],
-    part: 'integration-files',
-    longSeconds: 30,
-    file: 'test/integration/unused-images.test.ts',
-  },
-  {
-    name: 'tenant-page',
-    unchanged: 'leave out',
-    proves: [...packages, ...fixtures, 'src/{broker,web,api}/**', 'test/browser/**', 'test/integration/tenant-page.test.ts'],
-    part: 'integration-files',
-    longSeconds: 110,
-    file: 'test/integration/tenant-page.test.ts',
-  },
+  ...singleFiles,
   {
     name: 'standalone',
     unchanged: 'leave out',
