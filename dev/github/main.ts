@@ -1,5 +1,7 @@
 // The command line of the emulator: `start` runs it in the foreground until SIGINT or SIGTERM. Only this file reads options.
+
 import { parseArgs } from 'node:util'
+import { defined } from '../../src/lib/defined.ts'
 import { type EmulatorOptions, startEmulator } from './emulator.ts'
 
 const usage = `Usage: node dev/github/main.ts start [options]
@@ -61,7 +63,7 @@ function readOptions(args: readonly string[]): EmulatorOptions {
     address: values.address,
     port,
     ...(values['public-url'] === undefined ? {} : { publicUrl: values['public-url'].replace(/\/$/, '') }),
-    ...(values['webhook-ca'] === undefined ? {} : { webhookCaFile: values['webhook-ca'] }),
+    ...defined({ webhookCaFile: values['webhook-ca'] }),
     flavour: oneOf('flavour', values.flavour, ['enterprise-server', 'github.com']),
     restPrefix: values['rest-prefix'],
     installationTokenFormat: oneOf('token-format', values['token-format'], ['short', 'stateless']),
@@ -73,12 +75,14 @@ function readOptions(args: readonly string[]): EmulatorOptions {
       ...(values['enforce-bursts'] ? { secondary: {} } : {}),
     },
     app: {
-      ...(values['webhook-url'] === undefined ? {} : { webhookUrl: values['webhook-url'] }),
-      ...(values['callback-url'] === undefined ? {} : { callbackUrls: values['callback-url'] }),
-      ...(values['setup-url'] === undefined ? {} : { setupUrl: values['setup-url'] }),
-      ...(values['oauth-on-install'] === undefined ? {} : { requestOAuthOnInstall: values['oauth-on-install'] }),
+      ...defined({
+        webhookUrl: values['webhook-url'],
+        callbackUrls: values['callback-url'],
+        setupUrl: values['setup-url'],
+        requestOAuthOnInstall: values['oauth-on-install'],
+      }),
     },
-    ...(process.env['PATH'] === undefined ? {} : { searchPath: process.env['PATH'] }),
+    ...defined({ searchPath: process.env['PATH'] }),
     report: message => process.stderr.write(`${message}\n`),
   }
 }

@@ -1,4 +1,5 @@
 // The kubectl calls of the installer: read, apply, wait. Objects are passed on standard input, never as arguments.
+import { defined } from '../../src/lib/defined.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { RunCommand } from '../cluster/run-command.ts'
 import { isReady, readyMessage } from './installation-decision.ts'
@@ -24,7 +25,7 @@ export function createKubectl({ run, program, kubeconfig }: KubectlDeps): Kubect
       // Not as an argument: KUBECONFIG may be a list.
       environment: { KUBECONFIG: kubeconfig },
       timeoutMilliseconds: longestCallMilliseconds,
-      ...(input === undefined ? {} : { input }),
+      ...defined({ input }),
     })
 
   const read: Kubectl['read'] = async (names, namespace) => {

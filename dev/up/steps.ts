@@ -1,8 +1,10 @@
 // The steps of `make up` that are the same on the local cluster and on one of the user's.
+
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { defined } from '../../src/lib/defined.ts'
 import { messageOf } from '../../src/lib/errors.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'
 import type { ImageName } from '../images/recipes/catalog.ts'
@@ -105,7 +107,7 @@ export async function rolledOut(kubectl: Kubectl, mode: Mode, githubApp: string)
 /** Whether the broker answers under its public URL; without an authority by those that everybody trusts. */
 export async function issuerAnswers(issuerUrl: string, authority: string | undefined): Promise<true | undefined> {
   const { Agent, request } = await import('undici')
-  const agent = new Agent({ connect: { ...(authority === undefined ? {} : { ca: authority }), timeout: 3000 } })
+  const agent = new Agent({ connect: { ...defined({ ca: authority }), timeout: 3000 } })
   try {
     const answer = await request(`${issuerUrl}/.well-known/openid-configuration`, { dispatcher: agent })
     await answer.body.dump()

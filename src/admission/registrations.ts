@@ -4,7 +4,9 @@
 // webhook it is not known. Built-in kinds are sent for tenants' namespaces only. `caBundle` is added by whoever
 // installs (docs/guide/install.md).
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
+
 import { admissionWebhook, platformNamespace } from '../api/names.ts'
+import { defined } from '../lib/defined.ts'
 import { holdsValues, sealedMatches } from './app-secrets/seal-values.ts'
 import { byOthers } from './changed-by/record-change.ts'
 import { needsRequester } from './fill-requested-by.ts'
@@ -86,7 +88,7 @@ export function validatingWebhooks(
         whenDown: some.every(rule => rule.policy) ? goesOn : isRefused,
         matching: {
           rules: some.flatMap(({ matches }) => resourceRules(matches)),
-          ...(selector === undefined ? {} : { namespaceSelector: selector }),
+          ...defined({ namespaceSelector: selector }),
           ...(conditions.length === 0 ? {} : { matchConditions: conditions }),
         },
       })

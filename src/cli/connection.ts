@@ -1,6 +1,8 @@
 // The CLI's HTTP connection to the platform, for OIDC and for the API. It trusts the configured certificate authority.
+
 import { readFileSync } from 'node:fs'
 import { Agent, fetch as undiciFetch } from 'undici'
+import { defined } from '../lib/defined.ts'
 import { AppError, isAppError, messageOf } from '../lib/errors.ts'
 import { withBoundedBody } from '../lib/http/bounded-body.ts'
 import { isUnknownAuthority } from './certificate-error.ts'
@@ -39,7 +41,7 @@ export function createConnection(settings: Pick<CliSettings, 'issuer' | 'caFile'
   const agent = new Agent({
     headersTimeout: timeoutMilliseconds,
     bodyTimeout: timeoutMilliseconds,
-    connect: { ...(ca === undefined ? {} : { ca }), timeout: 10_000 },
+    connect: { ...defined({ ca }), timeout: 10_000 },
   })
   const connected = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const address = input instanceof Request ? input.url : input

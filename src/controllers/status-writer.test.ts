@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Condition, KubeObject, ResourceType } from '../api/resource.ts'
 import type { ObjectEvent } from '../kube/object/events.ts'
+import { defined } from '../lib/defined.ts'
 import { createStatusWriter, type StatusWriter } from './status-writer.ts'
 
 type Reporting = KubeObject & { readonly status?: { readonly conditions?: Condition[]; readonly seen?: number } }
@@ -9,7 +10,7 @@ const type: ResourceType<Reporting> = { apiVersion: 'v1', kind: 'Thing', plural:
 
 function thing(resourceVersion: string, status?: Reporting['status'], uid = 'u'): Reporting {
   const metadata = { name: `thing-${uid}`, namespace: 'a', uid, resourceVersion }
-  return { apiVersion: 'v1', kind: 'Thing', metadata, ...(status === undefined ? {} : { status }) }
+  return { apiVersion: 'v1', kind: 'Thing', metadata, ...defined({ status }) }
 }
 
 function ready(status: 'True' | 'False', reason: string, message = 'm'): { conditions: Condition[] } {

@@ -1,8 +1,10 @@
 // Puts the token server together: key of the credentials, signer, routes, certificate. It holds no tenant's data besides what the caches have.
+
 import { randomBytes } from 'node:crypto'
 import type { CertifiedKey } from '../identity/certified-key.ts'
 import { createCertifiedSigner } from '../identity/certified-signer.ts'
 import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import type { Log } from '../lib/log.ts'
 import { type Periodic, periodic } from '../lib/periodic.ts'
 import { SecretString } from '../lib/secret-string.ts'
@@ -52,7 +54,7 @@ export async function openTokenServer(deps: TokenServerDeps): Promise<TokenServe
   const server = await createWebServer({
     log,
     clock,
-    ...(deps.certificate === undefined ? {} : { certificate: deps.certificate }),
+    ...defined({ certificate: deps.certificate }),
     bodyLimit: 8192,
     // Behind a Service all clients can have one address: the routes limit by credential.
     requestsPerMinute: 'unlimited',

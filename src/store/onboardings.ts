@@ -1,8 +1,10 @@
 // Onboarding intents: what was proved, and which of Tenant and Installation have been written, so that onboarding continues after a crash.
 // It holds facts, never a secret; the broker decides what follows from a state. Everybody with an account at GitHub can make rows, so their number
 // is bounded, per person and in all.
+
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import { AppError } from '../lib/errors.ts'
 import type { JsonValue } from '../lib/json/canonical-json.ts'
 import type { Leases } from './database/leases.ts'
@@ -141,12 +143,12 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
       }),
     async advance(id, state, change = {}) {
       const { count } = await rows.updateMany({
-        where: { id, ...(change.from === undefined ? {} : { state: change.from }) },
+        where: { id, ...defined({ state: change.from }) },
         data: {
           state,
           updatedAt: clock.now(),
           ...(change.installationId === undefined ? {} : { installationId: BigInt(change.installationId) }),
-          ...(change.data === undefined ? {} : { data: change.data }),
+          ...defined({ data: change.data }),
         },
       })
       const row = await rows.findUnique({ where: { id } })

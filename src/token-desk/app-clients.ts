@@ -1,11 +1,13 @@
 // Clients of GitHub by the name of a ClusterGitHubApp. Private keys are read from Secrets of the platform namespace and stay in this
 // process; a changed key or App takes effect at the next call, without a restart. Never returns a key.
+
 import type { ClusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import type { ReadNamedSecret } from '../api/named-secret.ts'
 import { platformNamespace } from '../api/names.ts'
 import { type AppClient, createAppClient, endpointsOf, type Fetch, type GitHubEndpoints } from '../github/index.ts'
 import type { Cache } from '../kube/cache/object-cache.ts'
 import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
@@ -99,7 +101,7 @@ function missingKey({ spec }: ClusterGitHubApp, forbidden: readonly string[]): s
 
 function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, privateKeys: readonly SecretString[]): GitHubApp {
   const { host, appId, clientId, endpoints: given } = app.spec
-  const endpoints = endpointsOf({ host, ...(given === undefined ? {} : { endpoints: given }) })
+  const endpoints = endpointsOf({ host, ...defined({ endpoints: given }) })
   const { isLeader, log, clock, fetch } = deps
   const client = createAppClient({
     endpoints,
@@ -109,7 +111,7 @@ function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, privateKeys: re
     isLeader,
     log,
     clock,
-    ...(fetch === undefined ? {} : { fetch }),
+    ...defined({ fetch }),
   })
   return { client, endpoints, appId }
 }

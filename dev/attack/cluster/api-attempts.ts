@@ -1,5 +1,6 @@
 // Attempts on the API server, as data. What is outside of globex is never changed: there every write is a dry run, for which authorization and
 // admission are the same. What is made in globex is noted first and deleted at the end.
+import { defined } from '../../../src/lib/defined.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attempt } from '../attack.ts'
 import { judgeApi } from '../judge.ts'
@@ -54,9 +55,7 @@ export function apiAttempt(world: World, planned: ApiAttempt): Attempt {
       const name = makes ? nameIn(JSON.stringify(json)) : undefined
       if (name !== undefined) await world.journal.note({ kind: 'object', path: `${collection}/${name}` })
       const options: ApiRequest = {
-        ...(json === undefined ? {} : { json }),
-        ...(contentType === undefined ? {} : { contentType }),
-        ...(headers === undefined ? {} : { headers }),
+        ...defined({ json, contentType, headers }),
       }
       const answer = await world.api(as, method, path, options)
       const made = makes && name === undefined && answer.status < 300 ? nameIn(answer.text) : undefined

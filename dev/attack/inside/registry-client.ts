@@ -1,6 +1,7 @@
 // Speaks to a registry as Docker's clients do: asks, reads the challenge, gets a token for the scope from the token server, and asks again
 // with it. From this host or from the pod of globex, with or without a credential.
 // Source: https://distribution.github.io/distribution/spec/auth/token/
+import { defined } from '../../../src/lib/defined.ts'
 import type { HttpAnswer } from '../world/http.ts'
 import type { World } from '../world/world.ts'
 
@@ -83,10 +84,10 @@ export async function askRegistry(send: Sender, registry: string, planned: Regis
       method: planned.method ?? 'GET',
       headers: {
         accept: '*/*',
-        ...(planned.contentType === undefined ? {} : { 'content-type': planned.contentType }),
+        ...defined({ 'content-type': planned.contentType }),
         ...headers,
       },
-      ...(planned.body === undefined ? {} : { body: planned.body }),
+      ...defined({ body: planned.body }),
     })
   const url = `http://${registry}/v2/${planned.path}`
   const first = await followed(await ask(url, {}), url, next => ask(next, {}))

@@ -1,4 +1,5 @@
 // People on the platform's pages: one browser for each, signed in once.
+import { defined } from '../../../src/lib/defined.ts'
 import { Browser, summary } from '../../demo/browser.ts'
 import { passSignIn } from '../../demo/scenario/sign-in.ts'
 import type { PersonActor } from '../world/actors.ts'
@@ -31,7 +32,7 @@ async function signInWith(world: World, browser: Browser, login: PersonActor): P
 
 /** A browser without any cookie. */
 export function freshBrowser(world: World, stopAt?: (url: URL) => boolean): Browser {
-  return new Browser({ certificateAuthority: world.demo.certificateAuthority, ...(stopAt === undefined ? {} : { stopAt }) })
+  return new Browser({ certificateAuthority: world.demo.certificateAuthority, ...defined({ stopAt }) })
 }
 
 /** A new browser of the person, signed in, that from then on stops at every address that `stopAt` names. */

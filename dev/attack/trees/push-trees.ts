@@ -1,6 +1,8 @@
 // Commits that git itself would not make: trees with any names, as `git mktree` writes them. gary pushes them to branches of globex/site.
+
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { defined } from '../../../src/lib/defined.ts'
 import { gitCredential, mustRun } from '../../demo/tools.ts'
 import type { World } from '../world/world.ts'
 
@@ -36,7 +38,7 @@ export async function pushTrees(world: World, trees: ReadonlyMap<string, Entries
     GIT_COMMITTER_NAME: 'Gary',
     GIT_COMMITTER_EMAIL: 'gary@example.test',
   }
-  const git: Git = (args, input) => mustRun(gary, 'git', args, { folder, environment, ...(input === undefined ? {} : { input }) })
+  const git: Git = (args, input) => mustRun(gary, 'git', args, { folder, environment, ...defined({ input }) })
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   await git(['init', '--quiet', '--bare'])

@@ -1,5 +1,6 @@
 // Who acts: people with ID tokens of the issuer, signed in like all people; a ServiceAccount of globex; and a client without a credential.
 
+import { defined } from '../../../src/lib/defined.ts'
 import { messageOf } from '../../../src/lib/errors.ts'
 import type { AdminClient } from '../../cluster/control-plane/admin-client.ts'
 import { type DemoContext, neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
@@ -84,7 +85,7 @@ export async function serviceAccountToken(admin: AdminClient, { namespace, name,
     kind: 'TokenRequest',
     spec: {
       expirationSeconds: 600,
-      ...(audiences === undefined ? {} : { audiences }),
+      ...defined({ audiences }),
       ...(pod === undefined ? {} : { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid } }),
     },
   })) as { status: { token: string } }

@@ -1,6 +1,8 @@
 // Plain HTTP for everything that is not a browser: the API server, the registry, the platform's APIs. It follows no redirect, trusts the
 // authority of the installation, and shows every answer to the watcher that looks for what must never be in one.
+
 import { Agent, type Dispatcher, request } from 'undici'
+import { defined } from '../../../src/lib/defined.ts'
 
 export type HttpAnswer = { readonly status: number; readonly text: string; readonly headers?: Readonly<Record<string, string>> }
 
@@ -36,7 +38,7 @@ export function createHttp(certificateAuthority: string, seen: (place: string, t
         dispatcher: agent,
         headers: { 'user-agent': attackUserAgent, ...headers },
         signal: AbortSignal.timeout(milliseconds),
-        ...(body === undefined ? {} : { body }),
+        ...defined({ body }),
       })
       const text = await readText(response.body, atMost)
       seen(`${method} ${new URL(url).host}${new URL(url).pathname}`, text)

@@ -1,5 +1,6 @@
 // A download is accepted only with the publisher's checksum, and leaves nothing behind when it fails.
 // The publisher is a server on loopback.
+
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
@@ -8,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { defined } from '../../../src/lib/defined.ts'
 import { runCommand } from '../run-command.ts'
 import type { CatalogEntry } from './catalog.ts'
 import { checksumFor, downloadPrograms } from './download.ts'
@@ -44,7 +46,7 @@ function entryWith(memberOf?: string): CatalogEntry {
   const download = {
     url: `${base}/{arch}/{program}`,
     checksumUrl: `${base}/sums`,
-    ...(memberOf === undefined ? {} : { memberOf }),
+    ...defined({ memberOf }),
   }
   return {
     name: 'x',

@@ -1,6 +1,8 @@
 // Plain JSON calls to an API server for the set-up of development and tests: get, create, apply, delete, ready.
 // It is not the client of the product: it has no retries, no watches and no cache.
+
 import { Agent, fetch } from 'undici'
+import { defined } from '../../../src/lib/defined.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { ClientAccess } from './kubeconfig.ts'
 import { readKubeconfig } from './kubeconfig.ts'
@@ -34,7 +36,7 @@ function messageIn(body: unknown): string {
 export function createAdminClient(access: ClientAccess): AdminClient {
   const agent = new Agent({
     connect: {
-      ...(access.certificateAuthority === undefined ? {} : { ca: access.certificateAuthority }),
+      ...defined({ ca: access.certificateAuthority }),
       ...(access.certificate === undefined || access.key === undefined ? {} : { cert: access.certificate, key: access.key }),
     },
   })

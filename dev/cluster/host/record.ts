@@ -1,7 +1,9 @@
 // The record of the changes to this host, one file per machine and user, so that any checkout can undo them.
 // It must be written before the host is changed: a change that is not recorded cannot be undone.
+
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { defined } from '../../../src/lib/defined.ts'
 import { isJsonObject } from '../../../src/lib/json/json-value.ts'
 import { kernelLimits } from '../../../src/lib/limits/node-limits.ts'
 import { limitPath } from './kernel-limits.ts'
@@ -73,7 +75,7 @@ export function parseHostRecord(text: string): HostRecord | undefined {
   if (typeof repository !== 'string' || typeof clusterFolder !== 'string' || typeof bootId !== 'string') return undefined
   if (!clusterFolder.startsWith('/') || clusterFolder.split('/').filter(Boolean).length < 2) return undefined
   const node = parseChanges(value['node'])
-  return { version: 1, repository, clusterFolder, bootId, ...(node === undefined ? {} : { node }) }
+  return { version: 1, repository, clusterFolder, bootId, ...defined({ node }) }
 }
 
 export async function readHostRecord(folder: string): Promise<HostRecord | undefined> {

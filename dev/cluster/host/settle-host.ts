@@ -1,4 +1,5 @@
 // Prepares the host for a start: removes the traces of an earlier run, and records the changes of this start before it makes them.
+import { defined } from '../../../src/lib/defined.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import { plannedChanges, prepareHost } from '../node/host-changes.ts'
 import { currentBootId } from '../processes/identity.ts'
@@ -42,7 +43,7 @@ export async function settleHost(settings: ClusterSettings, progress: Progress, 
     repository: settings.repository,
     clusterFolder,
     bootId,
-    ...(node === undefined ? {} : { node }),
+    ...defined({ node }),
   })
   if (withNode && node !== undefined) await prepareHost(node, progress)
   return node !== undefined

@@ -1,5 +1,7 @@
 // One pull request of the demo, from its opening to its end, and what GitHub and the platform show about it.
+
 import type { AppPipeline } from '../../../src/api/apps/app-pipeline.ts'
+import { defined } from '../../../src/lib/defined.ts'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type DemoContext, tenantNamespace } from '../context.ts'
@@ -29,7 +31,7 @@ export async function closeEarlier(demo: DemoContext, { who, branch, fork }: Ori
 /** Pushes the shop with this title on its page to the branch of the origin; resolves to the commit. */
 export function pushTitle(demo: DemoContext, { who, branch, fork }: Origin, title: string): Promise<string> {
   return shopFiles(demo, title).then(files =>
-    pushExample(demo, who, { name: 'shop', files, message: title, branch, ...(fork === undefined ? {} : { fork }) }),
+    pushExample(demo, who, { name: 'shop', files, message: title, branch, ...defined({ fork }) }),
   )
 }
 

@@ -1,5 +1,7 @@
 // Every fault of requests, armed through the control API and observed over HTTP.
+
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { defined } from '../../../src/lib/defined.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { setSuspended } from '../actions/install-app.ts'
 import type { RunningEmulator } from '../emulator.ts'
@@ -141,7 +143,7 @@ describe('refusing responses', () => {
     ['primary', 403, undefined, /API rate limit exceeded/],
     ['primary', 429, 11, /API rate limit exceeded/],
   ])('the %s limit as %i with retry-after %s', async (limit, status, retryAfter, message) => {
-    await arm({ kind: 'rate-limited', path: '/user', limit, status, ...(retryAfter === undefined ? {} : { retryAfter }) })
+    await arm({ kind: 'rate-limited', path: '/user', limit, status, ...defined({ retryAfter }) })
     const answer = await get('/user')
     const body = (await answer.json()) as { message: string; documentation_url: string }
     expect(answer.status).toBe(status)

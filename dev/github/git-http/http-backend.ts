@@ -1,8 +1,10 @@
 // One run of `git http-backend` as a CGI program: request in, response out, both streamed. It never decides about access and never sees
 // a credential: the caller checks and removes it.
+
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Transform } from 'node:stream'
+import { defined } from '../../../src/lib/defined.ts'
 import type { GitStore } from '../git/store.ts'
 
 export type BackendCall = {
@@ -97,7 +99,7 @@ function environmentOf(call: BackendCall): NodeJS.ProcessEnv {
     GIT_PROTOCOL: header(request, 'git-protocol'),
     REMOTE_USER: call.remoteUser,
     REMOTE_ADDR: request.socket.remoteAddress ?? '',
-    ...(call.pushReport === undefined ? {} : { PUSH_REPORT: call.pushReport }),
+    ...defined({ PUSH_REPORT: call.pushReport }),
   }
 }
 

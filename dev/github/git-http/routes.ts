@@ -1,10 +1,12 @@
 // Git over HTTP: who may fetch from or push to which repository, and the refusals that a git client shows. git's own http-backend does
 // the transfer; it never receives the credential.
 // https://git-scm.com/docs/http-protocol ; https://docs.github.com/en/get-started/git-basics/about-remote-repositories
+
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { defined } from '../../../src/lib/defined.ts'
 import type { ActionContext } from '../actions/context.ts'
 import { recordPush } from '../actions/record-push.ts'
 import { parseRefUpdates } from '../git/ref-update.ts'
@@ -109,7 +111,7 @@ async function runTransfer(context: GitHttpContext, { request, reply, repository
         await recordPush({ context, repository, sender: pusher }, parseRefUpdates(await readReport(pushReport)))
         await context.store.durable()
       },
-      ...(pushReport === undefined ? {} : { pushReport }),
+      ...defined({ pushReport }),
     })
   } catch (error) {
     // The response has started and the backend has cut it off: the reason can only be reported.

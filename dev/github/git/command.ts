@@ -1,6 +1,8 @@
 // Runs one git command with a closed environment and bounded output. It never runs a shell, never reads the user's git configuration, and
 // never passes a value that git could read as an option (callers use `--end-of-options` or a full ref name).
+
 import { spawn } from 'node:child_process'
+import { defined } from '../../../src/lib/defined.ts'
 
 /** Runs `git` with these arguments and resolves to its standard output; rejects with git's message when it fails. */
 export type GitCommand = (args: readonly string[], options?: GitOptions) => Promise<string>
@@ -31,7 +33,7 @@ export function createGitCommand(environment: Readonly<Record<string, string>>):
   return (args, options = {}) =>
     new Promise((resolve, reject) => {
       const child = spawn('git', [...args], {
-        ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+        ...defined({ cwd: options.cwd }),
         env: { ...environment, ...options.environment },
         timeout: longestRun,
       })

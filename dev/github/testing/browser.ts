@@ -1,5 +1,6 @@
 // A small browser for tests: cookies per origin, redirects, forms that are filled in and sent as a user would. It runs no scripts and
 // knows nothing of any page.
+import { defined } from '../../../src/lib/defined.ts'
 
 export type BrowserPage = {
   readonly url: string
@@ -90,7 +91,7 @@ export function createBrowser(fetchPage: Fetch = fetch): Browser {
       method,
       redirect: 'manual',
       headers: { accept: 'text/html', ...(cookie === '' ? {} : { cookie }) },
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
     })
     keepCookies(url, response)
     const location = response.headers.get('location')

@@ -1,5 +1,6 @@
 // Combines layers and configuration into a Docker v2 schema 2 image (distribution spec "Image Manifest Version 2, Schema 2").
 // Docker's media types, not OCI's: kpack appends Docker layers, and registries refuse a mixed manifest.
+import { defined } from '../../../src/lib/defined.ts'
 import type { Blob, BlobStore } from '../blobs/blob-store.ts'
 import { buildLayer, type Layer } from '../blobs/build-layer.ts'
 import type { ImageConfig, ImagePlan } from './image-plan.ts'
@@ -43,8 +44,7 @@ export function configDocument(config: ImageConfig, layers: readonly Layer[]): o
     config: {
       User: config.user,
       Env: Object.entries(config.environment).map(([name, value]) => `${name}=${value}`),
-      ...(config.workingFolder === undefined ? {} : { WorkingDir: config.workingFolder }),
-      ...(config.entrypoint === undefined ? {} : { Entrypoint: config.entrypoint }),
+      ...defined({ WorkingDir: config.workingFolder, Entrypoint: config.entrypoint }),
       Labels: config.labels ?? {},
     },
     rootfs: { type: 'layers', diff_ids: layers.map(layer => layer.diffId) },

@@ -1,8 +1,10 @@
 // The five requests of the distribution API that a push needs (OCI distribution spec, "Push"), and the list of tags, to a registry of the development
 // cluster or to one that the user gave, with a credential where it asks for one. It knows nothing about images.
+
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { request } from 'undici'
+import { defined } from '../../../src/lib/defined.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import { readAtMost } from '../../../src/lib/http/byte-stream.ts'
 import { asObject, listAt, parseJson } from '../../../src/lib/json/json-value.ts'
@@ -55,7 +57,7 @@ export function createRegistryClient(address: string, options: RegistryClientOpt
     const shown = url.origin === base.origin ? credential : undefined
     return request(url, {
       method,
-      headers: { ...options.headers, ...(shown === undefined ? {} : { authorization: shown }) },
+      headers: { ...options.headers, ...defined({ authorization: shown }) },
       body: options.body ?? null,
     }).catch((cause: unknown) => {
       const cure = scheme === 'http' ? ': start the cluster (make up) first' : ''

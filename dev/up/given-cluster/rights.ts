@@ -1,6 +1,8 @@
 // What the user of the kubeconfig must be allowed to do, asked by SelfSubjectAccessReviews, which change nothing.
 // https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/self-subject-access-review-v1/
+
 import { stringify } from 'yaml'
+import { defined } from '../../../src/lib/defined.ts'
 import type { Kubectl } from '../kubectl.ts'
 import { platformNamespace } from '../mode.ts'
 import type { RightFact } from './decision/facts.ts'
@@ -57,7 +59,7 @@ export async function refusedRights(kubectl: Kubectl): Promise<readonly RightFac
   const reviews = neededRights.map(({ verb, group, resource, namespace }) => ({
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SelfSubjectAccessReview',
-    spec: { resourceAttributes: { verb, group, resource, ...(namespace === undefined ? {} : { namespace }) } },
+    spec: { resourceAttributes: { verb, group, resource, ...defined({ namespace }) } },
   }))
   const answer = await kubectl.ask(reviews.map(review => stringify(review)).join('---\n'))
   const items = answersOf(answer)

@@ -1,10 +1,12 @@
 // What is said about pods that do not become ready: the words of the scheduler and the container runtime, and where the log is.
+
 import { expect, test } from 'vitest'
+import { defined } from '../../../src/lib/defined.ts'
 import { type PodObject, troubleOf } from './pod-trouble.ts'
 
 const pod = (status: PodObject['status']): PodObject => ({
   metadata: { name: 'broker-1' },
-  ...(status === undefined ? {} : { status }),
+  ...defined({ status }),
 })
 
 test('a pod without a node says what the scheduler says', () => {

@@ -1,8 +1,10 @@
 // Who an Application says changed it: never anybody who did not, whatever is written in whatever order, with and without the webhook.
+
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { changedByOf, changeRun, generationOf, longestUserName } from '../../api/apps/application/changed-by.ts'
 import { changedByAnnotation } from '../../api/names.ts'
+import { defined } from '../../lib/defined.ts'
 import { type JsonObject, objectAt } from '../../lib/json/json-value.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import { platformIdentities } from '../identities.ts'
@@ -28,7 +30,7 @@ const request = (overrides: Partial<AdmissionRequest>): AdmissionRequest => ({
 /** An Application; `text` undefined: without the annotation. */
 function application(env: number, generation?: number, text?: string): JsonObject {
   const annotations = text === undefined ? {} : { annotations: { [changedByAnnotation]: text } }
-  return { metadata: { name: 'shop', ...(generation === undefined ? {} : { generation }), ...annotations }, spec: { env } }
+  return { metadata: { name: 'shop', ...defined({ generation }), ...annotations }, spec: { env } }
 }
 
 function patched(object: JsonObject, operations: readonly Operation[]): JsonObject {

@@ -1,5 +1,6 @@
 // What a right of one of our own processes is, as data: the ClusterRoles and Roles under deploy/rbac, the policy that holds our identities to
 // them, and docs/reference/rights.md are generated from the lists in this folder. Pure.
+import { defined } from '../../lib/defined.ts'
 import type { RoleRule } from '../tenancy/tenant-roles.ts'
 
 /**
@@ -32,7 +33,7 @@ export type Right = {
 
 /** The rule of rbac.authorization.k8s.io/v1 for a right. */
 export function roleRule({ group, resources, names, verbs }: Right): RoleRule & { readonly resourceNames?: readonly string[] } {
-  return { apiGroups: [group], resources, ...(names === undefined ? {} : { resourceNames: names }), verbs }
+  return { apiGroups: [group], resources, ...defined({ resourceNames: names }), verbs }
 }
 
 export const writingVerbs: ReadonlySet<Verb> = new Set<Verb>(['create', 'patch', 'delete'])

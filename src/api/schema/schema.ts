@@ -1,7 +1,9 @@
 // Builders that can only express structural schemas (Kubernetes CRD rules): one source for static type, validation and CRD.
 // Everything an outsider sizes must be bounded here: the bounds are part of the builders' signatures (CEL cost needs them too).
 // Source: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
+
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
+import { defined } from '../../lib/defined.ts'
 
 export type { Static, TSchema }
 
@@ -27,7 +29,7 @@ type ObjectOptions = Common & {
 
 /** An object with exactly these properties; all are required unless wrapped in `optional`. */
 export function object<P extends Record<string, TSchema>>(properties: P, options: ObjectOptions) {
-  return Type.Object(properties, { ...common(options), ...(options.default === undefined ? {} : { default: options.default }) })
+  return Type.Object(properties, { ...common(options), ...defined({ default: options.default }) })
 }
 
 /** A copy of an object's schema without some properties and without the rules about several of them; `T` is the type that is left. */
@@ -57,9 +59,7 @@ export function text(options: TextOptions) {
     ...common(options),
     minLength: options.min ?? 1,
     maxLength: options.max,
-    ...(options.pattern === undefined ? {} : { pattern: options.pattern }),
-    ...(options.format === undefined ? {} : { format: options.format }),
-    ...(options.default === undefined ? {} : { default: options.default }),
+    ...defined({ pattern: options.pattern, format: options.format, default: options.default }),
   })
 }
 
@@ -70,13 +70,13 @@ export function integer(options: Common & { readonly min: number; readonly max: 
     format: 'int64',
     minimum: options.min,
     maximum: options.max,
-    ...(options.default === undefined ? {} : { default: options.default }),
+    ...defined({ default: options.default }),
   })
 }
 
 /** True or false. */
 export function flag(options: Common & { readonly default?: boolean }) {
-  return Type.Boolean({ ...common(options), ...(options.default === undefined ? {} : { default: options.default }) })
+  return Type.Boolean({ ...common(options), ...defined({ default: options.default }) })
 }
 
 /** One of a closed set of words. The API server's refusal lists them. */
@@ -88,7 +88,7 @@ export function choice<const V extends readonly [string, ...string[]]>(
     type: 'string',
     enum: [...values],
     ...common(options),
-    ...(options.default === undefined ? {} : { default: options.default }),
+    ...defined({ default: options.default }),
   })
 }
 
@@ -128,7 +128,7 @@ export function list<S extends TSchema>(items: S, options: ListOptions) {
     ...common(options),
     ...listType,
     maxItems: options.max,
-    ...(options.min === undefined ? {} : { minItems: options.min }),
+    ...defined({ minItems: options.min }),
   })
 }
 
@@ -142,7 +142,7 @@ export function map<S extends TSchema>(
     additionalProperties: values,
     maxProperties: options.max,
     ...common(options),
-    ...(options.default === undefined ? {} : { default: options.default }),
+    ...defined({ default: options.default }),
   })
 }
 

@@ -1,9 +1,11 @@
 // The builds that a person may see: RBAC is asked about the log of the RemoteSync, and only builds of a RemoteSync that exists are shown, so that
 // nobody sees those of a tenant that had the same name before. What is refused and what does not exist have the same answer.
+
 import { type RemoteSync, remoteSyncReasons } from '../../api/apps/remote-sync.ts'
 import { buildLogAccess } from '../../api/names.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { BuildRecord } from '../../store/builds/build-record.ts'
 import type { KeptLogs } from '../../store/builds/kept-logs.ts'
@@ -54,7 +56,7 @@ export function createVisibleBuilds({ kept, reviews, remoteSyncs }: VisibleBuild
     mayRead,
     async list(identity, namespace, options) {
       const { remoteSync: name } = options
-      const question = { ...buildLogAccess, namespace, ...(name === undefined ? {} : { name }) }
+      const question = { ...buildLogAccess, namespace, ...defined({ name }) }
       if (!(await reviews.allows(identity, question))) throw notFound()
       const builds = (await kept.list(namespace, options)).filter(exists)
       const queued = remoteSyncs.list(namespace).flatMap(queuedOf)

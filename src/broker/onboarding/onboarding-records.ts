@@ -1,6 +1,8 @@
 // The onboardings of the store with their intent as a typed value: what is remembered between the proof and the last object, so that it
 // survives a crash. The only place that parses or writes the store's JSON; JSON that is not an intent is an `integrity_violation`.
+
 import type { Installation } from '../../api/github/installation.ts'
+import { defined } from '../../lib/defined.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
 import { objectAt, textAt } from '../../lib/json/json-value.ts'
@@ -103,12 +105,12 @@ function recordOf({ data, ...onboarding }: Onboarding): OnboardingRecord {
   const isIntent = objectAt(intent, 'account') && objectAt(intent, 'boundBy') && Array.isArray(intent?.['teams'])
   if (!isIntent) throw new AppError('integrity_violation', `the stored intent of onboarding ${onboarding.id} cannot be read`)
   const note = textAt(data, 'note')
-  return { ...onboarding, intent: intent as unknown as OnboardingIntent, ...(note === undefined ? {} : { note }) }
+  return { ...onboarding, intent: intent as unknown as OnboardingIntent, ...defined({ note }) }
 }
 
 function dataOf(intent: OnboardingIntent, note?: string): NewOnboarding['data'] {
   const plain: JsonValue = JSON.parse(JSON.stringify(intent))
   // Throws before anything is stored that has no canonical form.
   canonicalJson(plain)
-  return { intent: plain, ...(note === undefined ? {} : { note }) }
+  return { intent: plain, ...defined({ note }) }
 }

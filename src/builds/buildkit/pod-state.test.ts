@@ -1,6 +1,8 @@
 // Reading the pods of Dockerfile builds: shapes as a kubelet of Kubernetes 1.35 writes them.
+
 import { describe, expect, test } from 'vitest'
 import type { ContainerStatus, Pod } from '../../api/builtin/index.ts'
+import { defined } from '../../lib/defined.ts'
 import type { BuildRequest } from '../builder.ts'
 import { type BuildkitSettings, buildkitPod, pushesOf } from './pod-manifest.ts'
 import { builtImage, commitOfRevision, hasEnded, readPodState } from './pod-state.ts'
@@ -33,7 +35,7 @@ const digest = `sha256:${'c'.repeat(64)}`
 
 type State = ContainerStatus['state']
 function status(name: string, state: State): ContainerStatus {
-  return { name, ready: false, restartCount: 0, image: '', imageID: '', ...(state === undefined ? {} : { state }) }
+  return { name, ready: false, restartCount: 0, image: '', imageID: '', ...defined({ state }) }
 }
 
 function pod(more: Pod['status'], states: Readonly<Record<string, State>> = {}): Pod {

@@ -1,10 +1,12 @@
 // Translates the pod of a Dockerfile build, and for a failed one the end of its log, into a BuildState. Pure. Logs are untrusted text: they are
 // redacted, cleaned and bounded before they are shown.
+
 import type { ContainerStatus, Pod } from '../../api/builtin/index.ts'
 import {
   dockerfileBuildContainers as containers,
   imageRepositoryAnnotation as imageAnnotation,
 } from '../../api/dockerfile-build.ts'
+import { defined } from '../../lib/defined.ts'
 import type { BuildState, CommitProof } from '../builder.ts'
 import { causeOf } from '../cause/cause.ts'
 import { tailOf } from '../kpack/build-state.ts'
@@ -112,7 +114,7 @@ function failedState(pod: Pod, log: string): BuildState {
     kind: 'failed',
     step,
     detail,
-    ...(cause === undefined ? {} : { cause }),
+    ...defined({ cause }),
     sourceUnread: step === containers.source,
     registryRefused: aboutRegistry && !registryUnreachable && refusal.test(error),
     registryUnreachable,

@@ -1,9 +1,11 @@
 // The kpack Build for a request, and whose it is. Pure. It has no kpack Image above it, so the platform itself queues, supersedes and cancels.
 // Its source is the source store's address and the full commit id; its ServiceAccount holds the tenant's registry credential, which kpack gives
 // to its own steps only, and its pod no token.
+
 import { domain } from '../../api/kind.ts'
 import { labels } from '../../api/names.ts'
 import { type KubeObject, keyText, type ObjectKey, parseKey } from '../../api/resource.ts'
+import { defined } from '../../lib/defined.ts'
 import { buildSecretName } from '../build-secrets.ts'
 import type { BuildOwner, BuildRequest, BuiltBy, LoggedBuild } from '../builder.ts'
 import { type KpackBuild, kpackBuilds } from './resources.ts'
@@ -133,7 +135,7 @@ export function kpackBuildManifest(
   const lastBuild =
     request.previousImage === undefined
       ? {}
-      : { lastBuild: { image: request.previousImage, ...(builder.stack === undefined ? {} : { stackId: builder.stack }) } }
+      : { lastBuild: { image: request.previousImage, ...defined({ stackId: builder.stack }) } }
   return {
     apiVersion: kpackBuilds.apiVersion,
     kind: kpackBuilds.kind,
@@ -154,7 +156,7 @@ export function kpackBuildManifest(
       cache: { registry: { tag: cacheTag(repository, owner.uid) } },
       source: {
         git: { url: source.url, revision: source.commit },
-        ...(source.subPath === undefined ? {} : { subPath: source.subPath }),
+        ...defined({ subPath: source.subPath }),
       },
       activeDeadlineSeconds: request.timeoutSeconds,
       env: request.env.map(({ name, value }) => ({ name, value })),
@@ -163,7 +165,7 @@ export function kpackBuildManifest(
         requests: { cpu: cpu ?? cpuRequest, memory: memory ?? memoryRequest },
         limits: {
           memory: memory ?? memoryLimit,
-          ...(ephemeralStorage === undefined ? {} : { 'ephemeral-storage': ephemeralStorage }),
+          ...defined({ 'ephemeral-storage': ephemeralStorage }),
         },
       },
       ...(request.secrets.length === 0

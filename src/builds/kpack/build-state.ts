@@ -1,6 +1,8 @@
 // Translates a kpack Build, and for a failed one its pod and log, into a BuildState. Pure. kpack's messages and the logs of a build are
 // untrusted text: redacted, cleaned of control characters and bounded before they are shown.
+
 import type { Pod } from '../../api/builtin/index.ts'
+import { defined } from '../../lib/defined.ts'
 import type { BuildState, CommitProof } from '../builder.ts'
 import { causeOf } from '../cause/cause.ts'
 import { cleanLog } from '../cause/clean-log.ts'
@@ -112,7 +114,7 @@ function failedState(build: KpackBuild, evidence: BuildEvidence | undefined): Bu
     registryRefused,
     registryUnreachable,
     ...(cause === undefined ? {} : { cause: cause.sentence }),
-    ...(end.platformFailure === undefined ? {} : { platformFailure: end.platformFailure }),
+    ...defined({ platformFailure: end.platformFailure }),
     ...started,
   }
 }
@@ -140,8 +142,7 @@ export function readBuildState(build: KpackBuild, evidence: BuildEvidence | unde
       kind: 'succeeded',
       image: latestImage,
       proof: evidence?.proof ?? unread,
-      ...(runImage === undefined ? {} : { runImage }),
-      ...(builder === undefined ? {} : { builder }),
+      ...defined({ runImage, builder }),
       ...started,
     }
   }

@@ -1,5 +1,6 @@
 // The builder that uses kpack: one Build without an Image for one commit; deleting the Build cancels it. Only this folder knows how kpack behaves.
 // Builds live in the tenant's build namespace, where the tenant has no rights.
+
 import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { customResourceDefinitions, pods } from '../../api/builtin/index.ts'
 import { parseKey } from '../../api/resource.ts'
@@ -7,6 +8,7 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError, lacksRight } from '../../kube/client/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { BuildSecrets } from '../build-secrets.ts'
 import type { Builder, BuildKey, BuildOwner, BuildRequest, StartOutcome } from '../builder.ts'
@@ -63,7 +65,7 @@ export async function builderImage(
   if (!builder) return `there is no ClusterBuilder ${configured}: ask a platform admin to create it`
   const { latestImage: image, stack } = builder.status ?? {}
   if (image === undefined) return `ClusterBuilder ${configured} is not ready: ask a platform admin to check its conditions`
-  return { configured, image, ...(stack?.id === undefined ? {} : { stack: stack.id }) }
+  return { configured, image, ...defined({ stack: stack?.id }) }
 }
 
 /** After a create met another object of that name. */

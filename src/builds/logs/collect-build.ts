@@ -1,5 +1,6 @@
 // Collects the log of one build from its first container to its last byte, then records how it ended. It begins where the database says that
 // reading ended, so that it may be repeated after any failure.
+import { defined } from '../../lib/defined.ts'
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
 import { asObject, type JsonObject, objectAt, textAt } from '../../lib/json/json-value.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
@@ -99,7 +100,7 @@ export async function collectBuild(
   const outcome = await outcomeOf(run, first)
   const failed = steps.find(({ state }) => state === 'Failed')?.name
   const cause = outcome === 'Failed' && failed !== undefined ? await causeIn(deps, id, failed) : undefined
-  await logs.end(id, { outcome, ...(cause === undefined ? {} : { cause }) })
+  await logs.end(id, { outcome, ...defined({ cause }) })
 }
 
 function stored({ step, read }: Place): JsonValue {

@@ -1,8 +1,10 @@
 // The Deployment of a process, and its autoscaler. With an autoscaler the Deployment has no `replicas`: the number belongs to the autoscaler.
+
 import type { Chart } from 'cdk8s'
 import { k8s } from 'cdk8s-plus-33'
 import { drainSeconds } from '../../api/apps/application/process-defaults.ts'
 import { labels } from '../../api/names.ts'
+import { defined } from '../../lib/defined.ts'
 import type { ChartInput, ChartProcess } from '../chart-input.ts'
 import { container, podOf } from './container.ts'
 import { deploymentName } from './names.ts'
@@ -37,7 +39,7 @@ function podSpec(input: ChartInput, process: ChartProcess): k8s.PodSpec {
   const { gracePeriodSeconds } = process
   return {
     ...pod,
-    ...(gracePeriodSeconds === undefined ? {} : { terminationGracePeriodSeconds: gracePeriodSeconds }),
+    ...defined({ terminationGracePeriodSeconds: gracePeriodSeconds }),
     securityContext: { ...pod.securityContext, ...mounts.security },
     containers: [
       {

@@ -1,5 +1,7 @@
 // The probes of a process. Without any wish of the Application a process with a port is ready as soon as the port accepts connections.
+
 import { k8s } from 'cdk8s-plus-33'
+import { defined } from '../../lib/defined.ts'
 import type { ChartProcess } from '../chart-input.ts'
 
 type Probe = NonNullable<NonNullable<ChartProcess['probes']>['liveness']>
@@ -26,7 +28,7 @@ export function probes(process: ChartProcess): Pick<k8s.Container, 'startupProbe
   const { startup, liveness, readiness } = process.probes ?? {}
   const probe = (given: Probe): k8s.Probe => ({ ...check(given, process.port), ...times(given) })
   const path = process.healthPath
-  const simple = { ...(path === undefined ? {} : { path }), periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 3 }
+  const simple = { ...defined({ path }), periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 3 }
   const ready = readiness ?? (process.port === undefined ? undefined : simple)
   return {
     ...(startup ? { startupProbe: probe(startup) } : {}),

@@ -1,6 +1,8 @@
 // `sekisho kubeconfig`: writes a context that gets its tokens from `sekisho token`. Other entries and comments of the file are kept.
+
 import { resolve } from 'node:path'
 import { Document, isMap, isSeq, parseDocument } from 'yaml'
+import { defined } from '../../lib/defined.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { isJsonObject } from '../../lib/json/json-value.ts'
 import { kubeconfigPath, ownCommand } from '../config.ts'
@@ -121,7 +123,7 @@ export async function kubeconfig(context: CommandContext, options: KubeconfigOpt
   })
   put(document, 'contexts', {
     name,
-    context: { cluster: name, user: name, ...(namespace === undefined ? {} : { namespace }) },
+    context: { cluster: name, user: name, ...defined({ namespace }) },
   })
   document.set('current-context', name)
   await writePrivateFile(path, document.toString())

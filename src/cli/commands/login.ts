@@ -1,4 +1,5 @@
 // `sekisho login` and `sekisho logout`.
+import { defined } from '../../lib/defined.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { hasDisplay, type SavedConfig } from '../config.ts'
 import { writePrivateFile } from '../files/private-file.ts'
@@ -19,7 +20,7 @@ type LoginOptions = {
 }
 
 async function rememberIssuer({ settings }: CommandContext): Promise<void> {
-  const saved: SavedConfig = { issuer: settings.issuer, ...(settings.caFile === undefined ? {} : { caFile: settings.caFile }) }
+  const saved: SavedConfig = { issuer: settings.issuer, ...defined({ caFile: settings.caFile }) }
   await writePrivateFile(settings.folders.configFile, `${JSON.stringify(saved, null, 2)}\n`)
 }
 

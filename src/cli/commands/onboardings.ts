@@ -1,4 +1,5 @@
 // `sekisho onboardings list|approve|refuse`, for platform admins: accounts that are not listed in the platform's settings.
+import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
 import { asObject, isJsonObject, objectAt, textAt } from '../../lib/json/json-value.ts'
 import { json, type PlainFormat, table } from '../output.ts'
@@ -44,7 +45,7 @@ async function decide(
   request: { readonly verb: 'approve' | 'refuse'; readonly reason?: string | undefined },
 ): Promise<void> {
   const { verb, reason } = request
-  const body = { onboarding, ...(reason === undefined ? {} : { reason }) }
+  const body = { onboarding, ...defined({ reason }) }
   const answer = asObject(await (await context.api()).post(`/api/v1/onboardings/${verb}`, body))
   const decision = textAt(answer, 'decision')
   if (decision === undefined) throw invalidAnswer()

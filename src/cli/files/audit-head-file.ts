@@ -1,7 +1,9 @@
 // The head of the audit log that was verified last on this computer, with the statement by which the platform signed it: the next verification finds
 // by it what was changed or removed since, and an acknowledgement proves by it what is missing.
+
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { defined } from '../../lib/defined.ts'
 import type { AttestedHead } from '../../lib/hash-chain/attested-heads.ts'
 import type { ChainHead } from '../../lib/hash-chain/hash-chain.ts'
 import { integerAt, isJsonObject, textAt } from '../../lib/json/json-value.ts'
@@ -25,7 +27,7 @@ export async function rememberedHead(settings: CliSettings): Promise<RememberedH
     sequence,
     hash,
     ...(attestedAt === undefined ? {} : { attestedAt: new Date(attestedAt) }),
-    ...(statement === undefined ? {} : { statement }),
+    ...defined({ statement }),
   }
 }
 

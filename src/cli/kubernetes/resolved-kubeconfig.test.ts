@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
+import { defined } from '../../lib/defined.ts'
 import { ownPluginFlags } from './own-plugin.ts'
 import { resolveKubeconfig } from './resolved-kubeconfig.ts'
 
@@ -21,7 +22,7 @@ const named = (name: string, extra: { user?: object; cluster?: object; namespace
   contexts: [
     {
       name,
-      context: { cluster: name, user: name, ...(extra.namespace === undefined ? {} : { namespace: extra.namespace }) },
+      context: { cluster: name, user: name, ...defined({ namespace: extra.namespace }) },
     },
   ],
 })

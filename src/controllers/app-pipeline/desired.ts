@@ -1,4 +1,5 @@
 // What an AppPipeline wants to exist for one pull request: an Application and a RemoteSync that builds its image. Pure.
+
 import { createHash } from 'node:crypto'
 import type { PreviewFact } from '../../api/apps/app-pipeline/preview.ts'
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
@@ -12,6 +13,7 @@ import type { KubeObject, ObjectMeta } from '../../api/resource.ts'
 import type { PullRequest } from '../../github/index.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
+import { defined } from '../../lib/defined.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import { isOfFork } from './policy/checks.ts'
@@ -113,7 +115,7 @@ function metadataOf({ pipeline, repository, pull }: PreviewFacts, kind: 'Applica
       [labels.repository]: String(repository),
       [labels.pullRequest]: String(pull.number),
     },
-    ...(ofTemplate.annotations === undefined ? {} : { annotations: ofTemplate.annotations }),
+    ...defined({ annotations: ofTemplate.annotations }),
     ownerReferences: [
       ownerReference({ ...pipeline, apiVersion: appPipeline.apiVersion, kind: appPipeline.kind }, { controller: true }),
     ],

@@ -4,6 +4,7 @@ import { isOfStranger, mostRows } from '../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipelineReasons as reasons } from '../../api/apps/app-pipeline.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import type { ObjectEvent } from '../../kube/object/events.ts'
+import { defined } from '../../lib/defined.ts'
 import { changeTime } from '../../policy/change-times.ts'
 import { wakeOf } from '../observed-wake.ts'
 import type { Row } from './activity.ts'
@@ -68,11 +69,11 @@ function rowOf(entry: Entry, observation: Observation, before: Row | undefined):
   return {
     number,
     headCommit,
-    ...(headRepository === undefined ? {} : { headRepository }),
+    ...defined({ headRepository }),
     state,
     reason: reason.slice(0, longestReason),
     message: message.slice(0, longestMessage),
-    ...(url === undefined ? {} : { url }),
+    ...defined({ url }),
     ...(application === undefined ? {} : { application: application.metadata.name }),
     since: before?.state === state ? before.since : observation.now.toISOString(),
     ...(state === 'WaitingForApproval' ? changedAt(pull, before) : {}),
@@ -198,9 +199,7 @@ export function nextStatus(observation: Observation): AppPipelineStatus {
   // A webhook is handled when GitHub has answered after it.
   const wake = halt === undefined ? wakeOf(pipeline) : pipeline.status?.observedWake
   return {
-    ...(name === undefined ? {} : { grant: name }),
-    ...(repository === undefined ? {} : { repository }),
-    ...(wake === undefined ? {} : { observedWake: wake }),
+    ...defined({ grant: name, repository, observedWake: wake }),
     ...(previews.length === 0 ? {} : { previews: [...previews] }),
     ...requestedOf(observation),
     counts: countsOf(entries, previews),

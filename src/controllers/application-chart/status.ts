@@ -1,6 +1,8 @@
 // The status of an ApplicationChart from the decision. Pure. A changed revision wakes the Applications that use the chart.
+
 import type { ApplicationChart } from '../../api/apps/application-chart.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/defined.ts'
 import type { Decision } from './decide.ts'
 
 /** Equal to the status before when nothing changed, whatever `now` is. */
@@ -13,6 +15,6 @@ export function nextStatus(
   return {
     observedGeneration: generation,
     conditions: mergeConditions(chart.status?.conditions, [ready], generation, now),
-    ...(revision === undefined ? {} : { revision }),
+    ...defined({ revision }),
   }
 }

@@ -1,8 +1,10 @@
 // Whether an Application can be rendered, and with which input: checks in order, each with its reason and the cure. Pure.
+
 import { applicationReasons as reasons } from '../../api/apps/application.ts'
 import { restartedAnnotation, runtimeClassAnnotation } from '../../api/names.ts'
 import { dnsLabel } from '../../api/schema/fields.ts'
 import type { ChartInput, ChartSource } from '../../charts/chart-input.ts'
+import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import { placeOfImage } from '../../registry/image-place.ts'
@@ -141,11 +143,10 @@ function certificateOf({ metadata, spec: { tls } }: Facts['application']): Pick<
 /** Only what the Application asks for: an input that is equal to an earlier one renders nothing anew. */
 function optionalInput({ spec }: Facts['application']): Partial<ChartInput> {
   return {
-    ...(spec.commit === undefined ? {} : { commit: spec.commit }),
-    ...(spec.volumes === undefined ? {} : { volumes: spec.volumes }),
+    ...defined({ commit: spec.commit, volumes: spec.volumes }),
     ...(spec.suspend === true ? { suspend: true } : {}),
     ...(spec.isolated === true ? { isolated: true } : {}),
-    ...(spec.envFrom === undefined ? {} : { envFrom: spec.envFrom }),
+    ...defined({ envFrom: spec.envFrom }),
   }
 }
 

@@ -30,6 +30,7 @@ import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { type ChartLookup, findChartSource } from '../../charts/chart-source.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { controllerOf, controllingKey } from '../../kube/object/owner.ts'
+import { defined } from '../../lib/defined.ts'
 import type { RegistryPlace } from '../../registry/image-place.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import type { RedirectAnnotations } from './domains/redirects.ts'
@@ -206,7 +207,7 @@ export function gather(deps: GatherDeps, key: ObjectKey): Facts | undefined {
   const following = caches.applications.byIndex(followingIndex, key.namespace ?? '')
   const [newest] = releaseHeaders(caches, application)
   const followed = followedOf(application, { tags, place: registry.place, following, newest })
-  return { ...factsOf(deps, byDigest(application, followed)), ...(followed === undefined ? {} : { followed }) }
+  return { ...factsOf(deps, byDigest(application, followed)), ...defined({ followed }) }
 }
 
 /** The facts about an Application with this spec: that of the cluster, or that of an earlier release. */

@@ -1,7 +1,9 @@
 // The status of an Application: its conditions, and what runs. Pure. The running version keeps its url, image and commit in the status until
 // the next version has taken over: a mistake in the spec never makes the running version look gone.
+
 import { type Application, applicationReasons } from '../../api/apps/application.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { InventoryEntry } from './objects/inventory.ts'
 import type { ReleaseReport } from './rollout/report.ts'
@@ -102,18 +104,11 @@ function readyBecause({ pinned }: ReleaseReport, { progress }: Rollout): WantedC
   }
 }
 
-function definedFields(entries: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const defined: Record<string, string> = {}
-  for (const [name, value] of Object.entries(entries)) if (value !== undefined) defined[name] = value
-  return defined
-}
-
 /** What was found out about the image. */
 function foundFields({ following, imageContents, processes }: Observation): Partial<ApplicationStatus> {
   return {
-    ...(following?.followedTag === undefined ? {} : { followedTag: following.followedTag }),
-    ...(imageContents === undefined ? {} : { imageContents }),
-    ...(processes === undefined ? {} : { processes }),
+    ...defined({ followedTag: following?.followedTag }),
+    ...defined({ imageContents, processes }),
   }
 }
 
@@ -142,7 +137,7 @@ export function nextStatus(application: Application, observation: Observation, n
     inventory: [...inventory],
     ...foundFields(observation),
     ...releases.fields,
-    ...definedFields({
+    ...defined({
       url: applied ? progress.url : before?.url,
       image: running ? spec.image : before?.image,
       commit: running ? spec.commit : before?.commit,

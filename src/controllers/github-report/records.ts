@@ -1,6 +1,8 @@
 // The status of a report: what was intended, written and refused of each kind, and the conditions that follow. Pure; every function returns a new value.
+
 import { type GitHubReport, githubReportReasons as reasons } from '../../api/apps/github-report.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/defined.ts'
 import type { Desired } from './answer/desired.ts'
 import { type DueWrite, isUnanswered, type ReportStatus, recordOf, type WriteRecord } from './decide.ts'
 
@@ -27,7 +29,7 @@ function withUnanswered(status: ReportStatus, due: readonly DueWrite[], { commit
   const before = (status.unansweredDeployments ?? []).filter(commit => commit !== deployed)
   return {
     ...status,
-    ...(pending === undefined ? {} : { pendingCommit: pending }),
+    ...defined({ pendingCommit: pending }),
     ...(deployed === undefined ? {} : { unansweredDeployments: [...before, deployed].slice(-mostUnanswered) }),
   }
 }
@@ -43,8 +45,7 @@ export function withIntended(
       const record = recordOf(before, kind)
       const { refused, written, state, ...kept } = record ?? {}
       const known = {
-        ...(written === undefined ? {} : { written }),
-        ...(state === undefined ? {} : { state }),
+        ...defined({ written, state }),
       }
       // What was intended before may be on GitHub instead of what was written before that.
       const isKnown = record === undefined || record.intended === hash || !isUnanswered(record)

@@ -1,7 +1,9 @@
 // The checks on an Installation, one row each, and the status that follows: a refuted binding ends tokens, an unknown one keeps what held.
+
 import { describe, expect, test } from 'vitest'
 import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
+import { defined } from '../../lib/defined.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import { decide } from './decide.ts'
 import type { Facts, InstallationAnswer } from './facts.ts'
@@ -22,7 +24,7 @@ const object = (overrides: Partial<Installation['spec']> = {}, status?: Installa
     ceiling: { repositories: 'All', permissions: { contents: 'read' } },
     ...overrides,
   },
-  ...(status === undefined ? {} : { status }),
+  ...defined({ status }),
 })
 
 const onGitHub = (overrides: Partial<InstallationFacts> = {}): InstallationFacts => ({

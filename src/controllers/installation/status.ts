@@ -1,7 +1,9 @@
 // The status of an Installation from the facts and the decision. Pure; its times change only when the owner was checked, or when half of the day
 // has passed for which a confirmation counts, so that an ordinary resync writes nothing.
+
 import type { Installation } from '../../api/github/installation.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/defined.ts'
 import { wakeOf } from '../observed-wake.ts'
 import type { Decision } from './decide.ts'
 import type { Facts } from './facts.ts'
@@ -21,7 +23,7 @@ export function nextStatus({ object, answer, askedAt }: Facts, decision: Decisio
     ...withOwner(before, answer, askedAt),
     ...(answer.kind === 'found' ? reported(answer) : {}),
     ...(decision.confirmed && isDue(before.verifiedAt, answer, askedAt) ? { verifiedAt: askedAt.toISOString() } : {}),
-    ...(wake === undefined ? {} : { observedWake: wake }),
+    ...defined({ observedWake: wake }),
     observedGeneration: generation,
     conditions: mergeConditions(conditions, [decision.verified, decision.ready], generation, askedAt),
   }

@@ -1,7 +1,9 @@
 // What to do about the build of a commit: build plan × observed build × facts → one action, and the status that it implies. Pure.
 // A commit that failed is not built again until something changes.
+
 import { remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
 import type { BuildKey, BuildState } from '../../builds/builder.ts'
+import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
 import { buildName } from './desired.ts'
 import { type BuildFacts, buildKey, type CommitBuild, type Facts } from './gather.ts'
@@ -135,8 +137,7 @@ function withImage(
   const imageSource = imageSourceOf(remoteSync, status)
   return {
     ...{ ...status, ...built },
-    ...(imageSource === undefined ? {} : { imageSource }),
-    ...(runImage === undefined ? {} : { runImage }),
+    ...defined({ imageSource, runImage }),
     ...(builder === undefined ? {} : { imageBuilder: { name: builder.name, stack: builder.stack } }),
   }
 }

@@ -1,4 +1,5 @@
 // What a RemoteSync wants to exist: the build of a commit under its deterministic name, its source, and image and commit on the Application. Pure.
+
 import { createHash } from 'node:crypto'
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
@@ -6,6 +7,7 @@ import { promotedAnnotation, rebasedAnnotation } from '../../api/names.ts'
 import type { BuildRequest } from '../../builds/builder.ts'
 import type { SourceRequest } from '../../builds/source-store/source-store.ts'
 import type { Applied } from '../../kube/client/client.ts'
+import { defined } from '../../lib/defined.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import type { RepositoryAccess } from '../owned-grant.ts'
 import { buildKey, type CommitBuild, type Facts, sourceIdentity } from './gather.ts'
@@ -40,8 +42,7 @@ export function buildName(remoteSync: RemoteSync, commit: string, attempt: numbe
     subPath: subPath ?? '',
     env: build.env ?? [],
     // Absent without it: names of builds that exist must not change.
-    ...(build.dockerfile === undefined ? {} : { dockerfile: build.dockerfile }),
-    ...(build.builder === undefined ? {} : { builder: build.builder }),
+    ...defined({ dockerfile: build.dockerfile, builder: build.builder }),
     ...(build.allowIncompleteSource === true ? { allowIncompleteSource: true } : {}),
     ...(secrets.length === 0 ? {} : { secrets }),
   }
@@ -91,13 +92,13 @@ export function desiredBuild(
     strategy: build.strategy,
     resources: build.resources ?? {},
     secrets: build.secrets ?? [],
-    ...(facts.builder === undefined ? {} : { builder: facts.builder }),
-    source: { url, commit, ...(subPath === undefined ? {} : { subPath }) },
+    ...defined({ builder: facts.builder }),
+    source: { url, commit, ...defined({ subPath }) },
     env: build.env ?? [],
-    ...(build.dockerfile === undefined ? {} : { dockerfile: build.dockerfile }),
+    ...defined({ dockerfile: build.dockerfile }),
     timeoutSeconds: build.timeoutSeconds,
     attempt: status.build?.attempt ?? 1,
-    ...(status.image === undefined ? {} : { previousImage: status.image }),
+    ...defined({ previousImage: status.image }),
   }
 }
 

@@ -2,12 +2,14 @@
 // Each gathers facts, decides (pure) and carries the decision out. The only file that writes, together with deployment, ending and rebase: to the
 // cluster, to the builder and to the source store;
 // `save` alone writes the status. Every run starts from what exists, and every write may be repeated after a crash.
+
 import { type RemoteSync, remoteSyncReasons as reasons, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
 import type { BuildLimiter } from '../../builds/build-limiter.ts'
 import type { Builder } from '../../builds/builder.ts'
 import type { SourceStore } from '../../builds/source-store/source-store.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
 import { ensureOwnedGrant } from '../ensure-owned-grant.ts'
 import { ownedGrantName, planOwnedGrant } from '../owned-grant.ts'
@@ -77,7 +79,7 @@ async function advance(run: Run): Promise<Advanced> {
   const deployed = await deployImage(run, built)
   if (deployed.halted) return deployed
   const { state, afterMilliseconds, rebased } = await rebaseImage(run, deployed.state)
-  if (rebased === undefined) return { state, ...(afterMilliseconds === undefined ? {} : { afterMilliseconds }) }
+  if (rebased === undefined) return { state, ...defined({ afterMilliseconds }) }
   // First the status: the image that it names is set on the Application at every run.
   const saved = await save(run.deps, state, undefined)
   return deployImage(run, { state: saved, ...rebased, isPromoted: false })

@@ -1,7 +1,9 @@
 // The status of a RemoteSync: the fields decided so far in a reconcile, and the conditions. The stages before the halt are True; the stage
 // that halted and those after it are False for its reason. Ready is True only when the Application runs the newest commit. Pure.
+
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/defined.ts'
 import { type Halt, type Stage, stages } from './halt.ts'
 
 export type RemoteSyncStatus = NonNullable<RemoteSync['status']>
@@ -29,19 +31,19 @@ export function withoutCommit(state: ReconcileState): ReconcileState {
 /** A copy that says which pull request is followed, if any. */
 export function withPullRequest(state: ReconcileState, pullRequest: RemoteSyncStatus['pullRequest']): ReconcileState {
   const { pullRequest: _, ...status } = state.status
-  return { ...state, status: { ...status, ...(pullRequest === undefined ? {} : { pullRequest }) } }
+  return { ...state, status: { ...status, ...defined({ pullRequest }) } }
 }
 
 /** A copy with the tree of the commit, where it is known. */
 export function withTree(state: ReconcileState, tree: string | undefined): ReconcileState {
   const { tree: _, ...status } = state.status
-  return { ...state, status: { ...status, ...(tree === undefined ? {} : { tree }) } }
+  return { ...state, status: { ...status, ...defined({ tree }) } }
 }
 
 /** A copy that says which commit is not built, or that every commit is. */
 export function withUnbuilt(state: ReconcileState, unbuilt: RemoteSyncStatus['unbuilt']): ReconcileState {
   const { unbuilt: _, ...status } = state.status
-  return { ...state, status: { ...status, ...(unbuilt === undefined ? {} : { unbuilt }) } }
+  return { ...state, status: { ...status, ...defined({ unbuilt }) } }
 }
 
 /** Records when phases of the newest commit ended. */

@@ -1,8 +1,10 @@
 // The status of a RepositoryGrant from the facts and the decision. Pure. The first approval fixes the ids of the repositories and the end of the
 // grant; later checks ask by those ids and report today's names. `checkedAt` changes only when GitHub was asked, so that an ordinary resync
 // writes nothing.
+
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/defined.ts'
 import { wakeOf } from '../observed-wake.ts'
 import type { Decision } from './decide.ts'
 import { decisionInputs } from './decision-inputs.ts'
@@ -35,7 +37,7 @@ export function nextStatus(
     ...(answer.kind === 'found' && answer.requester.kind === 'known' ? { requester: { login: answer.requester.login } } : {}),
     ...(checked ? { checkedAt: askedAt.toISOString() } : {}),
     ...(checked && installation ? { observedInputs: decisionInputs(installation) } : {}),
-    ...(wake === undefined ? {} : { observedWake: wake }),
+    ...defined({ observedWake: wake }),
     observedGeneration: generation,
     conditions: mergeConditions(conditions, [approved, ready], generation, askedAt),
   }

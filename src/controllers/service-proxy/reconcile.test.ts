@@ -1,4 +1,5 @@
 // What the controller writes, and how often: every label once, also while the cache does not show it yet.
+
 import { expect, test } from 'vitest'
 import type { CountedEndpointSlice, Service } from '../../api/builtin/index.ts'
 import {
@@ -11,6 +12,7 @@ import {
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { KubeError } from '../../kube/client/errors.ts'
 import type { ObjectEvent } from '../../kube/object/events.ts'
+import { defined } from '../../lib/defined.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { createOwnWrites } from './own-writes.ts'
@@ -32,7 +34,7 @@ function serviceNamed(name: string, labels: Readonly<Record<string, string>> = {
 }
 
 function sliceOf(service: string, endpointCount: number, proxy?: string, owner = `uid-${service}`): CountedEndpointSlice {
-  const labels = { 'kubernetes.io/service-name': service, ...(proxy === undefined ? {} : { [serviceProxyLabel]: proxy }) }
+  const labels = { 'kubernetes.io/service-name': service, ...defined({ [serviceProxyLabel]: proxy }) }
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Service', name: service, uid: owner, controller: true }]
   const metadata = { name: `${service}-1`, namespace: 'acme', labels, ownerReferences }
   return { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata, endpointCount }

@@ -2,6 +2,7 @@
 // reads the mounted files again; replicas may serve the former one meanwhile, which API servers trust as long. The key of the authority stays in
 // this process, and the key of a certificate goes into the Secret only. It never writes registrations (docs/adr/0029-who-calls-the-webhook.md): an
 // authority is replaced by the installer, who has API servers trust both first.
+
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import {
   mutatingWebhookConfigurations,
@@ -12,6 +13,7 @@ import {
 import { admissionWebhook, platformNamespace } from '../../api/names.ts'
 import { issueCertificate } from '../../identity/certificate-authority.ts'
 import { type CertifiedKey, certificateFacts } from '../../identity/certified-key.ts'
+import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import { createWebhookCertificateMetrics } from '../../web/metrics.ts'
@@ -73,7 +75,7 @@ function createRenewal(deps: Deps, authority: CertifiedKey): Periodic {
     const { apiVersion, kind } = secrets
     const data = { 'tls.crt': encoded(made.certificatePem), 'tls.key': encoded(made.privateKeyPem.reveal()) }
     // With the version that was decided about: a certificate that somebody else has put there meanwhile is not replaced.
-    const metadata = { ...key, ...(resourceVersion === undefined ? {} : { resourceVersion }) }
+    const metadata = { ...key, ...defined({ resourceVersion }) }
     await client.apply(secrets, { apiVersion, kind, metadata, type: 'kubernetes.io/tls', data }, { fieldManager, force: true })
     expiry?.(notAfter)
     log.info({ because, notAfter: notAfter.toISOString() }, 'the serving certificate of the admission webhook was renewed')

@@ -1,10 +1,12 @@
 // What a Tenant's namespaces contain, whose a namespace is, and when it is ready.
+
 import { describe, expect, test } from 'vitest'
 import { testNetwork } from '../../../test/fixtures/network.ts'
 import { noClasses } from '../../../test/fixtures/runtime-classes.ts'
 import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { tenantRoleRules } from '../../api/tenancy/tenant-roles.ts'
+import { defined } from '../../lib/defined.ts'
 import { firstUserOf } from '../../lib/limits/user-range.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { canonicalQuantity } from '../../policy/quantity.ts'
@@ -68,7 +70,7 @@ test.each([7, 500, 1000, 2000])('with %i Applications, quotas are written as the
 
 test('platform admins raise what everything in the namespace may use together, and the rest stays as it is', () => {
   const hardOf = (resources?: NonNullable<Tenant['spec']['limits']>['resources']) => {
-    const limits = { concurrentBuilds: 2, tokensPerHour: 600, applications: 7, ...(resources === undefined ? {} : { resources }) }
+    const limits = { concurrentBuilds: 2, tokensPerHour: 600, applications: 7, ...defined({ resources }) }
     const made = desiredContents({ ...tenant, spec: { ...tenant.spec, limits } }, settings, credentials)
     const quotas = made.filter(({ object }) => object.metadata.name === 'tenant' && object.metadata.namespace === 'acme')
     const [quota = expect.fail('no quota')] = quotas.filter(({ object }) => object.kind === 'ResourceQuota')

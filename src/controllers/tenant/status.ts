@@ -1,7 +1,9 @@
 // The status of a Tenant from the decision, the answer about its teams and what is known about the network. Pure; the namespaces are named once they exist and are filled.
+
 import { buildNamespaceOf } from '../../api/names.ts'
 import { type Tenant, tenantReasons } from '../../api/tenancy/tenant.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/defined.ts'
 import { userRangeSize } from '../../lib/limits/user-range.ts'
 import type { Enforcement } from '../../network-probe/enforcement.ts'
 import { wakeOf } from '../observed-wake.ts'
@@ -65,5 +67,5 @@ export function heldStatus(tenant: Tenant, message: string, now: Date): TenantSt
 
 function checked(tenant: Tenant, askedAt: Date): Pick<TenantStatus, 'teamsCheckedAt' | 'observedWake'> {
   const wake = wakeOf(tenant) ?? tenant.status?.observedWake
-  return { teamsCheckedAt: askedAt.toISOString(), ...(wake === undefined ? {} : { observedWake: wake }) }
+  return { teamsCheckedAt: askedAt.toISOString(), ...defined({ observedWake: wake }) }
 }

@@ -2,6 +2,7 @@
 // write is sent once: whether one without an answer arrived is looked up by the caller, because a repeated one would be seen twice. Repositories
 // are named by id, as in repository-client.ts. It decides nothing about when or what to write.
 // Source: https://docs.github.com/en/rest/issues/comments , …/rest/commits/statuses , …/rest/deployments
+import { defined } from '../../lib/defined.ts'
 import { isAppError } from '../../lib/errors.ts'
 import { isJsonObject } from '../../lib/json/json-value.ts'
 import { type Answer, integerAt, listOf, optionalTextAt, recordOf, textAt } from '../transport/answer.ts'
@@ -141,7 +142,7 @@ export function createReportClient(deps: TokenClientDeps & { readonly appId: num
         write('POST /deployments/{deployment_id}/statuses', {
           ...{ repository_id: repositoryId, deployment_id: deployment, state, description, log_url: logUrl },
           auto_inactive: endsOthers,
-          ...(environmentUrl === undefined ? {} : { environment_url: environmentUrl }),
+          ...defined({ environment_url: environmentUrl }),
         }),
       ),
     async findCommitStatus(repositoryId, commit, context) {

@@ -1,6 +1,8 @@
 // Connects the OIDC provider's models to a store of records. Owns the one rule that the provider leaves to its storage: a code or refresh
 // token is used once even when two requests race, and the loser revokes the whole family (RFC 9700 §4.14.2).
+
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors, Provider } from 'oidc-provider'
+import { defined } from '../../lib/defined.ts'
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
 import type { PollingPace } from './polling-pace.ts'
 
@@ -28,7 +30,7 @@ export type OidcRecordStore = {
 function payloadOf(found: Found | undefined): AdapterPayload | undefined {
   if (found === undefined) return undefined
   const { consumed, payload } = found
-  return { ...(payload as AdapterPayload), ...(consumed === undefined ? {} : { consumed }) }
+  return { ...(payload as AdapterPayload), ...defined({ consumed }) }
 }
 
 /** Revokes every token of a grant and the grant itself, so that no token of the family can be refreshed. */

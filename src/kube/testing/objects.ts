@@ -1,5 +1,7 @@
 // Small objects of a kind `Thing` for the runtime's unit tests.
+
 import type { KubeObject, ObjectMeta, ResourceType } from '../../api/resource.ts'
+import { defined } from '../../lib/defined.ts'
 
 export type Thing = KubeObject & { readonly data?: string }
 
@@ -16,6 +18,6 @@ export function thing(name: string, metadata: Partial<ObjectMeta> = {}, data?: s
     apiVersion: things.apiVersion,
     kind: things.kind,
     metadata: { namespace: 'ns', name, uid: `uid-${name}`, resourceVersion: '1', ...metadata },
-    ...(data === undefined ? {} : { data }),
+    ...defined({ data }),
   }
 }

@@ -1,6 +1,8 @@
 // Build logs as the broker shows them: it reads what the controllers wrote, and its role in the database can do nothing else. Who may read which
 // build is decided by the caller.
+
 import { rebasePrefix } from '../../api/names.ts'
+import { defined } from '../../lib/defined.ts'
 import type { PrismaClient } from '../generated/client.ts'
 import { type BuildRecord, recordOf } from './build-record.ts'
 import { decompressText } from './log-text.ts'
@@ -38,7 +40,7 @@ export function createKeptLogs({ prisma }: { readonly prisma: Pick<PrismaClient,
   const newest = { createdAt: 'desc' } as const
   return {
     async list(namespace, { remoteSync, limit }) {
-      const where = { namespace, ...(remoteSync === undefined ? {} : { remoteSync }) }
+      const where = { namespace, ...defined({ remoteSync }) }
       return (await prisma.buildRow.findMany({ where, orderBy: newest, take: limit })).map(recordOf)
     },
     async find(namespace, name) {

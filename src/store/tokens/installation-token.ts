@@ -1,5 +1,6 @@
 // An installation token from its intent to what GitHub answered, as values and as columns of `desk.tokens`. The seal of a token is bound to
 // its row. Pure: it neither reads nor writes.
+import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { Prisma, TokenRow } from '../generated/client.ts'
@@ -136,9 +137,9 @@ export function filterColumns(filter: LiveTokenFilter): Prisma.TokenRowWhereInpu
           appId: BigInt(installation.appId),
           installationId: BigInt(installation.installationId),
         }),
-    ...(grantUid === undefined ? {} : { grantUid }),
+    ...defined({ grantUid }),
     ...(repositoryId === undefined ? {} : { repositoryIds: { has: BigInt(repositoryId) } }),
-    ...(namespace === undefined ? {} : { namespace }),
+    ...defined({ namespace }),
   }
 }
 

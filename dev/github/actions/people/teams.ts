@@ -1,5 +1,6 @@
 // Teams: created, changed, nested and removed, and their roles on repositories, with the `team` webhooks.
 // Members of a team: ../memberships.ts. https://docs.github.com/en/rest/teams/teams
+import { defined } from '../../../../src/lib/defined.ts'
 import type { RepositoryRole, Team } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
 import { nextId } from '../../state/github-state.ts'
@@ -23,7 +24,7 @@ function emitTeam(
     repositoryId: null,
     payload: {
       team: teamWithParent(context, team),
-      ...(more.changes === undefined ? {} : { changes: more.changes }),
+      ...defined({ changes: more.changes }),
       ...(more.repository ? { repository: repositoryView(context, more.repository) } : {}),
       organization: simpleOrganization(context, organization),
       sender: simpleUser(context, sender),

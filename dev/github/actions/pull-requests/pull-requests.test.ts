@@ -1,5 +1,7 @@
 // The rules of pull requests: what cannot be opened, what cannot be merged, and the result of a merge.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defined } from '../../../../src/lib/defined.ts'
 import type { RunningEmulator } from '../../emulator.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../../testing/git-client.ts'
 import { signIn } from '../../testing/people.ts'
@@ -324,7 +326,7 @@ test('the list is paged, by state, and costs nothing while it is the same', asyn
     fetch(`${emulator.apiUrl}/repositories/4001/pulls?${query}`, {
       headers: {
         authorization: `Bearer ${emulator.personalTokens['dave']}`,
-        ...(etag === undefined ? {} : { 'if-none-match': etag }),
+        ...defined({ 'if-none-match': etag }),
       },
     })
   const first = await ask('state=open&per_page=1')

@@ -1,4 +1,5 @@
 // The result of a REST handler, and the errors of the REST API. It never touches HTTP.
+import { defined } from '../../../../src/lib/defined.ts'
 
 export type RestAnswer = {
   readonly status: number
@@ -78,7 +79,7 @@ export function errorBody(error: RestError) {
   return {
     message: error.message,
     ...(error.errors.length > 0 ? { errors: error.errors } : {}),
-    ...(error.headers['location'] === undefined ? {} : { url: error.headers['location'] }),
+    ...defined({ url: error.headers['location'] }),
     documentation_url: error.documentationUrl,
     status: String(error.status),
   }

@@ -1,6 +1,8 @@
 // Whether the caller already has the response: ETag, Last-Modified and the 304 that they allow. It never sends anything.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
+
 import { createHash } from 'node:crypto'
+import { defined } from '../../../../src/lib/defined.ts'
 import type { RestAnswer } from './answer.ts'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
@@ -26,7 +28,7 @@ export function conditionalHeaders(answer: RestAnswer): Record<string, string> {
   const lastModified = lastModifiedOf(answer.body)
   return {
     etag: etagOf(answer),
-    ...(lastModified === undefined ? {} : { 'last-modified': lastModified }),
+    ...defined({ 'last-modified': lastModified }),
     'cache-control': 'private, max-age=60, s-maxage=60',
     vary: 'Accept, Authorization, Cookie, X-GitHub-OTP',
   }

@@ -1,5 +1,6 @@
 // The API of the CLI: who am I, where the API server is, the audit log and its signed head. The bearer token is an ID token of our own issuer;
 // nothing here reads cookies. Platform admins read the whole log, tenant admins that of their namespace; everybody else gets `not_found`.
+
 import { readFile } from 'node:fs/promises'
 import { type Static, Type } from '@fastify/type-provider-typebox'
 import { auditActions } from '../../../api/audit-event.ts'
@@ -7,6 +8,7 @@ import { auditOutcomes } from '../../../api/audit-event-shape.ts'
 import { signCheckpoint } from '../../../identity/oidc/audit-checkpoint.ts'
 import type { IssuerKeys } from '../../../identity/oidc/issuer-keys.ts'
 import type { IdentityClaims } from '../../../identity/verify-id-token.ts'
+import { defined } from '../../../lib/defined.ts'
 import { AppError } from '../../../lib/errors.ts'
 import type { AuditLog } from '../../../store/audit/audit-log.ts'
 import type { WebServer } from '../../../web/server.ts'
@@ -77,7 +79,7 @@ export function registerApi(server: WebServer, context: ApiContext): void {
     const filter = auditFilter(request.query)
     // The tenant's own beginning is a limit that a request cannot move.
     const since = [filter.since, scope.since].flatMap(date => date ?? []).toSorted((a, b) => b.getTime() - a.getTime())[0]
-    const entries = await store.audit.list({ ...filter, ...scope, ...(since === undefined ? {} : { since }) })
+    const entries = await store.audit.list({ ...filter, ...scope, ...defined({ since }) })
     if (request.headers.accept?.includes('application/x-ndjson'))
       return reply.type('application/x-ndjson').send(entries.map(entry => `${JSON.stringify(entry)}\n`).join(''))
     return { entries }
@@ -108,10 +110,7 @@ function auditFilter(query: Static<typeof auditQuery>) {
     limit: Math.min(Number(limit ?? 100), mostEntries),
     ...(after === undefined ? {} : { after: Number(after) }),
     ...(before === undefined ? {} : { before: Number(before) }),
-    ...(action === undefined ? {} : { action }),
-    ...(actor === undefined ? {} : { actor }),
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(object === undefined ? {} : { object }),
+    ...defined({ action, actor, outcome, object }),
     ...(repository === undefined ? {} : { repositoryId: Number(repository) }),
     ...(since === undefined ? {} : { since: new Date(since) }),
   }

@@ -1,5 +1,6 @@
 // What the controllers order from the source store, over a unix socket: the shapes and paths that both ends share. HTTP, so that a pack streams and
 // an answer has a status. The store's addresses are named by their fingerprints: neither the address nor any token is ever sent.
+import { defined } from '../../../lib/defined.ts'
 import { type AppError, type ErrorCode, errorCodes } from '../../../lib/errors.ts'
 import { asObject, integerAt, type JsonObject, parseJson, textAt } from '../../../lib/json/json-value.ts'
 
@@ -87,8 +88,7 @@ export function refusalOf({ code, message, reason, retryAfterSeconds }: AppError
   return {
     code,
     message,
-    ...(reason === undefined ? {} : { reason }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...defined({ reason, retryAfterSeconds }),
   }
 }
 
@@ -105,7 +105,6 @@ export function parseRefusal(text: string): Refusal | undefined {
   return {
     code,
     message: message.slice(0, 1000),
-    ...(reason === undefined ? {} : { reason }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...defined({ reason, retryAfterSeconds }),
   }
 }

@@ -1,4 +1,5 @@
 // The Job of `sekisho run`: one pod with what the Application's own pods have, except that nothing checks it and nothing restarts it. Pure.
+
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { namespacedKind } from '../../../api/builtin/resource-type.ts'
@@ -6,6 +7,7 @@ import type { Deployment } from '../../../api/builtin/workloads.ts'
 import { isReservedKey, labels } from '../../../api/names.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
+import { defined } from '../../../lib/defined.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 
@@ -91,7 +93,7 @@ export function taskJob(
     kind: jobs.kind,
     metadata: {
       generateName: `${name.slice(0, 40)}-run-`,
-      ...(namespace === undefined ? {} : { namespace }),
+      ...defined({ namespace }),
       labels: { [taskLabel]: name },
     },
     spec: {

@@ -1,6 +1,8 @@
 // When a RemoteSync is behind what GitHub shows the AppPipeline.
+
 import { expect, test } from 'vitest'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import { defined } from '../../../lib/defined.ts'
 import { now, preview, sha } from '../testing/app-pipeline.ts'
 import { isBehind } from './state.ts'
 
@@ -12,13 +14,13 @@ const tip = (commit: string) => ({ commit, askedAt: now, pushedAt: undefined })
 function sync(status: RemoteSync['status']): RemoteSync {
   const { remoteSync } = preview(1)
   if (remoteSync === undefined) return expect.fail('no RemoteSync')
-  return { ...remoteSync, ...(status === undefined ? {} : { status }) }
+  return { ...remoteSync, ...defined({ status }) }
 }
 
 /** It runs the merge of head and `baseCommit`, and was resolved so many seconds from now. */
 const merge = (baseCommit: string | undefined, resolved = -60): RemoteSync =>
   sync({
-    pullRequest: { number: 1, headCommit: head, baseBranch: 'main', ...(baseCommit === undefined ? {} : { baseCommit }) },
+    pullRequest: { number: 1, headCommit: head, baseBranch: 'main', ...defined({ baseCommit }) },
     phases: { resolvedAt: seconds(resolved).toISOString() },
   })
 

@@ -3,6 +3,7 @@
 import { processDefaults } from '../../../api/apps/application/process-defaults.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import type { ChartCron, ChartProcess } from '../../../charts/chart-input.ts'
+import { defined } from '../../../lib/defined.ts'
 import { type ContentsState, type ImageContents, inLauncher, programOf } from './contents.ts'
 
 type Spec = Application['spec']
@@ -74,10 +75,8 @@ export function foundIn({
   const isKnown = spec.image !== undefined && (known !== undefined || contents.kind === 'unread')
   const shown = spec.processes === undefined && isKnown ? processesOf(spec, known).slice(0, mostProcesses) : undefined
   return {
-    ...(known === undefined ? {} : { imageContents: known }),
-    ...(shown === undefined
-      ? {}
-      : { processes: shown.map(({ name, port }) => ({ name, ...(port === undefined ? {} : { port }) })) }),
+    ...defined({ imageContents: known }),
+    ...(shown === undefined ? {} : { processes: shown.map(({ name, port }) => ({ name, ...defined({ port }) })) }),
   }
 }
 

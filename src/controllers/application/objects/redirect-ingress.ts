@@ -1,8 +1,10 @@
 // The Ingresses of the hosts that are redirected. They are not the chart's: they carry the annotations of the administrator, which nothing that a chart
 // renders may carry (admission rule `ingress-content`), so the platform makes them from what the decision allowed. Pure.
+
 import { ingresses } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
 import type { ChartInput } from '../../../charts/chart-input.ts'
+import { defined } from '../../../lib/defined.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { type RedirectGroup, redirectIngressName } from '../domains/redirects.ts'
 
@@ -53,7 +55,7 @@ export function redirectIngresses(
     if (backend === undefined) return []
     const name = redirectIngressName(application, to)
     const { secretName, annotations: issued } = certificateOf(name, allowed)
-    const tls = { hosts: from, ...(secretName === undefined ? {} : { secretName }) }
+    const tls = { hosts: from, ...defined({ secretName }) }
     const metadata = { labels: { [labels.redirect]: 'true' }, annotations: { ...annotations, ...issued } }
     const spec = {
       ingressClassName: allowed.ingressClassName,

@@ -1,4 +1,5 @@
 // The Release to create, and where its change came from, as far as the Application says it. Pure.
+
 import { changeRun } from '../../../api/apps/application/changed-by.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { type Release, release } from '../../../api/apps/release.ts'
@@ -7,6 +8,7 @@ import { domain } from '../../../api/kind.ts'
 import { changedByAnnotation, labels, promotedAnnotation, rebasedAnnotation } from '../../../api/names.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { ownerReference, uidOf } from '../../../kube/object/owner.ts'
+import { defined } from '../../../lib/defined.ts'
 import { isJsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import type { ReleaseInputs, ReleasePlan } from './choose-release.ts'
 import { snapshotOf } from './release-content.ts'
@@ -140,15 +142,14 @@ export function desiredRelease(
       ownerReferences: [ownerReference(application, { controller: true })],
     },
     spec: {
-      application: { name, uid: uidOf(application), ...(generation === undefined ? {} : { generation }) },
+      application: { name, uid: uidOf(application), ...defined({ generation }) },
       number,
       image,
-      ...(tag === undefined ? {} : { tag }),
-      ...(commit === undefined ? {} : { commit }),
+      ...defined({ tag, commit }),
       hash,
       snapshot: snapshotOf(application),
       ...(Object.keys(secretVersions).length === 0 ? {} : { secretVersions }),
-      ...(restartedAt === undefined ? {} : { restartedAt }),
+      ...defined({ restartedAt }),
       by,
       reason,
     },

@@ -1,7 +1,9 @@
 // What a release consists of: the part of an Application's spec that it records, its hash, and the Application as a release says it. Pure.
+
 import { hash } from 'node:crypto'
 import type { Application } from '../../../api/apps/application.ts'
 import { notInRelease, type Release, type ReleaseSnapshot } from '../../../api/apps/release.ts'
+import { defined } from '../../../lib/defined.ts'
 import { canonicalJson, type JsonValue } from '../../../lib/json/canonical-json.ts'
 
 /** A Release as the caches hold it: without its snapshot (src/api/kept-object.ts). */
@@ -53,6 +55,6 @@ function volumesFor(present: Application, { processes }: ReleaseSnapshot): Pick<
 export function applicationOf(present: Application, snapshot: ReleaseSnapshot): Application {
   const kept = Object.fromEntries(Object.entries(present.spec).filter(([name]) => notInRelease.some(field => field === name)))
   const processes = snapshot.processes?.map(process => scaledLike(process, present))
-  const spec = { ...kept, ...snapshot, ...(processes === undefined ? {} : { processes }), ...volumesFor(present, snapshot) }
+  const spec = { ...kept, ...snapshot, ...defined({ processes }), ...volumesFor(present, snapshot) }
   return { ...present, spec }
 }

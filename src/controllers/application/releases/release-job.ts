@@ -1,12 +1,14 @@
 // The release job: the Job that runs once for each release, with its image and environment, before the release is rolled out. Its pod is that of
 // the process `web` with another command: so it has what the chart gives to processes, and the same security. Pure.
 // Source: https://kubernetes.io/docs/concepts/workloads/controllers/job/
+
 import { hash } from 'node:crypto'
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { deployments, type Job, jobs, type Pod } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { ownerReference } from '../../../kube/object/owner.ts'
+import { defined } from '../../../lib/defined.ts'
 import { isJsonObject, type JsonObject, listAt, objectAt, objectsAt } from '../../../lib/json/json-value.ts'
 import { redactTokens } from '../../../lib/log.ts'
 import type { Refusal } from '../../../policy/check.ts'
@@ -69,7 +71,7 @@ function podSpec(template: JsonObject, job: NonNullable<Application['spec']['rel
         ...pick(container, containerFields),
         name: 'release',
         command: job.command,
-        ...(job.args === undefined ? {} : { args: job.args }),
+        ...defined({ args: job.args }),
         volumeMounts: objectsAt(container, 'volumeMounts').filter(({ name }) => names.includes(name)),
         // The end of the log becomes part of the pod's status, so nobody needs a right to read logs.
         terminationMessagePolicy: 'FallbackToLogsOnError',

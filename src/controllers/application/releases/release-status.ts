@@ -1,7 +1,9 @@
 // What the status of an Application says about its releases after a reconcile, and what becomes of the Releases themselves. Pure.
+
 import type { Application } from '../../../api/apps/application.ts'
 import { releaseOutcomes as outcomes, type Release } from '../../../api/apps/release.ts'
 import { findCondition, mergeConditions } from '../../../kube/object/conditions.ts'
+import { defined } from '../../../lib/defined.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import type { RolloutRecord } from '../rollout/rollout-record.ts'
 import type { Verdict } from '../rollout/verdict.ts'
@@ -64,11 +66,6 @@ function phasesOf(before: Status | undefined, observed: ReleaseObservation, read
   }
 }
 
-/** Only what is defined: an absent field and one that is undefined are different in a status. */
-function defined<T extends object>(fields: { readonly [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
-}
-
 /** The roll back that began earlier; it ends when another release is the newest. */
 function presentRollback(before: Status | undefined, newest: number | undefined): Status['rollback'] {
   return before?.rollback?.from === newest ? before?.rollback : undefined
@@ -91,7 +88,7 @@ export function nextReleaseStatus(
   const { record, verdict, now } = found
   const ready = verdict?.kind === 'ready'
   const latest = Math.max(newest ?? 0, before?.latestRelease ?? 0)
-  return defined<ReleaseStatus>({
+  return defined({
     // One to which a failed release gives way was ready before: the one that failed must not become what others are rolled back to.
     release: found.rollback?.to ?? (ready ? runs : before?.release),
     latestRelease: latest === 0 ? undefined : latest,

@@ -1,11 +1,13 @@
 // Whether an image is to get another run image, and what became of it. Pure. Only what is as it should be is rebased: the newest commit runs, and
 // nothing else is to be done. The commit of the image stays the same, and the image has to say so again.
+
 import { createHash } from 'node:crypto'
 import { appPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { rebasePrefix } from '../../../api/names.ts'
 import type { BuildState } from '../../../builds/builder.ts'
 import type { BuilderBase } from '../../../builds/rebaser.ts'
+import { defined } from '../../../lib/defined.ts'
 import { canonicalJson } from '../../../lib/json/canonical-json.ts'
 import { mostAttemptsUnanswered, unansweredBy, unreadRetryMilliseconds } from '../decide-build.ts'
 import type { Facts } from '../gather.ts'
@@ -123,7 +125,7 @@ function withRebase(
   more: Partial<Rebase> = {},
 ): RemoteSyncStatus {
   const image = status.rebase?.image
-  const rebase = { build: name, runImage, ...(attempt === 1 ? {} : { attempt }), ...(image === undefined ? {} : { image }) }
+  const rebase = { build: name, runImage, ...(attempt === 1 ? {} : { attempt }), ...defined({ image }) }
   return { ...status, rebase: { ...rebase, ...more } }
 }
 

@@ -1,6 +1,8 @@
 // Asks GitHub under the grant of a RemoteSync which commit is to be deployed, and says so in the status: the repository and the pull request as they
 // are now, the commit, and whether an image of it exists already. Reads only.
+
 import type { Clock } from '../../../lib/clock.ts'
+import { defined } from '../../../lib/defined.ts'
 import { wakeOf } from '../../observed-wake.ts'
 import type { Facts } from '../gather.ts'
 import type { Halt } from '../halt.ts'
@@ -48,7 +50,7 @@ export async function askGitHub(
   const wake = wakeOf(remoteSync)
   const seen = withStatus(granted, {
     repository: { id, name: fullName, requested: remoteSync.spec.repository },
-    ...(wake === undefined ? {} : { handledWake: wake }),
+    ...defined({ handledWake: wake }),
   })
   const checked = withPullRequest(seen, found.head)
   if (found.kind === 'none') return { state: withoutCommit(checked), halted: found.halt }

@@ -1,8 +1,10 @@
 // Which commit of a pull request is deployed: its head, or the commit that GitHub made by merging it into its base branch. That one is taken only
 // when it is made of the present head and the present base: GitHub computes it some time after a push, and shows the former one until then.
 // Source: https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request (`mergeable`, `merge_commit_sha`)
+
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient } from '../../../github/index.ts'
+import { defined } from '../../../lib/defined.ts'
 import { settlingMilliseconds } from '../../../policy/change-times.ts'
 import { type Halt, halt } from '../halt.ts'
 import type { RemoteSyncStatus } from '../status.ts'
@@ -41,7 +43,7 @@ export function mergeWait(since: string, now: Date): number {
 }
 
 function none(head: FollowedHead | undefined, refused: Halt): NoCommit {
-  return { kind: 'none', halt: refused, ...(head === undefined ? {} : { head }) }
+  return { kind: 'none', halt: refused, ...defined({ head }) }
 }
 
 function refusal(reason: string, text: string): Halt {
@@ -75,7 +77,7 @@ export async function findPullRequestCommit(
   const head: FollowedHead = {
     number,
     headCommit: headSha,
-    ...(headRepositoryId === undefined ? {} : { headRepository: headRepositoryId }),
+    ...defined({ headRepository: headRepositoryId }),
     // Whoever may push chooses its name; git has no bound that a status could rely on.
     baseBranch: baseBranch.slice(0, longestBranch).toWellFormed(),
   }
@@ -100,7 +102,7 @@ async function mergeOf(
     const base = await client.branch(repository.id, found.baseBranch)
     const isKnown = before?.number === number && before.headCommit === head.headCommit && before.baseCommit === base
     const conflictSince = (isKnown ? before.conflictSince : undefined) ?? now.toISOString()
-    const conflicting = { ...head, ...(base === undefined ? {} : { baseCommit: base }), conflictSince }
+    const conflicting = { ...head, ...defined({ baseCommit: base }), conflictSince }
     return none(conflicting, mergeConflict(conflicting, now))
   }
   const { mergeCommit } = found

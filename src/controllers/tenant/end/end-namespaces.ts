@@ -1,5 +1,6 @@
 // Makes the namespaces of a tenant end: forces the pods that have not ended long after their grace period, and finds what else holds a namespace.
 // It never removes a finalizer of others: what waits for it would be lost.
+
 import {
   cronJobs,
   deployments,
@@ -19,6 +20,7 @@ import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import type { EventRecorder } from '../../../kube/object/events.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { defined } from '../../../lib/defined.ts'
 import type { AuditLog } from '../../../store/audit/audit-log.ts'
 import { recordEndOnce } from '../../../store/audit/record-end.ts'
 import { type Held, heldKinds, heldMessage, isOverdue, type Remaining } from './decide-end.ts'
@@ -65,7 +67,7 @@ async function forcePods(deps: EndDeps, tenant: Tenant, namespace: string): Prom
   for (const pod of overdue) {
     await recordForced(deps.audit, tenant, pod)
     const { uid } = pod.metadata
-    await deps.client.delete(pods, keyOf(pod), { now: true, ...(uid === undefined ? {} : { uid }) })
+    await deps.client.delete(pods, keyOf(pod), { now: true, ...defined({ uid }) })
   }
   const [first] = overdue
   if (first === undefined) return

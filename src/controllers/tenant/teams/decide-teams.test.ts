@@ -1,7 +1,9 @@
 // The condition about a Tenant's roles, one row for each answer; nothing is claimed about what was not asked.
+
 import { describe, expect, test } from 'vitest'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { mergeConditions } from '../../../kube/object/conditions.ts'
+import { defined } from '../../../lib/defined.ts'
 import { unknownEnforcement } from '../../../network-probe/enforcement.ts'
 import { nextStatus } from '../status.ts'
 import type { TeamsAnswer } from './check-teams.ts'
@@ -17,7 +19,7 @@ function tenant(status?: Tenant['status'], type: 'Organization' | 'User' = 'Orga
     kind: 'Tenant',
     metadata: { name: 'acme', uid: 'u', generation: 2, annotations: { 'sekisho.dev/wake': 'w2' } },
     spec: { account: { host: 'github.com', id: 2001, login: 'acme', type }, namespace: 'acme', roles: [] },
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
   }
 }
 
