@@ -1,7 +1,6 @@
 // The command line of the emulator: `start` runs it in the foreground until SIGINT or SIGTERM. Only this file reads options.
-
 import { parseArgs } from 'node:util'
-import { defined } from '../../src/lib/defined.ts'
+import { defined } from '../../src/lib/json/defined.ts'
 import { type EmulatorOptions, startEmulator } from './emulator.ts'
 
 const usage = `Usage: node dev/github/main.ts start [options]

@@ -1,5 +1,5 @@
 // The kubectl calls of the installer: read, apply, wait. Objects are passed on standard input, never as arguments.
-import { defined } from '../../src/lib/defined.ts'
+import { defined } from '../../src/lib/json/defined.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import type { RunCommand } from '../cluster/run-command.ts'
 import { isReady, readyMessage } from './installation-decision.ts'

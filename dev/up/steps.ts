@@ -1,11 +1,10 @@
 // The steps of `make up` that are the same on the local cluster and on one of the user's.
-
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { defined } from '../../src/lib/defined.ts'
 import { messageOf } from '../../src/lib/errors.ts'
+import { defined } from '../../src/lib/json/defined.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'
 import type { ImageName } from '../images/recipes/catalog.ts'
 import { githubHost, type LocalGitHub } from './github.ts'

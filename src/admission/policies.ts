@@ -1,7 +1,7 @@
 // The rules as ValidatingAdmissionPolicies with their bindings: they hold while the platform is down, and on clusters that do not allow
 // webhooks. Pure; the result is committed under deploy/policies, once for each mode.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/json/defined.ts'
 import type { PlatformIdentities } from './identities.ts'
 import { mutations } from './mutations/index.ts'
 import { mutationManifests } from './mutations/mutation.ts'

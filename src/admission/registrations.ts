@@ -4,9 +4,8 @@
 // webhook it is not known. Built-in kinds are sent for tenants' namespaces only. `caBundle` is added by whoever
 // installs (docs/guide/install.md).
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
-
 import { admissionWebhook, platformNamespace } from '../api/names.ts'
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/json/defined.ts'
 import { holdsValues, sealedMatches } from './app-secrets/seal-values.ts'
 import { byOthers } from './changed-by/record-change.ts'
 import { needsRequester } from './fill-requested-by.ts'

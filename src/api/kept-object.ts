@@ -2,7 +2,7 @@
 // what is kept is bounded: metadata above 16 KB is cut to what the platform reads, and the content of a large object of a built-in kind is
 // dropped. The content of our own kinds is bounded by their schemas; the snapshot of a Release is dropped, because an Application has up to 100
 // Releases and runs one. Of an EndpointSlice only its Service and the number of its endpoints are kept. Pure.
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/json/defined.ts'
 import { type CountedEndpointSlice, type EndpointSlice, serviceNameLabel } from './builtin/networking.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from './resource.ts'
 import { serviceProxyLabel } from './tenancy/service-proxy.ts'

@@ -1,6 +1,6 @@
 // Names on which several processes must agree: labels, annotations, reserved prefixes, roles, and how people and groups are spelled. Data and
 // pure functions; a changed value breaks objects that exist.
-import { createHash } from 'node:crypto'
+import { hashedName } from '../lib/text/bounded-name.ts'
 import { domain } from './kind.ts'
 
 /** Whether a key of labels or annotations, or an API group with its version, belongs to the platform: admission refuses such keys from people. */
@@ -71,9 +71,8 @@ export function previewName(pipeline: string, number: number): string {
   const end = `-pr-${number}`
   const most = longestPreviewName - end.length
   if (pipeline.length <= most && /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(pipeline)) return `${pipeline}${end}`
-  const hash = createHash('sha256').update(pipeline).digest('hex').slice(0, 8)
   const begin = `p${pipeline}`.slice(/^[a-z]/.test(pipeline) ? 1 : 0).replaceAll(/[^a-z0-9]+/g, '-')
-  return `${begin.slice(0, most - hash.length - 1).replace(/-+$/, '')}-${hash}${end}`
+  return `${hashedName(begin, most, { of: pipeline, length: 8 })}${end}`
 }
 
 /** Kubernetes' label on the pods of a Job: https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-name */

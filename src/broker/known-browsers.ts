@@ -1,10 +1,11 @@
 // Recognises a browser in which a person signed in before, by a signed cookie: a flood of strangers then cannot use up what this person may
 // request, although all of them share an address. It proves nothing else: it is not a sign-in, and it outlives the session.
 // Source: https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, hkdfSync } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseUserSubject } from '../api/names.ts'
 import type { SecretString } from '../lib/secret-string.ts'
+import { equalInConstantTime } from '../lib/text/constant-time.ts'
 import { cookieAttributes } from './sessions.ts'
 
 export type KnownBrowsers = {
@@ -30,8 +31,7 @@ export function createKnownBrowsers(key: SecretString): KnownBrowsers {
       const [encoded, signature, ...rest] = (request.cookies[cookieName] ?? '').slice(0, 500).split('.')
       if (encoded === undefined || signature === undefined || rest.length > 0) return undefined
       const subject = Buffer.from(encoded, 'base64url').toString()
-      const [given, right] = [Buffer.from(signature, 'base64url'), signatureOf(subject)]
-      const genuine = given.length === right.length && timingSafeEqual(given, right)
+      const genuine = equalInConstantTime(Buffer.from(signature, 'base64url'), signatureOf(subject))
       return genuine && parseUserSubject(subject) !== undefined ? subject : undefined
     },
   }

@@ -1,11 +1,12 @@
 // Knows who uses the browser: the session cookie, and the CSRF secret of forms. Handles are random; the store keeps only their hashes.
 // Cookies are `__Host-`: https only, this host only, whole site (RFC 6265bis §4.1.3.2), so that no other host can plant one.
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { userSubject } from '../api/names.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { SecretString } from '../lib/secret-string.ts'
+import { equalInConstantTime } from '../lib/text/constant-time.ts'
 import type { Sessions } from '../store/sessions.ts'
 
 export const sessionCookie = '__Host-sekisho-session'
@@ -44,11 +45,6 @@ function formSecret(handle: string): string {
   return createHmac('sha256', handle).update('sekisho form').digest('base64url')
 }
 
-function sameText(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)]
-  return left.length === right.length && timingSafeEqual(left, right)
-}
-
 /** Sessions by cookie. The store holds hashes of the cookies only, so a copy of it cannot be used to sign in. */
 export function createPersonSessions(deps: {
   readonly sessions: Sessions
@@ -71,7 +67,7 @@ export function createPersonSessions(deps: {
     async requireForm(request, csrf) {
       const person = await personOf(request)
       if (person === undefined) throw new AppError('unauthenticated', 'sign in first')
-      if (typeof csrf === 'string' && sameText(csrf, person.csrf)) return person
+      if (typeof csrf === 'string' && equalInConstantTime(csrf, person.csrf)) return person
       throw new AppError('forbidden', 'the form is out of date: go back, reload the page and try again')
     },
     async begin(request, reply, person) {

@@ -37,8 +37,3 @@ export const noRebaser: Rebaser = {
   baseOf: () => undefined,
   start: () => Promise.resolve({ kind: 'impossible', message: 'images are not rebased on this platform' }),
 }
-
-/** `sha256:…` of a reference; undefined without one. */
-export function digestOf(reference: string | undefined): string | undefined {
-  return /@(sha256:[0-9a-f]{64})$/.exec(reference ?? '')?.[1]
-}

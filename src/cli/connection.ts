@@ -1,10 +1,9 @@
 // The CLI's HTTP connection to the platform, for OIDC and for the API. It trusts the configured certificate authority.
-
 import { readFileSync } from 'node:fs'
 import { Agent, fetch as undiciFetch } from 'undici'
-import { defined } from '../lib/defined.ts'
 import { AppError, isAppError, messageOf } from '../lib/errors.ts'
 import { withBoundedBody } from '../lib/http/bounded-body.ts'
+import { defined } from '../lib/json/defined.ts'
 import { isUnknownAuthority } from './certificate-error.ts'
 import type { CliSettings } from './config.ts'
 

@@ -1,12 +1,11 @@
 // Composes the controllers' process: one controller per kind, the token desk, builds and charts. Controllers and caches are added to the
 // manager here, so create the app before `manager.start()` and start it afterwards.
-
 import { builderServiceAccount } from '../api/dockerfile-build.ts'
 import { platformNamespace, platformServiceAccount } from '../api/names.ts'
 import { type ChartRenderer, createChartRenderer } from '../charts/renderer.ts'
 import type { ControllerDefinition } from '../kube/controller/controller.ts'
 import { createEventRecorder, type EventRecorder } from '../kube/object/events.ts'
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/json/defined.ts'
 import { openNetworkProbe } from '../network-probe/open.ts'
 import { openNodeCheck } from '../node-check/open.ts'
 import { createTagReader, type TagReader } from '../registry/followed-tags/read-tag.ts'

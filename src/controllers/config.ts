@@ -16,6 +16,7 @@ import {
   textSetting,
   urlSetting,
 } from '../lib/config.ts'
+import { digestPattern } from '../lib/text/image-digest.ts'
 import { type FollowedRegistry, followedRegistry } from '../registry/followed-tags/followed-registry.ts'
 import { redirectAnnotationsSetting } from './application/domains/redirect-setting.ts'
 import { metadataRanges, networkSettings, registryRange, runtimeSettings } from './tenant/index.ts'
@@ -187,7 +188,7 @@ export const controllersSettings = {
       'the image with which Dockerfiles are built, by digest (docs/guide/dockerfile.md); without it RemoteSyncs with the strategy Dockerfile wait',
     ),
     parse: matching(
-      /^[^@\s]{1,255}@sha256:[0-9a-f]{64}$/,
+      new RegExp(`^[^@\\s]{1,255}@${digestPattern}$`),
       'an image by its digest, such as registry.example.com/cnb/buildkit@sha256:…',
     ),
   }),

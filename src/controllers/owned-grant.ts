@@ -1,7 +1,6 @@
 // The RepositoryGrant that an object owns because its kind follows a repository: what it says, what its decision means for the owner, and
 // the token under it. The same for every such kind. The grant is created in the name of the owner's requester and decided like any other.
 // Grants are immutable, so a change of installation, repository or requester replaces it. Never writes to the cluster.
-import { createHash } from 'node:crypto'
 import {
   grantSubjectKinds,
   type RepositoryGrant,
@@ -16,6 +15,7 @@ import { controllerOf, ownerReference, uidOf } from '../kube/object/owner.ts'
 import { AppError } from '../lib/errors.ts'
 import { sameJson } from '../lib/json/same-json.ts'
 import type { SecretString } from '../lib/secret-string.ts'
+import { boundedName } from '../lib/text/bounded-name.ts'
 import type { Refusal } from '../policy/check.ts'
 import type { TokenDesk } from '../token-desk/index.ts'
 
@@ -26,9 +26,7 @@ const renewMilliseconds = 3_600_000
 
 /** `<kind>-<name>`; a hash replaces the end of a name that is too long. */
 export function ownedGrantName(owner: RepositoryFollower): string {
-  const name = `${owner.kind.toLowerCase()}-${owner.metadata.name}`
-  if (name.length <= longestName) return name
-  return `${name.slice(0, longestName - 13)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
+  return boundedName(`${owner.kind.toLowerCase()}-${owner.metadata.name}`, longestName)
 }
 
 /**

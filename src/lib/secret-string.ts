@@ -1,7 +1,7 @@
 // A string that must never be printed by accident: JSON, string conversion and inspection show `[secret]`; only `reveal()` returns the value.
 // Tokens, keys and client secrets are SecretStrings from where they enter the process to where they are used.
-import { timingSafeEqual } from 'node:crypto'
 import { inspect } from 'node:util'
+import { equalInConstantTime } from './text/constant-time.ts'
 
 const mark = '[secret]'
 
@@ -24,9 +24,7 @@ export class SecretString {
 
   /** Compares in a time that depends on the length only. */
   equals(other: SecretString | string): boolean {
-    const left = Buffer.from(this.#value)
-    const right = Buffer.from(typeof other === 'string' ? other : other.reveal())
-    return left.length === right.length && timingSafeEqual(left, right)
+    return equalInConstantTime(this.#value, typeof other === 'string' ? other : other.reveal())
   }
 
   toString(): string {

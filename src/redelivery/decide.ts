@@ -2,6 +2,7 @@
 // answered 2xx is durable in the inbox, every other one was missed. It never reads the inbox, which belongs to the broker.
 // Source: https://docs.github.com/en/webhooks/using-webhooks/automatically-redelivering-failed-deliveries-for-a-github-app-webhook
 import type { Delivery } from '../github/index.ts'
+import { exponential } from '../lib/backoff.ts'
 
 const dayMilliseconds = 24 * 3_600_000
 
@@ -11,9 +12,8 @@ export function redeliverableMilliseconds(host: string): number {
   return (isShared ? 3 : 7) * dayMilliseconds
 }
 
-/** Attempts of one delivery are this far apart at first, twice as far each time, and at most `longestWaitMilliseconds`. */
-const firstWaitMilliseconds = 60_000
-const longestWaitMilliseconds = 6 * 3_600_000
+/** How far attempts of one delivery are apart. */
+const waits = { baseMilliseconds: 60_000, capMilliseconds: 6 * 3_600_000 }
 
 /** A webhook of which no attempt was answered 2xx. */
 export type Missed = {
@@ -43,8 +43,7 @@ function missed(attempts: readonly Delivery[], now: Date): Missed {
   if (first === undefined || last === undefined) throw new RangeError('a delivery without attempts')
   const redeliveries = attempts.length - 1
   // The first redelivery is due at once: the poll's interval is wait enough.
-  const doublings = Math.min(redeliveries - 1, 20)
-  const wait = redeliveries === 0 ? 0 : Math.min(longestWaitMilliseconds, firstWaitMilliseconds * 2 ** doublings)
+  const wait = redeliveries === 0 ? 0 : exponential(waits, redeliveries - 1)
   const due = now.getTime() - last.deliveredAt.getTime() >= wait
   return { id: last.id, guid: first.guid, firstAttempt: first.deliveredAt, due }
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import { isNestedDeeper } from '../lib/json/json-depth.ts'
 import { asObject, type JsonObject, listAt, objectAt, objectsAt, parseJson, textAt } from '../lib/json/json-value.ts'
+import { isDigest, pinnedImage } from '../lib/text/image-digest.ts'
 import type { RegistryReader, RegistryReply } from './registry-reader.ts'
 
 export type ImageLabels =
@@ -31,7 +32,6 @@ const mostManifestBytes = 1_048_576
 const mostConfigurationBytes = 8_388_608
 /** Both formats have fewer than ten (OCI image specification). */
 const mostLevels = 64
-const pinnedImage = /^[^/]+\/(?<repository>[a-z0-9._/-]{1,255})@(?<digest>sha256:[0-9a-f]{64})$/
 
 class Unreadable extends Error {
   readonly permanent: boolean
@@ -45,14 +45,14 @@ class Unreadable extends Error {
 /** `image` must name its digest. Never rejects: what went wrong is part of the answer. */
 export async function readImageLabels(read: RegistryReader, image: string): Promise<ImageLabels> {
   try {
-    const { repository, digest } = pinnedImage.exec(image)?.groups ?? {}
+    const { repository, digest } = pinnedImage(image) ?? {}
     if (repository === undefined || digest === undefined) throw new Unreadable('the image is not named by its digest', true)
     const manifestOf = (of: string): Promise<JsonObject> =>
       verified(read, { repository, path: `manifests/${of}`, digest: of, mostBytes: mostManifestBytes })
     const first = await manifestOf(digest)
     const manifest = indexTypes.includes(textAt(first, 'mediaType') ?? '') ? await manifestOf(ofLinux(first)) : first
     const configDigest = textAt(objectAt(manifest, 'config'), 'digest') ?? ''
-    if (!/^sha256:[0-9a-f]{64}$/.test(configDigest)) throw new Unreadable('the manifest names no configuration', true)
+    if (!isDigest(configDigest)) throw new Unreadable('the manifest names no configuration', true)
     const path = `blobs/${configDigest}`
     const content = await verified(read, { repository, path, digest: configDigest, mostBytes: mostConfigurationBytes })
     return { kind: 'labels', labels: labelsOf(content), entryPoint: entryPointOf(content), ports: portsOf(content) }
@@ -71,7 +71,7 @@ function labelsOf(configuration: JsonObject): Record<string, string> {
 function ofLinux(index: JsonObject): string {
   const found = objectsAt(index, 'manifests').find(item => textAt(objectAt(item, 'platform'), 'os') === 'linux')
   const digest = textAt(found, 'digest') ?? ''
-  if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Unreadable('the index names no image for Linux', true)
+  if (!isDigest(digest)) throw new Unreadable('the index names no image for Linux', true)
   return digest
 }
 

@@ -1,10 +1,9 @@
 // Puts the token server together: key of the credentials, signer, routes, certificate. It holds no tenant's data besides what the caches have.
-
 import { randomBytes } from 'node:crypto'
 import type { CertifiedKey } from '../identity/certified-key.ts'
 import { createCertifiedSigner } from '../identity/certified-signer.ts'
 import type { Clock } from '../lib/clock.ts'
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/json/defined.ts'
 import type { Log } from '../lib/log.ts'
 import { type Periodic, periodic } from '../lib/periodic.ts'
 import { SecretString } from '../lib/secret-string.ts'

@@ -3,6 +3,7 @@
 // Source: https://github.com/opencontainers/distribution-spec (Pushing Manifests)
 import { createHash } from 'node:crypto'
 import { asObject, parseJson, textAt } from '../lib/json/json-value.ts'
+import { pinnedImage } from '../lib/text/image-digest.ts'
 import { manifestTypes } from './image-labels.ts'
 import type { ManifestWriter, RegistryReader, RegistryReply } from './registry-reader.ts'
 
@@ -15,7 +16,6 @@ export type Tagging =
   | { readonly kind: 'unavailable'; readonly message: string }
 
 const mostManifestBytes = 4_194_304
-const pinnedImage = /^[^/]+\/(?<repository>[a-z0-9._/-]{1,255})@(?<digest>sha256:[0-9a-f]{64})$/
 /** Of a manifest that does not name its type itself (OCI image specification). */
 const typeWithoutName = 'application/vnd.oci.image.manifest.v1+json'
 
@@ -32,7 +32,7 @@ export async function tagImage(
   image: string,
   tag: string,
 ): Promise<Tagging> {
-  const { repository, digest } = pinnedImage.exec(image)?.groups ?? {}
+  const { repository, digest } = pinnedImage(image) ?? {}
   if (repository === undefined || digest === undefined) return { kind: 'absent', message: `${image} is not named by its digest` }
   const what = `${image} cannot be read`
   const reply = await registry.read({

@@ -1,12 +1,11 @@
 // Onboarding intents: what was proved, and which of Tenant and Installation have been written, so that onboarding continues after a crash.
 // It holds facts, never a secret; the broker decides what follows from a state. Everybody with an account at GitHub can make rows, so their number
 // is bounded, per person and in all.
-
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
-import { defined } from '../lib/defined.ts'
 import { AppError } from '../lib/errors.ts'
 import type { JsonValue } from '../lib/json/canonical-json.ts'
+import { defined } from '../lib/json/defined.ts'
 import type { Leases } from './database/leases.ts'
 import type { OnboardingRow, PrismaClient } from './generated/client.ts'
 

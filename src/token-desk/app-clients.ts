@@ -1,14 +1,13 @@
 // Clients of GitHub by the name of a ClusterGitHubApp. Private keys are read from Secrets of the platform namespace and stay in this
 // process; a changed key or App takes effect at the next call, without a restart. Never returns a key.
-
 import type { ClusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import type { ReadNamedSecret } from '../api/named-secret.ts'
 import { platformNamespace } from '../api/names.ts'
 import { type AppClient, createAppClient, endpointsOf, type Fetch, type GitHubEndpoints } from '../github/index.ts'
 import type { Cache } from '../kube/cache/object-cache.ts'
 import type { Clock } from '../lib/clock.ts'
-import { defined } from '../lib/defined.ts'
 import { AppError } from '../lib/errors.ts'
+import { defined } from '../lib/json/defined.ts'
 import type { Log } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
 

@@ -1,7 +1,7 @@
 // Speaks to a registry as Docker's clients do: asks, reads the challenge, gets a token for the scope from the token server, and asks again
 // with it. From this host or from the pod of globex, with or without a credential.
 // Source: https://distribution.github.io/distribution/spec/auth/token/
-import { defined } from '../../../src/lib/defined.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import type { HttpAnswer } from '../world/http.ts'
 import type { World } from '../world/world.ts'
 

@@ -1,5 +1,5 @@
 // People on the platform's pages: one browser for each, signed in once.
-import { defined } from '../../../src/lib/defined.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import { Browser, summary } from '../../demo/browser.ts'
 import { passSignIn } from '../../demo/scenario/sign-in.ts'
 import type { PersonActor } from '../world/actors.ts'

@@ -1,8 +1,7 @@
 // Commits that git itself would not make: trees with any names, as `git mktree` writes them. gary pushes them to branches of globex/site.
-
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defined } from '../../../src/lib/defined.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import { gitCredential, mustRun } from '../../demo/tools.ts'
 import type { World } from '../world/world.ts'
 

@@ -1,7 +1,7 @@
 // Who acts: people with ID tokens of the issuer, signed in like all people; a ServiceAccount of globex; and a client without a credential.
 
-import { defined } from '../../../src/lib/defined.ts'
 import { messageOf } from '../../../src/lib/errors.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import type { AdminClient } from '../../cluster/control-plane/admin-client.ts'
 import { type DemoContext, neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import { commandLineLogin } from '../../demo/scenario/sign-in.ts'

@@ -1,6 +1,5 @@
 // A download is accepted only with the publisher's checksum, and leaves nothing behind when it fails.
 // The publisher is a server on loopback.
-
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
@@ -9,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { defined } from '../../../src/lib/defined.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import { runCommand } from '../run-command.ts'
 import type { CatalogEntry } from './catalog.ts'
 import { checksumFor, downloadPrograms } from './download.ts'

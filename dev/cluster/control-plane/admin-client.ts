@@ -1,9 +1,8 @@
 // Plain JSON calls to an API server for the set-up of development and tests: get, create, apply, delete, ready.
 // It is not the client of the product: it has no retries, no watches and no cache.
-
 import { Agent, fetch } from 'undici'
-import { defined } from '../../../src/lib/defined.ts'
 import { AppError } from '../../../src/lib/errors.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import type { ClientAccess } from './kubeconfig.ts'
 import { readKubeconfig } from './kubeconfig.ts'
 

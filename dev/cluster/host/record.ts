@@ -1,9 +1,8 @@
 // The record of the changes to this host, one file per machine and user, so that any checkout can undo them.
 // It must be written before the host is changed: a change that is not recorded cannot be undone.
-
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defined } from '../../../src/lib/defined.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import { isJsonObject } from '../../../src/lib/json/json-value.ts'
 import { kernelLimits } from '../../../src/lib/limits/node-limits.ts'
 import { limitPath } from './kernel-limits.ts'

@@ -1,6 +1,6 @@
 // Prepares the host for a start: removes the traces of an earlier run, and records the changes of this start before it makes them.
-import { defined } from '../../../src/lib/defined.ts'
 import { AppError } from '../../../src/lib/errors.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import { plannedChanges, prepareHost } from '../node/host-changes.ts'
 import { currentBootId } from '../processes/identity.ts'
 import type { Progress } from '../progress.ts'

@@ -1,7 +1,6 @@
 // One pull request of the demo, from its opening to its end, and what GitHub and the platform show about it.
-
 import type { AppPipeline } from '../../../src/api/apps/app-pipeline.ts'
-import { defined } from '../../../src/lib/defined.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type DemoContext, tenantNamespace } from '../context.ts'

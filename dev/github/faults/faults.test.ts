@@ -1,7 +1,6 @@
 // Every fault of requests, armed through the control API and observed over HTTP.
-
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { defined } from '../../../src/lib/defined.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { setSuspended } from '../actions/install-app.ts'
 import type { RunningEmulator } from '../emulator.ts'

@@ -1,12 +1,11 @@
 // Git over HTTP: who may fetch from or push to which repository, and the refusals that a git client shows. git's own http-backend does
 // the transfer; it never receives the credential.
 // https://git-scm.com/docs/http-protocol ; https://docs.github.com/en/get-started/git-basics/about-remote-repositories
-
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { defined } from '../../../src/lib/defined.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import type { ActionContext } from '../actions/context.ts'
 import { recordPush } from '../actions/record-push.ts'
 import { parseRefUpdates } from '../git/ref-update.ts'

@@ -1,6 +1,6 @@
 // A small browser for tests: cookies per origin, redirects, forms that are filled in and sent as a user would. It runs no scripts and
 // knows nothing of any page.
-import { defined } from '../../../src/lib/defined.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 
 export type BrowserPage = {
   readonly url: string

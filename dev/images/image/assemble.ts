@@ -1,6 +1,6 @@
 // Combines layers and configuration into a Docker v2 schema 2 image (distribution spec "Image Manifest Version 2, Schema 2").
 // Docker's media types, not OCI's: kpack appends Docker layers, and registries refuse a mixed manifest.
-import { defined } from '../../../src/lib/defined.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import type { Blob, BlobStore } from '../blobs/blob-store.ts'
 import { buildLayer, type Layer } from '../blobs/build-layer.ts'
 import type { ImageConfig, ImagePlan } from './image-plan.ts'

@@ -1,12 +1,11 @@
 // The five requests of the distribution API that a push needs (OCI distribution spec, "Push"), and the list of tags, to a registry of the development
 // cluster or to one that the user gave, with a credential where it asks for one. It knows nothing about images.
-
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { request } from 'undici'
-import { defined } from '../../../src/lib/defined.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import { readAtMost } from '../../../src/lib/http/byte-stream.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import { asObject, listAt, parseJson } from '../../../src/lib/json/json-value.ts'
 import type { Digest } from '../blobs/blob-store.ts'
 

@@ -1,8 +1,7 @@
 // What the user of the kubeconfig must be allowed to do, asked by SelfSubjectAccessReviews, which change nothing.
 // https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/self-subject-access-review-v1/
-
 import { stringify } from 'yaml'
-import { defined } from '../../../src/lib/defined.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import type { Kubectl } from '../kubectl.ts'
 import { platformNamespace } from '../mode.ts'
 import type { RightFact } from './decision/facts.ts'

@@ -1,7 +1,6 @@
 // What is said about pods that do not become ready: the words of the scheduler and the container runtime, and where the log is.
-
 import { expect, test } from 'vitest'
-import { defined } from '../../../src/lib/defined.ts'
+import { defined } from '../../../src/lib/json/defined.ts'
 import { type PodObject, troubleOf } from './pod-trouble.ts'
 
 const pod = (status: PodObject['status']): PodObject => ({

@@ -1,10 +1,9 @@
 // Who an Application says changed it: never anybody who did not, whatever is written in whatever order, with and without the webhook.
-
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { changedByOf, changeRun, generationOf, longestUserName } from '../../api/apps/application/changed-by.ts'
 import { changedByAnnotation } from '../../api/names.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { type JsonObject, objectAt } from '../../lib/json/json-value.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import { platformIdentities } from '../identities.ts'

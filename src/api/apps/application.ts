@@ -1,4 +1,5 @@
 // Application: an image and the processes that run it. An ApplicationChart turns it into Deployments, a Service and an Ingress.
+import { digestPattern } from '../../lib/text/image-digest.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
 import { commitId, dnsLabel, timestamp } from '../schema/fields.ts'
@@ -43,7 +44,7 @@ export const application = defineKind({
           description:
             'The image that runs, such as `registry.example.com/apps/shop@sha256:…`. Omit this field if a RemoteSync builds the image: it sets the field after each build. Until then nothing runs.',
           max: 512,
-          pattern: '^[^ @]+(@sha256:[0-9a-f]{64})?$',
+          pattern: `^[^ @]+(@${digestPattern})?$`,
         }),
       ),
       followTag: optional(followTagField),

@@ -1,6 +1,6 @@
 // What a right of one of our own processes is, as data: the ClusterRoles and Roles under deploy/rbac, the policy that holds our identities to
 // them, and docs/reference/rights.md are generated from the lists in this folder. Pure.
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { RoleRule } from '../tenancy/tenant-roles.ts'
 
 /**

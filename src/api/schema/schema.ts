@@ -1,9 +1,8 @@
 // Builders that can only express structural schemas (Kubernetes CRD rules): one source for static type, validation and CRD.
 // Everything an outsider sizes must be bounded here: the bounds are part of the builders' signatures (CEL cost needs them too).
 // Source: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
-
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 
 export type { Static, TSchema }
 

@@ -1,12 +1,11 @@
 // The builds that a person may see: RBAC is asked about the log of the RemoteSync, and only builds of a RemoteSync that exists are shown, so that
 // nobody sees those of a tenant that had the same name before. What is refused and what does not exist have the same answer.
-
 import { type RemoteSync, remoteSyncReasons } from '../../api/apps/remote-sync.ts'
 import { buildLogAccess } from '../../api/names.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
-import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { BuildRecord } from '../../store/builds/build-record.ts'
 import type { KeptLogs } from '../../store/builds/kept-logs.ts'
 import type { AccessReviews } from '../people/access-reviews.ts'

@@ -8,7 +8,7 @@ import { type ControllerDefinition, done, requeueAfter, watches } from '../../ku
 import { equalJitter } from '../../lib/backoff.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
-import { createTurns } from '../../lib/limits/turns.ts'
+import { createKeyedMutex } from '../../lib/limits/keyed-mutex.ts'
 import { redactTokens } from '../../lib/log.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
@@ -63,7 +63,7 @@ type Rest = { readonly failures: number; readonly until: number }
 export function createOnboardingController(deps: OnboardingControllerDeps): OnboardingController {
   const { onboardings, isLeader, clock, log } = deps
   const flights = new SingleFlight<Progress>()
-  const turns = createTurns()
+  const mutex = createKeyedMutex()
   const rests = new BoundedMap<Rest>(mostRemembered)
 
   const advance = (id: string): Promise<Progress> =>
@@ -71,7 +71,7 @@ export function createOnboardingController(deps: OnboardingControllerDeps): Onbo
       const known = await onboardings.find(id)
       if (known === undefined) return 'finished'
       // Two onboardings of one account would otherwise both look for a free name, and find two.
-      return turns.run(`${known.host} ${known.accountId}`, async () => {
+      return mutex.run(`${known.host} ${known.accountId}`, async () => {
         const found = await onboardings.find(id)
         if (found === undefined || !isActive(found)) return 'finished'
         const proved = await freshlyProved(deps, found)

@@ -1,10 +1,9 @@
 // The onboardings of the store with their intent as a typed value: what is remembered between the proof and the last object, so that it
 // survives a crash. The only place that parses or writes the store's JSON; JSON that is not an intent is an `integrity_violation`.
-
 import type { Installation } from '../../api/github/installation.ts'
-import { defined } from '../../lib/defined.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { objectAt, textAt } from '../../lib/json/json-value.ts'
 import type { Log } from '../../lib/log.ts'
 import type { NewOnboarding, Onboarding, OnboardingState, Onboardings, WaitingState } from '../../store/onboardings.ts'

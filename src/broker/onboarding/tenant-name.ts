@@ -1,7 +1,7 @@
 // Derives the name of a tenant and of its namespace from the account's login: a DNS label, never a name that the cluster or the platform uses, nor
 // one under which operators usually install what a cluster needs: an account of that name must not get the namespace first. Pure.
-import { createHash } from 'node:crypto'
 import { buildNamespaceOf, platformNamespace } from '../../api/names.ts'
+import { shortHash } from '../../lib/text/bounded-name.ts'
 
 /** A DNS label has at most 63 characters; the build namespace adds `-build`. */
 const longest = 57
@@ -85,6 +85,6 @@ export function tenantNameCandidates(
   onboardingId: string,
 ): readonly string[] {
   const plain = labelOf(login).slice(0, longest).replace(/-+$/, '')
-  const hash = createHash('sha256').update(onboardingId).digest('hex').slice(0, 10)
+  const hash = shortHash(onboardingId, 10)
   return [...new Set([plain, withSuffix(login, `-${id}`), withSuffix(login, `-${hash}`)])].filter(name => !isReserved(name))
 }

@@ -1,7 +1,6 @@
 // A signed-in person approves the head commit of a pull request from a fork. GitHub is asked with the person's own token and by numeric ids: whether
 // the commit is the head at this moment, and whether this person may write to the repository. A role in the tenant does not count: whoever decides
 // about the code on GitHub decides here. Every step narrows a value or throws one AppError.
-
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import {
   type ApprovalWay,
@@ -19,8 +18,8 @@ import { type RepositoryClient, writerById } from '../../github/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../kube/client/errors.ts'
-import { defined } from '../../lib/defined.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { Log } from '../../lib/log.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import type { Identity } from '../people/tenant-access.ts'

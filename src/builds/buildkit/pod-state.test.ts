@@ -1,8 +1,7 @@
 // Reading the pods of Dockerfile builds: shapes as a kubelet of Kubernetes 1.35 writes them.
-
 import { describe, expect, test } from 'vitest'
 import type { ContainerStatus, Pod } from '../../api/builtin/index.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { BuildRequest } from '../builder.ts'
 import { type BuildkitSettings, buildkitPod, pushesOf } from './pod-manifest.ts'
 import { builtImage, commitOfRevision, hasEnded, readPodState } from './pod-state.ts'

@@ -1,12 +1,12 @@
 // Translates the pod of a Dockerfile build, and for a failed one the end of its log, into a BuildState. Pure. Logs are untrusted text: they are
 // redacted, cleaned and bounded before they are shown.
-
 import type { ContainerStatus, Pod } from '../../api/builtin/index.ts'
 import {
   dockerfileBuildContainers as containers,
   imageRepositoryAnnotation as imageAnnotation,
 } from '../../api/dockerfile-build.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
+import { isDigest } from '../../lib/text/image-digest.ts'
 import type { BuildState, CommitProof } from '../builder.ts'
 import { causeOf } from '../cause/cause.ts'
 import { tailOf } from '../kpack/build-state.ts'
@@ -15,7 +15,6 @@ import type { LabelAnswer } from '../kpack/image-commit.ts'
 /** Added to the build's own timeout for scheduling and image pulls. A build that has not ended by then is given up. */
 const graceSeconds = 120
 const defaultTimeoutSeconds = 900
-const digest = /^sha256:[0-9a-f]{64}$/
 const fullCommit = /^[0-9a-f]{40}([0-9a-f]{24})?$/
 
 /** Source: https://github.com/opencontainers/image-spec/blob/main/annotations.md */
@@ -62,7 +61,7 @@ export function hasFailed({ status }: Pod): boolean {
 export function builtImage(pod: Pod): string | undefined {
   const repository = pod.metadata.annotations?.[imageAnnotation]
   const reported = statusOf(pod, containers.build)?.state?.terminated?.message?.trim() ?? ''
-  return pod.status?.phase === 'Succeeded' && repository !== undefined && digest.test(reported)
+  return pod.status?.phase === 'Succeeded' && repository !== undefined && isDigest(reported)
     ? `${repository}@${reported}`
     : undefined
 }

@@ -1,11 +1,10 @@
 // The kpack Build for a request, and whose it is. Pure. It has no kpack Image above it, so the platform itself queues, supersedes and cancels.
 // Its source is the source store's address and the full commit id; its ServiceAccount holds the tenant's registry credential, which kpack gives
 // to its own steps only, and its pod no token.
-
 import { domain } from '../../api/kind.ts'
 import { labels } from '../../api/names.ts'
 import { type KubeObject, keyText, type ObjectKey, parseKey } from '../../api/resource.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { buildSecretName } from '../build-secrets.ts'
 import type { BuildOwner, BuildRequest, BuiltBy, LoggedBuild } from '../builder.ts'
 import { type KpackBuild, kpackBuilds } from './resources.ts'

@@ -1,13 +1,12 @@
 // Translates a kpack Build, and for a failed one its pod and log, into a BuildState. Pure. kpack's messages and the logs of a build are
 // untrusted text: redacted, cleaned of control characters and bounded before they are shown.
-
 import type { Pod } from '../../api/builtin/index.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
+import { digestOf } from '../../lib/text/image-digest.ts'
 import type { BuildState, CommitProof } from '../builder.ts'
 import { causeOf } from '../cause/cause.ts'
 import { cleanLog } from '../cause/clean-log.ts'
 import { podEnd } from '../pod-end.ts'
-import { digestOf } from '../rebaser.ts'
 import { builderOf } from './build-manifest.ts'
 import { isRebase, type KpackBuild, stepsOf } from './resources.ts'
 

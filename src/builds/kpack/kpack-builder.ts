@@ -1,6 +1,5 @@
 // The builder that uses kpack: one Build without an Image for one commit; deleting the Build cancels it. Only this folder knows how kpack behaves.
 // Builds live in the tenant's build namespace, where the tenant has no rights.
-
 import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { customResourceDefinitions, pods } from '../../api/builtin/index.ts'
 import { parseKey } from '../../api/resource.ts'
@@ -8,8 +7,8 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError, lacksRight } from '../../kube/client/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { defined } from '../../lib/defined.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { BuildSecrets } from '../build-secrets.ts'
 import type { Builder, BuildKey, BuildOwner, BuildRequest, StartOutcome } from '../builder.ts'
 import {

@@ -1,7 +1,7 @@
 // Collects the log of one build from its first container to its last byte, then records how it ended. It begins where the database says that
 // reading ended, so that it may be repeated after any failure.
-import { defined } from '../../lib/defined.ts'
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { asObject, type JsonObject, objectAt, textAt } from '../../lib/json/json-value.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { BuildLogs } from '../../store/builds/build-logs.ts'

@@ -1,10 +1,9 @@
 // The Deployment of a process, and its autoscaler. With an autoscaler the Deployment has no `replicas`: the number belongs to the autoscaler.
-
 import type { Chart } from 'cdk8s'
 import { k8s } from 'cdk8s-plus-33'
 import { drainSeconds } from '../../api/apps/application/process-defaults.ts'
 import { labels } from '../../api/names.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { ChartInput, ChartProcess } from '../chart-input.ts'
 import { container, podOf } from './container.ts'
 import { deploymentName } from './names.ts'

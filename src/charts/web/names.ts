@@ -1,15 +1,12 @@
 // The names of what the chart renders: `<application>-<part>`, and short enough for the kind, in a way that keeps them stable and apart.
-import { createHash } from 'node:crypto'
+import { boundedName } from '../../lib/text/bounded-name.ts'
 
 /** A Service is a DNS label (RFC 1035); a CronJob leaves room for the 11 characters that its Jobs add. */
 export const longestNames = { service: 63, cronJob: 52, other: 253 } as const
 
 /** A name that is too long is cut and ends in a hash of the whole, so that two that begin alike stay apart. */
 export function objectName(application: string, part: string, longest: number): string {
-  const name = `${application}-${part}`
-  if (name.length <= longest) return name
-  const hash = createHash('sha256').update(`${application}/${part}`).digest('hex').slice(0, 10)
-  return `${name.slice(0, longest - hash.length - 1).replace(/-+$/, '')}-${hash}`
+  return boundedName(`${application}-${part}`, longest, { of: `${application}/${part}`, length: 10 })
 }
 
 /** Of a Deployment and of its autoscaler. */

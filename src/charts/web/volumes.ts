@@ -1,9 +1,8 @@
 // The volumes of an Application: their PersistentVolumeClaims, and what a pod that mounts them needs.
-
 import type { Chart } from 'cdk8s'
 import { k8s } from 'cdk8s-plus-33'
 import { whenDeletedAnnotation } from '../../api/names.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { ChartInput, ChartProcess, ChartVolume } from '../chart-input.ts'
 import { volumeClaimName } from './names.ts'
 import { quantity } from './quantities.ts'

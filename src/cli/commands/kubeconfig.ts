@@ -1,9 +1,8 @@
 // `sekisho kubeconfig`: writes a context that gets its tokens from `sekisho token`. Other entries and comments of the file are kept.
-
 import { resolve } from 'node:path'
 import { Document, isMap, isSeq, parseDocument } from 'yaml'
-import { defined } from '../../lib/defined.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { isJsonObject } from '../../lib/json/json-value.ts'
 import { kubeconfigPath, ownCommand } from '../config.ts'
 import { readTextFile, writePrivateFile } from '../files/private-file.ts'

@@ -1,6 +1,6 @@
 // `sekisho login` and `sekisho logout`.
-import { defined } from '../../lib/defined.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { hasDisplay, type SavedConfig } from '../config.ts'
 import { writePrivateFile } from '../files/private-file.ts'
 import { browserLogin } from '../login/browser-login.ts'

@@ -1,6 +1,6 @@
 // `sekisho onboardings list|approve|refuse`, for platform admins: accounts that are not listed in the platform's settings.
-import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { asObject, isJsonObject, objectAt, textAt } from '../../lib/json/json-value.ts'
 import { json, type PlainFormat, table } from '../output.ts'
 import type { CommandContext } from './context.ts'

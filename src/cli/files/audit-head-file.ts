@@ -1,11 +1,10 @@
 // The head of the audit log that was verified last on this computer, with the statement by which the platform signed it: the next verification finds
 // by it what was changed or removed since, and an acknowledgement proves by it what is missing.
-
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { defined } from '../../lib/defined.ts'
 import type { AttestedHead } from '../../lib/hash-chain/attested-heads.ts'
 import type { ChainHead } from '../../lib/hash-chain/hash-chain.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { integerAt, isJsonObject, textAt } from '../../lib/json/json-value.ts'
 import type { CliSettings } from '../config.ts'
 import { readJsonFile, writePrivateFile } from './private-file.ts'

@@ -1,7 +1,7 @@
 // Receives the redirect of the browser on this computer (RFC 8252 §7.3). It accepts one response with the right state, and no other path.
-import { timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import { AppError } from '../../lib/errors.ts'
+import { equalInConstantTime } from '../../lib/text/constant-time.ts'
 
 const page = (text: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sekisho</title></head><body><p>${text}</p></body></html>`
@@ -14,17 +14,12 @@ export type LoopbackServer = {
   readonly close: () => Promise<void>
 }
 
-function sameText(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)]
-  return left.length === right.length && timingSafeEqual(left, right)
-}
-
 /** Listens on a free loopback port. Only a request with `state` is accepted, because other programs on this computer can reach the port. */
 export async function startLoopbackServer(state: string): Promise<LoopbackServer> {
   const arrived = Promise.withResolvers<URL>()
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: 16_384 }, (request, response) => {
     const url = new URL(request.url ?? '/', redirectUri())
-    const isAnswer = url.pathname === '/callback' && sameText(url.searchParams.get('state') ?? '', state)
+    const isAnswer = url.pathname === '/callback' && equalInConstantTime(url.searchParams.get('state') ?? '', state)
     if (request.method !== 'GET' || !isAnswer) {
       response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n')
       return

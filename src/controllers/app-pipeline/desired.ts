@@ -1,5 +1,4 @@
 // What an AppPipeline wants to exist for one pull request: an Application and a RemoteSync that builds its image. Pure.
-
 import { createHash } from 'node:crypto'
 import type { PreviewFact } from '../../api/apps/app-pipeline/preview.ts'
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
@@ -13,8 +12,8 @@ import type { KubeObject, ObjectMeta } from '../../api/resource.ts'
 import type { PullRequest } from '../../github/index.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
-import { defined } from '../../lib/defined.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import { isOfFork } from './policy/checks.ts'
 import { templateOfFork } from './preview/fork.ts'

@@ -1,11 +1,10 @@
 // Whether an Application can be rendered, and with which input: checks in order, each with its reason and the cure. Pure.
-
 import { applicationReasons as reasons } from '../../api/apps/application.ts'
 import { restartedAnnotation, runtimeClassAnnotation } from '../../api/names.ts'
 import { dnsLabel } from '../../api/schema/fields.ts'
 import type { ChartInput, ChartSource } from '../../charts/chart-input.ts'
-import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import { placeOfImage } from '../../registry/image-place.ts'
 import { type RedirectGroup, redirectGroups } from './domains/redirects.ts'

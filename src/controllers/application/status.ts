@@ -1,9 +1,8 @@
 // The status of an Application: its conditions, and what runs. Pure. The running version keeps its url, image and commit in the status until
 // the next version has taken over: a mistake in the spec never makes the running version look gone.
-
 import { type Application, applicationReasons } from '../../api/apps/application.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { InventoryEntry } from './objects/inventory.ts'
 import type { ReleaseReport } from './rollout/report.ts'

@@ -1,8 +1,7 @@
 // The status of a report: what was intended, written and refused of each kind, and the conditions that follow. Pure; every function returns a new value.
-
 import { type GitHubReport, githubReportReasons as reasons } from '../../api/apps/github-report.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { Desired } from './answer/desired.ts'
 import { type DueWrite, isUnanswered, type ReportStatus, recordOf, type WriteRecord } from './decide.ts'
 

@@ -1,9 +1,8 @@
 // The checks on an Installation, one row each, and the status that follows: a refuted binding ends tokens, an unknown one keeps what held.
-
 import { describe, expect, test } from 'vitest'
 import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import { decide } from './decide.ts'
 import type { Facts, InstallationAnswer } from './facts.ts'

@@ -2,11 +2,10 @@
 // `members: read`; the token reads members and nothing in any repository, is audited before it exists, used once and revoked. Logins can pass
 // to another person, so the person is found by id first and every answer is compared by id.
 // Source: https://docs.github.com/en/rest/orgs/members#get-organization-membership-for-a-user
-
 import type { Installation } from '../../api/github/installation.ts'
 import { createOrganizationClient, createRepositoryClient, type Fetch, type InstallationFacts } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { GitHubApp } from '../../token-desk/app-clients.ts'
 import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../token-desk/single-use-token.ts'

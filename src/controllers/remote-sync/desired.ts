@@ -1,14 +1,13 @@
 // What a RemoteSync wants to exist: the build of a commit under its deterministic name, its source, and image and commit on the Application. Pure.
-
-import { createHash } from 'node:crypto'
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { promotedAnnotation, rebasedAnnotation } from '../../api/names.ts'
 import type { BuildRequest } from '../../builds/builder.ts'
 import type { SourceRequest } from '../../builds/source-store/source-store.ts'
 import type { Applied } from '../../kube/client/client.ts'
-import { defined } from '../../lib/defined.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import { defined } from '../../lib/json/defined.ts'
+import { shortHash } from '../../lib/text/bounded-name.ts'
 import type { RepositoryAccess } from '../owned-grant.ts'
 import { buildKey, type CommitBuild, type Facts, sourceIdentity } from './gather.ts'
 import type { RemoteSyncStatus } from './status.ts'
@@ -46,7 +45,7 @@ export function buildName(remoteSync: RemoteSync, commit: string, attempt: numbe
     ...(build.allowIncompleteSource === true ? { allowIncompleteSource: true } : {}),
     ...(secrets.length === 0 ? {} : { secrets }),
   }
-  const hash = createHash('sha256').update(canonicalJson(inputs)).digest('hex').slice(0, 12)
+  const hash = shortHash(canonicalJson(inputs))
   const prefix = remoteSync.metadata.name
     .slice(0, secrets.length === 0 ? longestPrefix : longestPrefixWithSecrets)
     .replaceAll('.', '-')

@@ -2,15 +2,14 @@
 // Each gathers facts, decides (pure) and carries the decision out. The only file that writes, together with deployment, ending and rebase: to the
 // cluster, to the builder and to the source store;
 // `save` alone writes the status. Every run starts from what exists, and every write may be repeated after a crash.
-
 import { type RemoteSync, remoteSyncReasons as reasons, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
 import type { BuildLimiter } from '../../builds/build-limiter.ts'
 import type { Builder } from '../../builds/builder.ts'
 import type { SourceStore } from '../../builds/source-store/source-store.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
-import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { ensureOwnedGrant } from '../ensure-owned-grant.ts'
 import { ownedGrantName, planOwnedGrant } from '../owned-grant.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'

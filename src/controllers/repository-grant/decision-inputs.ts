@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import { spreadOf } from '../../lib/limits/spread.ts'
 import { defaultGrantRules } from '../../policy/index.ts'
 
 /** The parts that decide, as JSON: an Installation that was created again has another uid, and readiness does not count (`gather` handles it). */
@@ -35,8 +36,8 @@ export const defaultRecheckTimes: RecheckTimes = {
 }
 
 /** A number from 0.9 to 1.1 that stays the same for a grant: the checks of grants that were approved together drift apart. */
-export function spreadOf({ metadata }: RepositoryGrant): number {
-  return 0.9 + (0.2 * Number.parseInt(digest(metadata.uid ?? metadata.name).slice(0, 8), 16)) / 2 ** 32
+export function spreadOfGrant({ metadata }: RepositoryGrant): number {
+  return spreadOf(metadata.uid ?? metadata.name)
 }
 
 function digest(text: string): string {

@@ -7,7 +7,7 @@ import { AppError } from '../../lib/errors.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import { grantObject, installationObject } from '../../token-desk/testing/desk-objects.ts'
-import { decisionInputs, defaultRecheckTimes, spreadOf } from './decision-inputs.ts'
+import { decisionInputs, defaultRecheckTimes, spreadOfGrant } from './decision-inputs.ts'
 import { type GatherDeps, gather } from './gather.ts'
 
 const hour = 3_600_000
@@ -63,7 +63,7 @@ test('a webhook, and rules of another version, make a denied grant due at once',
 })
 
 test('an approved grant is asked about every hour while its tokens are in use, and every twelve hours at rest', async () => {
-  const spread = spreadOf(approved)
+  const spread = spreadOfGrant(approved)
   expect(await isAsked(approved, hour * spread - 1, { inUse: true })).toBe(false)
   expect(await isAsked(approved, hour * spread, { inUse: true })).toBe(true)
   // Unknown counts as in use.
@@ -74,7 +74,7 @@ test('an approved grant is asked about every hour while its tokens are in use, a
 })
 
 test('the checks of ten thousand grants are spread: at most 1,000 an hour at rest', () => {
-  const spreads = Array.from({ length: 10_000 }, (_, index) => spreadOf(grantObject({ name: `grant-${index}` })))
+  const spreads = Array.from({ length: 10_000 }, (_, index) => spreadOfGrant(grantObject({ name: `grant-${index}` })))
   expect(Math.min(...spreads)).toBeGreaterThanOrEqual(0.9)
   expect(Math.max(...spreads)).toBeLessThanOrEqual(1.1)
   const anHour = spreads.reduce((sum, spread) => sum + hour / (defaultRecheckTimes.atRestMilliseconds * spread), 0)

@@ -10,7 +10,7 @@ import type { TokenRegistry } from '../../store/token-registry.ts'
 import type { GitHubApps } from '../../token-desk/app-clients.ts'
 import { type Unreachable, unreachable } from '../github-unreachable.ts'
 import { wakeOf } from '../observed-wake.ts'
-import { decisionInputs, type RecheckTimes, spreadOf } from './decision-inputs.ts'
+import { decisionInputs, type RecheckTimes, spreadOfGrant } from './decision-inputs.ts'
 import { type ProbeAnswer, type ProbeDeps, probe } from './probe.ts'
 import type { ProbeBudget } from './probe-budget.ts'
 
@@ -88,8 +88,8 @@ async function isDue(deps: GatherDeps, object: RepositoryGrant, installation: In
   if (status.decision !== 'Approved') return false
   const { inUseMilliseconds, atRestMilliseconds } = deps.recheck
   const sinceCheck = now.getTime() - Date.parse(status.checkedAt)
-  if (sinceCheck < inUseMilliseconds * spreadOf(object)) return false
-  return sinceCheck >= atRestMilliseconds * spreadOf(object) || isInUse(deps, object)
+  if (sinceCheck < inUseMilliseconds * spreadOfGrant(object)) return false
+  return sinceCheck >= atRestMilliseconds * spreadOfGrant(object) || isInUse(deps, object)
 }
 
 /** A registry that cannot be read makes the check due: it can only find more. */

@@ -1,7 +1,6 @@
 // Asks GitHub, as the App, which repositories the names of a grant mean and what access its requester has to them. The token can read metadata
 // of those repositories and nothing else, is audited before it exists, never leaves this file and is revoked after use.
 // Writes nothing except to the audit log.
-
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import {
   createRepositoryClient,
@@ -11,8 +10,8 @@ import {
   type RepositoryPermission,
 } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { defined } from '../../lib/defined.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { GitHubApp } from '../../token-desk/app-clients.ts'
 import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../token-desk/single-use-token.ts'
 

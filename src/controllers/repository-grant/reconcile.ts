@@ -12,7 +12,7 @@ import { retryMilliseconds } from '../github-unreachable.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { type Decision, decide } from './decide.ts'
-import { spreadOf } from './decision-inputs.ts'
+import { spreadOfGrant } from './decision-inputs.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
 import { type DecisionLog, recordDecision } from './record-decision.ts'
 import { type GrantStatus, isNewRuling, nextStatus } from './status.ts'
@@ -95,5 +95,5 @@ function nextCheck(deps: RepositoryGrantDeps, { object, answer, askedAt }: Facts
   if (end <= 0) return done
   if (answer.kind === 'unreachable') return requeueAfter(retryMilliseconds(answer))
   if (findCondition(status.conditions, 'Ready')?.status !== 'True') return done
-  return requeueAfter(Math.min(deps.recheck.inUseMilliseconds * spreadOf(object), end, longestWait))
+  return requeueAfter(Math.min(deps.recheck.inUseMilliseconds * spreadOfGrant(object), end, longestWait))
 }

@@ -1,5 +1,4 @@
 // What the controller writes, and how often: every label once, also while the cache does not show it yet.
-
 import { expect, test } from 'vitest'
 import type { CountedEndpointSlice, Service } from '../../api/builtin/index.ts'
 import {
@@ -12,7 +11,7 @@ import {
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { KubeError } from '../../kube/client/errors.ts'
 import type { ObjectEvent } from '../../kube/object/events.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { createOwnWrites } from './own-writes.ts'

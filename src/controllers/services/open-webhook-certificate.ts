@@ -2,7 +2,6 @@
 // reads the mounted files again; replicas may serve the former one meanwhile, which API servers trust as long. The key of the authority stays in
 // this process, and the key of a certificate goes into the Secret only. It never writes registrations (docs/adr/0029-who-calls-the-webhook.md): an
 // authority is replaced by the installer, who has API servers trust both first.
-
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import {
   mutatingWebhookConfigurations,
@@ -13,8 +12,8 @@ import {
 import { admissionWebhook, platformNamespace } from '../../api/names.ts'
 import { issueCertificate } from '../../identity/certificate-authority.ts'
 import { type CertifiedKey, certificateFacts } from '../../identity/certified-key.ts'
-import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import { createWebhookCertificateMetrics } from '../../web/metrics.ts'
 import type { ControllersDeps } from '../app-deps.ts'

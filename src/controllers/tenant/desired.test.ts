@@ -1,12 +1,11 @@
 // What a Tenant's namespaces contain, whose a namespace is, and when it is ready.
-
 import { describe, expect, test } from 'vitest'
 import { testNetwork } from '../../../test/fixtures/network.ts'
 import { noClasses } from '../../../test/fixtures/runtime-classes.ts'
 import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { tenantRoleRules } from '../../api/tenancy/tenant-roles.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { firstUserOf } from '../../lib/limits/user-range.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { canonicalQuantity } from '../../policy/quantity.ts'

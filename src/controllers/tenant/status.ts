@@ -1,9 +1,8 @@
 // The status of a Tenant from the decision, the answer about its teams and what is known about the network. Pure; the namespaces are named once they exist and are filled.
-
 import { buildNamespaceOf } from '../../api/names.ts'
 import { type Tenant, tenantReasons } from '../../api/tenancy/tenant.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { userRangeSize } from '../../lib/limits/user-range.ts'
 import type { Enforcement } from '../../network-probe/enforcement.ts'
 import { wakeOf } from '../observed-wake.ts'

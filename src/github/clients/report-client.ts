@@ -2,8 +2,8 @@
 // write is sent once: whether one without an answer arrived is looked up by the caller, because a repeated one would be seen twice. Repositories
 // are named by id, as in repository-client.ts. It decides nothing about when or what to write.
 // Source: https://docs.github.com/en/rest/issues/comments , …/rest/commits/statuses , …/rest/deployments
-import { defined } from '../../lib/defined.ts'
 import { isAppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { isJsonObject } from '../../lib/json/json-value.ts'
 import { type Answer, integerAt, listOf, optionalTextAt, recordOf, textAt } from '../transport/answer.ts'
 import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'

@@ -2,6 +2,7 @@
 // let through as a probe. It decides when to send again; it never repeats a request and never invents an answer.
 // Source: https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#handle-rate-limit-errors-appropriately
 // (an App that continues to send while it is limited may be banned).
+import { exponential } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Fetch } from './bounded-fetch.ts'
@@ -16,8 +17,7 @@ export type Circuit = {
 }
 
 const failuresInARow = 5
-const shortestPauseMilliseconds = 1000
-const longestPauseMilliseconds = 30_000
+const pauses = { baseMilliseconds: 1000, capMilliseconds: 30_000 }
 /** GitHub's longest window is an hour; a header cannot stop us for longer. */
 const longestLimitMilliseconds = 3_600_000
 
@@ -49,9 +49,8 @@ export function createCircuit(clock: Clock): Circuit {
   }
   const failed = (): void => {
     failures += 1
-    const pauses = failures - failuresInARow
-    if (pauses < 0) return
-    wait(Math.min(longestPauseMilliseconds, shortestPauseMilliseconds * 2 ** Math.min(pauses, 10)), 'unavailable')
+    if (failures < failuresInARow) return
+    wait(exponential(pauses, failures - failuresInARow), 'unavailable')
   }
   /** `overtaken`: the request was sent before the current pause began, so its answer says nothing about the pause's end. */
   const answered = async (response: Response, overtaken: () => boolean): Promise<void> => {

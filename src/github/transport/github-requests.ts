@@ -1,14 +1,13 @@
 // The only place that constructs an Octokit. It pins the API version, bounds every request, retries what may be retried, and obeys
 // GitHub's rate limits: it waits for short ones; long ones become `too_many_requests`, so that the caller's queue waits instead.
 // Source: https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
-
 import { Octokit } from '@octokit/core'
 import { paginateRest } from '@octokit/plugin-paginate-rest'
 import { retry } from '@octokit/plugin-retry'
 import { throttling } from '@octokit/plugin-throttling'
 import type { Clock } from '../../lib/clock.ts'
-import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { Log } from '../../lib/log.ts'
 import type { GitHubEndpoints } from '../endpoints.ts'
 import { createBoundedFetch, type Fetch } from './bounded-fetch.ts'

@@ -1,9 +1,8 @@
 // Connects the OIDC provider's models to a store of records. Owns the one rule that the provider leaves to its storage: a code or refresh
 // token is used once even when two requests race, and the loser revokes the whole family (RFC 9700 §4.14.2).
-
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors, Provider } from 'oidc-provider'
-import { defined } from '../../lib/defined.ts'
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { PollingPace } from './polling-pace.ts'
 
 /** The JSON form of what the provider stores. */

@@ -1,10 +1,8 @@
 // The local copy of one kind's objects: key → frozen object, with indexes. Listeners receive every difference as {old, new}; an object that
 // was deleted and recreated under the same name (another uid) is two changes. It never sends requests.
-
 import { keptObject } from '../../api/kept-object.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
-import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createFreezer } from './freeze.ts'
 import { createMultimap, type Multimap } from './multimap.ts'
@@ -79,7 +77,7 @@ export function createObjectCache<T extends KubeObject>(mostContent?: number): O
       updateIndex(index, key, kept, 'add')
     }
     objects.set(key, kept)
-    notify({ ...defined({ old }), new: kept, initial: !synced })
+    notify({ ...(old === undefined ? {} : { old }), new: kept, initial: !synced })
   }
 
   function drop(key: string, old: T): void {

@@ -2,14 +2,12 @@
 // Recording never throws and never delays a reconcile. An Event may be lost, so it must never be the only record of something.
 // Source: Event v1 core; limits after client-go's EventCorrelator (25 in a burst, then one per 5 minutes and object) and its broadcaster, which
 // queues 1,000 (https://github.com/kubernetes/client-go/blob/master/tools/record/event.go).
-
 import { createHash } from 'node:crypto'
 import { type CoreEvent, events } from '../../api/builtin/index.ts'
 import type { KubeObject } from '../../api/resource.ts'
 import { keyOf, keyText, wireTime } from '../../api/resource.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
-import { defined } from '../../lib/defined.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { takeToken } from '../../lib/limits/token-bucket.ts'
 import { type Log, redactTokens } from '../../lib/log.ts'
@@ -98,7 +96,7 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
         apiVersion: 'v1',
         kind: 'Event',
         metadata,
-        involvedObject: { apiVersion, kind, ...keyOf(object), ...defined({ uid }) },
+        involvedObject: { apiVersion, kind, ...keyOf(object), ...(uid === undefined ? {} : { uid }) },
         source: { component },
         reportingComponent: component,
         ...{ type, reason, message, count: count + 1, firstTimestamp, lastTimestamp },

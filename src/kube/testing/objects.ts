@@ -1,7 +1,5 @@
 // Small objects of a kind `Thing` for the runtime's unit tests.
-
 import type { KubeObject, ObjectMeta, ResourceType } from '../../api/resource.ts'
-import { defined } from '../../lib/defined.ts'
 
 export type Thing = KubeObject & { readonly data?: string }
 
@@ -18,6 +16,6 @@ export function thing(name: string, metadata: Partial<ObjectMeta> = {}, data?: s
     apiVersion: things.apiVersion,
     kind: things.kind,
     metadata: { namespace: 'ns', name, uid: `uid-${name}`, resourceVersion: '1', ...metadata },
-    ...defined({ data }),
+    ...(data === undefined ? {} : { data }),
   }
 }

@@ -8,6 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { readAtMost } from '../../lib/http/byte-stream.ts'
 import { retryAfterSeconds } from '../../lib/http/retry-after.ts'
 import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'
+import { isDigest } from '../../lib/text/image-digest.ts'
 import { manifestTypes } from '../image-labels.ts'
 import { type FollowedRegistry, mayGiveTokens } from './followed-registry.ts'
 
@@ -130,7 +131,7 @@ export function createTagReader(clock: Clock, timeoutMilliseconds: number = answ
     if (answer.statusCode !== 200) return refusal(answer, clock.now())
     const digest = answer.headers['docker-content-digest']
     if (digest === undefined) return digestOfContent(of, signal)
-    return typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest)
+    return typeof digest === 'string' && isDigest(digest)
       ? { kind: 'digest', digest }
       : unreadable('names the image by something else than a sha256 digest')
   }

@@ -1,6 +1,7 @@
 // What followed tags mean, asked in the background: a registry cannot be watched, and a slow one must not hold a worker of the controller. An answer
 // that says something new wakes those who follow the tag. Equal tags of all tenants are one entry with one request; tenants take turns; a registry
 // that asks for fewer requests gets none until its pause is over. In memory only: what a tag meant last is in the status of each Application.
+import { exponential } from '../../lib/backoff.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { createFairLimit } from '../../lib/limits/fair-limit.ts'
@@ -76,7 +77,8 @@ export function createTagWatch({ read, clock, everyMilliseconds }: TagWatchDeps)
     if (answer.kind === 'digest') return everyMilliseconds * spread
     if (answer.pauseSeconds !== undefined)
       return Math.max(clamped(answer.pauseSeconds * 1000), everyMilliseconds) * (spread + 0.1)
-    return Math.min(everyMilliseconds * 2 ** Math.min(failures - 1, 10), Math.max(longestPause, everyMilliseconds)) * spread
+    const pauses = { baseMilliseconds: everyMilliseconds, capMilliseconds: Math.max(longestPause, everyMilliseconds) }
+    return exponential(pauses, failures - 1) * spread
   }
 
   async function ask(key: string, entry: Entry, tag: FollowedTag): Promise<void> {

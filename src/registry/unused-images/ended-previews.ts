@@ -1,6 +1,7 @@
 // Finds the images of previews that have ended, and has them looked at now instead of after a day. It decides nothing about them: that is for the looks,
 // which ask the API server. What it says may be too early, while pods of the preview end; so it says it again, soon for two minutes, then ever later, and at
 // last leaves the rest to the looks that every image gets.
+import { exponential } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ImageRecords } from '../../store/builds/image-records.ts'
 
@@ -13,7 +14,7 @@ export type EndedPreviewsDeps = {
 
 /** One look reads everything in a namespace: when many pull requests are closed at once, their images go one after the other. */
 const mostAtOnce = 5
-const firstWaitMilliseconds = 5_000
+const waits = { baseMilliseconds: 5_000, capMilliseconds: 3_600_000 }
 /** Two minutes: pods of most previews have ended by then, whatever `gracePeriodSeconds` says (30 when omitted). */
 const quickLooks = 24
 /** The last one comes about three quarters of an hour after the end. */
@@ -23,7 +24,7 @@ type Ended = { readonly looks: number; readonly nextAt: number }
 
 /** `looks`: how many there were. */
 function waitAfter(looks: number): number {
-  return firstWaitMilliseconds * 2 ** Math.max(0, looks - quickLooks + 1)
+  return exponential(waits, looks - quickLooks + 1)
 }
 
 /** Those with the fewest looks first, so that what ends now waits for nothing that has ended before; of these, those that are due for longest. */

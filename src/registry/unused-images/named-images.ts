@@ -1,6 +1,7 @@
 // Which images the objects of a tenant name: every digest, alone or in a repository, and every reference by tag, wherever in an object it is written. An
 // object that only mentions an image keeps it, too: that costs disk space, and the contrary would cost an application. Pure, and linear in the length of
 // the text, which tenants write.
+import { digestPattern } from '../../lib/text/image-digest.ts'
 
 export type ImageNames = {
   /** Digests that stand alone, or behind a name that may be a part of any: they mean every repository. */
@@ -11,7 +12,7 @@ export type ImageNames = {
   readonly references: ReadonlySet<string>
 }
 
-const digest = /sha256:[0-9a-f]{64}/g
+const digest = new RegExp(digestPattern, 'g')
 /** Everything that a reference without a digest may consist of, host included: an `@` ends it. */
 const word = /[A-Za-z0-9._/:-]+/g
 /** Of a repository with its tag (distribution reference: 255 and 128 characters), behind a host. */

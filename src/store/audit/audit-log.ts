@@ -49,7 +49,7 @@ export function createAuditLog(
 ): AuditLog & { readonly settled: () => Promise<void>; readonly examine: () => Promise<void> } {
   const { pool, clock } = deps
   const known = createKnownEntries()
-  const append = createTurns(deps, known)
+  const append = exclusiveAppend(deps, known)
   const commit = createGroupCommit<AuditRecord, AuditEntry>({
     mostItems: mostInTransaction,
     mostWaiting,
@@ -89,7 +89,7 @@ export function createAuditLog(
 function createAppender(
   { pool, clock }: AuditLogDeps,
   known: KnownEntries,
-  append: AppendInTurn,
+  append: ExclusiveAppend,
 ): (records: readonly AuditRecord[]) => Promise<readonly AuditEntry[]> {
   let last: ChainHead | undefined
   return async records => {
@@ -112,10 +112,10 @@ function createAppender(
 
 type DatedRecord = { readonly record: AuditRecord; readonly at: Date }
 /** Appends what `choose` returns while no other process appends. */
-type AppendInTurn = (choose: (turn: Turn) => Promise<readonly DatedRecord[]>) => Promise<readonly AuditEntry[]>
+type ExclusiveAppend = (choose: (turn: Turn) => Promise<readonly DatedRecord[]>) => Promise<readonly AuditEntry[]>
 
 /** Where entries of this process are gone, the first entry that is appended says so. */
-function createTurns({ pool, clock, log, onLoss }: AuditLogDeps, known: KnownEntries): AppendInTurn {
+function exclusiveAppend({ pool, clock, log, onLoss }: AuditLogDeps, known: KnownEntries): ExclusiveAppend {
   return async choose => {
     const { lost, entries } = await inTurn(pool, known.newest(), async turn => {
       const gone = turn.hasKnown ? [] : await goneFrom(turn, known.all())

@@ -1,8 +1,7 @@
 // Build logs as the broker shows them: it reads what the controllers wrote, and its role in the database can do nothing else. Who may read which
 // build is decided by the caller.
-
 import { rebasePrefix } from '../../api/names.ts'
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { PrismaClient } from '../generated/client.ts'
 import { type BuildRecord, recordOf } from './build-record.ts'
 import { decompressText } from './log-text.ts'

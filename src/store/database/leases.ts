@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { createTurns } from '../../lib/limits/turns.ts'
+import { createKeyedMutex } from '../../lib/limits/keyed-mutex.ts'
 import type { PrismaClient } from '../generated/client.ts'
 
 /** The bounds of one lease. */
@@ -28,7 +28,7 @@ export function createLeases(deps: {
   readonly clock: Clock
 }): Leases {
   const { prisma, clock } = deps
-  const turns = createTurns()
+  const mutex = createKeyedMutex()
 
   const tryAcquire = async (name: string, holder: string, seconds: number): Promise<boolean> => {
     const now = clock.now()
@@ -53,5 +53,5 @@ export function createLeases(deps: {
     }
   }
 
-  return { withLease: (name, options, work) => turns.run(name, () => underLease(name, options, work)) }
+  return { withLease: (name, options, work) => mutex.run(name, () => underLease(name, options, work)) }
 }

@@ -1,7 +1,7 @@
 // An installation token from its intent to what GitHub answered, as values and as columns of `desk.tokens`. The seal of a token is bound to
 // its row. Pure: it neither reads nor writes.
-import { defined } from '../../lib/defined.ts'
 import { AppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { Prisma, TokenRow } from '../generated/client.ts'
 import type { Sealer } from '../seal.ts'

@@ -1,6 +1,6 @@
 // Teams: created, changed, nested and removed, and their roles on repositories, with the `team` webhooks.
 // Members of a team: ../memberships.ts. https://docs.github.com/en/rest/teams/teams
-import { defined } from '../../../../src/lib/defined.ts'
+import { defined } from '../../../../src/lib/json/defined.ts'
 import type { RepositoryRole, Team } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
 import { nextId } from '../../state/github-state.ts'

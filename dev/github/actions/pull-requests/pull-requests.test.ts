@@ -1,7 +1,6 @@
 // The rules of pull requests: what cannot be opened, what cannot be merged, and the result of a merge.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { defined } from '../../../../src/lib/defined.ts'
+import { defined } from '../../../../src/lib/json/defined.ts'
 import type { RunningEmulator } from '../../emulator.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../../testing/git-client.ts'
 import { signIn } from '../../testing/people.ts'

@@ -1,7 +1,7 @@
 // The routes that say where a commit stands: the comparison of two commits, and the branches whose newest commit it is. Commits of forks can be
 // named as on GitHub, where the repositories of a network share their objects; no branch leads to them.
 // https://docs.github.com/en/rest/commits/commits#compare-two-commits
-import { defined } from '../../../../src/lib/defined.ts'
+import { defined } from '../../../../src/lib/json/defined.ts'
 import { type ChangedFile, compareCommits, comparedFiles } from '../../actions/repository/comparison.ts'
 import { fullName } from '../../state/github-state.ts'
 import { commitView } from '../../views/commit.ts'

@@ -1,5 +1,5 @@
 // The result of a REST handler, and the errors of the REST API. It never touches HTTP.
-import { defined } from '../../../../src/lib/defined.ts'
+import { defined } from '../../../../src/lib/json/defined.ts'
 
 export type RestAnswer = {
   readonly status: number

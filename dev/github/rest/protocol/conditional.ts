@@ -1,8 +1,7 @@
 // Whether the caller already has the response: ETag, Last-Modified and the 304 that they allow. It never sends anything.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
-
 import { createHash } from 'node:crypto'
-import { defined } from '../../../../src/lib/defined.ts'
+import { defined } from '../../../../src/lib/json/defined.ts'
 import type { RestAnswer } from './answer.ts'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>

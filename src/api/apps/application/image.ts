@@ -1,4 +1,5 @@
 // The fields of an Application that are about its image: whether its tag is followed, and what the platform found out about it. Data only.
+import { digestPattern } from '../../../lib/text/image-digest.ts'
 import { registrySecretPrefix, reservedSecretPrefix } from '../../names.ts'
 import type { ReasonTexts } from '../../resource.ts'
 import { timestamp } from '../../schema/fields.ts'
@@ -45,7 +46,7 @@ export const imageStatusFields = {
     object(
       {
         image: text({ description: 'The value of `spec.image`.', max: 512 }),
-        digest: text({ description: 'The digest that the registry answered last.', max: 71, pattern: '^sha256:[0-9a-f]{64}$' }),
+        digest: text({ description: 'The digest that the registry answered last.', max: 71, pattern: `^${digestPattern}$` }),
         since: timestamp('When it was answered for the first time, after another one.'),
       },
       { description: 'What the tag means that `spec.followTag` follows.' },

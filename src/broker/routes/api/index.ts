@@ -1,6 +1,5 @@
 // The API of the CLI: who am I, where the API server is, the audit log and its signed head. The bearer token is an ID token of our own issuer;
 // nothing here reads cookies. Platform admins read the whole log, tenant admins that of their namespace; everybody else gets `not_found`.
-
 import { readFile } from 'node:fs/promises'
 import { type Static, Type } from '@fastify/type-provider-typebox'
 import { auditActions } from '../../../api/audit-event.ts'
@@ -8,8 +7,8 @@ import { auditOutcomes } from '../../../api/audit-event-shape.ts'
 import { signCheckpoint } from '../../../identity/oidc/audit-checkpoint.ts'
 import type { IssuerKeys } from '../../../identity/oidc/issuer-keys.ts'
 import type { IdentityClaims } from '../../../identity/verify-id-token.ts'
-import { defined } from '../../../lib/defined.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import type { AuditLog } from '../../../store/audit/audit-log.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerSettings } from '../../config.ts'

@@ -1,9 +1,8 @@
 // Sends orders to the source store over its unix socket. Every failure is an AppError that says whether another try may help.
-
 import { Agent, type IncomingMessage, request as send } from 'node:http'
 import { Readable } from 'node:stream'
-import { defined } from '../../../lib/defined.ts'
 import { AppError, messageOf } from '../../../lib/errors.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { sourceReasons } from '../reasons.ts'
 import { encodeOrder, orderHeader, ownerPath, type PackOrder, parseRefusal, sourcePath } from './orders.ts'
 

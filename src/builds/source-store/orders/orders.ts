@@ -1,7 +1,7 @@
 // What the controllers order from the source store, over a unix socket: the shapes and paths that both ends share. HTTP, so that a pack streams and
 // an answer has a status. The store's addresses are named by their fingerprints: neither the address nor any token is ever sent.
-import { defined } from '../../../lib/defined.ts'
 import { type AppError, type ErrorCode, errorCodes } from '../../../lib/errors.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { asObject, integerAt, type JsonObject, parseJson, textAt } from '../../../lib/json/json-value.ts'
 
 /** What is said of a pack before its bytes. */

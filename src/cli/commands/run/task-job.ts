@@ -1,5 +1,4 @@
 // The Job of `sekisho run`: one pod with what the Application's own pods have, except that nothing checks it and nothing restarts it. Pure.
-
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { namespacedKind } from '../../../api/builtin/resource-type.ts'
@@ -7,8 +6,8 @@ import type { Deployment } from '../../../api/builtin/workloads.ts'
 import { isReservedKey, labels } from '../../../api/names.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
-import { defined } from '../../../lib/defined.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 
 export type Job = KubeObject & {

@@ -1,18 +1,12 @@
 // The host name of a preview. Pure. Outsiders name branches: what of them gets into a host is letters, digits and single hyphens, and the number of the
 // pull request, which hyphens separate from the rest, is what makes a host unique among the previews of an AppPipeline.
-import { createHash } from 'node:crypto'
+import { boundedName } from '../../../lib/text/bounded-name.ts'
 
 /** RFC 1035 §2.3.4. */
 const longestLabel = 63
 /** With the longest pattern, number and name, at least eight characters are left for a branch. */
 const longestName = 22
 const forkMark = 'fork-'
-
-function nameOf(pipeline: string): string {
-  if (pipeline.length <= longestName) return pipeline
-  const hash = createHash('sha256').update(pipeline).digest('hex').slice(0, 8)
-  return `${pipeline.slice(0, longestName - hash.length - 1).replace(/-+$/, '')}-${hash}`
-}
 
 function slugOf(branch: string, most: number): string {
   const slug = branch
@@ -36,7 +30,7 @@ export type HostFacts = {
 
 /** The first label of the host name: a DNS label. */
 export function hostLabel({ pattern, pipeline, number, branch, isFork }: HostFacts): string {
-  const filled = pattern.replace('{number}', String(number)).replace('{name}', nameOf(pipeline))
+  const filled = pattern.replace('{number}', String(number)).replace('{name}', boundedName(pipeline, longestName, { length: 8 }))
   // Also of a host that is not of a fork, so that the same branch has the same name in both.
   const left = longestLabel - forkMark.length - filled.replace('{branch}', '').length
   const label = filled.replace('{branch}', () => slugOf(branch, left))

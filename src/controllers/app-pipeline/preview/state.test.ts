@@ -1,8 +1,7 @@
 // When a RemoteSync is behind what GitHub shows the AppPipeline.
-
 import { expect, test } from 'vitest'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
-import { defined } from '../../../lib/defined.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { now, preview, sha } from '../testing/app-pipeline.ts'
 import { isBehind } from './state.ts'
 

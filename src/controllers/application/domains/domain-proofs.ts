@@ -1,6 +1,7 @@
 // Which domains are proved by DNS: looked up in the background, because DNS cannot be watched and a slow server must not hold a worker of the
 // controller. One look-up of a tenant at a time and few in all, so that a tenant with many unproved domains waits for itself. In memory only: what
 // was proved is kept as a DomainClaim.
+import { exponential } from '../../../lib/backoff.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { elapsed } from '../../../lib/clock.ts'
 import type { Challenge, LookUpTexts } from './dns-challenge.ts'
@@ -39,6 +40,7 @@ const pendingPause = 250
 
 /** Does nothing until it is asked. */
 export function createDomainProofs({ lookUp, clock, leastMilliseconds = 5000 }: DomainProofsDeps): DomainProofs {
+  const pauses = { baseMilliseconds: leastMilliseconds, capMilliseconds: longestPause }
   const entries = new Map<string, Entry>()
   /** Tenants in the order of their turns. */
   const queues = new Map<string, Entry[]>()
@@ -49,7 +51,7 @@ export function createDomainProofs({ lookUp, clock, leastMilliseconds = 5000 }: 
     const texts = await lookUp(name)
     entry.found = texts.includes(value)
     entry.failures = entry.found ? 0 : entry.failures + 1
-    const pause = entry.found ? provenPause : Math.min(leastMilliseconds * 2 ** Math.min(entry.failures - 1, 20), longestPause)
+    const pause = entry.found ? provenPause : exponential(pauses, entry.failures - 1)
     entry.dueAt = elapsed(clock) + pause
     entry.waiting = false
   }

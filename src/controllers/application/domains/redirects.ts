@@ -1,8 +1,8 @@
 // Which hosts of an Application lead people on to another one, whether the platform can redirect them, and what its status says about that. Pure.
 // Ingress has no field for a redirect: the annotations that make an ingress controller redirect are configured by a platform admin.
-import { createHash } from 'node:crypto'
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import type { WantedCondition } from '../../../kube/object/conditions.ts'
+import { shortHash } from '../../../lib/text/bounded-name.ts'
 
 /** Of every Ingress that redirects: keys and values, from SEKISHO_REDIRECT_ANNOTATIONS. Empty: the platform redirects nothing. */
 export type RedirectAnnotations = readonly (readonly [key: string, value: string])[]
@@ -51,7 +51,7 @@ export function redirectGroups(application: Application, annotations: RedirectAn
 
 /** The Ingress that redirects to this host. A host name is too long for a part of it, so it stands there as a hash. */
 export function redirectIngressName(application: string, to: string): string {
-  return `${application}-redirect-${createHash('sha256').update(to).digest('hex').slice(0, 10)}`
+  return `${application}-redirect-${shortHash(to, 10)}`
 }
 
 /** Who can do what about the first redirect that the platform is not configured for. */

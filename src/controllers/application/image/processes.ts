@@ -3,7 +3,7 @@
 import { processDefaults } from '../../../api/apps/application/process-defaults.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import type { ChartCron, ChartProcess } from '../../../charts/chart-input.ts'
-import { defined } from '../../../lib/defined.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { type ContentsState, type ImageContents, inLauncher, programOf } from './contents.ts'
 
 type Spec = Application['spec']

@@ -5,6 +5,7 @@ import { keyOf, keyText, type ObjectKey } from '../../../api/resource.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/errors.ts'
+import { digestOf } from '../../../lib/text/image-digest.ts'
 import { placeOfImage, type RegistryPlace } from '../../../registry/image-place.ts'
 import { type ContentsState, contentsOf, type Description, type ReadContents } from './contents.ts'
 import { needsContents } from './processes.ts'
@@ -36,7 +37,6 @@ const mostAtOnce = 8
 /** A place among those `mostAtOnce` is looked for so often. */
 const nextPlaceMilliseconds = 1000
 const retryMilliseconds = 10_000
-const pinned = /@sha256:[0-9a-f]{64}$/
 
 /** Nothing is read before it is asked for. */
 export function createImageContentsReader({ place, labelsOf }: ImageReader, clock: Clock): ImageContentsReader {
@@ -82,7 +82,7 @@ export function createImageContentsReader({ place, labelsOf }: ImageReader, cloc
     stateOf(application) {
       const { spec, metadata, status } = application
       const { image } = spec
-      if (image === undefined || !needsContents(spec) || !pinned.test(image)) return { kind: 'unread' }
+      if (image === undefined || !needsContents(spec) || digestOf(image) === undefined) return { kind: 'unread' }
       const found = placeOfImage(image, place)
       if (found.kind !== 'tenant' || found.namespace !== metadata.namespace) return { kind: 'unread' }
       const kept = status?.imageContents

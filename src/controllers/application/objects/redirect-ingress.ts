@@ -1,10 +1,9 @@
 // The Ingresses of the hosts that are redirected. They are not the chart's: they carry the annotations of the administrator, which nothing that a chart
 // renders may carry (admission rule `ingress-content`), so the platform makes them from what the decision allowed. Pure.
-
 import { ingresses } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
 import type { ChartInput } from '../../../charts/chart-input.ts'
-import { defined } from '../../../lib/defined.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { type RedirectGroup, redirectIngressName } from '../domains/redirects.ts'
 

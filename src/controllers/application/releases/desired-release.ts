@@ -1,5 +1,4 @@
 // The Release to create, and where its change came from, as far as the Application says it. Pure.
-
 import { changeRun } from '../../../api/apps/application/changed-by.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { type Release, release } from '../../../api/apps/release.ts'
@@ -8,7 +7,7 @@ import { domain } from '../../../api/kind.ts'
 import { changedByAnnotation, labels, promotedAnnotation, rebasedAnnotation } from '../../../api/names.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { ownerReference, uidOf } from '../../../kube/object/owner.ts'
-import { defined } from '../../../lib/defined.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { isJsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import type { ReleaseInputs, ReleasePlan } from './choose-release.ts'
 import { snapshotOf } from './release-content.ts'

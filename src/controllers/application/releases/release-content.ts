@@ -1,10 +1,9 @@
 // What a release consists of: the part of an Application's spec that it records, its hash, and the Application as a release says it. Pure.
-
 import { hash } from 'node:crypto'
 import type { Application } from '../../../api/apps/application.ts'
 import { notInRelease, type Release, type ReleaseSnapshot } from '../../../api/apps/release.ts'
-import { defined } from '../../../lib/defined.ts'
 import { canonicalJson, type JsonValue } from '../../../lib/json/canonical-json.ts'
+import { defined } from '../../../lib/json/defined.ts'
 
 /** A Release as the caches hold it: without its snapshot (src/api/kept-object.ts). */
 export type ReleaseHeader = Omit<Release, 'spec'> & { readonly spec: Omit<Release['spec'], 'snapshot'> }

@@ -1,16 +1,15 @@
 // The release job: the Job that runs once for each release, with its image and environment, before the release is rolled out. Its pod is that of
 // the process `web` with another command: so it has what the chart gives to processes, and the same security. Pure.
 // Source: https://kubernetes.io/docs/concepts/workloads/controllers/job/
-
-import { hash } from 'node:crypto'
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { deployments, type Job, jobs, type Pod } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { ownerReference } from '../../../kube/object/owner.ts'
-import { defined } from '../../../lib/defined.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { isJsonObject, type JsonObject, listAt, objectAt, objectsAt } from '../../../lib/json/json-value.ts'
 import { redactTokens } from '../../../lib/log.ts'
+import { boundedName } from '../../../lib/text/bounded-name.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import type { Manifest } from '../desired.ts'
 import { isolationLabels } from '../objects/isolation.ts'
@@ -28,9 +27,7 @@ const keptSeconds = 604_800
 /** `<application>-release-v<number>`; a hash replaces the end of a name that is too long. */
 export function jobName(application: string, number: number): string {
   const suffix = `-release-v${number}`
-  if (application.length + suffix.length <= longestName) return `${application}${suffix}`
-  const short = hash('sha256', application).slice(0, 8)
-  return `${application.slice(0, longestName - suffix.length - short.length - 1)}-${short}${suffix}`
+  return `${boundedName(application, longestName - suffix.length, { length: 8 })}${suffix}`
 }
 
 function isDeployment({ apiVersion, kind }: Manifest): boolean {

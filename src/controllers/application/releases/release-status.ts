@@ -1,9 +1,8 @@
 // What the status of an Application says about its releases after a reconcile, and what becomes of the Releases themselves. Pure.
-
 import type { Application } from '../../../api/apps/application.ts'
 import { releaseOutcomes as outcomes, type Release } from '../../../api/apps/release.ts'
 import { findCondition, mergeConditions } from '../../../kube/object/conditions.ts'
-import { defined } from '../../../lib/defined.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import type { RolloutRecord } from '../rollout/rollout-record.ts'
 import type { Verdict } from '../rollout/verdict.ts'

@@ -1,14 +1,13 @@
 // Whether an image is to get another run image, and what became of it. Pure. Only what is as it should be is rebased: the newest commit runs, and
 // nothing else is to be done. The commit of the image stays the same, and the image has to say so again.
-
-import { createHash } from 'node:crypto'
 import { appPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { rebasePrefix } from '../../../api/names.ts'
 import type { BuildState } from '../../../builds/builder.ts'
 import type { BuilderBase } from '../../../builds/rebaser.ts'
-import { defined } from '../../../lib/defined.ts'
 import { canonicalJson } from '../../../lib/json/canonical-json.ts'
+import { defined } from '../../../lib/json/defined.ts'
+import { shortHash } from '../../../lib/text/bounded-name.ts'
 import { mostAttemptsUnanswered, unansweredBy, unreadRetryMilliseconds } from '../decide-build.ts'
 import type { Facts } from '../gather.ts'
 import type { RemoteSyncStatus } from '../status.ts'
@@ -32,7 +31,7 @@ export type RebasePlan = {
 
 function rebaseName({ metadata }: RemoteSync, image: string, runImage: string, attempt: number): string {
   const inputs = { uid: metadata.uid ?? '', image, runImage, ...(attempt === 1 ? {} : { attempt }) }
-  const hash = createHash('sha256').update(canonicalJson(inputs)).digest('hex').slice(0, 12)
+  const hash = shortHash(canonicalJson(inputs))
   return `${rebasePrefix(metadata.name)}${hash}`
 }
 

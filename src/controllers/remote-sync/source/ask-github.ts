@@ -1,8 +1,7 @@
 // Asks GitHub under the grant of a RemoteSync which commit is to be deployed, and says so in the status: the repository and the pull request as they
 // are now, the commit, and whether an image of it exists already. Reads only.
-
 import type { Clock } from '../../../lib/clock.ts'
-import { defined } from '../../../lib/defined.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { wakeOf } from '../../observed-wake.ts'
 import type { Facts } from '../gather.ts'
 import type { Halt } from '../halt.ts'

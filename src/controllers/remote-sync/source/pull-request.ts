@@ -1,10 +1,9 @@
 // Which commit of a pull request is deployed: its head, or the commit that GitHub made by merging it into its base branch. That one is taken only
 // when it is made of the present head and the present base: GitHub computes it some time after a push, and shows the former one until then.
 // Source: https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request (`mergeable`, `merge_commit_sha`)
-
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient } from '../../../github/index.ts'
-import { defined } from '../../../lib/defined.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { settlingMilliseconds } from '../../../policy/change-times.ts'
 import { type Halt, halt } from '../halt.ts'
 import type { RemoteSyncStatus } from '../status.ts'

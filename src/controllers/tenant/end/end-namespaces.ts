@@ -1,6 +1,5 @@
 // Makes the namespaces of a tenant end: forces the pods that have not ended long after their grace period, and finds what else holds a namespace.
 // It never removes a finalizer of others: what waits for it would be lost.
-
 import {
   cronJobs,
   deployments,
@@ -20,7 +19,7 @@ import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import type { EventRecorder } from '../../../kube/object/events.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { defined } from '../../../lib/defined.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import type { AuditLog } from '../../../store/audit/audit-log.ts'
 import { recordEndOnce } from '../../../store/audit/record-end.ts'
 import { type Held, heldKinds, heldMessage, isOverdue, type Remaining } from './decide-end.ts'

@@ -1,9 +1,8 @@
 // The condition about a Tenant's roles, one row for each answer; nothing is claimed about what was not asked.
-
 import { describe, expect, test } from 'vitest'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { mergeConditions } from '../../../kube/object/conditions.ts'
-import { defined } from '../../../lib/defined.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { unknownEnforcement } from '../../../network-probe/enforcement.ts'
 import { nextStatus } from '../status.ts'
 import type { TeamsAnswer } from './check-teams.ts'

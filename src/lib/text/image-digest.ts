@@ -1,0 +1,23 @@
+// How images name their content. Source: https://github.com/opencontainers/image-spec/blob/main/descriptor.md#digests
+
+/** Of the only algorithm that registries here use, for a part of a regular expression. */
+export const digestPattern = 'sha256:[0-9a-f]{64}'
+
+const wholeDigest = new RegExp(`^${digestPattern}$`)
+const atTheEnd = new RegExp(`@(${digestPattern})$`)
+const pinned = new RegExp(`^[^/]+/(?<repository>[a-z0-9._/-]{1,255})@(?<digest>${digestPattern})$`)
+
+export function isDigest(text: string): boolean {
+  return wholeDigest.test(text)
+}
+
+/** The digest of a reference that ends in one. */
+export function digestOf(reference: string | undefined): string | undefined {
+  return atTheEnd.exec(reference ?? '')?.[1]
+}
+
+/** The path and the digest of `<registry>/<path>@<digest>`. */
+export function pinnedImage(reference: string): { readonly repository: string; readonly digest: string } | undefined {
+  const { repository, digest } = pinned.exec(reference)?.groups ?? {}
+  return repository === undefined || digest === undefined ? undefined : { repository, digest }
+}
