@@ -22,7 +22,6 @@ type Reporting<S extends Status> = KubeObject & { readonly status?: S }
 const authorizerMilliseconds = 20_000
 const longestMessage = 1000
 const index = 'missing-right/namespace'
-const indexed = new WeakSet<object>()
 
 /** Where Kubernetes keeps Events about objects without a namespace: a right there comes from deploy/rbac, as in the platform's own. */
 const ownPlaces: readonly string[] = [platformNamespace, 'default']
@@ -89,14 +88,14 @@ export type MissingRightDeps<T extends KubeObject> = {
   readonly clock: Pick<Clock, 'now'>
 }
 
+function waitingNamespaces({ metadata: { namespace }, status }: Reporting<Status>): readonly string[] {
+  const isMissing = findCondition(status?.conditions, 'Ready')?.reason === rightMissingReason
+  return isMissing && namespace !== undefined ? [namespace, buildNamespaceOf(namespace)] : []
+}
+
 /** A RoleBinding that was put back wakes what waits for it, in a tenant's namespace that is its own or whose builds run in it. */
 function bindingWakes<T extends Reporting<Status>>(cache: Pick<Cache<T>, 'addIndex' | 'byIndex'>): Watch {
-  const namespacesOf = ({ metadata: { namespace }, status }: T): readonly string[] => {
-    const isMissing = findCondition(status?.conditions, 'Ready')?.reason === rightMissingReason
-    return isMissing && namespace !== undefined ? [namespace, buildNamespaceOf(namespace)] : []
-  }
-  if (!indexed.has(cache)) cache.addIndex(index, namespacesOf)
-  indexed.add(cache)
+  cache.addIndex(index, waitingNamespaces)
   const waiting = (namespace: string): readonly T[] => cache.byIndex(index, namespace)
   // The cache of the Tenant controller.
   const scope = { labelSelector: labels.tenant }

@@ -53,17 +53,16 @@ export async function reconcileWithFinalizer<T extends KubeObject>(
 export type ReportsOf = (followerUid: string) => readonly GitHubReport[]
 
 const index = 'github-report/follower'
-const indexed = new WeakSet<object>()
+const followerOf = ({ spec }: GitHubReport): readonly string[] => [spec.follower.uid]
 const longestWait = 60_000
 /** The writes of an installation are spread: so long for each report. */
 const waitForEach = 5_000
 /** Beyond this many objects that are deleted at once, the one that waits longest begins its wait again. */
 const mostWaiting = 10_000
 
-/** Call before the manager starts. Adds the index at the first call for a cache. */
+/** Call before the manager starts. */
 export function reportsOfFollower(reports: Pick<Cache<GitHubReport>, 'addIndex' | 'byIndex'>): ReportsOf {
-  if (!indexed.has(reports)) reports.addIndex(index, ({ spec }) => [spec.follower.uid])
-  indexed.add(reports)
+  reports.addIndex(index, followerOf)
   return uid => reports.byIndex(index, uid)
 }
 

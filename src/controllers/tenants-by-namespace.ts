@@ -5,11 +5,10 @@ import type { Cache } from '../kube/cache/object-cache.ts'
 export type TenantsByNamespace = (namespace: string) => readonly Tenant[]
 
 const name = 'tenant/by-namespace'
-const indexed = new WeakSet<object>()
+const namespaceOf = ({ spec }: Tenant): readonly string[] => [spec.namespace]
 
-/** Call before the manager starts. Adds the index at the first call for a cache. */
+/** Call before the manager starts. */
 export function tenantsByNamespace(tenants: Pick<Cache<Tenant>, 'addIndex' | 'byIndex'>): TenantsByNamespace {
-  if (!indexed.has(tenants)) tenants.addIndex(name, ({ spec }) => [spec.namespace])
-  indexed.add(tenants)
+  tenants.addIndex(name, namespaceOf)
   return namespace => tenants.byIndex(name, namespace)
 }

@@ -60,7 +60,9 @@ test('cached objects are frozen deeply and lack the bookkeeping that no reader u
 test('an index follows its objects, also when it was added after them', () => {
   const { cache } = watched()
   cache.upsert(thing('a', {}, 'red'))
-  cache.addIndex('color', object => [object.data ?? ''])
+  const color = (object: Thing) => [object.data ?? '']
+  cache.addIndex('color', color)
+  cache.addIndex('color', color)
   cache.upsert(thing('b', {}, 'red'))
   cache.upsert(thing('a', { resourceVersion: '2' }, 'blue'))
   const names = (color: string) => cache.byIndex('color', color).map(({ metadata }) => metadata.name)

@@ -24,7 +24,7 @@ export type ChangeSource = {
 export type Cache<T extends KubeObject> = {
   readonly get: (key: ObjectKey) => T | undefined
   readonly list: (namespace?: string) => readonly T[]
-  /** Makes objects available through `byIndex`. `values` must be pure. Throws when the name is taken. */
+  /** Makes objects available through `byIndex`. `values` must be pure. Once more with the same function changes nothing; throws when another has the name. */
   readonly addIndex: (name: string, values: (object: T) => readonly string[]) => void
   /** Throws when there is no index of that name. */
   readonly byIndex: (name: string, value: string) => readonly T[]
@@ -89,11 +89,12 @@ export function createObjectCache<T extends KubeObject>(mostContent?: number): O
   return {
     get: key => objects.get(keyText(key)),
     list(namespace) {
-      const all = [...objects.values()]
-      return namespace === undefined ? all : all.filter(object => object.metadata.namespace === namespace)
+      return [...objects.values()].filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
     },
     addIndex(name, values) {
-      if (indexes.has(name)) throw new AppError('internal', `index ${name} already exists`)
+      const present = indexes.get(name)
+      if (present?.values === values) return
+      if (present !== undefined) throw new AppError('internal', `index ${name} already exists`)
       const added: Index<T> = { values, keys: createMultimap() }
       indexes.set(name, added)
       for (const [key, object] of objects) updateIndex(added, key, object, 'add')
@@ -101,10 +102,7 @@ export function createObjectCache<T extends KubeObject>(mostContent?: number): O
     byIndex(name, value) {
       const found = indexes.get(name)
       if (found === undefined) throw new AppError('internal', `index ${name} does not exist`)
-      return found.keys
-        .get(value)
-        .map(key => objects.get(key))
-        .filter(object => object !== undefined)
+      return found.keys.get(value).flatMap(key => objects.get(key) ?? [])
     },
     synced: () => synced,
     keep,
