@@ -6,6 +6,7 @@ import { keyOf } from '../api/resource.ts'
 import type { KubeClient } from '../kube/client/client.ts'
 import { isKubeError } from '../kube/client/errors.ts'
 import type { Refusal } from '../policy/check.ts'
+import { isQuotaMessage } from './kit/cluster-refusal.ts'
 import { type OwnedGrantPlan, ownedGrantName } from './owned-grant.ts'
 
 export type OwnedGrantWrite = {
@@ -37,8 +38,7 @@ export async function ensureOwnedGrant(
   try {
     if (plan.kind === 'create') await client.create(repositoryGrant, plan.desired, { fieldManager })
   } catch (error) {
-    // The text is that of the admission plugin ResourceQuota.
-    if (isKubeError(error, 403) && error.message.includes('exceeded quota'))
+    if (isKubeError(error, 403) && isQuotaMessage(error.message))
       return { reason: followerReasons.grantQuotaExceeded, message: quotaMessage, afterMilliseconds: quotaMilliseconds }
     // The cache is behind: the existing grant is evaluated when the cache shows it.
     if (!isKubeError(error, 409)) throw error

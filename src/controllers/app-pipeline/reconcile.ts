@@ -22,7 +22,7 @@ import { decide, type Halt, haltOf, mustList } from './decide.ts'
 import type { PreviewFacts } from './desired.ts'
 import { desiredApplication, desiredRemoteSync } from './desired.ts'
 import { type AppPipelineCaches, type Facts, gather, type Preview } from './gather.ts'
-import { ensureObject } from './preview/ensure-object.ts'
+import { ensurePart } from './preview/ensure-part.ts'
 import { endStep, isEnding } from './preview/last-hook.ts'
 import { isBehind, isLeaving } from './preview/state.ts'
 import { type AskDeps, learn, list } from './pull-requests/ask.ts'
@@ -111,10 +111,10 @@ async function keepPreview(
   facts: PreviewFacts,
   tip: BranchTip | undefined,
 ): Promise<Standing | undefined> {
-  const write = { client: deps.client, owner: facts.pipeline, fieldManager }
-  const application = await ensureObject(write, applications, facts.application, desiredApplication(facts))
+  const write = { client: deps.client, pipeline: facts.pipeline, fieldManager }
+  const application = await ensurePart(write, applications, facts.application, desiredApplication(facts))
   if (application.kind === 'refused') return application.standing
-  const remoteSync = await ensureObject(write, remoteSyncs, facts.remoteSync, desiredRemoteSync(facts))
+  const remoteSync = await ensurePart(write, remoteSyncs, facts.remoteSync, desiredRemoteSync(facts))
   if (remoteSync.kind === 'refused') return remoteSync.standing
   if (!facts.paused && !remoteSync.changed) await wake(deps, remoteSync.object, facts.pull.headCommit, tip)
   return undefined

@@ -8,11 +8,12 @@ import { keyOf, noVersion } from '../../api/resource.ts'
 import type { SecretKeys } from '../../identity/sealed-values/secret-keys.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
-import { isKubeError, KubeError, lacksRight } from '../../kube/client/errors.ts'
+import { isKubeError, KubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { controllerOf, uidOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Refusal } from '../../policy/check.ts'
+import { clusterRefusal } from '../kit/cluster-refusal.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { type Decision, decide, presentVersions, versionsAnnotation } from './decide.ts'
@@ -66,9 +67,9 @@ async function keepSecret(deps: AppSecretDeps, { appSecret, secret }: Facts, dec
     await deps.client.apply(secrets, object, { fieldManager, force: true })
     return undefined
   } catch (error) {
-    if (!isKubeError(error) || error.retryable || [401, 404, 409].includes(error.status ?? 0) || lacksRight(error)) throw error
-    const message = `the cluster refuses Secret ${desired.metadata.name}: ${error.message}`.slice(0, 1000)
-    return { reason: appSecretReasons.refusedByCluster, message }
+    // The namespace is gone, or the Secret that was to be changed.
+    if (isKubeError(error, 404)) throw error
+    return { reason: appSecretReasons.refusedByCluster, message: clusterRefusal(desired, error).message }
   }
 }
 

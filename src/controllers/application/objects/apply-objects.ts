@@ -3,16 +3,16 @@
 // could not be found by its owner (`mustBeNamedFirst` in inventory.ts).
 import { type Application, applicationReasons, application as applications } from '../../../api/apps/application.ts'
 import { deployments, persistentVolumeClaims } from '../../../api/builtin/index.ts'
-import { type KubeObject, noVersion } from '../../../api/resource.ts'
+import type { KubeObject } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
-import { fitsNoSchema, isGone, isKubeError, lacksRight } from '../../../kube/client/errors.ts'
 import { controllerOf, controllingKey } from '../../../kube/object/owner.ts'
 import type { Refusal } from '../../../policy/check.ts'
+import { quotaCure } from '../../kit/cluster-refusal.ts'
+import { ensureObject } from '../../kit/ensure-object.ts'
 import type { Manifest } from '../desired.ts'
 import { type Autoscaled, autoscaledBy, isAutoscaled, withReplicas } from './autoscaled.ts'
 import { entryOf, entryText, type InventoryEntry } from './inventory.ts'
 import { needsApply } from './needs-apply.ts'
-import { isQuotaMessage, quotaCure } from './quota.ts'
 import { renderableKind } from './renderable-kinds.ts'
 import { isKeptClaimOf, missingRecord } from './volume-claim-rules.ts'
 
@@ -66,56 +66,6 @@ function nameConflict(manifest: Manifest, live?: KubeObject): Applied {
   return { kind: 'refused', ...conflict(manifest, live) }
 }
 
-/**
- * A refusal because of the manifest's content is for its author to fix.
- * @throws the error when a retry may succeed: a server that is busy, an expired credential, rights that are just being given in this namespace, a
- * conflict (a race that was lost)
- */
-function refusedByCluster(manifest: Manifest, error: unknown): Applied {
-  if (!isKubeError(error) || error.status === 401 || error.status === 409 || lacksRight(error)) throw error
-  if (error.retryable && !fitsNoSchema(error)) throw error
-  const text = `the cluster refuses ${manifest.kind} ${manifest.metadata.name}: ${error.message}`.slice(0, 1000)
-  if (!isQuotaMessage(error.message)) return { kind: 'refused', reason: applicationReasons.refusedByCluster, message: text }
-  return { kind: 'refused', reason: applicationReasons.quotaExceeded, message: `${text}: ${quotaCure}` }
-}
-
-async function create({ client, autoscaled }: Writing, manifest: Manifest): Promise<Applied> {
-  const type = renderableKind(manifest)
-  if (!type) return nameConflict(manifest)
-  try {
-    const complete = withReplicas(manifest, undefined, autoscaled)
-    const object = { ...complete, metadata: { ...complete.metadata, resourceVersion: noVersion } }
-    return { kind: 'live', object: await client.apply(type, object, { fieldManager }), changed: true }
-  } catch (error) {
-    return refusedByCluster(manifest, error)
-  }
-}
-
-/** 'exists' after a conflict: an object most likely has that name, and the server has to be asked whose it is. */
-async function tryCreate(target: Writing, manifest: Manifest): Promise<Applied | 'exists'> {
-  try {
-    return await create(target, manifest)
-  } catch (error) {
-    if (isKubeError(error, 409)) return 'exists'
-    throw error
-  }
-}
-
-async function change(target: Writing, manifest: Manifest, live: KubeObject): Promise<Applied> {
-  const type = renderableKind(manifest)
-  const { uid } = live.metadata
-  if (!type || uid === undefined) return nameConflict(manifest)
-  if (!needsApply(manifest, live)) return { kind: 'live', object: live, changed: false }
-  await target.assertCurrent()
-  try {
-    const complete = await withRunningReplicas(target, manifest)
-    const object = { ...complete, metadata: { ...complete.metadata, uid } }
-    return { kind: 'live', object: await target.client.apply(type, object, { fieldManager, force: true }), changed: true }
-  } catch (error) {
-    return isGone(error) ? create(target, manifest) : refusedByCluster(manifest, error)
-  }
-}
-
 /** The cache may be behind the autoscaler, so the server is asked. */
 async function withRunningReplicas({ client, autoscaled }: Writing, manifest: Manifest): Promise<Manifest> {
   if (!isAutoscaled(manifest, autoscaled)) return manifest
@@ -127,21 +77,30 @@ function owns(application: Application, object: KubeObject): boolean {
   return controllerOf(object)?.uid === application.metadata.uid
 }
 
-async function applyOne(target: Writing, manifest: Manifest, { children, named }: KnownObjects): Promise<Applied> {
-  const { client, application } = target
-  const text = entryText(entryOf(manifest))
-  const cached = children.get(text)
-  if (cached && cached.metadata.deletionTimestamp === undefined) return change(target, manifest, cached)
-  if (!cached && !named.has(text)) {
-    const created = await tryCreate(target, manifest)
-    if (created !== 'exists') return created
-  }
+async function applyOne(writing: Writing, manifest: Manifest, { children, named }: KnownObjects): Promise<Applied> {
+  const { client, application, autoscaled, assertCurrent } = writing
   const type = renderableKind(manifest)
-  const live = type && (await client.get(type, { namespace: manifest.metadata.namespace, name: manifest.metadata.name }))
-  if (!live) return create(target, manifest)
-  return owns(application, live) || isKeptClaimOf(application, live)
-    ? change(target, manifest, live)
-    : nameConflict(manifest, live)
+  if (!type) return nameConflict(manifest)
+  const text = entryText(entryOf(manifest))
+  const ensured = await ensureObject(
+    {
+      client,
+      type,
+      fieldManager,
+      cached: children.get(text),
+      mayExist: named.has(text),
+      isOurs: live => owns(application, live) || isKeptClaimOf(application, live),
+      needsApply: live => needsApply(manifest, live),
+      assertCurrent,
+      forExisting: () => withRunningReplicas(writing, manifest),
+    },
+    withReplicas(manifest, undefined, autoscaled),
+  )
+  if (ensured.kind === 'foreign') return nameConflict(manifest, ensured.object)
+  if (ensured.kind === 'live') return ensured
+  if (ensured.because === 'content')
+    return { kind: 'refused', reason: applicationReasons.refusedByCluster, message: ensured.message }
+  return { kind: 'refused', reason: applicationReasons.quotaExceeded, message: `${ensured.message}: ${quotaCure}` }
 }
 
 /** Before the next object is applied, so that what was made is found again whatever happens to the Application. */

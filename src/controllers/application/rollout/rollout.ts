@@ -2,7 +2,7 @@
 // Source: how `kubectl rollout status` decides, https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
 import { applicationReasons } from '../../../api/apps/application.ts'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
-import { isQuotaMessage, quotaCure } from '../objects/quota.ts'
+import { isQuotaMessage, quotaCure } from '../../kit/cluster-refusal.ts'
 import { podProblem } from './pod-problem.ts'
 import type { Problem } from './problem.ts'
 
