@@ -8,11 +8,12 @@ import { wakeAnnotation } from '../../api/names.ts'
 import { type KubeObject, keyOf, type ResourceType } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
-import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import { type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { uidOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ensureOwnedGrant } from '../ensure-owned-grant.ts'
+import { requeueAfterSoonest } from '../kit/soonest.ts'
 import { wakeOf } from '../observed-wake.ts'
 import { type AccessDeps, accessOnce, ownedGrantName, planOwnedGrant } from '../owned-grant.ts'
 import { type ReportWait, reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
@@ -196,8 +197,7 @@ async function keep(deps: AppPipelineDeps, pipeline: AppPipeline, { signal }: Re
   if (halt?.afterMilliseconds !== undefined) return requeueAfter(halt.afterMilliseconds)
   if (halt?.error !== undefined) throw halt.error
   const isIncomplete = known !== undefined && known.missing.size > 0
-  const again = [...waits, ...(refused.size > 0 || isIncomplete ? [refusedRetryMilliseconds] : [])]
-  return again.length > 0 ? requeueAfter(Math.min(...again)) : done
+  return requeueAfterSoonest(...waits, refused.size > 0 || isIncomplete ? refusedRetryMilliseconds : undefined)
 }
 
 /** Removes all previews, and waits until they are gone. */
@@ -205,7 +205,7 @@ async function end(deps: AppPipelineDeps, pipeline: AppPipeline): Promise<Outcom
   deps.memory.delete(uidOf(pipeline))
   const { previews } = gather(deps, pipeline)
   const waits = await removePreviews(deps, pipeline, [...previews.values()])
-  if (previews.size > 0) return requeueAfter(Math.min(endMilliseconds, ...waits))
+  if (previews.size > 0) return requeueAfterSoonest(endMilliseconds, ...waits)
   return deps.awaitReports(uidOf(pipeline))
 }
 

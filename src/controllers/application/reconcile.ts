@@ -11,6 +11,7 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Refusal } from '../../policy/check.ts'
+import { requeueAfterSoonest } from '../kit/soonest.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { type ChangePace, changedInputs } from './change-pace.ts'
 import { decide } from './decide.ts'
@@ -246,15 +247,14 @@ export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<
   const againAfterRollout = await report(deps, facts, step, rollout)
   const unreadable = facts.contents.kind === 'unreadable' && !facts.contents.permanent
   const refusedByCluster = step.progress.kind === 'refused' && clusterReasons.includes(step.progress.reason)
-  const waits = [
+  return requeueAfterSoonest(
     followed?.againMilliseconds,
     againMilliseconds,
     againAfterRollout,
     lookAgain,
     unreadable ? unreadableRetryMilliseconds : undefined,
     refusedByCluster ? refusedRetryMilliseconds : undefined,
-  ].filter(wait => wait !== undefined)
-  return waits.length === 0 ? done : requeueAfter(Math.min(...waits))
+  )
 }
 
 /** Writes what was found out; resolves to the time after which the rollout must be judged again. */

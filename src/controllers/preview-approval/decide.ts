@@ -5,6 +5,7 @@ import { approves, previewApprovalReasons as reasons } from '../../api/apps/prev
 import type { ApprovalStatement, DiscussedPullRequest } from '../../github/index.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
 import { isSettled } from '../../policy/change-times.ts'
+import { soonest } from '../kit/soonest.ts'
 import type { Facts, PreviewRow } from './gather.ts'
 import type { Asked } from './last-asked.ts'
 
@@ -54,7 +55,7 @@ export function planQuestions(facts: Facts, resyncMilliseconds: number): Plan {
   const due = waits.filter(row => dueIn(row) <= 0).sort((a, b) => askedAt(a) - askedAt(b))
   const ask = due.slice(0, mostAskedAtOnce)
   const later = waits.filter(row => !ask.includes(row)).map(row => Math.max(pauseMilliseconds, dueIn(row)))
-  return { ask, againMilliseconds: later.length === 0 ? undefined : Math.min(...later) }
+  return { ask, againMilliseconds: soonest(...later) }
 }
 
 /** A statement and how it was made. */

@@ -7,13 +7,14 @@ import { isSameApproval, previewApproval } from '../../api/apps/preview-approval
 import { type AccessReader, type DiscussedPullRequest, type DiscussionClient, writerById } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../kube/client/errors.ts'
-import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import { done, type Outcome, type ReconcileContext } from '../../kube/controller/controller.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { uidOf } from '../../kube/object/owner.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import { changeTime } from '../../policy/change-times.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import { retryMilliseconds, unreachable } from '../github-unreachable.ts'
+import { requeueAfterSoonest } from '../kit/soonest.ts'
 import { type AccessDeps, accessOnce, planOwnedGrant, type RepositoryAccess } from '../owned-grant.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { type Candidate, candidatesOf, mayBeApproved, nextEnd, planQuestions, readyOf, standingOf } from './decide.ts'
@@ -150,6 +151,5 @@ export async function reconcilePreviewApprovals(
   await keepApprovals(run)
   const plan = planQuestions(facts, deps.sweepMilliseconds)
   const retry = await ask(run, plan.ask)
-  const waits = [retry, plan.againMilliseconds, nextEnd(facts)].filter(wait => wait !== undefined)
-  return waits.length === 0 ? done : requeueAfter(Math.min(...waits))
+  return requeueAfterSoonest(retry, plan.againMilliseconds, nextEnd(facts))
 }

@@ -26,6 +26,7 @@ import type { TenantRegistry } from '../../registry/tenant-registry.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import { recordEndOnce } from '../../store/audit/record-end.ts'
 import type { TokenDesk } from '../../token-desk/index.ts'
+import { soonest } from '../kit/soonest.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import {
@@ -96,7 +97,7 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
     nextStatus(tenant, { decision: result, teams, enforcement: deps.enforcement() }, deps.clock.now()),
   )
   const retry = result.kind === 'refused' ? result.retryAfterMilliseconds : undefined
-  const next = retry ?? earlier(nextTeamCheckMilliseconds(teams), rotationMilliseconds(deps))
+  const next = retry ?? soonest(nextTeamCheckMilliseconds(teams), rotationMilliseconds(deps))
   // What is further away is found by the resync, which a requeue would replace.
   return next === undefined || next >= resyncMilliseconds ? done : requeueAfter(next)
 }
@@ -105,11 +106,6 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
 function rotationMilliseconds({ registry }: TenantDeps): number | undefined {
   const next = registry.nextRotationMilliseconds()
   return next === undefined ? undefined : next + rotationSlackMilliseconds
-}
-
-function earlier(...times: readonly (number | undefined)[]): number | undefined {
-  const known = times.filter(time => time !== undefined)
-  return known.length === 0 ? undefined : Math.min(...known)
 }
 
 async function fill(deps: TenantDeps, facts: Facts): Promise<Decision> {

@@ -5,6 +5,7 @@ import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
 import { ownerReference, uidOf } from '../../../kube/object/owner.ts'
+import { soonest } from '../../kit/soonest.ts'
 import type { Facts } from '../gather.ts'
 import { unclaimedHosts } from '../hosts.ts'
 import { challengeOf } from './dns-challenge.ts'
@@ -53,5 +54,5 @@ export async function claimDomains(deps: ClaimDeps, facts: Facts): Promise<Claim
     else pauses.push(state.againMilliseconds)
     pending ||= state.kind === 'pending'
   }
-  return { facts: { ...facts, claims }, againMilliseconds: pauses.length === 0 ? undefined : Math.min(...pauses), pending }
+  return { facts: { ...facts, claims }, againMilliseconds: soonest(...pauses), pending }
 }
