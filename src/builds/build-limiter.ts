@@ -38,6 +38,11 @@ export type BuildLimiter = {
 /** Longer than a fetch may take. A slot that is older belongs to a build that started and ended unobserved. */
 const slotMilliseconds = 300_000
 
+// Memory (build limiter): build → acquired slot; owner → place in the queue; owner → a rebase that was refused
+//   life: until the cache shows the build, at most 5 minutes; until it is dequeued; until it is woken or begins
+//   bound: builds and owners
+//   freshness: observation, release, the end of the owner
+//   replicas: leader only; the next reads running builds from the cluster, and the queue refills
 /** Running builds are those of `builder`, and slots acquired for builds that it does not show yet. A restart loses the queue, which refills. */
 export function createBuildLimiter(
   builder: Pick<Builder, 'running' | 'known'>,

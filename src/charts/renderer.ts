@@ -35,6 +35,12 @@ export type RendererOptions = {
 /** Checks are the platform's own; no namespace has this name. */
 const platform = ''
 
+// Memory (chart thread): the warm thread of built-in charts; the processes of ConfigMap charts; tenant → renderings that wait
+//   life: a minute after its last use or after a build was looked at, and until it misses a deadline; a process for one
+//     rendering
+//   bound: one thread, in which tenants take turns; three processes, of one tenant two; 100 renderings of a tenant wait
+//   freshness: the end of the thread or process
+//   replicas: leader only
 /** Starts no thread before `warmUp` or the first request. */
 export function createChartRenderer(options: RendererOptions = {}): ChartRenderer {
   const { heapMegabytes = 256, longestAnswer = 1_048_576, idleMilliseconds = 60_000 } = options

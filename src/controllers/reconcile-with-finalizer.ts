@@ -82,6 +82,11 @@ export function reportEnds(kind: string): Watch {
  */
 export type ReportWait = (followerUid: string) => Outcome | undefined
 
+// Memory (waits for reports): uid of an object that is being deleted → until when it waits for its GitHubReports to end
+//   life: a minute, and 5 s more for each report
+//   bound: 10,000 of each kind, the one asked about longest ago begins again
+//   freshness: the end of the last report
+//   replicas: leader only; the next waits again
 /**
  * The wait begins when it is first asked for, and not with the deletion: what was deleted while no process ran, or whose previews took their time to
  * end, would not wait at all. In memory: a process that starts again waits again.

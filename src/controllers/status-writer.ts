@@ -49,6 +49,11 @@ function isNewer(a: KubeObject, b: KubeObject): boolean {
 // Each write adds one entry and checks the two oldest, dropping those that the cache has caught up with: the map shrinks to unobserved writes.
 const checksPerWrite = 2
 
+// Memory (own status): uid → the status that this process wrote last
+//   life: until the cache shows it
+//   bound: writes that the cache does not show yet; two are checked at each write
+//   freshness: the watch event, deletion
+//   replicas: leader only; its client refuses writes of a deposed one
 /** Call once per controller: two writers would not know of each other's writes. */
 export function createStatusWriter<S extends Status, T extends Reporting<S>>(deps: StatusWriterDeps<T>): StatusWriter<T> {
   const { type, fieldManager, client, cache, events, normalReasons = [], includesMessage = false, eventsOn = ['Ready'] } = deps

@@ -34,6 +34,11 @@ export function createRedelivery(deps: RedeliveryDeps & { readonly everyMillisec
   return periodic({ name: 'webhook redelivery', everyMilliseconds, work: redeliveryPoll(deps), clock, log, enabled: isLeader })
 }
 
+// Memory (redelivery): App → time before which every delivery has arrived
+//   life: until the process ends
+//   bound: one of each App
+//   freshness: a new leader starts over
+//   replicas: leader only; a webhook that is redelivered twice is stored once
 /** One poll of every App; resolves to the number of requested redeliveries. An App that fails is logged and does not delay the others. */
 export function redeliveryPoll(deps: RedeliveryDeps): () => Promise<number> {
   const { clock, log, isLeader } = deps

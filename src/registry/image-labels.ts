@@ -114,6 +114,11 @@ const mostKept = 256
 /** In UTF-16 units: 16 MB for all that is kept. Labels of buildpacks have 5 to 50 thousand. */
 const longestKept = 65_536
 
+// Memory (labels of images): image by digest → labels, entry point, ports
+//   life: the process
+//   bound: 256 images of at most 64 KB, the one read first forgotten first
+//   freshness: none is needed: what a digest means never changes
+//   replicas: each reads
 /** Reads each image once while it is among the 256 that were read last. What cannot be read is not kept: a retry may succeed. */
 export function keepingLabels(read: (image: string) => Promise<ImageLabels>): (image: string) => Promise<ImageLabels> {
   const kept = new BoundedMap<ImageLabels>(mostKept)

@@ -26,6 +26,11 @@ export type RefusalLog = (refusal: { readonly kind: string; readonly client: str
 const quietMilliseconds = 60_000
 const mostClients = 1000
 
+// Memory (refused registry tokens): kind of refusal and client → refusals since the last line in the log
+//   life: a minute without a line in the log; then until the next refusal
+//   bound: 1,000, the one reported longest ago forgotten first
+//   freshness: the next refusal after the minute
+//   replicas: each counts and reports its own
 /** `detail` is text of the client: it is bounded and printed as JSON. */
 export function createRefusalLog({ log, clock }: { readonly log: Log; readonly clock: Clock }): RefusalLog {
   const seen = new BoundedMap<{ readonly until: number; silent: number }>(mostClients)

@@ -59,6 +59,11 @@ function refused(status: 400 | 401 | 429, code: string, message: string): Outcom
   return { kind: 'refused', status, code, message }
 }
 
+// Memory (limits of registry tokens): holder of a credential, or client address without one → token bucket
+//   life: the process
+//   bound: 10,000 keys of each, the one used longest ago forgotten first
+//   freshness: none is needed: buckets refill by time
+//   replicas: each counts: two allow twice as much; each signs with a key of its own, which the shared authority certifies
 /** Decides about one request. */
 function createTokenDecision(deps: TokenRouteDeps): (asked: Asked) => Promise<Outcome> {
   const { credentials, layout, issue, count, clock } = deps

@@ -33,6 +33,12 @@ export type {
   TokenSubject,
 } from './tokens/installation-token.ts'
 
+// Memory (token registry in the store): SHA-256 of canonical {host, App, installation, ids, permissions, subject} → encrypted
+//     token
+//   life: reused while at least 10 minutes remain
+//   bound: one row of each mint
+//   freshness: revocation; expiry, when the ciphertext is deleted
+//   replicas: in the store
 /** The port for the life of installation tokens: intended, then minted or abandoned, then revoking and revoked. */
 export type TokenRegistry = {
   /** Resolves to the intent's id. */

@@ -40,6 +40,11 @@ export const privateKeyMissing = 'PrivateKeyMissing'
 
 type Opened = GitHubApp & { readonly revision: string }
 
+// Memory (App clients): App and the resourceVersions of its key Secrets → client
+//   life: until the App or its keys change
+//   bound: one of each App
+//   freshness: another generation or resourceVersion, seen within 5 s; the end of the App
+//   replicas: each opens its own
 /** Keeps one client for each App: it holds what was learned about GitHub (rate limits, clock, preferred key). */
 export function createGitHubApps(deps: GitHubAppsDeps): GitHubApps {
   const opened = new Map<string, Opened>()

@@ -47,6 +47,11 @@ type Entry = {
 /** Beyond it the entry that began first is written early. */
 const mostEntries = 50_000
 
+// Memory (counted events): equal refusals of a minute, or deliveries of one token in ten minutes → their number (ADR 0023)
+//   life: the window; all are written at an orderly stop
+//   bound: 50,000, the oldest written early
+//   freshness: the end of the window
+//   replicas: each counts: at most twice the records
 /** Nothing counted yet. */
 export function createCountedAudit({ audit, clock, log }: CountedAuditDeps): CountedAudit {
   const entries = new Map<string, Entry>()

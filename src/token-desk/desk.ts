@@ -35,6 +35,11 @@ const checkedRecentlyMilliseconds = 4_500_000
 
 type Admission = { readonly admitted: Admitted; readonly client: AppClient | undefined }
 
+// Memory (token requests in progress): equal concurrent requests → one look-up or mint
+//   life: until it settles
+//   bound: requests in progress
+//   freshness: its end
+//   replicas: each: at most one more token, which is registered and counted (test/integration/replicas-controllers.test.ts)
 /** Concurrent equal requests share one mint in this process; across processes the registry's active token is shared. */
 export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
   const inProgress = new SingleFlight<LiveToken>()

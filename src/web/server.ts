@@ -51,6 +51,11 @@ function wantsPage(request: FastifyRequest): boolean {
   return (request.headers.accept ?? '').includes('text/html')
 }
 
+// Memory (rate limits of HTTP servers): proven person or grant, else client address → requests in the window
+//   life: a minute
+//   bound: 5,000 clients of each limit, the one seen longest ago forgotten first (@fastify/rate-limit)
+//   freshness: the end of the window
+//   replicas: each counts: two allow twice as much
 /** A server that does not listen yet and has no routes; `listen` starts it. */
 export async function createWebServer(options: WebServerOptions): Promise<WebServer> {
   const { log, trustedProxies } = options

@@ -1,13 +1,15 @@
 // What `--check` cannot see: links that lead nowhere, tables that do not render, descriptions that were forgotten.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { productFiles } from '../memory/product-files.ts'
 import { undocumentedVariables } from './environment.ts'
 import { referencePages } from './pages.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const docs = join(root, 'docs/reference')
-const pages = [...referencePages(path => readFileSync(join(root, path), 'utf8'))]
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const pages = [...referencePages({ read, product: productFiles(root), adrs: readdirSync(join(root, 'docs/adr')) })]
 
 /** The text outside of fenced blocks. */
 function prose(page: string): string {

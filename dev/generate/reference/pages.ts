@@ -1,4 +1,5 @@
 // The reference pages that are generated from the code of the product, by their path in the repository.
+import type { SourceFile } from '../memory/memory-blocks.ts'
 import { attacksPage } from './attacks.ts'
 import { auditEventsPage } from './audit-events.ts'
 import { cliPage } from './cli.ts'
@@ -6,12 +7,22 @@ import { environmentPage } from './environment.ts'
 import { errorsPage } from './errors.ts'
 import { exemptionsPage } from './exemptions.ts'
 import { kindsPage } from './kinds.ts'
+import { memoryPage } from './memory.ts'
 import { metricsPage } from './metrics.ts'
 import { nodeLimitsPage } from './node-limits.ts'
 import { rightsPage } from './rights.ts'
 
-/** All pages; `read` reads a file by its path in the repository. */
-export function referencePages(read: (path: string) => string): ReadonlyMap<string, string> {
+export type Repository = {
+  /** Reads a file by its path. */
+  readonly read: (path: string) => string
+  /** The files of the product (`productFiles`). */
+  readonly product: readonly SourceFile[]
+  /** The names of the files in docs/adr. */
+  readonly adrs: readonly string[]
+}
+
+/** All pages. */
+export function referencePages({ read, product, adrs }: Repository): ReadonlyMap<string, string> {
   return new Map([
     ['docs/reference/kinds.md', kindsPage(read)],
     ['docs/reference/environment.md', environmentPage()],
@@ -22,6 +33,7 @@ export function referencePages(read: (path: string) => string): ReadonlyMap<stri
     ['docs/reference/attacks.md', attacksPage()],
     ['docs/reference/rights.md', rightsPage()],
     ['docs/reference/exemptions.md', exemptionsPage()],
+    ['docs/reference/memory.md', memoryPage(product, adrs)],
     ['docs/reference/node-limits.md', nodeLimitsPage()],
   ])
 }

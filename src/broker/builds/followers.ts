@@ -9,6 +9,11 @@ export type Followers = {
   readonly enter: (subject: string) => () => void
 }
 
+// Memory (followed logs): person → how many logs they follow
+//   life: the request, ten minutes at most
+//   bound: 4 of a person, 200 in all
+//   freshness: the end of the request
+//   replicas: each counts
 /** Nobody follows. */
 export function createFollowers(): Followers {
   const counts = new Map<string, number>()

@@ -59,6 +59,17 @@ const mostRemembered = 1000
 
 type Rest = { readonly failures: number; readonly until: number }
 
+// Memory (onboardings that rest): onboarding → when it is tried again after a failure or a wait
+//   life: until it is finished or the process ends
+//   bound: 1,000, the oldest forgotten first
+//   freshness: the end of the onboarding
+//   replicas: leader only; the next tries all at once
+
+// Memory (onboardings in progress): onboarding → its attempt; GitHub account → attempts that wait for each other
+//   life: until it settles
+//   bound: attempts in progress
+//   freshness: its end
+//   replicas: leader only
 /** Add the definition to the manager before it starts. Attempts that fail are repeated by `search`, each time after a longer pause. */
 export function createOnboardingController(deps: OnboardingControllerDeps): OnboardingController {
   const { onboardings, isLeader, clock, log } = deps

@@ -29,6 +29,11 @@ const mostAnswers = 5_000
 
 type Answer = { readonly allowed: boolean; readonly until: number }
 
+// Memory (answers of RBAC): subject, groups and question → the answer; equal questions share one request (ADR 0024)
+//   life: 10 s what is allowed, 1 s what is not
+//   bound: 5,000, the oldest forgotten first
+//   freshness: its end
+//   replicas: each; both notice a change within 10 s
 /** At most 5,000 answers are kept: for ten seconds what is allowed, for one what is not. */
 export function createAccessReviews({ kube, clock }: AccessReviewsDeps): AccessReviews {
   const answers = new BoundedMap<Answer>(mostAnswers)

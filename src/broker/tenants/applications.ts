@@ -34,6 +34,11 @@ function shown(object: Application): Application {
   return less as unknown as Application
 }
 
+// Memory (lists of Applications in progress): namespace → the list that people who look at the same time share
+//   life: until it settles
+//   bound: requests in progress
+//   freshness: its end
+//   replicas: each reads
 /** Its methods reject with KubeError. */
 export function createApplicationReader(kube: Pick<KubeClient, 'get' | 'snapshot'>): ApplicationReader {
   const flights = new SingleFlight<Bounded<Application>>()

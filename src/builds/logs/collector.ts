@@ -33,6 +33,12 @@ const mostInQuery = 1000
 type Task = { readonly tenant: string; readonly stop: AbortController; readonly ended: Promise<void> }
 type Failure = { readonly count: number; readonly retryAt: number }
 
+// Memory (log collector): build → its stream: half a megabyte that is not written yet, the extents of its chunks; failures;
+//     which logs are complete (ADR 0038)
+//   life: until the log is complete; what is known to be complete until the build is gone
+//   bound: 40 streams, of one tenant 20; builds that exist
+//   freshness: the end of the build; a write on another revision
+//   replicas: leader only; the next goes on where the database says
 /** Nothing is read before `start`. */
 export function createLogCollector(deps: CollectorDeps): LogCollector {
   const { logs, isLeader, clock, random, log, mostStreams, mostStreamsOfTenant, observe } = deps

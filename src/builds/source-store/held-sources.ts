@@ -47,6 +47,11 @@ export type HeldSourcesDeps = {
 /** Packs that git reads at once: their memory is what the container's limit is sized by. */
 export const mostAtOnce = 4
 
+// Memory (source store, its own process): build → bare repository of one commit, on disk
+//   life: until the build ends
+//   bound: size, objects, files and depth of a commit; four packs at once; 20 commits of the largest size in all
+//   freshness: the end of the build, expiry
+//   replicas: beside the leader, which leads the Service to itself; the next fetches again (ADR 0028)
 /** Reads and writes nothing before `open` or the first call. */
 export function createHeldSources({ folder, limits, clock, log }: HeldSourcesDeps): HeldSources {
   const sources = join(folder, 'sources')

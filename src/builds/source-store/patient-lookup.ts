@@ -20,6 +20,11 @@ const mostWaiting = 128
 /** Build pods have one connection or two each. */
 const mostWaitingOfClient = 4
 
+// Memory (look-ups of sources that wait): client → how many of its look-ups wait for a source that is not there yet
+//   life: 15 s at most
+//   bound: 128, of one client 4
+//   freshness: the source; the client leaves
+//   replicas: the store runs beside the leader; the next begins without
 /** Nobody waits at first. */
 export function createPatientLookup({ lookup, patienceMilliseconds, clock }: PatientLookupDeps): PatientLookup {
   const waiting = new Map<string, number>()

@@ -51,6 +51,11 @@ export type SourceStoreDeps = {
   readonly log: Pick<Log, 'info'>
 }
 
+// Memory (fetches of sources): equal concurrent requests → one fetch; tenant → fetches that wait for a place
+//   life: until it settles
+//   bound: four at once, of a tenant three; 100 of a tenant wait
+//   freshness: its end
+//   replicas: leader only; the next fetches again
 /** `close` ends the connections; calls after it fail. Sends nothing before the first call. */
 export function createSourceStore(deps: SourceStoreDeps): SourceStore & { readonly close: () => Promise<void> } {
   const { addressKey, publicUrl, timeoutMilliseconds, clock, log } = deps

@@ -41,6 +41,11 @@ export function changedInputs({
   return canonicalJson([followed?.digest ?? null, secretVersions])
 }
 
+// Memory (pace of changes): namespace → token bucket; uid of an Application → its changed inputs that were counted
+//   life: the process
+//   bound: 10,000 of each, the one used longest ago forgotten first
+//   freshness: none is needed: buckets refill by time; other inputs replace those that were counted
+//   replicas: leader only; the next begins with full buckets
 /** Full budgets. A generation that was observed already costs nothing, so what runs is kept running at any time. */
 export function createChangePace(clock: Clock): ChangePace {
   const changes = createKeyedBuckets(ofTenant, clock)

@@ -43,6 +43,11 @@ export function listMilliseconds(pages: number): number {
   return Math.max(shortestListMilliseconds, (pages * hour) / listRequestsPerHour)
 }
 
+// Memory (installation directory): App and installation → GitHub’s description; equal lists share one request
+//   life: a list lives one minute, longer from 7 pages on (15 minutes at 10,000 installations), an hour while GitHub fails
+//   bound: what GitHub lists, 100,000 at most
+//   freshness: the next list; a direct answer, which a webhook causes
+//   replicas: leader only; the next lists once
 /** Knows nothing at first. */
 export function createInstallationDirectory({ clock }: { readonly clock: Clock }): InstallationDirectory {
   const states = new Map<string, AppState>()

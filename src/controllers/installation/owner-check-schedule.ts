@@ -24,6 +24,11 @@ export type OwnerCheckScheduleDeps = {
   readonly countOf: (appName: string) => number
 }
 
+// Memory (hourly share of owner checks): App → token bucket of 300 checks an hour
+//   life: the process
+//   bound: 10,000 Apps
+//   freshness: none is needed: buckets refill by time
+//   replicas: leader only; the next begins with a full one
 /** A new process begins with a small burst of its share. */
 export function createOwnerCheckSchedule(deps: OwnerCheckScheduleDeps): OwnerCheckSchedule {
   const { clock, everyMilliseconds, countOf } = deps

@@ -27,6 +27,12 @@ export function withWake(asked: Asked, number: number, wake: string | undefined)
 /** uid of the AppPipeline and number of the pull request → the last answer. */
 export type LastAsked = Pick<Map<string, Asked>, 'get' | 'set'>
 
+// Memory (last questions about approvals): AppPipeline and pull request → when this process last read what was said there, at
+//     which wake
+//   life: until restart
+//   bound: 50,000, the oldest forgotten first
+//   freshness: another head or wake
+//   replicas: leader only; the next asks as after a restart
 /** Empty, as after a restart. */
 export function createLastAsked(): LastAsked {
   return new BoundedMap<Asked>(mostPullRequests)

@@ -32,6 +32,11 @@ function later(milliseconds: number): Unreachable {
   return { kind: 'unreachable', message, retryAfterSeconds: Math.ceil(milliseconds / 1000) }
 }
 
+// Memory (probe budget): grant, and its namespace → token bucket; grant that waits → its turn
+//   life: the process
+//   bound: 10,000 keys of each
+//   freshness: the turn; the end of the grant
+//   replicas: leader only; the next begins with full buckets
 /** Full budgets. */
 export function createProbeBudget(clock: Clock): ProbeBudget {
   const grants = createKeyedBuckets(ofGrant, clock)

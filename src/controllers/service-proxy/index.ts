@@ -35,6 +35,17 @@ const proxiedSlices = { labelSelector: 'kubernetes.io/service-name,!service.kube
 const byNamespace = 'service-proxy/namespace'
 const byLabel = 'service-proxy/label'
 
+// Memory (pace of Services): namespace → token bucket: 100 new or changed Services at once, then one a second
+//   life: the process
+//   bound: 10,000 keys, the one used longest ago forgotten first
+//   freshness: none is needed: buckets refill by time
+//   replicas: leader only; the next begins with full ones
+
+// Memory (numbers of endpoints): EndpointSlice → its Service, that one’s proxy name, and how many endpoints it has
+//   life: while the slice exists
+//   bound: one entry of a slice, about 0.7 KB
+//   freshness: watch events
+//   replicas: each has the cache; only the leader labels Services
 /** Call before the manager starts: caches and indexes cannot be added later. */
 export function createServiceProxyController(deps: ServiceProxyControllerDeps): ControllerDefinition {
   const { manager, events, clock, pace = usualPace } = deps

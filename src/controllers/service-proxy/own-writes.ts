@@ -16,6 +16,11 @@ function versionOf({ metadata }: Service): bigint {
   return /^\d+$/.test(metadata.resourceVersion ?? '') ? BigInt(metadata.resourceVersion ?? '') : 0n
 }
 
+// Memory (own labels on Services): uid of a Service → this process’s last write of it
+//   life: until the cache shows it
+//   bound: 10,000, the oldest forgotten first
+//   freshness: the watch event
+//   replicas: leader only; its client refuses writes of a deposed one
 export function createOwnWrites(): OwnWrites {
   const byUid = new BoundedMap<Service>(mostServices)
   return {

@@ -35,6 +35,11 @@ export function appSecretsKeyName(generation: number): string {
   return `app-secrets-key-${generation}`
 }
 
+// Memory (keys for values of AppSecrets): id → opened private key
+//   life: the process
+//   bound: one a year
+//   freshness: a value that names an unknown key makes it look into the store, at most every 5 s
+//   replicas: in the store; only the leader publishes
 /** Call before the manager starts: it adds a cache. Rejects when a key in the store cannot be opened. */
 export async function openAppSecrets(deps: Deps): Promise<OpenAppSecrets> {
   const { manager, clock, log } = deps

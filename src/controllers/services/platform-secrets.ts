@@ -20,6 +20,11 @@ const keepMilliseconds = 5000
 /** The keys of the Apps, and two credentials of each tenant where an admin makes them. */
 const mostSecrets = 20_000
 
+// Memory (Secrets of the platform that were read): name → Secret; equal reads share one request
+//   life: 5 s; longer only while the API server does not answer
+//   bound: 20,000, the one read longest ago forgotten first
+//   freshness: the next read; a missing Secret is not kept
+//   replicas: each reads
 /** A changed Secret counts after five seconds; while the API server does not answer, the last answer does. */
 export function createPlatformSecrets(deps: PlatformSecretsDeps): ReadNamedSecret {
   const { client, clock, namespace = platformNamespace } = deps

@@ -46,6 +46,11 @@ export type TenantControllerDeps = Omit<
 /** Of the 5,000 requests an hour that an App has, for checks that may wait. */
 const teamChecksPerHour = 200
 
+// Memory (hourly share of team checks): App → token bucket of 200 checks an hour
+//   life: the process
+//   bound: 10,000 Apps
+//   freshness: none is needed: buckets refill by time
+//   replicas: leader only; the next begins with a full one
 /** Call before the manager starts: caches and indexes cannot be added later. */
 export function createTenantController(deps: TenantControllerDeps): ControllerDefinition {
   const { manager, teamCheckMilliseconds = 86_400_000 } = deps

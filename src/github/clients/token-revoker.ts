@@ -30,6 +30,11 @@ export type TokenRevokerDeps = { readonly log: Log; readonly clock: Clock; reado
 const route = 'DELETE /installation/token'
 const mostHosts = 100
 
+// Memory (circuit breakers of revocations): address of a GitHub API → circuit breaker of the requests that revoke tokens
+//   life: the process
+//   bound: 100 addresses, the one used longest ago forgotten first
+//   freshness: the next answer
+//   replicas: each learns from its own answers
 /** Has circuits of its own, one for each API: an App that was asked to wait must still be able to revoke tokens. */
 export function createTokenRevoker(deps: TokenRevokerDeps): TokenRevoker {
   const circuits = new BoundedMap<Circuit>(mostHosts)

@@ -11,6 +11,11 @@ export type AnswerCache = Pick<Map<string, StoredAnswer>, 'get' | 'set'>
 
 const mostAnswers = 20_000
 
+// Memory (remembered answers): installation, route and parameters → entity tag and the fields that were read
+//   life: until GitHub answers with another tag
+//   bound: 20,000, the least recently used forgotten first
+//   freshness: GitHub: a value is returned only after its 304 to the token of that request
+//   replicas: leader only; the next begins without
 /** Empty; the answer that was used longest ago is dropped first. Tags change with the token, so that a new one costs a full answer each. */
 export function createAnswerCache(most = mostAnswers): AnswerCache {
   return new BoundedMap<StoredAnswer>(most)

@@ -23,6 +23,11 @@ const longestLimitMilliseconds = 3_600_000
 
 type Pause = { readonly since: number; readonly milliseconds: number; readonly code: 'unavailable' | 'too_many_requests' }
 
+// Memory (circuit breaker): App → time until which no request is sent
+//   life: the pause that GitHub asks for, an hour at most, or a growing one up to 30 s
+//   bound: one of each App
+//   freshness: the next answer
+//   replicas: each learns from its own answers
 /** A closed circuit: requests are sent until five in a row fail. */
 export function createCircuit(clock: Clock): Circuit {
   let failures = 0

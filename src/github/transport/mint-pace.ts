@@ -41,6 +41,11 @@ export type MintPace = {
 /** The buckets of an installation. */
 type Used = { readonly own: number; readonly precedence: number | undefined }
 
+// Memory (pace of minting): App, and each installation → token buckets of tokens that may be made
+//   life: the process
+//   bound: one App; 10,000 installations, the one used longest ago forgotten first
+//   freshness: none is needed: buckets refill by time
+//   replicas: each counts: the shares of a leader and one other replica together stay below GitHub’s limit
 /** In memory: of one App, in one process. */
 export function createMintPace(clock: Clock, isLeader: () => boolean): MintPace {
   const installations = new BoundedMap<Used>(mostInstallations)

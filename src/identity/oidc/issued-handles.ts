@@ -11,6 +11,11 @@ export type IssuedHandles = {
 
 const mostHandles = 20_000
 
+// Memory (issued handles): hash of a code or refresh token → its grant, for limits only
+//   life: until forgotten or restart
+//   bound: 20,000, the oldest forgotten first
+//   freshness: none is needed: the store decides about the handle
+//   replicas: each knows its own; a request with a handle of the other counts for its address until it is issued again
 /** Nothing is known at first. */
 export function createIssuedHandles(): IssuedHandles {
   const known = new BoundedMap<string>(mostHandles)

@@ -62,6 +62,11 @@ async function keysOf(keeper: KeyKeeper, period: number): Promise<KeySet> {
   return { period, privateKeys }
 }
 
+// Memory (keys of ID tokens): period → signing key of the issuer; the API server keeps the public ones (JWKS)
+//   life: a period of 90 days, and while tokens signed by it are in use
+//   bound: three periods
+//   freshness: the next period; in the API server an unknown key id
+//   replicas: in the store, the same for each
 /**
  * Loads the keys of the present period; rejects when that fails. Later, `onError` gets each failure to load the keys of a new period; the
  * next call of `period` or `sign` tries again.

@@ -26,6 +26,11 @@ const mostContent = 64 * 1024
 
 type Entry = { readonly cache: ObjectCache<KubeObject>; readonly reflector: Reflector }
 
+// Memory (caches of objects): uid-aware key → frozen object, one cache of each kind and scope
+//   life: while the object exists and is watched
+//   bound: what is watched; 16 KB of metadata and 64 KB of content of each object of a tenant (src/api/kept-object.ts)
+//   freshness: watch events; a list again on 410 and every hour
+//   replicas: each watches, and both are warm; what is delivered or minted is read from the API server
 /** No caches yet; nothing runs before `start`. */
 export function createCaches(deps: CachesDeps): Caches {
   const { clock, log } = deps

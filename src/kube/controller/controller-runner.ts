@@ -49,6 +49,11 @@ const failuresOfAnOutage = 10
 // A right that was given back has no event for every controller: nothing but the next attempt finds it.
 const missingRightCapMilliseconds = 30_000
 
+// Memory (work queue of a controller): key of an object → its place, its delay, its failures in a row
+//   life: until it was reconciled; failures until a success
+//   bound: one entry of each kind for an object that exists or was deleted a moment ago
+//   freshness: the next reconcile
+//   replicas: each collects keys; only the leader takes them, and a new leader reconciles every object once
 /** A runner between terms. */
 export function createControllerRunner(definition: ControllerDefinition, deps: RunnerDeps): ControllerRunner {
   const { clock, random, objects } = deps

@@ -43,6 +43,11 @@ const rememberedEvents = 4096
 const longestQueue = 1000
 const perObject = { burst: 25, millisecondsPerToken: 300_000 }
 
+// Memory (Events of a process): Event → its count, or its place in the queue; object → token bucket
+//   life: until 4,096 others came; in the queue until it is sent
+//   bound: 4,096 Events, 4,096 objects, the oldest forgotten first; 1,000 in the queue, of which more are dropped
+//   freshness: none is needed: the API server keeps the Event
+//   replicas: each sends its own; a new process counts from one again
 /** Sends in the background, one request at a time. */
 export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
   const { client, clock, log, component } = deps

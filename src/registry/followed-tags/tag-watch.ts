@@ -53,6 +53,12 @@ function clamped(milliseconds: number): number {
   return Math.min(Math.max(milliseconds, shortestPause), longestPause)
 }
 
+// Memory (followed tags): tag → digest, and when it is asked for next; registry → end of the pause that it wants (ADR 0053)
+//   life: the process; the digest in status.followedTag for good
+//   bound: 20,000 tags, the one asked about longest ago forgotten first; registries of the list; 4 requests at once, 50 wait of
+//     a tenant and 10,000 in all
+//   freshness: the next answer: after 5 minutes ±10 %, up to an hour after failures
+//   replicas: leader only; the next asks again
 /** Does nothing until it is asked. */
 export function createTagWatch({ read, clock, everyMilliseconds }: TagWatchDeps): TagWatch {
   const entries = new BoundedMap<Entry>(mostEntries)

@@ -32,6 +32,11 @@ function byTurn([, a]: readonly [string, Ended], [, b]: readonly [string, Ended]
   return a.looks - b.looks || a.nextAt - b.nextAt
 }
 
+// Memory (ended previews): RemoteSync of a preview that is gone → how often its images were looked at, when next
+//   life: while images of it are recorded
+//   bound: previews whose images are recorded
+//   freshness: the end of the last image
+//   replicas: leader only; the next looks at once, and then as rarely as at those that ended long ago
 /** Rejects when the database does not answer. Each call brings forward the looks at the images of at most five previews. */
 export function createEndedPreviews({ images, remoteSyncs, clock }: EndedPreviewsDeps): (registry: string) => Promise<void> {
   let ended: ReadonlyMap<string, Ended> | undefined

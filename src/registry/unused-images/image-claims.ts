@@ -15,6 +15,11 @@ export type ImageClaims = {
 const lifeMilliseconds = 600_000
 const mostImages = 100_000
 
+// Memory (claims of images): image by digest → until when it may not be deleted, or may not be used
+//   life: ten minutes
+//   bound: 100,000 of each, the oldest forgotten first
+//   freshness: the ten minutes
+//   replicas: leader only; the next begins without: both sides are work of one leader
 export function createImageClaims(clock: Pick<Clock, 'now'>): ImageClaims {
   const claimed = new BoundedMap<number>(mostImages)
   const deleted = new BoundedMap<number>(mostImages)

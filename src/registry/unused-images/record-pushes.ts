@@ -28,6 +28,11 @@ export type RecordingOfPushes = Periodic & {
   readonly recordNow: (key: PushingBuild['key']) => Promise<void>
 }
 
+// Memory (recorded pushes): builds whose pushes were recorded
+//   life: while the build exists
+//   bound: builds that exist
+//   freshness: the end of the build
+//   replicas: leader only; the next records all again, which changes nothing
 /** `builds` is read at each round and by `recordNow`; the same build is recorded once by this process, and again by another one. */
 export function createRecordingOfPushes({
   images,

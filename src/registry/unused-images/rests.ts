@@ -17,6 +17,11 @@ const restMilliseconds = 86_400_000
 const mostRests = 10_000
 const whole = ''
 
+// Memory (what the registry refused): the registry, or the part of a tenant → when a deletion is tried again (ADR 0045)
+//   life: a day
+//   bound: 10,000, the oldest forgotten first
+//   freshness: a deletion that succeeds
+//   replicas: leader only; the next tries once
 /** `observe` gets the number of parts of the registry that rest. */
 export function createRests({
   clock,

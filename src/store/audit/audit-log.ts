@@ -40,6 +40,11 @@ const mostWaiting = 10_000
 /** How many entries of a namespace `appendOnce` searches: the earlier entry is seconds old, or as old as an outage. */
 const mostEarlierEntries = 1000
 
+// Memory (audit head): the newest entry that this process wrote; entries that wait for their transaction
+//   life: until another process appends; until they are durable
+//   bound: one; 10,000 wait
+//   freshness: the condition on each insert
+//   replicas: each; what the other appended makes the condition fail, and the entry is chained anew
 /**
  * The log over a pool whose role may INSERT and SELECT. `settled` resolves when no append is in progress. `examine` records a loss of entries that
  * this process wrote, which every append does as well.

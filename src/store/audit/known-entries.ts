@@ -20,6 +20,11 @@ const mostKnown = 500
 /** Listed in one record; all are logged. */
 const mostListed = 40
 
+// Memory (known entries): the entries that this process wrote lately, by which a database that lost some is noticed
+//   life: the process
+//   bound: 500, the oldest forgotten first
+//   freshness: a loss that was reported
+//   replicas: each knows and reports its own
 export function createKnownEntries(): KnownEntries {
   let entries: readonly AuditEntry[] = []
   return {

@@ -4,6 +4,11 @@ import type pg from 'pg'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 
+// Memory (attempts in the store): device code or person → attempts in a window: polls of a device, codes that a person tried
+//   life: the window
+//   bound: a row of each; the sweep deletes ended ones
+//   freshness: the end of the window
+//   replicas: in the store: one count for all (ADR 0028)
 /** The port for attempts. */
 export type Attempts = {
   /**

@@ -22,6 +22,11 @@ export type Leases = {
 
 const pollMilliseconds = 25
 
+// Memory (callers of a lease): name of a lease → who waits for it in this process
+//   life: until its work has ended
+//   bound: requests in progress
+//   freshness: the end of the work
+//   replicas: each queues its own; the row in the database decides between them
 /** Leases in the database; callers of one process queue for a name, so that only one of them polls. */
 export function createLeases(deps: {
   readonly prisma: Pick<PrismaClient, 'leaseRow' | '$executeRaw'>

@@ -44,6 +44,12 @@ const mostWaiting = 10_000
 const mostBytesInStatement = 8 * 1024 * 1024
 const mostBytesWaiting = 128 * 1024 * 1024
 
+// Memory (webhook deliveries that wait to be stored): delivery → its place in the next transaction; the same of deliveries that
+//     were handled
+//   life: until it is durable: GitHub gets its answer afterwards
+//   bound: 10,000 and 128 MB of arrivals, 10,000 endings; more are refused
+//   freshness: the transaction
+//   replicas: each stores what it received; an equal delivery is stored once
 /** `settled` resolves when no write is in progress. */
 export function createInbox(deps: {
   readonly pool: pg.Pool

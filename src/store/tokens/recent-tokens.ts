@@ -21,6 +21,11 @@ const most = 2000
 const keptMilliseconds = 15 * 60_000
 const reason = 'the database had lost the record of this token'
 
+// Memory (recent tokens): id → sealed row, to be written again and revoked when the database lost it
+//   life: 15 minutes
+//   bound: 2,000 minted and 2,000 ended, the oldest forgotten first
+//   freshness: the token’s end
+//   replicas: each restores its own
 export function createRecentTokens(deps: {
   readonly prisma: Pick<PrismaClient, 'tokenRow'>
   readonly clock: Clock

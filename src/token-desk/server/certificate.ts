@@ -49,6 +49,12 @@ type Deps = {
   readonly leafMilliseconds?: number
 }
 
+// Memory (authorities of the token desk): generations, and the present leaf
+//   life: an hour; the leaf a day
+//   bound: one generation a year
+//   freshness: the next look at the store
+//   replicas: each looks for itself; what follows from the stored dates is the same, and both are trusted for a day around a
+//     change
 /** Opens or creates the authority and issues the first leaf. Rejects when the store fails or a key cannot be unsealed. */
 export async function openTokenDeskCertificate(deps: Deps): Promise<TokenDeskCertificate> {
   const { clock, log, lookMilliseconds = hourMilliseconds, leafMilliseconds = dayMilliseconds } = deps

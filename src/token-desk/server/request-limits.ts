@@ -21,6 +21,13 @@ export type RequestLimits = {
   readonly review: <T>(address: string, work: () => Promise<T>) => Promise<T>
 }
 
+// Memory (limits of token requests): address or namespace → token bucket; address → requests that wait until the API server is
+//     asked
+//   life: the process; a place until its turn
+//   bound: 10,000 keys of each, the one used longest ago forgotten first; 8 questions at once, 4 wait of an address and 1,024
+//     in all
+//   freshness: none is needed: buckets refill by time
+//   replicas: each counts: two allow twice as much; the quota in the store is exact
 /** Limits of one process, nothing used. */
 export function createRequestLimits(clock: Clock): RequestLimits {
   const addresses = createKeyedBuckets(ofAddress, clock)

@@ -24,6 +24,11 @@ export type ConnectionTable = {
   readonly size: () => number
 }
 
+// Memory (connections): client address → connections
+//   life: while connected
+//   bound: 2,048, of one address 1,024; of too many the oldest silent one ends
+//   freshness: the end of the connection
+//   replicas: each counts
 /** At most `most` connections, and at most `mostOfClient` of one client. */
 export function createConnectionTable(bounds: { readonly most: number; readonly mostOfClient: number }): ConnectionTable {
   const clients = new Map<string, Set<Connection>>()

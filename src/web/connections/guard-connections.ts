@@ -27,6 +27,11 @@ export type ConnectionOptions = {
 
 const headerMilliseconds = 5000
 
+// Memory (TLS handshakes): other end of a connection → the connection and its client
+//   life: until the handshake or the connection ends
+//   bound: those of the table of connections
+//   freshness: the end of the handshake or connection
+//   replicas: each has its own
 /** Call before the server listens, after all listeners of its event `connection` were added. */
 export function guardConnections(server: HttpServer | HttpsServer, options: ConnectionOptions): ConnectionGuard {
   const { most = 2048, mostOfClient = 1024, proxies } = options

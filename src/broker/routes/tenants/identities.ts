@@ -12,6 +12,11 @@ const mostPeople = 5000
 /** The identity of a person as the API server sees it. Rejects when GitHub does not say it. */
 export type Identities = (person: Person) => Promise<Identity>
 
+// Memory (people on pages of a tenant): person → groups of their token
+//   life: a minute
+//   bound: 5,000, the oldest forgotten first
+//   freshness: its end
+//   replicas: each; what the groups may do is asked each time
 /** A person who left a group is seen in it for a minute at most; what the group may do is asked each time. */
 export function createIdentities({ people, clock }: Pick<BrokerContext, 'people' | 'clock'>): Identities {
   const known = new BoundedMap<{ readonly groups: readonly string[]; readonly until: number }>(mostPeople)

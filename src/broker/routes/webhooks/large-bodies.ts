@@ -20,6 +20,11 @@ export type LargeBodies = {
   readonly count: () => number
 }
 
+// Memory (large webhook bodies): body that arrives → its bytes so far
+//   life: while it arrives
+//   bound: 64; of more the slowest is ended
+//   freshness: the end of the body
+//   replicas: each counts
 /** `most` bodies at once; `now` in milliseconds. */
 export function createLargeBodies({ most, now = Date.now }: { readonly most: number; readonly now?: () => number }): LargeBodies {
   const arriving = new Set<Arriving>()

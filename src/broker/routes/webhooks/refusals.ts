@@ -24,6 +24,11 @@ export type Refusals = {
 /** What was refused since the minute began. */
 type Minute = { count: number; readonly addresses: Map<string, number>; readonly end: NodeJS.Timeout }
 
+// Memory (refused webhooks): address → refusals of this minute
+//   life: a minute
+//   bound: 1,000 addresses
+//   freshness: written as one audit record, after ten single ones
+//   replicas: each counts: up to twice the records
 /** The counters belong to one server; what they hold is recorded when it closes. */
 export function createRefusals(server: FastifyInstance, { store, log }: RefusalContext): Refusals {
   let present: Minute | undefined

@@ -45,6 +45,11 @@ const mostPipelines = 10_000
 /** uid of the AppPipeline → what is known. */
 export type PullRequestMemory = Pick<Map<string, KnownPullRequests>, 'get' | 'set' | 'delete'>
 
+// Memory (open pull requests): uid of an AppPipeline → the last complete list, and what was asked about single ones
+//   life: until the next list, deletion or restart
+//   bound: 10,000 AppPipelines, the one listed longest ago forgotten first; 1,000 pull requests of each, without their texts
+//   freshness: webhook, periodic check, new spec, any failure
+//   replicas: leader only; the next lists once
 /** Empty, as after a restart. */
 export function createPullRequestMemory(): PullRequestMemory {
   return new BoundedMap<KnownPullRequests>(mostPipelines)

@@ -38,6 +38,11 @@ const longestPause = 300_000
 const provenPause = 60_000
 const pendingPause = 250
 
+// Memory (look-ups of domains): TXT record and tenant → what the last look-up found, and when the next is due
+//   life: until it is forgotten or the process ends
+//   bound: 20,000, the one asked for longest ago forgotten first; one look-up of a tenant at a time, eight in all
+//   freshness: the next look-up
+//   replicas: leader only; the next looks up again
 /** Does nothing until it is asked. */
 export function createDomainProofs({ lookUp, clock, leastMilliseconds = 5000 }: DomainProofsDeps): DomainProofs {
   const pauses = { baseMilliseconds: leastMilliseconds, capMilliseconds: longestPause }

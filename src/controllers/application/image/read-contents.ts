@@ -38,6 +38,11 @@ const mostAtOnce = 8
 const nextPlaceMilliseconds = 1000
 const retryMilliseconds = 10_000
 
+// Memory (contents of images): image by digest → processes, and the Applications that wait for them
+//   life: the process; in status.imageContents for good
+//   bound: 1,000 images of at most 20 processes, the one asked for first forgotten first; 8 reads at once
+//   freshness: none is needed for a digest; failures are tried again after 10 s
+//   replicas: leader only; the next reads what no status has
 /** Nothing is read before it is asked for. */
 export function createImageContentsReader({ place, labelsOf }: ImageReader, clock: Clock): ImageContentsReader {
   const entries = new BoundedMap<Entry>(mostKept)

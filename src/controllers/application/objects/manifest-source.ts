@@ -24,6 +24,11 @@ const longestKept = 65_536
 
 const reasons = { failed: applicationReasons.chartFailed, 'timed-out': applicationReasons.chartTimedOut } as const
 
+// Memory (rendered manifests): uid of an Application → chart revision and input, and what they rendered
+//   life: until 256 other Applications were rendered
+//   bound: 256 entries of at most 64 KB
+//   freshness: another input or revision
+//   replicas: leader only; the same input renders the same
 /** Keeps the manifests of the 256 Applications used last, by uid. */
 export function createManifestSource(renderer: Pick<ChartRenderer, 'render'>): ManifestSource {
   const kept = new BoundedMap<{ readonly renderedFrom: string; readonly manifests: Manifests }>(mostKept)

@@ -14,6 +14,11 @@ export type Snapshots = {
 
 const mostKept = 256
 
+// Memory (snapshots of Releases): uid of a Release → what it recorded, for releases that run again
+//   life: until 256 others were used
+//   bound: 256, the one used longest ago forgotten first
+//   freshness: none is needed: a Release is immutable
+//   replicas: leader only; the next reads them
 /** Nothing is kept yet. */
 export function createSnapshots(client: Pick<KubeClient, 'get'>): Snapshots {
   const kept = new BoundedMap<ReleaseSnapshot>(mostKept)

@@ -91,6 +91,11 @@ function untilTurn({ times, unapproved }: Queue, wants: Wants, before: Before, n
   return Math.max(inAll, waitFor(unapproved, before.unapproved + 1, now, share)) + further
 }
 
+// Memory (writes to GitHub): installation → times of writes of an hour, who waits, until when GitHub asked to wait
+//   life: an hour; a place 30 s longer than its wait
+//   bound: 10,000 installations, 400 times each
+//   freshness: leaving the queue
+//   replicas: leader only; the next counts what the GitHubReports say
 /** One per process; only the leader writes. */
 export function createWriteQueue({ clock, known }: WriteQueueDeps): WriteQueue {
   const queues = new BoundedMap<Queue>(mostInstallations)

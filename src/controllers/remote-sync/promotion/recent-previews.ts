@@ -17,6 +17,11 @@ export type RecentPreviews = {
   readonly of: (namespace: string) => readonly BuiltPreview[]
 }
 
+// Memory (deleted previews): RemoteSync of a pull request → the image that a branch may take
+//   life: an hour
+//   bound: 100 of a namespace, 10,000 namespaces, the oldest forgotten first
+//   freshness: the hour
+//   replicas: leader only; the next builds instead
 /** Empty, as after a restart. */
 export function createRecentPreviews(clock: Pick<Clock, 'now'>): RecentPreviews {
   const byNamespace = new BoundedMap<BoundedMap<Remembered>>(mostNamespaces)
