@@ -4,12 +4,12 @@ import { statesOf } from './find-state.ts'
 const owners = (text: string): readonly string[] => statesOf('src/x.ts', text).map(({ line, owner }) => `${line} ${owner}`)
 
 test('what owns state is found wherever it is made', () => {
-  const text = `const turns = createTurns()
+  const text = `const turns = createKeyedMutex()
 export function createPace(clock: Clock) {
   const flights = new SingleFlight<void>()
   return { take: (key: string) => createKeyedBuckets(rate, clock).take(key), flights, kept: new BoundedMap<string>(9) }
 }`
-  expect(owners(text)).toEqual(['1 createTurns', '3 SingleFlight', '4 createKeyedBuckets', '4 BoundedMap'])
+  expect(owners(text)).toEqual(['1 createKeyedMutex', '3 SingleFlight', '4 createKeyedBuckets', '4 BoundedMap'])
 })
 
 test.each([
@@ -55,7 +55,7 @@ test.each([
 })
 
 test('the file that defines an owner needs no block; who uses it does', () => {
-  const text = 'export function createTurns() {\n  const last = new Map()\n  return { run(key) { last.set(key, 1) } }\n}'
-  expect(statesOf('src/lib/limits/turns.ts', text)).toEqual([])
+  const text = 'export function createKeyedMutex() {\n  const last = new Map()\n  return { run(key) { last.set(key, 1) } }\n}'
+  expect(statesOf('src/lib/limits/keyed-mutex.ts', text)).toEqual([])
   expect(owners(text)).toEqual(['2 Map'])
 })

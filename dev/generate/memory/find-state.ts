@@ -8,7 +8,7 @@ export const stateOwners: Readonly<Record<string, string>> = {
   SingleFlight: 'src/lib/single-flight.ts',
   createKeyedBuckets: 'src/lib/limits/keyed-buckets.ts',
   createFairLimit: 'src/lib/limits/fair-limit.ts',
-  createTurns: 'src/lib/limits/turns.ts',
+  createKeyedMutex: 'src/lib/limits/keyed-mutex.ts',
   createFairTurns: 'src/policy/fair-turns.ts',
   createGroupCommit: 'src/store/database/group-commit.ts',
   createMultimap: 'src/kube/cache/multimap.ts',
