@@ -3,7 +3,6 @@
 import { createAdmissionApp } from './admission/app.ts'
 import { sealerFrom } from './admission/app-secrets/public-key.ts'
 import { readAdmissionSettings } from './admission/config.ts'
-import { platformIdentities } from './admission/identities.ts'
 import { createBrokerApp } from './broker/app.ts'
 import { readBrokerSettings } from './broker/config.ts'
 import { createControllersApp } from './controllers/app.ts'
@@ -51,12 +50,11 @@ await runUntilStopped(async onStop => {
     store: store.controllers,
     settings: settings.controllers,
   })
-  const identities = platformIdentities('standalone')
   const { files, appSecretsKeyPath: _, ...called } = settings.admission
   const webhookCertificate = certificateFromFiles(files, { log })
   onStop(webhookCertificate.stop)
   const findSealer = sealerFrom(async () => controllers.appSecretsKey(), { log })
-  const admission = createAdmissionApp({ clock, log, identities, certificate: webhookCertificate, findSealer, ...called })
+  const admission = createAdmissionApp({ clock, log, certificate: webhookCertificate, findSealer, ...called })
   // The webhook first: it reviews the writes of the others.
   const checks = { manager: manager.ready, store: store.healthy, admission: admission.ready }
   await process.startInOrder([admission, manager, controllers, broker], checks)

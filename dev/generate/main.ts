@@ -4,7 +4,6 @@
 import { globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
-import { modes, type PlatformIdentities, platformIdentities } from '../../src/admission/identities.ts'
 import { type Manifest, policyFiles } from '../../src/admission/policies.ts'
 import { admissionService, registrations } from '../../src/admission/registrations.ts'
 import { kinds } from '../../src/api/registry.ts'
@@ -33,15 +32,13 @@ function generatedFiles(): Map<string, string> {
   const names = kinds.map(kind => `${kind.plural}.${kind.group}.yaml`)
   const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources: names }
   files.set('deploy/crds/kustomization.yaml', banner + stringify(kustomization))
-  for (const mode of modes) {
-    const admission = admissionFiles(platformIdentities(mode))
-    for (const [name, manifests] of admission) files.set(`deploy/policies/${mode}/${name}`, yaml(manifests))
-    const resources = [...admission.keys()]
-    files.set(`deploy/policies/${mode}/kustomization.yaml`, banner + stringify({ ...kustomization, resources }))
-  }
+  const admission = admissionFiles()
+  for (const [name, manifests] of admission) files.set(`deploy/policies/${name}`, yaml(manifests))
+  const resources = [...admission.keys()]
+  files.set('deploy/policies/kustomization.yaml', banner + stringify({ ...kustomization, resources }))
   files.set('deploy/rbac/tenant-roles.yaml', banner + tenantRolesYaml())
   files.set('deploy/postgres/roles.sql', rolesFile())
-  for (const [name, text] of platformRoleFiles()) files.set(`deploy/rbac/${name}`, banner + text)
+  for (const [name, text] of platformRoleFiles()) files.set(`deploy/${name}`, banner + text)
   files.set('docs/reference/github-emulator.md', githubEmulatorPage())
   const read = (path: string): string => readFileSync(join(root, path), 'utf8')
   const pages = referencePages({ read, product, adrs: readdirSync(join(root, 'docs/adr')) })
@@ -50,10 +47,10 @@ function generatedFiles(): Map<string, string> {
 }
 
 /** Policies, registrations and the Service in front of the webhook, by their file names. */
-function admissionFiles(identities: PlatformIdentities): ReadonlyMap<string, readonly Manifest[]> {
+function admissionFiles(): ReadonlyMap<string, readonly Manifest[]> {
   return new Map([
-    ...policyFiles(identities),
-    ['webhooks.yaml', registrations({ kind: 'service' }, identities)],
+    ...policyFiles(),
+    ['webhooks.yaml', registrations({ kind: 'service' })],
     ['service.yaml', [admissionService({ 'sekisho.dev/admission': 'true' })]],
   ])
 }

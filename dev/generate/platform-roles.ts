@@ -1,47 +1,37 @@
-// The RBAC of our own processes from the lists in src/api/rights: the ClusterRoles that the Tenant controller binds in tenants' namespaces, which
-// both forms share, and for each ServiceAccount of a form its roles and bindings.
+// The RBAC of our own processes from the lists in src/api/rights: roles once, in deploy/rbac, and for each form its ServiceAccounts with their
+// bindings, so that no binding names an account that a form does not have (docs/adr/0064-one-set-of-policies-and-roles.md).
 import { stringify } from 'yaml'
-import { type Mode, namespaceRoles, type PlatformProcess, platformNamespace } from '../../src/api/names.ts'
-import { type Place, type PlatformAccount, platformAccounts, type Right, roleRule } from '../../src/api/rights/index.ts'
+import { type Mode, modes, namespaceRoles, type PlatformProcess, platformNamespace } from '../../src/api/names.ts'
+import {
+  type Place,
+  type PlatformAccount,
+  platformAccounts,
+  processRights,
+  type Right,
+  roleRule,
+} from '../../src/api/rights/index.ts'
 
 const apiGroup = 'rbac.authorization.k8s.io'
 const apiVersion = `${apiGroup}/v1`
 const labels = { 'app.kubernetes.io/part-of': 'sekisho' }
 
-const intro: Readonly<Record<Mode, string>> = {
+/** Processes that call the API server. */
+const callers = ['broker', 'controllers'] as const
+
+const accountsIntro: Readonly<Record<Mode, string>> = {
   production:
-    'Its rights outside of tenants’ namespaces; there it has those that the Tenant controller binds (../namespace-roles.yaml).',
-  standalone:
-    'One process is broker, controllers and admission, so one ServiceAccount has the rights of all three. In tenants’ namespaces it has those that the Tenant controller binds (../namespace-roles.yaml).',
+    'A ServiceAccount for each process, bound to the roles of that process; admission has none, because it does not call the API server.',
+  standalone: 'One process is broker, controllers and admission, so one ServiceAccount is bound to the roles of all.',
 }
+const inTenants = 'In tenants’ namespaces the Tenant controller binds others (deploy/rbac/namespace-roles.yaml).'
 
-function introOf(mode: Mode, { rights }: PlatformAccount): string {
-  return rights.length === 0 ? 'It has no right at all, because it does not call the API server.' : intro[mode]
-}
-
-type Subject = Pick<PlatformAccount, 'name'>
-
-/** Paths below deploy/rbac and their text, without the banner. */
+/** Paths below deploy and their text, without the banner. */
 export function platformRoleFiles(): ReadonlyMap<string, string> {
-  const files = new Map([['namespace-roles.yaml', namespaceRolesYaml()]])
-  for (const mode of ['standalone', 'production'] as const) {
-    const accounts = platformAccounts(mode).map(account => ({ account, file: fileOf(mode, account) }))
-    for (const { account, file } of accounts)
-      files.set(`${mode}/${file}`, `# ${introOf(mode, account)}\n${accountYaml(mode, account)}`)
-    const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization' }
-    files.set(`${mode}/kustomization.yaml`, stringify({ ...kustomization, resources: accounts.map(({ file }) => file) }))
-  }
-  return files
-}
-
-function fileOf(mode: Mode, { processes }: PlatformAccount): string {
-  return mode === 'standalone' ? 'platform.yaml' : `${processes[0]}.yaml`
-}
-
-function rightsOf(process: PlatformProcess, place: Place): readonly Right[] {
-  return platformAccounts('production')
-    .filter(({ processes }) => processes.includes(process))
-    .flatMap(({ rights }) => rights.filter(right => right.place === place))
+  return new Map([
+    ['rbac/namespace-roles.yaml', namespaceRolesYaml()],
+    ...callers.map((process): [string, string] => [`rbac/${process}.yaml`, processYaml(process)]),
+    ...modes.map((mode): [string, string] => [`${mode}/accounts.yaml`, accountsYaml(mode)]),
+  ])
 }
 
 function namespaceRolesYaml(): string {
@@ -49,45 +39,82 @@ function namespaceRolesYaml(): string {
     'What our own processes may do in the namespaces of tenants. Bound there by the Tenant controller, by RoleBindings of these processes only, and',
     'nowhere else: no process has these rights in the whole cluster. Which file needs which right: docs/reference/rights.md.',
   ]
+  const inPlace = (process: PlatformProcess, place: Place): readonly Right[] =>
+    processRights[process].filter(right => right.place === place)
   const roles = [
-    role('ClusterRole', { name: namespaceRoles.brokerInApplications }, rightsOf('broker', 'application')),
-    role('ClusterRole', { name: namespaceRoles.controllersInApplications }, rightsOf('controllers', 'application')),
-    role('ClusterRole', { name: namespaceRoles.controllersInBuilds }, rightsOf('controllers', 'build')),
+    role({ kind: 'ClusterRole', name: namespaceRoles.brokerInApplications }, inPlace('broker', 'application')),
+    role({ kind: 'ClusterRole', name: namespaceRoles.controllersInApplications }, inPlace('controllers', 'application')),
+    role({ kind: 'ClusterRole', name: namespaceRoles.controllersInBuilds }, inPlace('controllers', 'build')),
   ]
   return `${comment.map(line => `# ${line}\n`).join('')}${roles.join('---\n')}`
 }
 
-function accountYaml(mode: Mode, account: PlatformAccount): string {
-  const { name, rights } = account
-  const roleName = mode === 'standalone' ? 'sekisho:platform' : `sekisho:${account.processes[0]}`
-  const inPlace = (place: Place): readonly Right[] => rights.filter(right => right.place === place)
-  const namespaced = (place: Place, namespace: string): readonly string[] =>
-    inPlace(place).length === 0
-      ? []
-      : [role('Role', { name: roleName, namespace }, inPlace(place)), binding('Role', { name: roleName, namespace }, { name })]
+type RoleName = { readonly kind: 'ClusterRole' | 'Role'; readonly name: string; readonly namespace?: string }
+
+/** The roles of a process outside of tenants' namespaces, with their rights. */
+function rolesOf(process: PlatformProcess): readonly (readonly [RoleName, readonly Right[]])[] {
+  const name = `sekisho:${process}`
+  const places: readonly (readonly [Place, RoleName])[] = [
+    ['cluster', { kind: 'ClusterRole', name }],
+    ['platform', { kind: 'Role', name, namespace: platformNamespace }],
+    ['default', { kind: 'Role', name, namespace: 'default' }],
+  ]
+  return places
+    .map(([place, of]) => [of, processRights[process].filter(right => right.place === place)] as const)
+    .filter(([, rights]) => rights.length > 0)
+}
+
+function processYaml(process: PlatformProcess): string {
+  const comment = `# What the process ${process} may do outside of tenants’ namespaces, in both forms of the platform. The forms bind it.\n`
+  return (
+    comment +
+    rolesOf(process)
+      .map(([of, rights]) => role(of, rights))
+      .join('---\n')
+  )
+}
+
+function accountsYaml(mode: Mode): string {
+  const accounts = platformAccounts.filter(account => account.mode === mode)
+  return `# ${accountsIntro[mode]}\n# ${inTenants}\n${accounts.flatMap(objectsOf).join('---\n')}`
+}
+
+/** A role for the lease alone: its name is that of the account. */
+function objectsOf({ mode, name, processes, lease }: PlatformAccount): readonly string[] {
+  const leaseRole = { kind: 'Role', name: `${name}:lease`, namespace: platformNamespace } as const
   return [
-    stringify({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: platformNamespace, labels } }),
-    ...(inPlace('cluster').length === 0
-      ? []
-      : [role('ClusterRole', { name: roleName }, inPlace('cluster')), binding('ClusterRole', { name: roleName }, { name })]),
-    ...namespaced('platform', platformNamespace),
-    ...namespaced('default', 'default'),
-  ].join('---\n')
+    yaml({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: platformNamespace, labels } }),
+    ...processes.flatMap(process => {
+      const bindingName = mode === 'standalone' ? `sekisho:standalone-${process}` : `sekisho:${process}`
+      return rolesOf(process).map(([of]) => binding(of, bindingName, name))
+    }),
+    ...(lease.length === 0 ? [] : [role(leaseRole, lease), binding(leaseRole, leaseRole.name, name)]),
+  ]
 }
 
-type Named = { readonly name: string; readonly namespace?: string }
-
-function role(kind: 'ClusterRole' | 'Role', metadata: Named, rights: readonly Right[]): string {
-  const lines = new Set(rights.map(right => `- ${stringify(roleRule(right), { collectionStyle: 'flow', lineWidth: 0 })}`))
-  return `${stringify({ apiVersion, kind, metadata: { ...metadata, labels } })}rules:\n${[...lines].join('')}`
+function role({ kind, ...metadata }: RoleName, rights: readonly Right[]): string {
+  const lines = new Set(rights.map(right => `- ${flow(roleRule(right))}\n`))
+  return `${yaml({ apiVersion, kind, metadata: { ...metadata, labels } })}rules:\n${[...lines].join('')}`
 }
 
-function binding(kind: 'ClusterRole' | 'Role', metadata: Named, { name }: Subject): string {
-  return stringify({
+/** @param name Of the binding: another one in each form, so that one form can never take over the binding of the other. */
+function binding({ kind, name: role, namespace }: RoleName, name: string, account: string): string {
+  return yaml({
     apiVersion,
     kind: `${kind}Binding`,
-    metadata: { ...metadata, labels },
-    roleRef: { apiGroup, kind, name: metadata.name },
-    subjects: [{ kind: 'ServiceAccount', name, namespace: platformNamespace }],
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), labels },
+    roleRef: { apiGroup, kind, name: role },
+    subjects: [{ kind: 'ServiceAccount', name: account, namespace: platformNamespace }],
   })
+}
+
+/** A line for each field of the object. */
+function yaml(object: Readonly<Record<string, unknown>>): string {
+  return Object.entries(object)
+    .map(([field, value]) => `${field}: ${flow(value)}\n`)
+    .join('')
+}
+
+function flow(value: unknown): string {
+  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd()
 }

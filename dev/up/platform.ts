@@ -18,6 +18,7 @@ import type { Mode } from './mode.ts'
 import { admissionClientSettings } from './overlay/admission-trust.ts'
 import { writeOverlay } from './overlay/overlay.ts'
 import { migrateDatabase } from './rollout/migration.ts'
+import { removeStale } from './rollout/remove-stale.ts'
 import { ensureDatabase } from './secrets/database-access.ts'
 import { applyProductionSecrets, applyStandaloneSecrets, type SecretValues } from './secrets/platform-secrets.ts'
 import { apiServerUrl, mountedRegistryAuthority, platformSettings, registryAliases } from './settings-map.ts'
@@ -55,6 +56,7 @@ export async function platformUp(settings: ClusterSettings, progress: Progress, 
   await progress.step(`platform manifests (${mode})`, async () => {
     await applyGitHubApp(kubectl, github)
     await kubectl.applyFolder(overlay)
+    for (const stale of await removeStale(kubectl, overlay)) progress.note(`deleted, because this version has none: ${stale}`)
     await bindPlatformAdmin(kubectl)
   })
   await progress.step('platform ready', () => platformReady(kubectl, settings, mode))

@@ -3,7 +3,6 @@
 // checkpoints. So people sign in again, and the log begins anew (docs/adr/0026-two-forms-on-one-base.md).
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseAllDocuments, stringify } from 'yaml'
 import type { Progress } from '../cluster/progress.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'
 import { databaseFolder, stopPlatformServer } from '../postgres/platform-server.ts'
@@ -12,13 +11,8 @@ import { deploymentsOf, type Mode, modeOf, modes, platformNamespace } from './mo
 import { databaseObjects } from './overlay/production.ts'
 import { dataFolder } from './overlay/standalone.ts'
 import { platformSelector } from './platform-pods.ts'
+import { deleteAll, identityOf, renderedObjects } from './rollout/rendered.ts'
 import { secretsOf } from './secrets/platform-secrets.ts'
-
-type RenderedObject = {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: { readonly name: string; readonly namespace?: string }
-}
 
 const inNamespace = ['-n', platformNamespace, '--ignore-not-found']
 
@@ -57,28 +51,14 @@ async function deleteObjects(kubectl: Kubectl, settings: ClusterSettings, former
     ...(former === 'production' ? ['job/sekisho-migrate', 'networkpolicy/sekisho-migrate', ...databaseObjects] : []),
   ]
   await kubectl.run(['delete', ...own, ...inNamespace])
-  const rendered = await Promise.all(modes.map(async mode => [mode, await render(kubectl, settings, mode)] as const))
+  const rendered = await Promise.all(
+    modes.map(async mode => [mode, await renderedObjects(kubectl, join(settings.repository, 'deploy', mode))] as const),
+  )
   const objects = new Map(rendered)
   const kept = new Set(objects.get(next)?.map(identityOf))
   const gone = (objects.get(former) ?? []).filter(object => !kept.has(identityOf(object)))
   const last = gone.filter(({ kind }) => kind === 'Deployment')
   for (const group of [gone.filter(object => !last.includes(object)), last]) await deleteAll(kubectl, group)
-}
-
-async function render(kubectl: Kubectl, settings: ClusterSettings, mode: Mode): Promise<readonly RenderedObject[]> {
-  const text = await kubectl.run(['kustomize', join(settings.repository, 'deploy', mode)])
-  return parseAllDocuments(text).map(document => document.toJS() as RenderedObject)
-}
-
-function identityOf({ apiVersion, kind, metadata }: RenderedObject): string {
-  const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['']
-  return [group, kind, metadata.namespace ?? '', metadata.name].join('/')
-}
-
-async function deleteAll(kubectl: Kubectl, objects: readonly RenderedObject[]): Promise<void> {
-  if (objects.length === 0) return
-  const text = objects.map(object => stringify(object)).join('---\n')
-  await kubectl.deleteText(text)
 }
 
 /** The data, the checkpoints of its audit log, and the sign-ins and verified heads that the people of the demo keep at home. */

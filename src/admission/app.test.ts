@@ -7,7 +7,6 @@ import { systemClock } from '../lib/clock.ts'
 import { silentLog } from '../lib/testing/silent-log.ts'
 import { createCertificate } from '../web/tls.ts'
 import { type AdmissionDeps, createAdmissionApp } from './app.ts'
-import { platformIdentities } from './identities.ts'
 
 const { authorityPem, pair } = await webhookCertificate()
 
@@ -17,7 +16,6 @@ async function startApp(options: { readonly clients?: ClientAuthority; readonly 
   const app = createAdmissionApp({
     clock: systemClock,
     log: silentLog,
-    identities: platformIdentities('standalone'),
     address: { host: '127.0.0.1', port: 0 },
     certificate,
     clientNames: ['kube-apiserver'],

@@ -10,7 +10,6 @@ import type { Log } from '../lib/log.ts'
 import type { PostServer } from '../web/post-server.ts'
 import type { Certificate } from '../web/tls.ts'
 import type { FindSealer } from './app-secrets/public-key.ts'
-import type { PlatformIdentities } from './identities.ts'
 import { createReviewServer } from './review-server.ts'
 
 /** How a replica leaves, in milliseconds. */
@@ -33,7 +32,6 @@ export const replicaDrain: DrainTimes = { atLeast: 5000, quiet: 1000, atMost: 20
 export type AdmissionDeps = {
   readonly clock: Clock
   readonly log: Log
-  readonly identities: PlatformIdentities
   readonly address: { readonly host: string; readonly port: number }
   readonly certificate: Certificate
   /** The common names of the client certificates that are accepted, when the certificate demands them. */
@@ -76,9 +74,9 @@ export function createAdmissionApp(deps: AdmissionDeps): AdmissionApp {
 
   return {
     async start() {
-      const { log, identities, certificate, clientNames, findSealer } = deps
+      const { log, certificate, clientNames, findSealer } = deps
       const optional = { ...(clientNames && { clientNames }), ...(findSealer && { findSealer }) }
-      server = createReviewServer({ log, identities, certificate, ...optional, onRequest })
+      server = createReviewServer({ log, certificate, ...optional, onRequest })
       return await server.listen(deps.address)
     },
     async stop() {

@@ -3,27 +3,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { silentLog } from '../lib/testing/silent-log.ts'
 import { type DispatchDeps, evaluate, fill } from './dispatch.ts'
-import type { PlatformIdentities } from './identities.ts'
 import { type AdmissionRequest, admissionRequest } from './review.ts'
 import type { Rule } from './rule.ts'
 import { rules } from './rules/index.ts'
 
-const broker = 'system:serviceaccount:sekisho-system:broker'
-const controllers = 'system:serviceaccount:sekisho-system:controllers'
-/** Broker and controllers under an identity each, so that the tests see which of them a rule allows. */
-const identities: PlatformIdentities = {
-  brokers: [broker],
-  controllers: [controllers],
-  accounts: [],
-  reapers: [],
-  endpointControllers: [],
-  volumeBinders: [],
-  certificateManagers: [],
-  kubernetesPrefixes: [],
-}
+const broker = 'system:serviceaccount:sekisho-system:sekisho-broker'
+const controllers = 'system:serviceaccount:sekisho-system:sekisho-controllers'
 const deps = (overrides: Partial<DispatchDeps> = {}): DispatchDeps => ({
   rules,
-  identities,
   log: silentLog,
   elapsedMilliseconds: () => 0,
   ...overrides,

@@ -6,7 +6,7 @@ import type { FindSealer } from './app-secrets/public-key.ts'
 import { sealValues } from './app-secrets/seal-values.ts'
 import { recordChange } from './changed-by/record-change.ts'
 import { fillRequestedBy } from './fill-requested-by.ts'
-import type { PlatformIdentities } from './identities.ts'
+import { platformIdentities } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { covers, type Rule } from './rule.ts'
 
@@ -22,7 +22,6 @@ export type AdmissionResponse = {
 /** The rules and the clock of one review. */
 export type DispatchDeps = {
   readonly rules: readonly Rule[]
-  readonly identities: PlatformIdentities
   readonly log: Log
   /** Milliseconds since the request arrived. */
   readonly elapsedMilliseconds: () => number
@@ -49,7 +48,7 @@ export function evaluate(deps: DispatchDeps, request: AdmissionRequest): Admissi
 
 function refusalBy(rule: Rule, deps: DispatchDeps, request: AdmissionRequest): AdmissionResponse | undefined {
   try {
-    const message = rule.check(request, deps.identities)
+    const message = rule.check(request, platformIdentities)
     if (message === undefined) return undefined
     deps.log.info(
       { rule: rule.name, user: request.username, request: nameOf(request), namespace: request.namespace },

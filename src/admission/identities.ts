@@ -1,9 +1,7 @@
 // The platform's identities as the API server sees them: the one place from which the webhook's rules and the generated policies take their
 // names. Rules authorise by identity only; field managers are free text and prove nothing.
-import { type Mode, platformNamespace, platformServiceAccount } from '../api/names.ts'
+import { modes, type PlatformProcess, platformNamespace, platformServiceAccount } from '../api/names.ts'
 import { platformAccounts, type Right } from '../api/rights/index.ts'
-
-export { type Mode, modes } from '../api/names.ts'
 
 /** User names that rules name. Platform admins are not among them: a rule says `administratorsMay`. */
 export type PlatformIdentities = {
@@ -25,30 +23,39 @@ export type PlatformIdentities = {
   readonly kubernetesPrefixes: readonly string[]
 }
 
-/** Who the platform is in a mode. The names are those of deploy/rbac. */
-export function platformIdentities(mode: Mode): PlatformIdentities {
-  const user = (name: string): string => `system:serviceaccount:${platformNamespace}:${name}`
-  return {
-    brokers: [user(platformServiceAccount(mode, 'broker'))],
-    controllers: [user(platformServiceAccount(mode, 'controllers'))],
-    accounts: platformAccounts(mode).map(({ name, rights }) => ({ username: user(name), rights })),
-    reapers: [
-      'system:serviceaccount:kube-system:namespace-controller',
-      'system:serviceaccount:kube-system:generic-garbage-collector',
-    ],
-    endpointControllers: [
-      'system:serviceaccount:kube-system:endpoint-controller',
-      'system:serviceaccount:kube-system:endpointslice-controller',
-      'system:serviceaccount:kube-system:endpointslicemirroring-controller',
-      'system:kube-controller-manager',
-    ],
-    volumeBinders: ['system:serviceaccount:kube-system:persistent-volume-binder', 'system:kube-controller-manager'],
-    certificateManagers: ['system:serviceaccount:cert-manager:cert-manager'],
-    kubernetesPrefixes: [
-      'system:serviceaccount:kube-system:',
-      'system:node:',
-      'system:kube-controller-manager',
-      'system:kube-scheduler',
-    ],
-  }
+function user(account: string): string {
+  return `system:serviceaccount:${platformNamespace}:${account}`
+}
+
+/** The users that the process has, one in each form. */
+function usersOf(process: PlatformProcess): readonly string[] {
+  return modes.map(mode => user(platformServiceAccount(mode, process)))
+}
+
+/**
+ * Who the platform is, in either form: the accounts of the form that a cluster does not have are nobody there
+ * (docs/adr/0064-one-set-of-policies-and-roles.md).
+ */
+export const platformIdentities: PlatformIdentities = {
+  brokers: usersOf('broker'),
+  controllers: usersOf('controllers'),
+  accounts: platformAccounts.map(({ name, rights }) => ({ username: user(name), rights })),
+  reapers: [
+    'system:serviceaccount:kube-system:namespace-controller',
+    'system:serviceaccount:kube-system:generic-garbage-collector',
+  ],
+  endpointControllers: [
+    'system:serviceaccount:kube-system:endpoint-controller',
+    'system:serviceaccount:kube-system:endpointslice-controller',
+    'system:serviceaccount:kube-system:endpointslicemirroring-controller',
+    'system:kube-controller-manager',
+  ],
+  volumeBinders: ['system:serviceaccount:kube-system:persistent-volume-binder', 'system:kube-controller-manager'],
+  certificateManagers: ['system:serviceaccount:cert-manager:cert-manager'],
+  kubernetesPrefixes: [
+    'system:serviceaccount:kube-system:',
+    'system:node:',
+    'system:kube-controller-manager',
+    'system:kube-scheduler',
+  ],
 }

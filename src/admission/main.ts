@@ -8,7 +8,6 @@ import { certificateFromFiles } from '../web/tls.ts'
 import { createAdmissionApp, replicaDrain } from './app.ts'
 import { sealerFromFile } from './app-secrets/public-key.ts'
 import { readAdmissionSettings } from './config.ts'
-import { platformIdentities } from './identities.ts'
 
 const environment = processEnvironment()
 const readers = { process: readProcessSettings, admission: readAdmissionSettings }
@@ -20,9 +19,8 @@ await runUntilStopped(async onStop => {
   const { files, appSecretsKeyPath, ...called } = settings.admission
   const certificate = certificateFromFiles(files, { log })
   onStop(certificate.stop)
-  const identities = platformIdentities('production')
   const findSealer = sealerFromFile(appSecretsKeyPath, { log })
-  const admission = createAdmissionApp({ clock, log, identities, certificate, findSealer, drain: replicaDrain, ...called })
+  const admission = createAdmissionApp({ clock, log, certificate, findSealer, drain: replicaDrain, ...called })
   await process.startInOrder([admission], { admission: admission.ready })
   log.info({ clientCertificates: files.clientAuthorityPath !== undefined }, 'admission webhook started')
 })

@@ -1,8 +1,8 @@
 // The rules as ValidatingAdmissionPolicies with their bindings: they hold while the platform is down, and on clusters that do not allow
-// webhooks. Pure; the result is committed under deploy/policies, once for each mode.
+// webhooks. Pure; the result is committed under deploy/policies.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 import { defined } from '../lib/json/defined.ts'
-import type { PlatformIdentities } from './identities.ts'
+import { platformIdentities } from './identities.ts'
 import { mutations } from './mutations/index.ts'
 import { mutationManifests } from './mutations/mutation.ts'
 import { administers, celList, type PolicyRule, type Rule, resourceRules, type Validation } from './rule.ts'
@@ -24,21 +24,21 @@ export type Manifest = {
 const apiVersion = 'admissionregistration.k8s.io/v1'
 const partOf = { 'app.kubernetes.io/part-of': 'sekisho' }
 
-/** File names below the folder of a mode and the objects in each file. */
-export function policyFiles(identities: PlatformIdentities): ReadonlyMap<string, readonly Manifest[]> {
+/** File names below deploy/policies and the objects in each file. */
+export function policyFiles(): ReadonlyMap<string, readonly Manifest[]> {
   const all: readonly (Rule | PolicyRule)[] = [...rules, ...policyRules, ...ownRules]
   return new Map<string, readonly Manifest[]>([
     ...all.flatMap(rule => {
-      const twin = rule.policy?.(identities)
-      return twin === undefined ? [] : [[`${rule.name}.yaml`, [policy(rule, identities, twin), binding(rule)]] as const]
+      const twin = rule.policy?.(platformIdentities)
+      return twin === undefined ? [] : [[`${rule.name}.yaml`, [policy(rule, twin), binding(rule)]] as const]
     }),
-    ...mutations.map(mutation => [`${mutation.name}-mutation.yaml`, mutationManifests(mutation, identities)] as const),
+    ...mutations.map(mutation => [`${mutation.name}-mutation.yaml`, mutationManifests(mutation)] as const),
   ])
 }
 
 type Twin = ReturnType<NonNullable<Rule['policy']>>
 
-function policy(rule: Rule | PolicyRule, identities: PlatformIdentities, { variables, validation }: Twin): Manifest {
+function policy(rule: Rule | PolicyRule, { variables, validation }: Twin): Manifest {
   const selector = namespaceSelectors[rule.scope]
   const users = 'users' in rule ? rule.users : undefined
   return {
@@ -53,7 +53,7 @@ function policy(rule: Rule | PolicyRule, identities: PlatformIdentities, { varia
         ...defined({ namespaceSelector: selector }),
         resourceRules: resourceRules(rule.matches),
       },
-      ...(users === undefined ? {} : { matchConditions: [ourOwn(users(identities))] }),
+      ...(users === undefined ? {} : { matchConditions: [ourOwn(users(platformIdentities))] }),
       ...(variables.length === 0 ? {} : { variables }),
       // Without this reason the API server answers 422 instead of 403.
       validations: [{ ...unlessAdministrator(rule, validation), reason: 'Forbidden' }],

@@ -1,13 +1,11 @@
 // When the webhook may be down: wherever a policy says the same, and nowhere else.
 import { expect, test } from 'vitest'
-import { platformIdentities } from './identities.ts'
 import { registrations, validatingWebhooks } from './registrations.ts'
 import { ruleSets } from './rule-sets.ts'
 import { rules } from './rules/index.ts'
 
 type Entry = { readonly name: string; readonly failurePolicy: string; readonly matchConditions?: readonly unknown[] }
 
-const identities = platformIdentities('standalone')
 const service = { kind: 'service' } as const
 
 function policiesOf(webhooks: readonly object[]): Readonly<Record<string, string>> {
@@ -17,7 +15,7 @@ function policiesOf(webhooks: readonly object[]): Readonly<Record<string, string
 
 test('no write that a policy judges depends on the webhook', () => {
   expect(rules.filter(rule => rule.policy === undefined)).toEqual([])
-  expect(new Set(Object.values(policiesOf(validatingWebhooks(service, identities))))).toEqual(new Set(['Ignore']))
+  expect(new Set(Object.values(policiesOf(validatingWebhooks(service))))).toEqual(new Set(['Ignore']))
 })
 
 test('of a set in which only the webhook judges one rule, that rule alone is required', () => {
@@ -27,20 +25,20 @@ test('of a set in which only the webhook judges one rule, that rule alone is req
   if (one === undefined) return expect.fail('there are no rules')
   const { policy: _, ...webhookOnly } = one
   const set = { ...first, rules: [webhookOnly, ...others] }
-  expect(policiesOf(validatingWebhooks(service, identities, [set]))).toMatchObject({
+  expect(policiesOf(validatingWebhooks(service, [set]))).toMatchObject({
     [first.name]: 'Ignore',
     [`${first.name}-required`]: 'Fail',
   })
 })
 
 test('a write that names its requester is not sent to be filled in', () => {
-  const [, mutating] = registrations(service, identities)
+  const [, mutating] = registrations(service)
   const [entry] = (mutating?.['webhooks'] ?? []) as readonly Entry[]
   expect(entry).toMatchObject({ failurePolicy: 'Fail', matchConditions: [{ name: 'name-must-be-filled-in' }] })
 })
 
 test('of what the webhook writes, only the record of who changed an Application may be missing', () => {
-  const [, mutating] = registrations(service, identities)
+  const [, mutating] = registrations(service)
   const webhooks = (mutating?.['webhooks'] ?? []) as readonly object[]
   expect(policiesOf(webhooks)).toEqual({ 'requested-by': 'Fail', 'changed-by': 'Ignore', 'app-secrets': 'Fail' })
 })

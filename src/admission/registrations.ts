@@ -9,7 +9,7 @@ import { defined } from '../lib/json/defined.ts'
 import { holdsValues, sealedMatches } from './app-secrets/seal-values.ts'
 import { byOthers } from './changed-by/record-change.ts'
 import { needsRequester } from './fill-requested-by.ts'
-import type { PlatformIdentities } from './identities.ts'
+import { platformIdentities } from './identities.ts'
 import type { Manifest } from './policies.ts'
 import { type Rule, resourceRules } from './rule.ts'
 import { namespaceSelectors, notAdministrator, type RuleSet, ruleSets } from './rule-sets.ts'
@@ -71,15 +71,11 @@ function groupsOf({ name, rules }: RuleSet): readonly (readonly [name: string, s
 }
 
 /** The calls for a list of sets; exported so that a test can pass rules of which only the webhook judges some. */
-export function validatingWebhooks(
-  target: WebhookTarget,
-  identities: PlatformIdentities,
-  sets: readonly RuleSet[] = ruleSets,
-): readonly object[] {
+export function validatingWebhooks(target: WebhookTarget, sets: readonly RuleSet[] = ruleSets): readonly object[] {
   return sets.flatMap(set =>
     groupsOf(set).map(([name, some]) => {
       const selector = namespaceSelectors[set.scope]
-      const own = some.flatMap(rule => rule.webhookCondition?.(identities) ?? [])
+      const own = some.flatMap(rule => rule.webhookCondition?.(platformIdentities) ?? [])
       const conditions = [...own, ...(set.administratorsMay ? [notAdministrator] : [])]
       return webhook(target, {
         name,
@@ -96,10 +92,10 @@ export function validatingWebhooks(
 }
 
 /** The ValidatingWebhookConfiguration and the MutatingWebhookConfiguration, in this order. */
-export function registrations(target: WebhookTarget, identities: PlatformIdentities): readonly Manifest[] {
+export function registrations(target: WebhookTarget): readonly Manifest[] {
   const metadata = { name: registrationName, labels: partOf }
   return [
-    { apiVersion, kind: 'ValidatingWebhookConfiguration', metadata, webhooks: validatingWebhooks(target, identities) },
+    { apiVersion, kind: 'ValidatingWebhookConfiguration', metadata, webhooks: validatingWebhooks(target) },
     {
       apiVersion,
       kind: 'MutatingWebhookConfiguration',
@@ -122,7 +118,7 @@ export function registrations(target: WebhookTarget, identities: PlatformIdentit
           whenDown: goesOn,
           matching: {
             rules: resourceRules(changedBy.matches),
-            matchConditions: [byOthers(identities)],
+            matchConditions: [byOthers],
             // Another webhook may change the spec, or undo its change, after ours.
             reinvocationPolicy: 'IfNeeded',
           },

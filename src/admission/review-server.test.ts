@@ -12,17 +12,7 @@ async function startServer() {
   const authority = await makeCertificateAuthority({ commonName: 'test', now, lifetimeDays: 1 })
   const leaf = await issueCertificate({ authority, commonName: 'x', dnsNames: ['x'], usage: 'server', now, lifetimeDays: 1 })
   const certificate = createCertificate({ certificate: leaf.certificatePem, privateKey: leaf.privateKeyPem })
-  const identities = {
-    brokers: [],
-    controllers: [],
-    accounts: [],
-    reapers: [],
-    endpointControllers: [],
-    volumeBinders: [],
-    certificateManagers: [],
-    kubernetesPrefixes: [],
-  }
-  const server = createReviewServer({ log: silentLog, certificate, identities })
+  const server = createReviewServer({ log: silentLog, certificate })
   const port = await server.listen({ host: '127.0.0.1', port: 0 })
   onTestFinished(async () => {
     const closed = server.close()

@@ -7,7 +7,6 @@ import { createPostServer, type PostRoute, type PostServer } from '../web/post-s
 import type { Certificate } from '../web/tls.ts'
 import type { FindSealer } from './app-secrets/public-key.ts'
 import { type AdmissionResponse, evaluate, fill, record, seal } from './dispatch.ts'
-import type { PlatformIdentities } from './identities.ts'
 import { type AdmissionRequest, admissionRequest } from './review.ts'
 import { ruleSets } from './rule-sets.ts'
 
@@ -17,7 +16,6 @@ export type ReviewServerDeps = {
   readonly certificate: Certificate
   /** The common names of acceptable client certificates, where the certificate demands them. */
   readonly clientNames?: readonly string[]
-  readonly identities: PlatformIdentities
   /** The public key for values of AppSecrets; without it they are refused. */
   readonly findSealer?: FindSealer
   /** Called for each request; `last` closes its connection after the answer. */
@@ -33,7 +31,7 @@ const connections = { most: 256, mostOfClient: 128 }
 
 /** A server that does not listen yet. */
 export function createReviewServer(deps: ReviewServerDeps): PostServer {
-  const { identities, findSealer = async () => undefined, ...served } = deps
+  const { findSealer = async () => undefined, ...served } = deps
   const routes = new Map<string, PostRoute>([
     ['/mutate', body => answered(fill(reviewed(body)))],
     ['/mutate/changed-by', body => answered(record(reviewed(body)))],
@@ -41,7 +39,7 @@ export function createReviewServer(deps: ReviewServerDeps): PostServer {
   ])
   for (const { name, rules } of ruleSets)
     routes.set(`/validate/${name}`, (body, elapsedMilliseconds) =>
-      answered(evaluate({ rules, identities, log: deps.log, elapsedMilliseconds }, reviewed(body))),
+      answered(evaluate({ rules, log: deps.log, elapsedMilliseconds }, reviewed(body))),
     )
   // All requests come from a few API servers: a limit per address would refuse writes of the whole cluster.
   return createPostServer({ ...served, routes, budget, connections })

@@ -1,9 +1,8 @@
-// Admission on a real API server, in both forms of the platform: with the policies alone, the webhook alone, both, and with
+// Admission on a real API server, for the accounts of both forms of the platform: with the policies alone, the webhook alone, both, and with
 // the webhook down; they must agree on every row. Then what only the webhook does: filling in requestedBy. The API server
 // shows its client certificate throughout.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AdmissionApp, createAdmissionApp } from '../../src/admission/app.ts'
-import { type Mode, modes, type PlatformIdentities, platformIdentities } from '../../src/admission/identities.ts'
 import { type Manifest, policyFiles } from '../../src/admission/policies.ts'
 import { registrations } from '../../src/admission/registrations.ts'
 import { ownRules } from '../../src/admission/rules/index.ts'
@@ -19,7 +18,7 @@ import { type AttackCluster, attackCluster, startAttackCluster, webhookAddress }
 import { createFixtures } from './fixtures.ts'
 import { clusterAdministrator, controllers, dave, everything, mia } from './identities.ts'
 import type { Reply } from './impersonation.ts'
-import { matrixOf } from './matrix.ts'
+import { matrix } from './matrix.ts'
 import { firstUser, followers, repositoryGrant } from './objects.ts'
 import { builtImageRows } from './rows/built-image-rows.ts'
 import { ownRows } from './rows/own-rows.ts'
@@ -45,27 +44,16 @@ afterAll(async () => {
 })
 
 const isOwn = (file: string): boolean => ownRules.some(({ name }) => file === `${name}.yaml`)
-const filesOf = (identities: PlatformIdentities, wantedFile: (file: string) => boolean): readonly Manifest[] =>
-  [...policyFiles(identities)].filter(([file]) => wantedFile(file)).flatMap(([, manifests]) => manifests)
-
-/** What is installed in a form, and the rows about it. */
-function formOf(mode: Mode) {
-  const identities = platformIdentities(mode)
-  const matrix = matrixOf(mode)
-  const [validating, mutating] = registrations(target, identities)
-  if (!validating || !mutating) throw new Error('a registration is missing')
-  const refusals = matrix.filter(row => row.expected !== 'allowed')
-  return {
-    identities,
-    matrix,
-    policies: filesOf(identities, file => !isOwn(file)),
-    ownPolicies: filesOf(identities, isOwn),
-    validating,
-    mutating,
-    /** One row for each rule: refused while the rule is in force. */
-    canaries: [...new Map(refusals.map(row => [row.expected, row])).values()],
-  }
-}
+const filesOf = (wantedFile: (file: string) => boolean): readonly Manifest[] =>
+  [...policyFiles()].filter(([file]) => wantedFile(file)).flatMap(([, manifests]) => manifests)
+const policies = filesOf(file => !isOwn(file))
+const ownPolicies = filesOf(isOwn)
+const [validating, mutating] = registrations(target)
+if (!validating || !mutating) throw new Error('a registration is missing')
+/** One row for each rule: refused while the rule is in force. */
+const canaries: readonly Row[] = [
+  ...new Map(matrix.filter(row => row.expected !== 'allowed').map(row => [row.expected, row])).values(),
+]
 
 const install = (manifest: Manifest) => cluster.admin.apply(admissionPath(manifest), manifest)
 const uninstall = (manifest: Manifest) => cluster.admin.call('DELETE', admissionPath(manifest))
@@ -125,11 +113,10 @@ const wrong = (replies: Replies): readonly string[] =>
     .filter(({ row, reply }) => outcome(reply) !== wanted(row))
     .map(({ row, reply }) => `${row.name}: wanted ${wanted(row)}, got ${outcome(reply)}`)
 
-async function startWebhook(mode: Mode, clientAuthorities = cluster.clientAuthorities): Promise<void> {
+async function startWebhook(clientAuthorities = cluster.clientAuthorities): Promise<void> {
   const certificate = createCertificate({ ...pair, clientAuthorities })
-  const identities = platformIdentities(mode)
   const clientNames = ['kube-apiserver']
-  webhook = createAdmissionApp({ clock: systemClock, log: silentLog, identities, address, certificate, clientNames })
+  webhook = createAdmissionApp({ clock: systemClock, log: silentLog, address, certificate, clientNames })
   await webhook.start()
 }
 
@@ -140,7 +127,6 @@ async function stopWebhook(): Promise<void> {
 
 describe('our own identities', () => {
   test('may do nothing but what their lists of rights name, where they name it; every refusal comes from these policies', async () => {
-    const { ownPolicies } = formOf('production')
     const refusals = ownRows.filter(row => row.expected !== 'allowed')
     const signs = refusals.slice(-1).concat(refusals.slice(0, 1))
     expect(refusedOf(await run(ownRows))).toEqual([])
@@ -160,14 +146,7 @@ describe('our own identities', () => {
   })
 })
 
-describe.each(modes)('the matrix of the %s form', mode => {
-  const { matrix: whole, policies, validating, mutating, canaries } = formOf(mode)
-  /**
-   * The forms differ in the names of the platform's own accounts: of the second one the short form plays the rows about
-   * those.
-   */
-  const matrix = mode === 'standalone' && !isLong('matrix') ? whole.filter(({ as }) => as.user.endsWith(':sekisho')) : whole
-  const only = test.skipIf(mode === 'standalone' && !isLong('matrix'))
+describe('the matrix', () => {
   /** What each of the two does alone they do together: shown for whole rows by the long form. */
   const together = test.skipIf(!isLong('matrix'))
   const policiesInForce = () =>
@@ -178,11 +157,11 @@ describe.each(modes)('the matrix of the %s form', mode => {
       return refusing && moved.every(reply => outcome(reply) === 'allowed') ? true : undefined
     })
 
-  only('every request is allowed without policies and webhook, so that they cause every refusal below', async () => {
+  test('every request is allowed without policies and webhook, so that they cause every refusal below', async () => {
     expect(refusedOf(await run(inTurn('matrix', 'rows without policies', matrix, Math.ceil(matrix.length / 4))))).toEqual([])
   })
 
-  only('every row has the expected outcome with the policies alone, and each refusal names its rule', async () => {
+  test('every row has the expected outcome with the policies alone, and each refusal names its rule', async () => {
     for (const manifest of policies) await install(manifest)
     await policiesInForce()
     const replies = await run(matrix)
@@ -192,7 +171,7 @@ describe.each(modes)('the matrix of the %s form', mode => {
     await untilAll('policies gone', canaries, 'allowed')
   })
 
-  beforeAll(() => startWebhook(mode))
+  beforeAll(() => startWebhook())
 
   test('every row has the expected outcome with the webhook alone', async () => {
     await install(validating)
@@ -231,7 +210,6 @@ describe.each(modes)('the matrix of the %s form', mode => {
 })
 
 describe('the image of an Application that a RemoteSync builds', () => {
-  const { policies } = formOf('production')
   const ours = policies.filter(({ metadata }) => metadata.name === 'sekisho-built-images')
   const refusals = builtImageRows.filter(row => row.expected !== 'allowed')
   const synced = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/applications/synced'
@@ -277,7 +255,7 @@ describe.each([
     changes: labelledServices,
   },
 ])('$name, which changes some objects and refuses others', ({ name, rows, changes }) => {
-  const ours = formOf('production').policies.filter(({ metadata }) => metadata.name === name)
+  const ours = policies.filter(({ metadata }) => metadata.name === name)
   const [refusals, ordinary] = [rows.filter(row => row.expected !== 'allowed'), rows.filter(row => row.expected === 'allowed')]
 
   test('is the cause of every refusal, and what it changes passes', async () => {
@@ -368,7 +346,6 @@ async function labelledServices(): Promise<void> {
 }
 
 describe('the deletion of a pod', () => {
-  const { policies } = formOf('production')
   const ours = policies.filter(({ metadata }) => metadata.name === 'sekisho-pod-deletion')
   const refusals = podDeletionRows.filter(row => row.expected !== 'allowed')
 
@@ -386,7 +363,6 @@ describe('the deletion of a pod', () => {
 })
 
 describe('commands in pods', () => {
-  const { policies } = formOf('production')
   const exec = (as = dave, namespace = 'acme', kind = 'exec'): Promise<Reply> =>
     cluster.as(as, 'POST', `/api/v1/namespaces/${namespace}/pods/runner/${kind}?command=id&stdout=true`)
   const others = policies.filter(({ metadata }) => metadata.name === 'sekisho-pod-exec')
@@ -446,13 +422,12 @@ const isUnfilled = ({ status, message }: Reply): boolean =>
   status === 500 && message.includes('failed calling webhook "requested-by.admission.sekisho.dev"')
 
 describe('filling in requestedBy', () => {
-  const { policies, mutating } = formOf('production')
   const create = (name?: string): Promise<Reply> =>
     cluster.as(dave, 'POST', `${grants}?dryRun=All`, repositoryGrant('filled', name))
 
   beforeAll(async () => {
     for (const manifest of [...policies, mutating]) await install(manifest)
-    await startWebhook('production')
+    await startWebhook()
     await waitUntil('requestedBy filled in', async () => requester(await create()) === dave.user)
     await waitUntil('policies in force', async () => outcome(await create(mia.user)) === 'refused')
   })
@@ -493,7 +468,7 @@ describe('filling in requestedBy', () => {
       const outcomes: Record<string, Outcome> = {}
       for (const [name, write] of Object.entries(writes)) outcomes[name] = outcome(await write())
       expect(outcomes).toEqual(Object.fromEntries(Object.keys(writes).map(name => [name, 'allowed'])))
-      await startWebhook('production')
+      await startWebhook()
     })
   })
 
@@ -514,16 +489,15 @@ describe('filling in requestedBy', () => {
 
   test('a webhook that does not know the API server’s certificate is down for it', async () => {
     const { pem } = await clientAuthority()
-    await startWebhook('production', pem)
+    await startWebhook(pem)
     expect(isUnfilled(await create())).toBe(true)
     await stopWebhook()
-    await startWebhook('production')
+    await startWebhook()
     await waitUntil('requestedBy filled in', async () => requester(await create()) === dave.user)
   })
 })
 
 describe('who changed an Application', () => {
-  const { policies, mutating } = formOf('production')
   const path = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/applications'
   const application = (more: object = {}, annotations: object = {}) => ({
     apiVersion: 'apps.sekisho.dev/v1alpha1',
@@ -557,7 +531,7 @@ describe('who changed an Application', () => {
   beforeAll(async () => {
     for (const manifest of [...policies, mutating]) await install(manifest)
     await stopWebhook()
-    await startWebhook('production')
+    await startWebhook()
     await waitUntil('changes recorded', async () => {
       const [, text] = says(await cluster.as(dave, 'POST', `${path}?dryRun=All`, application())) as unknown[]
       return text === `1-1 ${dave.user}`
@@ -594,7 +568,7 @@ describe('who changed an Application', () => {
     for (const text of [`5-8 ${mia.user}`, `8-8 ${mia.user}`, `5-8 ${dave.user}`, `7-8 ${dave.user}`])
       expect(outcome(await patch(dave, { spec: { releasesKept: 8 }, metadata: { annotations: claim(text) } }))).toBe('refused')
     expect(outcome(await patch(dave, { metadata: { annotations: claim(`7-7 ${dave.user}`) } }))).toBe('refused')
-    await startWebhook('production')
+    await startWebhook()
     expect(says(await patch(dave, { spec: { releasesKept: 9 } }))).toEqual([8, `8-8 ${dave.user}`])
   })
 })

@@ -11,7 +11,6 @@ import { ensureBinary } from '../../dev/cluster/binaries/ensure-binary.ts'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { type AdmissionApp, createAdmissionApp } from '../../src/admission/app.ts'
 import type { FindSealer } from '../../src/admission/app-secrets/public-key.ts'
-import { platformIdentities } from '../../src/admission/identities.ts'
 import { policyFiles } from '../../src/admission/policies.ts'
 import { registrations } from '../../src/admission/registrations.ts'
 import { makeOpeningKey, openingKeyOf } from '../../src/identity/sealed-values/open.ts'
@@ -84,7 +83,6 @@ async function startWebhook(): Promise<void> {
   webhook = createAdmissionApp({
     clock: systemClock,
     log: silentLog,
-    identities: platformIdentities('production'),
     address,
     certificate: createCertificate({ ...pair, clientAuthorities }),
     clientNames: ['kube-apiserver'],
@@ -92,7 +90,7 @@ async function startWebhook(): Promise<void> {
   })
   await webhook.start()
   const target = { kind: 'url', origin: `https://${address.host}:${address.port}`, authorityPem } as const
-  for (const manifest of registrations(target, platformIdentities('production')))
+  for (const manifest of registrations(target))
     await cluster.admin.apply(
       `/apis/admissionregistration.k8s.io/v1/${manifest.kind.toLowerCase()}s/${manifest.metadata.name}`,
       manifest,
@@ -137,7 +135,7 @@ describe('without our webhook', () => {
 describe('with it', () => {
   beforeAll(async () => {
     await startWebhook()
-    const files = policyFiles(platformIdentities('production'))
+    const files = policyFiles()
     for (const manifest of files.get('app-secret-copies.yaml') ?? expect.fail())
       await cluster.admin.apply(admissionPath(manifest), manifest)
     await waitUntil('values are sealed', async () => {

@@ -1,7 +1,6 @@
 // Objects whose claim templates are older than the rule, with Kubernetes' own controllers at work: what exists goes on and can be ended, and
 // nothing is made of the templates any more.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { platformIdentities } from '../../src/admission/identities.ts'
 import { policyFiles } from '../../src/admission/policies.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { admissionPath } from '../fixtures/policies.ts'
@@ -88,7 +87,7 @@ beforeAll(async () => {
   await until('the claim of the StatefulSet', `${claims}/v-set-0`, 200)
   await until('the pod of the StatefulSet', `${pods}/set-0`, 200)
   await waitUntil('the pod of the ReplicaSet', async () => (await podsOf('old-')).length === 1)
-  const manifests = policyFiles(platformIdentities('production'))
+  const manifests = policyFiles()
   for (const rule of ['claim-templates', 'volume-claims', 'reserved-metadata'])
     for (const manifest of manifests.get(`${rule}.yaml`) ?? []) await cluster.admin.apply(admissionPath(manifest), manifest)
   await waitUntil('the policies in force', async () => {

@@ -1,7 +1,5 @@
 // The one table of (identity, request, expected): sent to the real API server with the policies alone, the webhook alone, both, and the webhook
-// down. Every
-// request is a dry run, so that rows neither depend on nor disturb each other; the objects that they act on are in fixtures.ts.
-import type { Mode } from '../../src/admission/identities.ts'
+// down. Every request is a dry run, so that rows neither depend on nor disturb each other; the objects that they act on are in fixtures.ts.
 import { applicationRows } from './rows/application-rows.ts'
 import { approvalProcessRows, approvalRows } from './rows/approval-rows.ts'
 import { buildPodRows } from './rows/build-pod-rows.ts'
@@ -52,13 +50,15 @@ const everyForm: readonly Row[] = [
   ...buildPodRows,
 ]
 
-/** Broker and controllers are one ServiceAccount in the standalone form. */
-function inStandalone(row: Row): Row {
-  const user = row.as.user.replace(/:sekisho-(broker|controllers)$/, ':sekisho')
-  return { ...row, as: { ...row.as, user } }
-}
+const ofProcesses = /:sekisho-(broker|controllers)$/
 
-/** The rows of a form of the platform. */
-export function matrixOf(mode: Mode): readonly Row[] {
-  return mode === 'production' ? [...everyForm, ...ownProcessRows, ...approvalProcessRows] : everyForm.map(inStandalone)
-}
+/** The rows of broker and controllers, and of who has such a name elsewhere, under the name of the ServiceAccount that is both in the standalone form. */
+const standaloneRows: readonly Row[] = everyForm
+  .filter(({ as }) => ofProcesses.test(as.user))
+  .map(row => {
+    const user = row.as.user.replace(ofProcesses, ':sekisho')
+    return { ...row, name: `${row.name} (standalone form)`, as: { ...row.as, user } }
+  })
+
+/** The rows of both forms of the platform: the policies name the ServiceAccounts of both. */
+export const matrix: readonly Row[] = [...everyForm, ...ownProcessRows, ...approvalProcessRows, ...standaloneRows]

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { platformIdentities } from '../../src/admission/identities.ts'
 import { registrations } from '../../src/admission/registrations.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
@@ -33,7 +32,7 @@ beforeAll(async () => {
   const { clientAuthorities } = cluster
   replicas = await startReplicas({ address, firstPort: address.port + 1, certificate, clientAuthorities })
   const target = { kind: 'url', origin: `https://${address.host}:${address.port}`, authorityPem } as const
-  for (const manifest of registrations(target, platformIdentities('production')))
+  for (const manifest of registrations(target))
     await cluster.admin.apply(
       `/apis/admissionregistration.k8s.io/v1/${manifest.kind.toLowerCase()}s/${manifest.metadata.name}`,
       manifest,

@@ -210,6 +210,25 @@ describe('a cluster that has everything', () => {
     }
   })
 
+  test('a binding of a former version is deleted, and those of this version stay', async () => {
+    const own: ClusterSettings = { ...settings, stateFolder: join(scratch, 'state') }
+    const apiGroup = 'rbac.authorization.k8s.io'
+    const stale = {
+      apiVersion: `${apiGroup}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'sekisho:platform', labels: { 'app.kubernetes.io/part-of': 'sekisho' } },
+      roleRef: { apiGroup, kind: 'ClusterRole', name: 'sekisho:controllers' },
+      subjects: [{ kind: 'ServiceAccount', name: 'sekisho', namespace: 'sekisho-system' }],
+    }
+    await kubectl.applyText(JSON.stringify(stale))
+    await heartbeat()
+    await applied(own)
+    const bindings = await kubectl.run(['get', 'clusterrolebindings', '-l', 'app.kubernetes.io/part-of=sekisho', '-o', 'name'])
+    expect(bindings.trim().split('\n')).toEqual(
+      ['broker', 'controllers'].map(process => `clusterrolebinding.${apiGroup}/sekisho:standalone-${process}`),
+    )
+  })
+
   test('what runs is found to be ours, and another state folder leaves it alone', async () => {
     const again = await unchanged(() => up(['--dry-run'], { environment: enough }))
     expect([again.code, again.output]).toEqual([0, expect.stringMatching(/form +standalone$/m)])

@@ -153,6 +153,13 @@ const platformSecret = (verb: string, name: string): Asked => ({ verb, resource:
 const secretVerbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete']
 const secretsOf = (...names: readonly string[]): readonly Asked[] =>
   names.flatMap(name => secretVerbs.map(verb => platformSecret(verb, name)))
+const lease = (verb: string, name: string): Asked => ({
+  verb,
+  group: 'coordination.k8s.io',
+  resource: 'leases',
+  namespace: 'sekisho-system',
+  name,
+})
 const rolebindings = (verb: string, namespace: string): Asked => ({ verb, group: rbac, resource: 'rolebindings', namespace })
 
 const brokerSecrets = ['sekisho-broker-secrets', 'sekisho-broker-tls']
@@ -167,6 +174,7 @@ const neverOf: Readonly<Record<Account, readonly Asked[]>> = {
     ...secretsOf(...brokerSecrets, ...controllersSecrets, 'sekisho-secrets'),
     ...webhookSecret,
     platformSecret('patch', 'github-app-key'),
+    ...['sekisho-broker', 'sekisho-controllers'].map(name => lease('patch', name)),
   ],
   'sekisho-broker': [
     ...secretsOf(...brokerSecrets, ...controllersSecrets, ...appKeys, 'sekisho-registry-platform', 'sekisho-admission-tls'),
@@ -180,7 +188,7 @@ const neverOf: Readonly<Record<Account, readonly Asked[]>> = {
     { verb: 'create', group: 'github.sekisho.dev', resource: 'repositorygrants', namespace: tenantNamespace },
     { verb: 'create', group: 'github.sekisho.dev', resource: 'installations', namespace: 'default' },
     { verb: 'create', group: 'authentication.k8s.io', resource: 'tokenreviews' },
-    { verb: 'patch', group: 'coordination.k8s.io', resource: 'leases', namespace: 'sekisho-system', name: 'sekisho-controllers' },
+    ...['sekisho', 'sekisho-controllers'].map(name => lease('patch', name)),
   ],
   'sekisho-controllers': [
     ...secretsOf(...brokerSecrets, ...controllersSecrets),
@@ -192,7 +200,7 @@ const neverOf: Readonly<Record<Account, readonly Asked[]>> = {
     { verb: 'patch', resource: 'configmaps', namespace: 'sekisho-system', name: 'sekisho-settings' },
     { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' },
     ...['kube-system', 'default', 'sekisho-system'].map(namespace => rolebindings('delete', namespace)),
-    { verb: 'patch', group: 'coordination.k8s.io', resource: 'leases', namespace: 'sekisho-system', name: 'sekisho-broker' },
+    ...['sekisho', 'sekisho-broker'].map(name => lease('patch', name)),
   ],
   'sekisho-admission': [
     ...secretsOf(...brokerSecrets, ...controllersSecrets, ...appKeys, 'sekisho-registry-platform', 'sekisho-admission-tls'),
@@ -233,6 +241,9 @@ test('the questions are understood: the same ones are allowed to an administrato
   expect(await may('sekisho-controllers', { verb: 'delete', resource: 'namespaces', namespace: tenantNamespace })).toBe(true)
   expect(await may('sekisho-controllers', rolebindings('create', tenantNamespace))).toBe(true)
   expect(await may('sekisho', platformSecret('get', 'github-app-key'))).toBe(true)
+  expect(await may('sekisho', { verb: 'create', group: 'tenancy.sekisho.dev', resource: 'tenants' })).toBe(true)
+  for (const account of ['sekisho', 'sekisho-broker', 'sekisho-controllers'] as const)
+    expect(await may(account, lease('patch', account))).toBe(true)
 })
 
 /** Under the controllers' name, by impersonation: the suite's comparison of requests and rights is about the platform's own requests. */

@@ -2,7 +2,6 @@
 // are beyond the bound, Kubernetes copies the label to the EndpointSlices, and it is taken off from those that are counted and fit. What kube-proxy would
 // see is watched with its own selectors.
 import { expect, onTestFinished, test } from 'vitest'
-import { platformIdentities } from '../../src/admission/identities.ts'
 import { policyFiles } from '../../src/admission/policies.ts'
 import {
   type CoreEvent,
@@ -56,7 +55,7 @@ async function running(client: KubeClient) {
 /** As in a namespace of a tenant, and only there. */
 async function installMutation(namespace: string): Promise<void> {
   const admin = await testAdmin()
-  const files = policyFiles(platformIdentities('production'))
+  const files = policyFiles()
   const [policy, binding, ...rule] = ['service-proxy-mutation', 'service-proxy'].flatMap(name => files.get(`${name}.yaml`) ?? [])
   for (const manifest of [policy, binding, ...rule]) {
     if (manifest === undefined) throw new Error('a policy is missing')

@@ -7,10 +7,9 @@ import { openAuthority } from '../../dev/cluster/pki/authority.ts'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import { createKubectl } from '../../dev/up/kubectl.ts'
 import { applyFoundations } from '../../dev/up/steps.ts'
-import { type Mode as Form, platformIdentities } from '../../src/admission/identities.ts'
 import { policyFiles } from '../../src/admission/policies.ts'
 import { registrations } from '../../src/admission/registrations.ts'
-import { platformNamespace } from '../../src/api/names.ts'
+import { type Mode as Form, platformNamespace } from '../../src/api/names.ts'
 import { giveSecret } from '../fixtures/platform-rights.ts'
 import { admissionPath } from '../fixtures/policies.ts'
 
@@ -26,7 +25,7 @@ export async function applyKindsAndRoles(
   const deploy = join(repository, 'deploy')
   await applyFoundations(kubectl, { repository })
   await kubectl.applyFolder(join(deploy, 'rbac'))
-  await kubectl.applyFolder(join(deploy, 'rbac', form))
+  await kubectl.applyText(await readFile(join(deploy, form, 'accounts.yaml'), 'utf8'))
   await kubectl.applyText(await readFile(join(deploy, 'base/chart-web.yaml'), 'utf8'))
 }
 
@@ -42,11 +41,10 @@ export async function makeCertificates(folder: string) {
 /** Policies, and the registrations of the webhook at this port of loopback. */
 export async function installAdmission(
   admin: AdminClient,
-  { authorityPem, form, port }: { readonly authorityPem: string; readonly form: Form; readonly port: number },
+  { authorityPem, port }: { readonly authorityPem: string; readonly port: number },
 ): Promise<void> {
-  const identities = platformIdentities(form)
   const target = { kind: 'url', origin: `https://127.0.0.1:${port}`, authorityPem } as const
-  for (const manifest of [...[...policyFiles(identities).values()].flat(), ...registrations(target, identities)]) {
+  for (const manifest of [...[...policyFiles().values()].flat(), ...registrations(target)]) {
     await admin.apply(admissionPath(manifest), manifest)
   }
 }

@@ -12,7 +12,7 @@ import { standardErrorProgress } from '../../dev/cluster/progress.ts'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { type EmulatorOptions, type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
 import { startPostgres } from '../../dev/postgres/start-postgres.ts'
-import type { Mode as Form } from '../../src/admission/identities.ts'
+import type { Mode as Form } from '../../src/api/names.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { openControllersStore, openStore } from '../../src/store/open-store.ts'
@@ -122,7 +122,7 @@ export async function openPlatform<P extends StartedProcess>(options: PlatformOp
     const processes = await options.start(plans, { repository, folder, logs, controlPlane, onStop })
     for (const process of processes) await deps.progress.step(`${process.name} is ready`, process.untilReady)
     await deps.progress.step('policies and webhooks', () =>
-      installAdmission(admin, { authorityPem: authority.pem, form, port: servicePorts.admission }),
+      installAdmission(admin, { authorityPem: authority.pem, port: servicePorts.admission }),
     )
     const people = await impersonation(kubeconfig)
     onStop(people.close)

@@ -1,7 +1,7 @@
 // The requests that the platform's ServiceAccounts sent, from the audit log of an API server, and how they compare with the rights that the
 // ServiceAccounts have: a request that no right covers, and a verb that no request used. Pure.
 import { attackUserAgent } from '../../dev/attack/world/http.ts'
-import { modes, platformNamespace } from '../../src/api/names.ts'
+import { platformNamespace } from '../../src/api/names.ts'
 import { type Place, platformAccounts, type Right, type Verb } from '../../src/api/rights/index.ts'
 import { asObject, objectAt, parseJson, textAt } from '../../src/lib/json/json-value.ts'
 
@@ -84,23 +84,21 @@ function covers(right: Right, resource: string, verb: Verb, call: Call): boolean
   )
 }
 
-const accounts = modes.flatMap(mode => platformAccounts(mode))
-
 /** A request that the account has no right for, wherever it were bound. Secrets that an admin names are left to the admin. */
 export function uncovered(calls: readonly Call[]): readonly Call[] {
   return calls.filter(call => {
     if (call.resource === 'secrets' && call.verb === 'get' && call.where === 'platform') return false
-    const rights = accounts.find(({ name }) => name === call.account)?.rights ?? []
+    const rights = platformAccounts.find(({ name }) => name === call.account)?.rights ?? []
     return !rights.some(right => right.resources.some(resource => right.verbs.some(verb => covers(right, resource, verb, call))))
   })
 }
 
 /** The account of the standalone form runs the programs of all others: what they used, it uses. */
-const ofAllPrograms = new Set(platformAccounts('standalone').map(({ name }) => name))
+const ofAllPrograms = new Set(platformAccounts.filter(({ mode }) => mode === 'standalone').map(({ name }) => name))
 
 /** Verbs that no request used, of the ServiceAccounts that sent any request. */
 export function unused(calls: readonly Call[]): readonly string[] {
-  return accounts.flatMap(({ name, rights }) => {
+  return platformAccounts.flatMap(({ name, rights }) => {
     if (!calls.some(({ account }) => account === name)) return []
     const own = ofAllPrograms.has(name) ? calls : calls.filter(({ account }) => account === name)
     return rights

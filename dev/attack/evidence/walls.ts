@@ -4,7 +4,6 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
-import { runningMode } from '../../up/mode.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { stopped, succeeded, unclear } from '../verdict.ts'
 import type { World } from '../world/world.ts'
@@ -23,10 +22,8 @@ const resources: Readonly<Record<string, string>> = {
   MutatingWebhookConfiguration: 'mutatingwebhookconfigurations',
 }
 
-async function shipped({ admin, settings }: World): Promise<readonly Shipped[]> {
-  const mode = await runningMode(admin)
-  if (mode === undefined) throw new Error('the platform is not installed: run make up first')
-  const folder = join(settings.repository, 'deploy/policies', mode)
+async function shipped({ settings }: World): Promise<readonly Shipped[]> {
+  const folder = join(settings.repository, 'deploy/policies')
   const texts = await Promise.all((await readdir(folder)).map(name => readFile(join(folder, name), 'utf8')))
   return texts
     .flatMap(text => parseAllDocuments(text).map(document => document.toJS() as Shipped))

@@ -20,8 +20,7 @@ identity pass names the template, and a rule judges the template as the object t
 
 /** The page as Markdown. */
 export function exemptionsPage(): string {
-  const identities = platformIdentities('production')
-  const users = order.map(who => [code(who), deputies[who], identities[who].map(code).join(', ')])
+  const users = order.map(who => [code(who), deputies[who], platformIdentities[who].map(code).join(', ')])
   const all: readonly (Rule | PolicyRule)[] = [...rules, ...policyRules, ...ownRules]
   return page({
     title: 'Identities that admission rules exempt',

@@ -14,6 +14,7 @@ const places: Readonly<Record<Place, string>> = {
 const order: readonly Place[] = ['cluster', 'application', 'build', 'platform', 'default']
 
 const standalone = platformServiceAccount('standalone', 'controllers')
+const production = platformAccounts.filter(({ mode }) => mode === 'production')
 
 const introduction = `In the standalone form \`${standalone}\` has the rights of all three ServiceAccounts.
 
@@ -28,10 +29,7 @@ export function rightsPage(): string {
     title: 'Rights of the platform in the cluster',
     subject: 'This page lists what each ServiceAccount of the platform may do, where, and which file of the source needs it.',
     source: '`src/api/rights`',
-    sections: [
-      introduction,
-      ...platformAccounts('production').flatMap(account => [`## \`${account.name}\``, rightsTable(account)]),
-    ],
+    sections: [introduction, ...production.flatMap(account => [`## \`${account.name}\``, rightsTable(account)])],
   })
 }
 

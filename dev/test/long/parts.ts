@@ -45,8 +45,7 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'admission-and-previews',
-    proves:
-      'the matrix of both forms with policies and webhook each alone, 40 pull requests in 300 steps, the end of 50 previews',
+    proves: 'the matrix with policies and webhook each alone, 40 pull requests in 300 steps, the end of 50 previews',
     lane: [
       long({
         title: 'integration tests that have a long form',

@@ -16,6 +16,7 @@ import type { Mode } from '../mode.ts'
 import { givenOverlay } from '../overlay/given.ts'
 import { restartPatch, writeKustomization } from '../overlay/overlay.ts'
 import { migrateDatabase } from '../rollout/migration.ts'
+import { removeStale } from '../rollout/remove-stale.ts'
 import { type AdmissionCertificate, admissionCertificate } from '../secrets/admission-certificate.ts'
 import { givenDatabase } from '../secrets/database-access.ts'
 import { admissionAuthorityFiles, applyProductionSecrets, applyStandaloneSecrets } from '../secrets/platform-secrets.ts'
@@ -101,6 +102,7 @@ export async function applyPlatform(context: Context, image: string, github: Loc
   await progress.step(`platform manifests (${plan.mode})`, async () => {
     if (github !== undefined) await applyGitHubApp(kubectl, github)
     await kubectl.applyFolder(overlay)
+    for (const stale of await removeStale(kubectl, overlay)) progress.note(`deleted, because this version has none: ${stale}`)
     if (github !== undefined) await bindPlatformAdmin(kubectl)
   })
 }

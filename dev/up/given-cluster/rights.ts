@@ -23,6 +23,9 @@ const inCluster: Readonly<Record<string, readonly string[]>> = {
   'github.sekisho.dev': ['clustergithubapps'],
 }
 
+/** Groups of which `make up` also deletes what a former version had (dev/up/rollout/remove-stale.ts). */
+const removed = ['rbac.authorization.k8s.io', 'admissionregistration.k8s.io']
+
 const inNamespace: Readonly<Record<string, readonly string[]>> = {
   '': ['secrets', 'configmaps', 'services', 'serviceaccounts', 'persistentvolumeclaims'],
   apps: ['deployments'],
@@ -47,7 +50,14 @@ export const neededRights: readonly RightFact[] = [
 
 function rightsOf(table: typeof inCluster, place: { readonly namespace?: string }): readonly RightFact[] {
   return Object.entries(table).flatMap(([group, resources]) =>
-    resources.flatMap(resource => ['create', 'patch'].map(verb => ({ verb, group, resource, ...place }))),
+    resources.flatMap(resource =>
+      ['create', 'patch', ...(removed.includes(group) ? ['list', 'delete'] : [])].map(verb => ({
+        verb,
+        group,
+        resource,
+        ...place,
+      })),
+    ),
   )
 }
 

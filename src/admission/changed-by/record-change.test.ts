@@ -11,7 +11,6 @@ import type { AdmissionRequest } from '../review.ts'
 import { changedBy } from '../rules/apps/changed-by.ts'
 import { type Operation, recordChange } from './record-change.ts'
 
-const identities = platformIdentities('production')
 const request = (overrides: Partial<AdmissionRequest>): AdmissionRequest => ({
   uid: 'u',
   operation: 'UPDATE',
@@ -130,7 +129,7 @@ function written(
   const object = webhook ? patched(asked, recordChange(request({ object: asked, oldObject: before, username, login }))) : asked
   const isChanged = !sameJson(object['spec'], before['spec'])
   const stored = { ...object, metadata: { ...objectAt(object, 'metadata'), generation: generation + (isChanged ? 1 : 0) } }
-  const refusal = changedBy.check(request({ object: stored, oldObject: before, username, login }), identities)
+  const refusal = changedBy.check(request({ object: stored, oldObject: before, username, login }), platformIdentities)
   // With the webhook nothing is refused.
   if (webhook) expect(refusal).toBeUndefined()
   return refusal === undefined ? stored : before

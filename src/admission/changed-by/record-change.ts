@@ -4,7 +4,7 @@ import { changedByOf, changedByText, generationOf } from '../../api/apps/applica
 import { changedByAnnotation } from '../../api/names.ts'
 import { type JsonObject, objectAt } from '../../lib/json/json-value.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
-import type { PlatformIdentities } from '../identities.ts'
+import { platformIdentities } from '../identities.ts'
 import type { AdmissionRequest } from '../review.ts'
 import { covers } from '../rule.ts'
 import { changedBy } from '../rules/apps/changed-by.ts'
@@ -23,11 +23,9 @@ const path = `${annotationsPath}/${changedByAnnotation.replaceAll('/', '~1')}`
  * The requests that are sent, in CEL. What the platform and Kubernetes' own components change is not recorded: a Release names the RemoteSync
  * that set the image.
  */
-export function byOthers(identities: PlatformIdentities): { readonly name: string; readonly expression: string } {
-  return {
-    name: 'not-by-kubernetes-or-the-platform',
-    expression: `!(${isPlatformExpression(identities)} || ${isKubernetesExpression(identities)})`,
-  }
+export const byOthers: { readonly name: string; readonly expression: string } = {
+  name: 'not-by-kubernetes-or-the-platform',
+  expression: `!(${isPlatformExpression(platformIdentities)} || ${isKubernetesExpression(platformIdentities)})`,
 }
 
 /**

@@ -1,7 +1,7 @@
 // What the API server changes in what tenants write, by MutatingAdmissionPolicies: they see the labels of the namespace, which no webhook does, and hold
 // while all our processes are down. A rule of src/admission/rules refuses what one of them does not reach.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/
-import type { PlatformIdentities } from '../identities.ts'
+import { type PlatformIdentities, platformIdentities } from '../identities.ts'
 import { type Match, resourceRules, type Scope } from '../rule.ts'
 import { namespaceSelectors } from '../rule-sets.ts'
 
@@ -31,9 +31,9 @@ export function addPatch(path: string, value: string): string {
 }
 
 /** The policy and its binding. The plugins of the API server see the changed object: of a pod, RuntimeClass adds overhead, node selectors and tolerations. */
-export function mutationManifests({ name: short, scope, label, match, policy }: Mutation, identities: PlatformIdentities) {
+export function mutationManifests({ name: short, scope, label, match, policy }: Mutation) {
   const name = `sekisho-${short}`
-  const { variables, patches } = policy(identities)
+  const { variables, patches } = policy(platformIdentities)
   const { matchExpressions } = namespaceSelectors[scope] as { readonly matchExpressions: readonly object[] }
   return [
     {

@@ -1,5 +1,5 @@
-// The rights of every process by ServiceAccount. In `standalone` one ServiceAccount has those of all three.
-import { type Mode, type PlatformProcess, platformProcesses, platformServiceAccount } from '../names.ts'
+// The rights of every process, and of every ServiceAccount in both forms. In `standalone` one ServiceAccount has those of all three processes.
+import { type Mode, modes, type PlatformProcess, platformProcesses, platformServiceAccount } from '../names.ts'
 import { admissionRights } from './admission.ts'
 import { brokerRights } from './broker.ts'
 import { controllersRights } from './controllers.ts'
@@ -7,7 +7,8 @@ import type { Right, Verb } from './right.ts'
 
 export { type Place, type Right, roleRule, type Verb, writingVerbs } from './right.ts'
 
-const own: Readonly<Record<PlatformProcess, readonly Right[]>> = {
+/** What a process may do under whichever ServiceAccount it runs, but for its Lease, which has the name of that. */
+export const processRights: Readonly<Record<PlatformProcess, readonly Right[]>> = {
   broker: brokerRights,
   controllers: controllersRights,
   admission: admissionRights,
@@ -28,19 +29,25 @@ function leaseRights(name: string): readonly Right[] {
   ]
 }
 
-/** A ServiceAccount of the platform, which processes run under it, and its rights. */
+/** A ServiceAccount of the platform, the form that has it, which processes run under it, and what they may do. */
 export type PlatformAccount = {
+  readonly mode: Mode
   readonly name: string
   readonly processes: readonly PlatformProcess[]
+  /** Empty where no process elects a leader. */
+  readonly lease: readonly Right[]
+  /** Those of the processes, and those of the lease. */
   readonly rights: readonly Right[]
 }
 
-/** The ServiceAccounts of a mode. */
-export function platformAccounts(mode: Mode): readonly PlatformAccount[] {
+function accountsOf(mode: Mode): readonly PlatformAccount[] {
   const names = [...new Set(platformProcesses.map(process => platformServiceAccount(mode, process)))]
   return names.map(name => {
     const processes = platformProcesses.filter(process => platformServiceAccount(mode, process) === name)
     const lease = processes.some(process => process !== 'admission') ? leaseRights(name) : []
-    return { name, processes, rights: [...processes.flatMap(process => own[process]), ...lease] }
+    return { mode, name, processes, lease, rights: [...processes.flatMap(process => processRights[process]), ...lease] }
   })
 }
+
+/** The ServiceAccounts of both forms. A cluster has those of one. */
+export const platformAccounts: readonly PlatformAccount[] = modes.flatMap(accountsOf)

@@ -2,12 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { modes, namespaceRoles, tenantRoles } from '../names.ts'
+import { namespaceRoles, tenantRoles } from '../names.ts'
 import { platformAccounts, type Right, writingVerbs } from './index.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const accounts = modes.flatMap(mode => platformAccounts(mode))
-const rights = accounts.flatMap(({ name, rights: own }) => own.map((right): [string, Right] => [name, right]))
+const rights = platformAccounts.flatMap(({ name, rights: own }) => own.map((right): [string, Right] => [name, right]))
 
 const clusterScoped = new Set([
   'tenants',
@@ -44,6 +43,17 @@ describe('no ServiceAccount of ours', () => {
       .filter(({ resource }) => !clusterScoped.has(resource))
     expect(new Set(wide.map(({ resource }) => resource))).toEqual(new Set(['rolebindings']))
     expect(wide.map(({ within }) => within)).toEqual(wide.map(() => ['application', 'build']))
+  })
+
+  test('makes ServiceAccounts, tokens or pods where the platform’s own ServiceAccounts are', () => {
+    const identities = ['serviceaccounts', 'serviceaccounts/token', 'pods']
+    const made = rights.filter(
+      ([, { place, resources, verbs }]) =>
+        ['cluster', 'platform', 'default'].includes(place) &&
+        resources.some(resource => identities.includes(resource)) &&
+        verbs.some(verb => writingVerbs.has(verb)),
+    )
+    expect(made).toEqual([])
   })
 
   test('binds anything but the closed roles', () => {

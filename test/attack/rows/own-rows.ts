@@ -1,5 +1,5 @@
 // What our own processes try when somebody else controls them, with all rights that RBAC has: the policies about our own identities refuse it. And
-// what they do every day, which these policies allow. In the production form, where each process has a ServiceAccount of its own.
+// what they do every day, which these policies allow. Under the ServiceAccounts of the production form, and under that of the standalone form, which is all three.
 
 import { everything } from '../identities.ts'
 import type { Identity } from '../impersonation.ts'
@@ -10,6 +10,7 @@ const account = (name: string): Identity => ({ user: `system:serviceaccount:seki
 const broker = account('sekisho-broker')
 const controllers = account('sekisho-controllers')
 const admission = account('sekisho-admission')
+const standalone = account('sekisho')
 
 const refused = expecting('own-writes')
 const namespaces = '/api/v1/namespaces'
@@ -249,6 +250,7 @@ const bindingRows: readonly Row[] = [
     { role: 'sekisho:controllers-application-namespace', where: 'acme', name: 'sekisho-controllers', other: 'acme-build' },
     { role: 'sekisho:controllers-build-namespace', where: 'acme-build', name: 'sekisho-controllers', other: 'acme' },
     { role: 'sekisho:broker-application-namespace', where: 'acme', name: 'sekisho-broker', other: 'acme-build' },
+    { role: 'sekisho:controllers-application-namespace', where: 'acme', name: 'sekisho', other: 'acme-build' },
   ].flatMap(({ role, where, name, other }) => [
     allowed.post(`${role} for ${name}`, controllers, bindings(where), binding(role, [ours(name)])),
     bind(`${role} in the other namespace`, other, binding(role, [ours(name)])),
@@ -259,5 +261,33 @@ const bindingRows: readonly Row[] = [
   ]),
 ]
 
-/** About our own identities; against the policies of the production form alone. */
-export const ownRows: readonly Row[] = [...writes, ...namespaceRows, ...bindingRows]
+const production: readonly Row[] = [...writes, ...namespaceRows, ...bindingRows]
+
+/** What one of the processes may do, the account may do that is all of them; what none of them may, it may not. */
+const standaloneRows: readonly Row[] = [
+  ...production
+    .filter(({ expected }) => expected === 'allowed')
+    .map(row => ({ ...row, name: `${row.name} (standalone form)`, as: standalone })),
+  ...['kube-system', 'sekisho-system', 'acme-build'].map(where =>
+    refused.post(`the platform runs a Deployment in ${where}`, standalone, deployments(where), deploymentOf()),
+  ),
+  refused.post('the platform makes a Secret of a tenant', standalone, core('acme', 'secrets'), secret({ name: 'mine' })),
+  refused.post('the platform makes a ServiceAccount beside its own', standalone, core('sekisho-system', 'serviceaccounts'), {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'sekisho-broker' },
+  }),
+  refusedBinding.post('the platform binds cluster-admin', standalone, bindings('acme'), binding('cluster-admin', [person])),
+  expecting('own-pod-deletions').remove('the platform deletes a pod', standalone, core('acme', 'pods/runner')),
+]
+
+/** About our own identities; against the policies about them alone. */
+export const ownRows: readonly Row[] = [
+  ...production,
+  refused.post('the controllers make a ServiceAccount beside their own', controllers, core('sekisho-system', 'serviceaccounts'), {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'sekisho' },
+  }),
+  ...standaloneRows,
+]

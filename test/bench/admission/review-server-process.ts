@@ -1,7 +1,6 @@
 // Our admission server as a process: the server, limits and full rule set of production with a given certificate, without the loop that renews
 // it. Usage: certificate.pem key.pem
 import { readFileSync } from 'node:fs'
-import { platformIdentities } from '../../../src/admission/identities.ts'
 import { createReviewServer } from '../../../src/admission/review-server.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
@@ -13,7 +12,7 @@ const certificate = createCertificate({
   certificate: readFileSync(certificatePath, 'utf8'),
   privateKey: new SecretString(readFileSync(keyPath, 'utf8')),
 })
-const server = createReviewServer({ log: silentLog, certificate, identities: platformIdentities('standalone') })
+const server = createReviewServer({ log: silentLog, certificate })
 const port = await server.listen({ host: '127.0.0.1', port: 0 })
 await serveCommands(async () => ({ port }))
 process.exit(0)

@@ -5,7 +5,7 @@ import { readKubeconfig } from '../../../dev/cluster/control-plane/kubeconfig.ts
 import { readClusterSettings, toolEnvironment } from '../../../dev/cluster/settings.ts'
 import type { ToolPaths } from '../../../dev/demo/tools.ts'
 import { runtimeEnvironment } from '../../../dev/images/recipes/plain-sources.ts'
-import type { Mode as Form } from '../../../src/admission/identities.ts'
+import type { Mode as Form } from '../../../src/api/names.ts'
 import { tokenOf } from '../../fixtures/platform-rights.ts'
 import { type Ground, openPlatform, type Platform } from '../../platform/open-platform.ts'
 import { listenVariables, type ProcessPlan, servicePorts } from '../../platform/process-plans.ts'
