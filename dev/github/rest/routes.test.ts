@@ -234,7 +234,7 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
     await olivia.request('DELETE /repos/{owner}/{repo}/environments/{environment_name}', environment)
   })
 
-  const participants = () => ({ emulator, clients, installationId })
+  const participants = () => ({ emulator, clients })
   test('teams and collaborators', () => exercisePeople(participants()))
   test('the life of a repository', () => exerciseRepositoryLife(participants()))
 
