@@ -41,9 +41,7 @@ export type EmulatorOptions = {
   readonly installationTokenFormat?: RestSettings['installationTokenFormat']
   readonly rateLimit?: RestSettings['rateLimit']
   /** Settings of the first App; an absent one keeps its value. */
-  readonly app?: Partial<
-    Pick<App, 'webhookUrl' | 'callbackUrls' | 'setupUrl' | 'setupOnUpdate' | 'requestOAuthOnInstall' | 'deviceFlow'>
-  >
+  readonly app?: Partial<Pick<App, 'webhookUrl' | 'callbackUrls' | 'setupUrl' | 'setupOnUpdate' | 'requestOAuthOnInstall'>>
   /** PEM file of the authorities of https webhook receivers. */
   readonly webhookCaFile?: string
   /** PATH on which git and sh are found. */

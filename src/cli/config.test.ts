@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { hasDisplay, kubeconfigPath, readCliSettings } from './config.ts'
-import { readTextFile, writePrivateFile } from './files/private-file.ts'
-import { readTokens, removeTokens, tokenFile, writeTokens } from './files/token-cache.ts'
+import { writePrivateFile } from './files/private-file.ts'
+import { readTokens, tokenFile, writeTokens } from './files/token-cache.ts'
 
 async function home(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'home-'))
@@ -49,26 +49,10 @@ test('tokens of one issuer are never used for another', async () => {
   expect(await readTokens(two)).toBeUndefined()
 })
 
-test('a login in the cache folder is taken over, and is gone from there when it is written or removed', async () => {
-  const HOME = await home()
-  const settings = await readCliSettings({ issuer: 'https://one.example' }, { HOME })
-  const tokens = { issuer: settings.issuer, clientId: settings.clientId, idToken: 'a', expiresAt: 1, refreshToken: undefined }
-  const former = join(HOME, '.cache/sekisho/tokens', basename(tokenFile(settings)))
-  await writePrivateFile(former, JSON.stringify(tokens))
-  expect((await readTokens(settings))?.idToken).toBe('a')
-  await writeTokens(settings, { ...tokens, idToken: 'b' })
-  expect(await readTextFile(former)).toBeUndefined()
-  expect(tokenFile(settings)).toContain(join(HOME, '.local/state/sekisho/tokens'))
-  expect((await readTokens(settings))?.idToken).toBe('b')
-  await writePrivateFile(former, JSON.stringify(tokens))
-  await removeTokens(settings)
-  expect(await readTokens(settings)).toBeUndefined()
-})
-
 test('a folder of tokens that is named is the only one', async () => {
   const HOME = await home()
   const settings = await readCliSettings({ issuer: 'https://one.example' }, { HOME, SEKISHO_TOKEN_FOLDER: join(HOME, 'mine') })
   const tokens = { issuer: settings.issuer, clientId: settings.clientId, idToken: 'a', expiresAt: 1, refreshToken: undefined }
-  await writePrivateFile(join(HOME, '.cache/sekisho/tokens', basename(tokenFile(settings))), JSON.stringify(tokens))
+  await writePrivateFile(join(HOME, '.local/state/sekisho/tokens', basename(tokenFile(settings))), JSON.stringify(tokens))
   expect(await readTokens(settings)).toBeUndefined()
 })

@@ -12,8 +12,6 @@ export type CliFlags = { readonly issuer?: string | undefined; readonly caFile?:
 type CliFolders = {
   /** Contains one file per issuer and client, which only the user may read. */
   readonly tokens: string
-  /** Where they were before they moved out of the cache, which people empty: read until the login is written again. */
-  readonly formerTokens?: string
   readonly configFile: string
   /** Contains the last verified entry of the audit log, per issuer. */
   readonly state: string
@@ -35,8 +33,7 @@ export const cliVariables = {
   SEKISHO_ISSUER: 'The URL of the platform, such as `https://sekisho.example.com`. The option `--issuer` takes precedence.',
   SEKISHO_CA_FILE:
     'A PEM file with the certificate authority of the platform, if it is not publicly trusted. The option `--ca-file` takes precedence.',
-  SEKISHO_TOKEN_FOLDER:
-    'Where tokens are kept. Default: `sekisho/tokens` in the state folder; a login in the cache folder, where they were before, is taken over.',
+  SEKISHO_TOKEN_FOLDER: 'Where tokens are kept. Default: `sekisho/tokens` in the state folder.',
   SEKISHO_CONFIG_FILE:
     'Where `sekisho login` remembers the platform. Default: `sekisho/config.json` in the configuration folder.',
   SEKISHO_COMMAND:
@@ -64,14 +61,10 @@ function homeOf(environment: NodeJS.ProcessEnv): string {
 /** The folders of the user, by the XDG base directory specification. */
 function cliFolders(environment: NodeJS.ProcessEnv): CliFolders {
   const home = homeOf(environment)
-  const cache = variable(environment, 'XDG_CACHE_HOME') ?? join(home, '.cache')
   const config = variable(environment, 'XDG_CONFIG_HOME') ?? join(home, '.config')
   const state = variable(environment, 'XDG_STATE_HOME') ?? join(home, '.local', 'state')
-  const tokens = variable(environment, 'SEKISHO_TOKEN_FOLDER')
   return {
-    ...(tokens === undefined
-      ? { tokens: join(state, 'sekisho', 'tokens'), formerTokens: join(cache, 'sekisho', 'tokens') }
-      : { tokens }),
+    tokens: variable(environment, 'SEKISHO_TOKEN_FOLDER') ?? join(state, 'sekisho', 'tokens'),
     configFile: variable(environment, 'SEKISHO_CONFIG_FILE') ?? join(config, 'sekisho', 'config.json'),
     state: join(state, 'sekisho'),
   }

@@ -1,6 +1,6 @@
 // Revokes tokens: first they can no longer be delivered, then GitHub is asked to revoke them. A token that GitHub does not revoke stays in
 // the registry and is retried, later and later, until it expires. Every revocation is audited, and so is the first attempt that failed.
-import { endpointsOf, type RevocationResult, type TokenRevoker } from '../github/index.ts'
+import type { RevocationResult, TokenRevoker } from '../github/index.ts'
 import { equalJitter } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
@@ -65,11 +65,10 @@ async function revokeAll(deps: RevokeDeps, tokens: readonly EndingToken[], reaso
 
 async function revokeOne(deps: RevokeDeps, token: EndingToken, reason: string): Promise<Result> {
   if (!isDue(deps, token)) return token.suspended ? 'suspended' : 'pending'
-  const { api, installation, mintedAt } = token
+  const { api, mintedAt } = token
   const fresh = deps.clock.now().getTime() - mintedAt.getTime() < freshMilliseconds
   try {
-    // Rows of an earlier version do not have the API; it was the usual one of the host, or the token ends by itself within the hour.
-    const result = await deps.revokeAtGitHub(api || endpointsOf({ host: installation.host }).api, token.token, { fresh })
+    const result = await deps.revokeAtGitHub(api, token.token, { fresh })
     if (result === 'suspended') return await defer(deps, token, `${reason}; ${suspendedText}`, true)
   } catch (error) {
     deps.log.error({ token: token.id, error: messageOf(error) }, 'failed to revoke a token')

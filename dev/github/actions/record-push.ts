@@ -1,11 +1,9 @@
-// The consequences of moved refs, after a git push or a merge: timestamps, webhooks, pull requests and check suites. It never moves a
-// branch itself.
+// The consequences of moved refs, after a git push or a merge: timestamps, webhooks, and pull requests. It never moves a branch itself.
 import { noCommit, type RefUpdate } from '../git/ref-update.ts'
 import { timestamp } from '../state/clock.ts'
 import { accountOf, fullName } from '../state/github-state.ts'
 import { pushedCommit } from '../views/commit.ts'
 import { eventFrame } from '../views/event-frame.ts'
-import { requestSuites } from './checks/suites.ts'
 import type { RepositoryAction } from './context.ts'
 import { followPush } from './pull-requests/events.ts'
 
@@ -74,6 +72,5 @@ export async function recordPush(action: RepositoryAction, updates: readonly Ref
       payload: await pushPayload(action, update),
     })
     await followPush(action, update)
-    await requestSuites(action, update)
   }
 }

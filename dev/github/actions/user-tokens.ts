@@ -57,13 +57,8 @@ export function endUserToken(context: ActionContext, key: string): void {
   })
 }
 
-export type IssueOptions = {
-  /** Refreshing will not need the client secret. Default false. */
-  readonly byDevice?: boolean
-}
-
 /** Issues a pair of access and refresh token. */
-export function issueTokens(context: ActionContext, app: App, userId: number, options: IssueOptions = {}): TokenPair {
+export function issueTokens(context: ActionContext, app: App, userId: number): TokenPair {
   const older = userTokensOf(context.state, app.id, userId).sort(
     (left, right) => left.createdAt - right.createdAt || left.id - right.id,
   )
@@ -86,7 +81,6 @@ export function issueTokens(context: ActionContext, app: App, userId: number, op
       appId: app.id,
       userId,
       accessTokenKey: key,
-      byDevice: options.byDevice ?? false,
       expiresAt: now + refreshLife,
     }
   })
@@ -101,9 +95,6 @@ export function revokeGrant(context: ActionContext, app: App, userId: number): b
     state.authorizations = state.authorizations.filter(one => !(one.appId === app.id && one.userId === userId))
     for (const [key, code] of Object.entries(state.credentials.codes)) {
       if (code.appId === app.id && code.userId === userId) delete state.credentials.codes[key]
-    }
-    for (const [key, device] of Object.entries(state.credentials.devices)) {
-      if (device.appId === app.id && device.userId === userId) delete state.credentials.devices[key]
     }
   })
   if (had) {

@@ -14,9 +14,9 @@ export type Area = {
 export const areas: readonly Area[] = [
   {
     name: 'OAuth',
-    routes: ['POST /login/oauth/access_token', 'POST /login/device/code'],
+    routes: ['POST /login/oauth/access_token'],
     called: true,
-    check: '`@octokit/oauth-methods` runs the web flow, the device flow, refresh and check with them',
+    check: '`@octokit/oauth-methods` runs the web flow, refresh and check with it',
   },
   {
     name: 'Git over HTTP',
@@ -27,12 +27,6 @@ export const areas: readonly Area[] = [
     ],
     called: true,
     check: 'the git client clones and pushes; `git fsck` checks the result',
-  },
-  {
-    name: 'Archives',
-    routes: ['GET /_codeload/:owner/:repository/:format/:sha'],
-    called: true,
-    check: 'Octokit follows the redirect of the REST route; `tar` lists the files',
   },
   {
     name: 'Control',
@@ -49,8 +43,6 @@ export const areas: readonly Area[] = [
       'POST /logout',
       'GET /login/oauth/authorize',
       'POST /login/oauth/authorize',
-      'GET /login/device',
-      'POST /login/device*',
       'GET /settings/*',
       'POST /settings/*',
       'GET /organizations/*',

@@ -1,8 +1,6 @@
 // The contract of all routes: each is in the list of REST routes, whose responses are checked against GitHub's description, or in an area
 // of its own. Routes that are called here must work with real clients; rest/routes.test.ts requires that every REST route is called.
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
-import { checkToken, createDeviceCode, exchangeDeviceCode, exchangeWebFlowCode, refreshToken } from '@octokit/oauth-methods'
+import { checkToken, exchangeWebFlowCode, refreshToken } from '@octokit/oauth-methods'
 import { request } from '@octokit/request'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -28,7 +26,7 @@ const succeeded = new Set<string>()
 
 /** A second server over the same state that records its routes and which of them responded with success. */
 beforeAll(async () => {
-  emulator = await startStockedEmulator({ app: { callbackUrls: ['http://127.0.0.1:9/callback'], deviceFlow: true } })
+  emulator = await startStockedEmulator({ app: { callbackUrls: ['http://127.0.0.1:9/callback'] } })
   server = await buildServer(emulator.context, observed => {
     observed.addHook('onRoute', ({ method, url }) => {
       for (const one of [method].flat()) if (one !== 'HEAD') registered.add(`${one} ${url}`)
@@ -103,24 +101,6 @@ describe('routes that are called', () => {
     expect((await checkToken({ ...client(), token })).data.user?.login).toBe('dave')
   })
 
-  test('OAuth: the device flow', async () => {
-    const { clientSecret: _secret, ...device } = client()
-    const { data } = await createDeviceCode(device)
-    expect(data).toMatchObject({ user_code: expect.stringMatching(/^[A-Z0-9]{4}-[A-Z0-9]{4}$/), expires_in: 900, interval: 5 })
-    await expect(exchangeDeviceCode({ ...device, code: data.device_code })).rejects.toThrow(
-      /authorization_pending|still being|pending/i,
-    )
-    const browser = await signIn(emulator, 'dave')
-    const confirm = await (await browser.open(`${emulator.url}/login/device`))
-      .form('Continue')
-      .submit({ user_code: data.user_code })
-    await confirm.form(`Authorize ${emulator.app.slug}`).submit()
-    emulator.context.faults.arm({ kind: 'clock-skew', seconds: 30 })
-    const { authentication } = await exchangeDeviceCode({ ...device, code: data.device_code })
-    emulator.context.faults.reset()
-    expect(authentication.token).toMatch(/^ghu_/)
-  })
-
   test('git: clone and push, and the result is intact', async () => {
     const url = cloneUrl(address, 'acme/shop', emulator.personalTokens['dave'])
     const git = await createGitClient()
@@ -129,19 +109,6 @@ describe('routes that are called', () => {
     expect(await git.run('push', 'origin', 'HEAD:one')).toMatchObject({ ok: true })
     expect(await git.run('fsck', '--full', '--strict')).toMatchObject({ ok: true })
     await git.remove()
-  })
-
-  test('archives: the redirect leads to a tarball', async () => {
-    const authorization = `token ${emulator.personalTokens['dave']}`
-    const { headers } = await fetch(`${address}/api/v3/repos/acme/shop/tarball/main`, {
-      headers: { authorization },
-      redirect: 'manual',
-    })
-    const at = new URL(headers.get('location') ?? '')
-    const answer = await fetch(`${address}${at.pathname}${at.search}`)
-    const listed = promisify(execFile)('tar', ['--list', '--gzip'])
-    listed.child.stdin?.end(Buffer.from(await answer.arrayBuffer()))
-    expect((await listed).stdout).toMatch(/\/README\.md\n/)
   })
 
   test('each route of these areas responded with success', () => {

@@ -2,8 +2,6 @@
 
 /** Event to its actions; an event without actions has none. */
 export const webhookEvents: Readonly<Record<string, readonly string[]>> = {
-  check_run: ['completed', 'created', 'rerequested'],
-  check_suite: ['completed', 'requested'],
   deployment: ['created'],
   deployment_status: ['created'],
   fork: [],

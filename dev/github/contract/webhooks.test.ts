@@ -168,7 +168,7 @@ describe.each(shapes)('%s', (flavour, description) => {
     await page.form(button).submit()
   }
 
-  test('statuses, deployments and checks of a commit', async () => {
+  test('statuses and deployments of a commit', async () => {
     const bot = clients.by(await clients.mint(installationId))
     const sha = await push('checked', '1')
     await bot.request('POST /repos/{owner}/{repo}/statuses/{sha}', { ...shop, sha, state: 'success', context: 'build' })
@@ -177,11 +177,6 @@ describe.each(shapes)('%s', (flavour, description) => {
     if (!('id' in deployment)) throw new Error('the deployment was not made')
     const at = { ...shop, deployment_id: Number(deployment.id) }
     await bot.request('POST /repos/{owner}/{repo}/deployments/{deployment_id}/statuses', { ...at, state: 'success' })
-    const started = { ...shop, head_sha: sha, name: 'build', status: 'in_progress' } as const
-    const { data: run } = await bot.request('POST /repos/{owner}/{repo}/check-runs', started)
-    const check_run_id = Number(run.id)
-    await bot.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', { ...shop, check_run_id, conclusion: 'success' })
-    await bot.request('POST /repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest', { ...shop, check_run_id })
     expect(await faults()).toEqual([])
   })
 

@@ -1,4 +1,4 @@
-// `POST /login/oauth/access_token`: takes a code, device code or refresh token and issues a user token. A single-use credential is used up
+// `POST /login/oauth/access_token`: takes a code or refresh token and issues a user token. A single-use credential is used up
 // before anything else can fail.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
 import { createHash, timingSafeEqual } from 'node:crypto'
@@ -17,7 +17,6 @@ import {
   shownTokens,
   unknownClient,
 } from './answer.ts'
-import { deviceGrant, pollDevice } from './device.ts'
 
 const badCode = failure('bad_verification_code', 'The code passed is incorrect or expired.')
 const badRefresh = failure('bad_refresh_token', 'The refresh token passed is incorrect or expired.')
@@ -50,27 +49,22 @@ function exchangeCode(context: ActionContext, app: App, form: Form): OAuthAnswer
   return shownTokens(issueTokens(context, app, code.userId))
 }
 
-/** A token of the device flow is refreshed without the client secret, which a device does not have. */
-function refresh(context: ActionContext, app: App, form: Form, secretFits: boolean): OAuthAnswer {
+function refresh(context: ActionContext, app: App, form: Form): OAuthAnswer {
   const key = credentialKey(form['refresh_token'] ?? '')
   const found = context.state.credentials.refreshTokens[key]
-  if (!secretFits && !found?.byDevice) return badClient
   if (!found || found.appId !== app.id || found.expiresAt <= context.now()) return badRefresh
   context.store.change(state => {
     delete state.credentials.refreshTokens[key]
   })
   endUserToken(context, found.accessTokenKey)
-  return shownTokens(issueTokens(context, app, found.userId, { byDevice: found.byDevice }))
+  return shownTokens(issueTokens(context, app, found.userId))
 }
 
 function decide(context: ActionContext, app: App, form: Form): OAuthAnswer {
   const grant = form['grant_type'] ?? ''
-  if (grant === deviceGrant) return pollDevice(context, app, form)
   const secret = form['client_secret']
-  const secretFits = secret !== undefined && equalText(secret, app.clientSecret)
-  // A secret in the request must be right, even where none is needed.
-  if (grant === 'refresh_token') return secret !== undefined && !secretFits ? badClient : refresh(context, app, form, secretFits)
-  if (!secretFits) return badClient
+  if (secret === undefined || !equalText(secret, app.clientSecret)) return badClient
+  if (grant === 'refresh_token') return refresh(context, app, form)
   if (grant === '' || grant === 'authorization_code') return exchangeCode(context, app, form)
   return failure('unsupported_grant_type', 'The grant type is not supported.')
 }

@@ -147,6 +147,9 @@ describe('exchanging', () => {
     expect(second['access_token']).toMatch(/^ghu_/)
     expect(await whoIs(first.access_token)).toBe(401)
     expect(await postToken(emulator, wanted)).toMatchObject({ error: 'bad_refresh_token' })
+    const third = { grant_type: 'refresh_token', refresh_token: String(second['refresh_token']) }
+    expect(await postToken(emulator, { ...third, client_secret: 'x' })).toMatchObject({ error: 'incorrect_client_credentials' })
+    expect(await postToken(emulator, third)).toHaveProperty('access_token')
   })
 
   test('an access token expires after eight hours, before its refresh token', async () => {

@@ -27,7 +27,7 @@ function home(call: PageCall): PageResult {
     `Hello ${visitor.user.login}`,
     visitor,
     html`<h2>Your accounts</h2><ul>${[visitor.user, ...mine].map(one => html`<li><a href="/${one.login}">${one.login}</a></li>`)}</ul>
-<h2>Apps</h2><ul>${apps}</ul><p><a href="/settings/apps/authorizations">Authorized GitHub Apps</a>, <a href="/settings/admin">Account settings</a>, <a href="/login/device">Connect a device</a></p>`,
+<h2>Apps</h2><ul>${apps}</ul><p><a href="/settings/apps/authorizations">Authorized GitHub Apps</a>, <a href="/settings/admin">Account settings</a></p>`,
   )
 }
 

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext, RepositoryAction } from '../actions/context.ts'
 import { canSee, mayUse } from '../state/access.ts'
-import { appById, fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/github-state.ts'
+import { fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/github-state.ts'
 import { Refusal } from '../state/refusal.ts'
 import type { Repository } from '../state/repositories.ts'
 import { type PageCall, type PageResult, pagesOf } from './browser.ts'
@@ -45,24 +45,6 @@ export function statusList(context: ActionContext, repository: Repository, sha: 
     one =>
       html`<li><strong>${one.state}</strong> ${one.context}: ${one.targetUrl ? html`<a href="${one.targetUrl}">${one.description ?? one.targetUrl}</a>` : (one.description ?? '')}</li>`,
   )}</ul>`
-}
-
-/** Check runs of a commit, those of the newest suite first. */
-export function checkList({ state }: ActionContext, repository: Repository, sha: string): Html {
-  const suites = state.checkSuites.filter(one => one.repositoryId === repository.id && one.headSha === sha).reverse()
-  const runs = suites.flatMap(suite =>
-    state.checkRuns.filter(one => one.suiteId === suite.id).map(run => ({ run, app: appById(state, suite.appId)?.name ?? '' })),
-  )
-  if (runs.length === 0) return html``
-  return html`<h2>Checks</h2>${table(
-    ['Check', 'App', 'State', 'Says'],
-    runs.map(({ run, app }) => [
-      html`<a href="${run.detailsUrl ?? `/${fullName(state, repository)}/runs/${run.id}`}">${run.name}</a>`,
-      app,
-      run.conclusion ?? run.status,
-      run.title ?? '',
-    ]),
-  )}`
 }
 
 function deployments(context: ActionContext, repository: Repository): Html {
@@ -132,19 +114,7 @@ async function commit(call: PageCall): Promise<PageResult> {
   return page(
     `Commit ${sha.slice(0, 7)}`,
     visitor,
-    html`<pre>${found.message}</pre><p>${found.author.name}, ${found.author.date}</p><p><code>${sha}</code></p><h2>Statuses</h2>${statusList(context, repository, sha)}${checkList(context, repository, sha)}`,
-  )
-}
-
-function checkRun(call: PageCall): PageResult {
-  const { context, visitor, params } = call
-  const repository = repositoryOfPage(call)
-  const run = context.state.checkRuns.find(one => one.repositoryId === repository.id && String(one.id) === params['id'])
-  if (!run) throw new Refusal(404, 'There is no such check run.')
-  return page(
-    run.name,
-    visitor,
-    html`<p><strong>${run.conclusion ?? run.status}</strong>: ${run.title ?? ''}</p><pre>${run.summary ?? ''}</pre><pre>${run.text ?? ''}</pre>`,
+    html`<pre>${found.message}</pre><p>${found.author.name}, ${found.author.date}</p><p><code>${sha}</code></p><h2>Statuses</h2>${statusList(context, repository, sha)}`,
   )
 }
 
@@ -177,6 +147,5 @@ export function registerRepositoryPages(server: FastifyInstance, context: Action
   pages.get('/:owner/:repository', overview)
   pages.get('/:owner/:repository/commits/*', commits)
   pages.get('/:owner/:repository/commit/:sha', commit)
-  pages.get('/:owner/:repository/runs/:id', checkRun)
   pages.get('/:owner/:repository/pulls', pulls)
 }

@@ -1,7 +1,6 @@
 // Calls every REST route once with success through an Octokit client; each response is checked against GitHub's OpenAPI description.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { RunningEmulator } from '../emulator.ts'
-import { exerciseChecks } from '../testing/exercises/checks.ts'
 import { exercisePeople } from '../testing/exercises/people.ts'
 import { exerciseRepositoryLife } from '../testing/exercises/repository-life.ts'
 import { cloneUrl, createGitClient } from '../testing/git-client.ts'
@@ -146,8 +145,6 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
       commit_sha: head,
     })
     expect(heads.map(one => one.name)).toEqual(['feature/one'])
-    for (const format of ['tarball', 'zipball'])
-      await bot.request(`GET /repos/{owner}/{repo}/${format}/{ref}`, { ...repo, ref: 'feature/one' })
   })
 
   test('joining and leaving, and new repositories', async () => {
@@ -237,10 +234,9 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
     await olivia.request('DELETE /repos/{owner}/{repo}/environments/{environment_name}', environment)
   })
 
-  const participants = () => ({ emulator, clients, installationId })
+  const participants = () => ({ emulator, clients })
   test('teams and collaborators', () => exercisePeople(participants()))
   test('the life of a repository', () => exerciseRepositoryLife(participants()))
-  test('checks', () => exerciseChecks(participants()))
 
   test('revoking tokens and consent', async () => {
     const browser = await signIn(emulator, 'olivia')

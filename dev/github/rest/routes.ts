@@ -3,11 +3,6 @@ import { appRoutes } from './app/apps.ts'
 import { authorizationRoutes } from './app/authorizations.ts'
 import { deliveryRoutes } from './app/deliveries.ts'
 import { installationRoutes } from './app/installations.ts'
-import { deploymentRoutes } from './checks/deployments.ts'
-import { environmentRoutes } from './checks/environments.ts'
-import { checkRunRoutes } from './checks/runs.ts'
-import { statusRoutes } from './checks/statuses.ts'
-import { archiveRoutes } from './git/archives.ts'
 import { gitCommitRoutes } from './git/commits.ts'
 import { compareRoutes } from './git/compare.ts'
 import { metaRoutes } from './meta.ts'
@@ -23,6 +18,9 @@ import { collaboratorRoutes } from './repository/collaborators.ts'
 import { repositoryRoutes } from './repository/repositories.ts'
 import { repositorySettingRoutes } from './repository/settings.ts'
 import type { RestRoute } from './route.ts'
+import { deploymentRoutes } from './statuses/deployments.ts'
+import { environmentRoutes } from './statuses/environments.ts'
+import { statusRoutes } from './statuses/statuses.ts'
 import { userRoutes } from './users.ts'
 
 /** All routes, in the order in which GitHub's documentation groups them. */
@@ -42,13 +40,11 @@ export const restRoutes: readonly RestRoute[] = [
   ...branchRoutes,
   ...compareRoutes,
   ...gitCommitRoutes,
-  ...archiveRoutes,
   ...pullRequestRoutes,
   ...reviewRoutes,
   ...labelRoutes,
   ...commentRoutes,
   ...statusRoutes,
-  ...checkRunRoutes,
   ...deploymentRoutes,
   ...environmentRoutes,
 ]

@@ -114,7 +114,6 @@ async function plantApps(state: GitHubState, seed: Seed, at: string, { stateFold
       callbackUrls: [],
       setupUrl: null,
       setupOnUpdate: false,
-      deviceFlow: one.deviceFlow ?? false,
       createdAt: at,
       updatedAt: at,
     })

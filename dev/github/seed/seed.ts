@@ -41,7 +41,6 @@ export type Seed = {
     readonly description: string
     readonly owner: string
     readonly requestOAuthOnInstall: boolean
-    readonly deviceFlow?: boolean
     readonly permissions: Permissions
     readonly events: readonly string[]
   }[]

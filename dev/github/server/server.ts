@@ -3,12 +3,9 @@ import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import fastify, { type FastifyInstance } from 'fastify'
 import { registerControl } from '../control/routes.ts'
-import { registerArchiveRoutes } from '../git-http/archive-routes.ts'
 import { registerGitRoutes } from '../git-http/routes.ts'
 import { registerAccessToken } from '../oauth/access-token.ts'
 import { registerAuthorizePage } from '../oauth/authorize-page.ts'
-import { registerDeviceCode } from '../oauth/device.ts'
-import { registerDevicePages } from '../oauth/device-page.ts'
 import { registerAuthorizationPages } from '../pages/authorizations.ts'
 import { showRefusal } from '../pages/browser.ts'
 import { registerInstallPages } from '../pages/install.ts'
@@ -63,8 +60,6 @@ export async function buildServer(
   registerSignIn(server, context)
   registerAuthorizePage(server, context)
   registerAccessToken(server, context)
-  registerDeviceCode(server, context)
-  registerDevicePages(server, context)
   registerAuthorizationPages(server, context)
   registerInstallPages(server, context)
   registerInstallationSettings(server, context)
@@ -75,7 +70,6 @@ export async function buildServer(
   registerRepositorySettings(server, context)
   registerPullRequestPages(server, context)
   registerGitRoutes(server, context)
-  registerArchiveRoutes(server, context)
   await server.register(
     (scope, _options, done) => {
       registerControl(scope, context)

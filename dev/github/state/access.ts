@@ -98,8 +98,6 @@ function roleAsLevel(role: RepositoryRole, permission: string): PermissionLevel 
   if (!roleAtLeast(role, 'read')) return 'none'
   if (permission === 'metadata') return 'read'
   if (permission === 'administration') return role === 'admin' ? 'write' : 'none'
-  // Only Apps write checks.
-  if (permission === 'checks') return 'read'
   // A person who can read a repository can open issues and pull requests in it and comment.
   if (permission === 'issues' || permission === 'pull_requests') return 'write'
   return roleAtLeast(role, 'write') ? 'write' : 'read'

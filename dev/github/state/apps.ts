@@ -25,8 +25,6 @@ export type App = {
   setupOnUpdate: boolean
   /** "Request user authorization (OAuth) during installation": the setup URL is then not used. */
   requestOAuthOnInstall: boolean
-  /** "Enable Device Flow". */
-  deviceFlow: boolean
   permissions: Permissions
   events: readonly string[]
   readonly createdAt: string

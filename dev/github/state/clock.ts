@@ -5,10 +5,6 @@ export function timestamp(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
 }
 
-export function seconds(count: number): number {
-  return count * 1000
-}
-
 export function minutes(count: number): number {
   return count * 60_000
 }

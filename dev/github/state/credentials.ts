@@ -30,24 +30,6 @@ export type PersonalToken = {
   readonly expiresAt: number
 }
 
-/** One device authorization, stored under its device code. */
-export type DeviceAuthorization = {
-  readonly appId: number
-  /** Key of the code that the user types. */
-  readonly userCodeKey: string
-  state: 'pending' | 'granted' | 'denied'
-  userId: number | null
-  /** Milliseconds that must pass between two polls; each poll that comes too soon adds five seconds. */
-  interval: number
-  lastPollAt: number | null
-  readonly validUntil: number
-  /** When it is deleted; between expiry and then, polling answers `expired_token`. */
-  readonly expiresAt: number
-}
-
-/** Allows one download of an archive; made for each redirect. */
-export type ArchiveTicket = { readonly repositoryId: number; readonly expiresAt: number }
-
 export type AccessToken = InstallationToken | UserToken | PersonalToken
 
 export type RefreshToken = {
@@ -55,8 +37,6 @@ export type RefreshToken = {
   readonly userId: number
   /** Key of the access token that ends when this refresh token is used. */
   readonly accessTokenKey: string
-  /** Issued by the device flow: refreshing it needs no client secret. */
-  readonly byDevice: boolean
   readonly expiresAt: number
 }
 
@@ -75,6 +55,4 @@ export type Credentials = {
   refreshTokens: Record<string, RefreshToken>
   codes: Record<string, AuthorizationCode>
   sessions: Record<string, BrowserSession>
-  devices: Record<string, DeviceAuthorization>
-  archiveTickets: Record<string, ArchiveTicket>
 }

@@ -1,7 +1,6 @@
 // The whole state of the emulator as one plain, serializable value. It never does I/O and never knows HTTP.
 import type { Account, Organization, Team, User } from './accounts.ts'
 import type { App, Authorization, Installation, InstallationRequest } from './apps.ts'
-import type { CheckRun, CheckSuite } from './checks.ts'
 import type { Credentials } from './credentials.ts'
 import type {
   CommitStatus,
@@ -32,8 +31,6 @@ export type GitHubState = {
   deployments: Deployment[]
   deploymentStatuses: DeploymentStatus[]
   environments: DeploymentEnvironment[]
-  checkSuites: CheckSuite[]
-  checkRuns: CheckRun[]
   apps: App[]
   installations: Installation[]
   installationRequests: InstallationRequest[]
@@ -59,13 +56,11 @@ export function emptyState(): GitHubState {
     deployments: [],
     deploymentStatuses: [],
     environments: [],
-    checkSuites: [],
-    checkRuns: [],
     apps: [],
     installations: [],
     installationRequests: [],
     authorizations: [],
-    credentials: { accessTokens: {}, refreshTokens: {}, codes: {}, sessions: {}, devices: {}, archiveTickets: {} },
+    credentials: { accessTokens: {}, refreshTokens: {}, codes: {}, sessions: {} },
   }
 }
 

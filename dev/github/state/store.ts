@@ -3,7 +3,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Credentials } from './credentials.ts'
-import { emptyState, type GitHubState } from './github-state.ts'
+import type { GitHubState } from './github-state.ts'
 
 export type StateStore = {
   readonly state: GitHubState
@@ -11,16 +11,6 @@ export type StateStore = {
   change<Result>(apply: (state: GitHubState) => Result): Result
   /** Resolves when every change made so far is on disk; rejects when it could not be written. */
   durable(): Promise<void>
-}
-
-/** A snapshot of an earlier day lacks what was added since. */
-function completed(state: GitHubState): GitHubState {
-  const pullRequests = state.pullRequests.map(pull => ({
-    ...pull,
-    labelIds: pull.labelIds ?? [],
-    mergeTest: pull.mergeTest ?? null,
-  }))
-  return { ...emptyState(), ...state, pullRequests }
 }
 
 /** Reads a snapshot; `undefined` when there is none yet. Throws when another version of the emulator wrote it. */
@@ -34,7 +24,7 @@ export async function readState(file: string): Promise<GitHubState | undefined> 
   }
   const state = JSON.parse(text) as GitHubState
   if (state.version !== 2) throw new Error(`${file} was written by another version of the emulator; delete its state folder`)
-  return completed(state)
+  return state
 }
 
 /** Deletes what has expired, so that the snapshot stays small. */
@@ -44,8 +34,6 @@ function dropExpired(credentials: Credentials, now: number): void {
     credentials.refreshTokens,
     credentials.codes,
     credentials.sessions,
-    credentials.devices,
-    credentials.archiveTickets,
   ]
   for (const table of tables) for (const [key, entry] of Object.entries(table)) if (entry.expiresAt <= now) delete table[key]
 }

@@ -1,7 +1,7 @@
 // The text format of each credential. It never knows what a credential permits.
 // https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/ ; the stateless form of installation tokens is
 // `ghs_<APPID>_<JWT>`, about 520 characters (github.blog changelog, 2026-04).
-import { createHash, type KeyObject, randomBytes, randomInt, sign } from 'node:crypto'
+import { createHash, type KeyObject, randomBytes, sign } from 'node:crypto'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -33,25 +33,6 @@ export function newShortInstallationToken(): string {
 /** 20 lower-case hexadecimal characters, the form of GitHub's codes. */
 export function newAuthorizationCode(): string {
   return randomBytes(10).toString('hex')
-}
-
-/** 40 lower-case hexadecimal characters. */
-export function newDeviceCode(): string {
-  return randomBytes(20).toString('hex')
-}
-
-/** Letters and digits that are hard to confuse. */
-const legible = 'BCDFGHJKLMNPQRSTVWXZ23456789'
-
-/** `XXXX-XXXX`, for a user to type. */
-export function newUserCode(): string {
-  const letters = Array.from({ length: 8 }, () => legible[randomInt(legible.length)]).join('')
-  return `${letters.slice(0, 4)}-${letters.slice(4)}`
-}
-
-/** The part of the path that permits one archive download. */
-export function newArchiveTicket(): string {
-  return randomText(40)
 }
 
 function segment(value: unknown): string {

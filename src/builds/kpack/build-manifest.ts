@@ -72,7 +72,7 @@ export const secretsAnnotation = 'builds.sekisho.dev/secrets'
 /** The builder as it is configured: what a RemoteSync or its Tenant names may mean another one by the end of the build. */
 const builderAnnotation = 'builds.sekisho.dev/builder'
 
-/** What built the image; undefined for a Build of an earlier version of the platform, and while its stack is not known. */
+/** What built the image; undefined while its stack is not known. */
 export function builderOf({ metadata, status }: KpackBuild): BuiltBy | undefined {
   const name = metadata.annotations?.[builderAnnotation]
   const stack = status?.stack?.id

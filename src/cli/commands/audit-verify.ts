@@ -11,7 +11,7 @@ import { AppError, isAppError } from '../../lib/errors.ts'
 import { type AttestedHead, acknowledges, type LostEntries } from '../../lib/hash-chain/attested-heads.ts'
 import { type ChainHead, type ChainResult, createChainVerifier } from '../../lib/hash-chain/hash-chain.ts'
 import { asObject, isJsonObject, objectAt, textAt } from '../../lib/json/json-value.ts'
-import { isHead, rememberedHead, rememberHead } from '../files/audit-head-file.ts'
+import { isHead, type RememberedHead, rememberedHead, rememberHead } from '../files/audit-head-file.ts'
 import { type KeptCheckpoints, noCheckpoints, readCheckpoints } from '../files/checkpoint-file.ts'
 import { json, type PlainFormat } from '../output.ts'
 import type { PlatformApi } from '../platform-api.ts'
@@ -37,7 +37,7 @@ async function platformKeys(api: PlatformApi): Promise<CheckpointKeys> {
   throw new AppError('upstream_failed', 'the platform sent no signing keys')
 }
 
-async function signedHead(api: PlatformApi, keys: CheckpointKeys, issuer: string): Promise<AttestedHead & SignedHead> {
+async function signedHead(api: PlatformApi, keys: CheckpointKeys, issuer: string): Promise<RememberedHead & SignedHead> {
   const head = await api.json('/api/v1/audit/head')
   if (!isSignedHead(head)) throw new AppError('integrity_violation', 'the platform sent no signed head')
   const stated = await verifyCheckpoint(head.statement, keys, issuer)

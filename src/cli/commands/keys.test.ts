@@ -4,7 +4,7 @@ import { movableClock } from '../../../test/fixtures/databases.ts'
 import type { CommandContext } from './context.ts'
 import { keysReseal, keysStatus } from './keys.ts'
 
-function platform(answers: readonly (readonly [former: number, unknown?: number])[], problems?: readonly string[]) {
+function platform(answers: readonly (readonly [former: number, unknown?: number])[], problems: readonly string[] = []) {
   const clock = movableClock()
   let asked = 0
   const printed: string[] = []

@@ -29,10 +29,9 @@ function isProcess(value: unknown): value is ProcessKeys {
 
 type Keys = { readonly processes: readonly ProcessKeys[]; readonly problems: readonly string[] }
 
-/** A platform of an earlier version names no problems. */
 async function readKeys(context: CommandContext): Promise<Keys> {
   const answer = asObject(await (await context.api()).json('/api/v1/keys'))
-  const { processes, problems = [] } = answer ?? {}
+  const { processes, problems } = answer ?? {}
   const valid = Array.isArray(processes) && processes.length > 0 && processes.every(isProcess)
   if (valid && Array.isArray(problems) && problems.every(isText)) return { processes, problems }
   throw new AppError('upstream_failed', 'the response of the platform is not valid: is this sekisho up to date?')

@@ -2,32 +2,30 @@
 // by it what was changed or removed since, and an acknowledgement proves by it what is missing.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { AttestedHead } from '../../lib/hash-chain/attested-heads.ts'
 import type { ChainHead } from '../../lib/hash-chain/hash-chain.ts'
-import { defined } from '../../lib/json/defined.ts'
 import { integerAt, isJsonObject, textAt } from '../../lib/json/json-value.ts'
 import type { CliSettings } from '../config.ts'
 import { readJsonFile, writePrivateFile } from './private-file.ts'
 
-/** What earlier versions wrote has neither statement nor time. */
-export type RememberedHead = AttestedHead & { readonly statement?: string }
+/** `statement` is there when the platform signed this very head. */
+export type RememberedHead = ChainHead & { readonly attestedAt: Date; readonly statement?: string }
+type Stored = ChainHead & { readonly attestedAt: string; readonly statement?: string }
 
 export function isHead(value: unknown): value is ChainHead {
   return isJsonObject(value) && integerAt(value, 'sequence') !== undefined && textAt(value, 'hash') !== undefined
 }
 
+function isStored(value: unknown): value is Stored {
+  if (!isJsonObject(value)) return false
+  const { attestedAt, statement } = value
+  const isTime = typeof attestedAt === 'string' && !Number.isNaN(Date.parse(attestedAt))
+  return isHead(value) && isTime && (statement === undefined || typeof statement === 'string')
+}
+
 /** Undefined before the first verification of that platform. */
 export async function rememberedHead(settings: CliSettings): Promise<RememberedHead | undefined> {
-  const found = await readJsonFile(fileOf(settings), isHead)
-  if (found === undefined) return undefined
-  const { sequence, hash } = found
-  const [attestedAt, statement] = [textAt(found, 'attestedAt'), textAt(found, 'statement')]
-  return {
-    sequence,
-    hash,
-    ...(attestedAt === undefined ? {} : { attestedAt: new Date(attestedAt) }),
-    ...defined({ statement }),
-  }
+  const found = await readJsonFile(fileOf(settings), isStored)
+  return found && { ...found, attestedAt: new Date(found.attestedAt) }
 }
 
 export async function rememberHead(settings: CliSettings, head: RememberedHead): Promise<void> {

@@ -21,41 +21,27 @@ function isCachedTokens(value: unknown): value is CachedTokens {
   return ['issuer', 'clientId', 'idToken'].every(field => typeof value[field] === 'string')
 }
 
-function fileName({ issuer, clientId }: Login): string {
+/** The path of the token file. */
+export function tokenFile({ issuer, clientId, folders }: Login): string {
   const key = createHash('sha256')
     .update(JSON.stringify([issuer, clientId]))
     .digest('hex')
     .slice(0, 32)
-  return `${key}.json`
-}
-
-/** The path of the token file. */
-export function tokenFile(login: Login): string {
-  return join(login.folders.tokens, fileName(login))
-}
-
-async function removeFormer(login: Login): Promise<void> {
-  const { formerTokens } = login.folders
-  if (formerTokens !== undefined) await removeFile(join(formerTokens, fileName(login)))
+  return join(folders.tokens, `${key}.json`)
 }
 
 /** Resolves to undefined without a login, and for a file that belongs to another issuer or client. */
 export async function readTokens(login: Login): Promise<CachedTokens | undefined> {
-  const { formerTokens } = login.folders
-  const found =
-    (await readJsonFile(tokenFile(login), isCachedTokens)) ??
-    (formerTokens === undefined ? undefined : await readJsonFile(join(formerTokens, fileName(login)), isCachedTokens))
+  const found = await readJsonFile(tokenFile(login), isCachedTokens)
   return found?.issuer === login.issuer && found.clientId === login.clientId ? found : undefined
 }
 
-/** Replaces the login. What is at the former place goes last: a process that ends in between leaves one too many, not one too few. */
+/** Replaces the login. */
 export async function writeTokens(login: Login, tokens: CachedTokens): Promise<void> {
   await writePrivateFile(tokenFile(login), `${JSON.stringify(tokens)}\n`)
-  await removeFormer(login)
 }
 
-/** Forgets the login, if there is one, and also at the former place: it would come back from there. */
+/** Forgets the login, if there is one. */
 export async function removeTokens(login: Login): Promise<void> {
   await removeFile(tokenFile(login))
-  await removeFormer(login)
 }

@@ -63,8 +63,7 @@ function consequenceOf(subjects: RepositoryGrant['spec']['subjects']): string {
 function earlierRuling({ object }: Facts): Ruling | undefined {
   const { decision, rule = '', conditions } = object.status ?? {}
   const condition = findCondition(conditions, 'Approved')
-  // A value that an earlier version wrote is not a ruling of this one.
-  if (condition === undefined || (decision !== 'Approved' && decision !== 'Denied')) return undefined
+  if (condition === undefined || decision === undefined) return undefined
   return { decision, rule, reason: condition.reason, message: condition.message }
 }
 

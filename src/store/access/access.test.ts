@@ -20,6 +20,7 @@ import { silentLog } from '../../lib/testing/silent-log.ts'
 import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import { verifyLog } from '../audit/testing/verify-log.ts'
 import { compressText } from '../builds/log-text.ts'
+import { formerHistory } from '../database/former-history.ts'
 import { openBrokerStore, openControllersStore, openStore } from '../open-store.ts'
 import { missingRights, readRole } from './check-role.ts'
 import { applyAsOwner, plannedAsOwner } from './owner.ts'
@@ -400,7 +401,7 @@ describe.skipIf(withoutServer)('a process waits', () => {
     const opening = openBrokerStore(own.options('broker', { log, clock }))
     await waitUntil('a line of the log', () => log.lines.length > 0)
     expect(log.lines[0]).toMatch(
-      /waiting for the database .*has not been migrated to this version \(0001_init, .*as the owner of the database run: node src\/store\/migrate-main.ts/,
+      /waiting for the database .*has not been migrated to this version \(0001_init\).*as the owner of the database run: node src\/store\/migrate-main.ts/,
     )
     await own.migrate()
     const store = await opening
@@ -472,6 +473,22 @@ describe.skipIf(withoutServer)('the program of the owner', () => {
     const client = await own.owner.pool.connect()
     expect(missingRights(await readRole(client), 'desk')).toEqual([])
     client.release()
+  })
+
+  test('has nothing to do in a database that the ten former migrations made, and processes start on it', async () => {
+    const own = await emptyDatabase()
+    await own.migrate()
+    await own.owner.pool.query('DELETE FROM _prisma_migrations')
+    await own.owner.pool.query(
+      `INSERT INTO _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
+       SELECT gen_random_uuid(), checksum, now(), name, 1 FROM unnest($1::text[], $2::text[]) AS former (name, checksum)`,
+      [Object.keys(formerHistory), Object.values(formerHistory)],
+    )
+    expect(await run({ SEKISHO_DATABASE_OWNER_URL: postgres.url(own.name).reveal() })).toBe('nothing was to do\n')
+    for (const store of [await openBrokerStore(own.options('broker')), await openControllersStore(own.options('desk'))]) {
+      closing.push(store.close)
+      expect(await store.healthy()).toBe(true)
+    }
   })
 
   test('names what is missing, and no secret', async () => {

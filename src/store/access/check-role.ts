@@ -63,7 +63,8 @@ const tablesQuery = `WITH ${acting}
       OR (verb = ANY ($3) AND has_any_column_privilege(acting.oid, pg_class.oid, verb))) AS attainable
   FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid CROSS JOIN acting CROSS JOIN unnest($2::text[]) AS verb
   WHERE nspname = ANY ($1) AND relkind IN ('r', 'p', 'v', 'm', 'f')
-  GROUP BY nspname, relname, verb, pg_class.oid`
+  GROUP BY nspname, relname, verb, pg_class.oid
+  ORDER BY array_position($2::text[], verb)`
 
 const stateQuery = `SELECT current_user AS role, pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "readOnly"`
 

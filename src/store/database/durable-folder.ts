@@ -51,13 +51,9 @@ export const durableStartParameters: readonly string[] = [
   ...sharedBuffers,
 ]
 
-/**
- * Opens the database in `folder`, and creates it when there is none: wholly or not at all. What an earlier version wrote without flushing is
- * flushed first.
- */
+/** Opens the database in `folder`, and creates it when there is none: wholly or not at all. */
 export async function openDurable(folder: string): Promise<PGlite> {
-  if (existsSync(folder)) flushTree(folder)
-  else await create(folder)
+  if (!existsSync(folder)) await create(folder)
   return open(folder)
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { formerHistory } from './former-history.ts'
 import { type Migration, pendingMigrations, readMigrations } from './migrate.ts'
 
 const migration = (name: string, checksum = `sum of ${name}`): Migration => ({ name, sql: '', checksum })
@@ -15,6 +16,26 @@ describe('pending migrations', () => {
     expect(pendingMigrations(all, []).map(({ name }) => name)).toEqual(['0001_init', '0002_more'])
     expect(pendingMigrations(all, [applied('0001_init')]).map(({ name }) => name)).toEqual(['0002_more'])
     expect(pendingMigrations(all, [applied('0001_init'), applied('0002_more')])).toEqual([])
+  })
+
+  const former = Object.entries(formerHistory).map(([name, checksum]) => applied(name, { checksum }))
+
+  test('are those after 0001_init in a database that has all migrations that it replaces', () => {
+    expect(pendingMigrations(all, former).map(({ name }) => name)).toEqual(['0002_more'])
+    expect(pendingMigrations(all, [...former, applied('0002_more')])).toEqual([])
+  })
+
+  test.each([
+    ['one is missing', former.slice(1)],
+    ['one was altered', [...former.slice(1), applied('0001_init', { checksum: 'other' })]],
+    ['0001_init in its present form is recorded as well', [...former, applied('0001_init')]],
+    ['some stand beside 0001_init', [applied('0001_init'), ...former.slice(1, 3)]],
+  ])('are refused when of the migrations that 0001_init replaces %s', (_case, rows) => {
+    expect(() => pendingMigrations(all, rows)).toThrow('a part of a former history')
+  })
+
+  test('are refused when one of the former did not end', () => {
+    expect(() => pendingMigrations(all, [...former.slice(1), applied('0001_init', { finished_at: null })])).toThrow('did not end')
   })
 
   test.each([

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
+import { withoutFormerHistory } from './former-history.ts'
 
 /** A migration of prisma/migrations; `checksum` is the SHA-256 (hex) of its SQL, as Prisma computes it. */
 export type Migration = { readonly name: string; readonly sql: string; readonly checksum: string }
@@ -32,15 +33,23 @@ export function readMigrations(folder: string = migrationsFolder): readonly Migr
     })
 }
 
-/** The migrations that are still to be applied. Throws `invalid_configuration` when the database's history is not the beginning of ours. */
+/** What `0001_init` replaced counts as `0001_init`. */
+const firstMigration = '0001_init'
+
+/**
+ * The migrations that are still to be applied. Throws `invalid_configuration` when the database's history is neither the beginning of ours nor one
+ * that ours replaced.
+ */
 export function pendingMigrations(all: readonly Migration[], applied: readonly Applied[]): readonly Migration[] {
-  for (const row of applied) {
+  const unfinished = applied.find(row => row.finished_at === null)
+  if (unfinished !== undefined)
+    throw new AppError(
+      'invalid_configuration',
+      `migration ${unfinished.migration_name} began and did not end: restore the database or complete it by hand`,
+    )
+  const { hasAll, rest } = withoutFormerHistory(applied)
+  for (const row of rest) {
     const known = all.find(migration => migration.name === row.migration_name)
-    if (row.finished_at === null)
-      throw new AppError(
-        'invalid_configuration',
-        `migration ${row.migration_name} began and did not end: restore the database or complete it by hand`,
-      )
     if (known === undefined)
       throw new AppError(
         'invalid_configuration',
@@ -49,7 +58,9 @@ export function pendingMigrations(all: readonly Migration[], applied: readonly A
     if (known.checksum !== row.checksum)
       throw new AppError('invalid_configuration', `the file of migration ${row.migration_name} was altered after it was applied`)
   }
-  return all.filter(migration => !applied.some(row => row.migration_name === migration.name))
+  const isApplied = ({ name }: Migration): boolean =>
+    (hasAll && name === firstMigration) || rest.some(row => row.migration_name === name)
+  return all.filter(migration => !isApplied(migration))
 }
 
 /** Applies what is missing, each migration in a transaction of its own. Needs no right to change tables when nothing is missing. */

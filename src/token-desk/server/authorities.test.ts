@@ -5,7 +5,7 @@ import { movableClock } from '../../../test/fixtures/databases.ts'
 import type { AuditRecord } from '../../api/audit-event.ts'
 import { makeCertificateAuthority } from '../../identity/certificate-authority.ts'
 import { certificateBlocks } from '../../lib/certificate-blocks.ts'
-import { SecretString } from '../../lib/secret-string.ts'
+import type { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import { type Authority, authorityDays, dueGeneration, servingAuthority, trustedBundle } from './authorities.ts'
 import { openTokenDeskCertificate } from './certificate.ts'
@@ -105,20 +105,6 @@ describe('the authority of the token desk', () => {
     // Started again, and by a replica with the setting from before, nothing new is made.
     const again = await open({ generation: 3 })
     expect(again.authorities()).toBe(changed.authorities())
-  })
-
-  test('of an earlier version, made for ten years, is taken over and replaced after the time of the others', async () => {
-    const keys = keeper()
-    const clock = movableClock()
-    const made = await makeCertificateAuthority({ commonName: 'sekisho-token-desk-ca', now: clock.now(), lifetimeDays: 3650 })
-    const text = JSON.stringify({ certificate: made.certificatePem, key: made.privateKeyPem.reveal() })
-    keys.kept.set('token-desk-authority', new SecretString(text))
-    const { open } = desk(keys, clock)
-    const taken = await open()
-    expect(issuedBy(taken, new X509Certificate(made.certificatePem))).toBe(true)
-    expect(keys.kept.size).toBe(1)
-    clock.advance((244 * day) / 1000)
-    expect(authoritiesIn((await open()).authorities())).toHaveLength(2)
   })
 
   test('replicas that create it at the same time get the same', async () => {

@@ -18,7 +18,7 @@ const dayMilliseconds = 86_400_000
 /** Replicas look once an hour: after a day all of them use the next one. */
 const trustedAfterwards = dayMilliseconds
 
-/** The name of the platform key. The first one has the name from before there were others. */
+/** The name of the platform key. */
 export function authorityName(generation: number): string {
   return generation === 1 ? 'token-desk-authority' : `token-desk-authority-${generation}`
 }
@@ -29,18 +29,17 @@ export function authorityText({ certificatePem, privateKeyPem, servedFrom }: Omi
   return new SecretString(JSON.stringify(fields))
 }
 
-/** Throws `integrity_violation` for a text that is not an authority. The first ones were stored without `servedFrom`. */
+/** Throws `integrity_violation` for a text that is not an authority. */
 export function parseAuthority(generation: number, stored: SecretString): Authority {
   const fields = asObject(parseJson(stored.reveal()))
   const [certificate, key] = [textAt(fields, 'certificate'), textAt(fields, 'key')]
-  if (certificate === undefined || key === undefined)
+  const servedFrom = textAt(fields, 'servedFrom')
+  if (certificate === undefined || key === undefined || servedFrom === undefined)
     throw new AppError(
       'integrity_violation',
       `the stored authority ${authorityName(generation)} of the token desk cannot be read`,
     )
-  const from = textAt(fields, 'servedFrom')
-  const servedFrom = from === undefined ? certificateFacts(certificate).notBefore : new Date(from)
-  return { generation, certificatePem: certificate, privateKeyPem: new SecretString(key), servedFrom }
+  return { generation, certificatePem: certificate, privateKeyPem: new SecretString(key), servedFrom: new Date(servedFrom) }
 }
 
 /** The generation to create now, if one is due: the newest is past two thirds of its life, or an admin asked for a later generation. */
@@ -48,10 +47,8 @@ export function dueGeneration(authorities: readonly Authority[], wanted: number,
   const newest = authorities.at(-1)
   if (newest === undefined) return wanted
   if (newest.generation < wanted) return wanted
-  const { notBefore, notAfter } = certificateFacts(newest.certificatePem)
-  // The first authorities were made for ten years.
-  const life = Math.min(notAfter.getTime() - notBefore.getTime(), authorityDays * dayMilliseconds)
-  return now.getTime() >= notBefore.getTime() + (life * 2) / 3 ? newest.generation + 1 : undefined
+  const { notBefore } = certificateFacts(newest.certificatePem)
+  return now.getTime() >= notBefore.getTime() + (authorityDays * dayMilliseconds * 2) / 3 ? newest.generation + 1 : undefined
 }
 
 /** The newest one whose time has come; the first one when there is no other. Undefined without any. */

@@ -17,8 +17,6 @@ function forget(state: GitHubState, id: number): void {
   state.deployments = state.deployments.filter(elsewhere)
   state.deploymentStatuses = state.deploymentStatuses.filter(one => !gone.has(one.deploymentId))
   state.environments = state.environments.filter(elsewhere)
-  state.checkSuites = state.checkSuites.filter(elsewhere)
-  state.checkRuns = state.checkRuns.filter(elsewhere)
   for (const team of state.teams) team.repositories = team.repositories.filter(elsewhere)
 }
 

@@ -1,4 +1,4 @@
-// The page on which the owner of an App changes its permissions, events and device flow.
+// The page on which the owner of an App changes its permissions and events.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../../actions/context.ts'
 import { changeAppPermissions } from '../../actions/installation-permissions.ts'
@@ -28,7 +28,6 @@ function show(call: PageCall): PageResult {
     html`<form method="post" action="/settings/apps/${app.slug}">${formToken(call.visitor)}
 <p><label>Permissions, one <code>name: level</code> per line <textarea name="permissions" rows="10">${permissions.join('\n')}</textarea></label></p>
 <p><label>Events, one per line <textarea name="events" rows="10">${app.events.join('\n')}</textarea></label></p>
-<p><label><input type="checkbox" name="device_flow" value="1"${app.deviceFlow ? html` checked` : undefined}> Enable device flow</label></p>
 <p>Accounts that installed the App must accept new permissions; removed permissions end at once.</p><button>Save changes</button></form>`,
   )
 }
@@ -53,9 +52,6 @@ function save(call: PageCall): PageResult {
   const events = linesOf(call.posted.one('events'))
   if (events.some(one => !/^[a-z_]{1,60}$/.test(one))) throw new Refusal(422, 'An event is a word of lower-case letters.')
   changeAppPermissions(call.context, app, permissions, events)
-  call.context.store.change(() => {
-    app.deviceFlow = call.posted.one('device_flow') === '1'
-  })
   return { redirect: `/settings/apps/${app.slug}` }
 }
 

@@ -99,17 +99,11 @@ export function simplePullRequest(view: View, pull: PullRequest) {
   }
 }
 
-const sound = new Set(['success', 'neutral', 'skipped'])
-
-/** Whether the latest status of every context and every check run has succeeded; also true for a commit without any. */
+/** Whether the latest status of every context has succeeded; also true for a commit without any. */
 function headIsSound(state: GitHubState, repositoryId: number, sha: string): boolean {
   const newestFirst = state.statuses.filter(one => one.repositoryId === repositoryId && one.sha === sha).reverse()
   const latest = newestFirst.filter((one, at) => newestFirst.findIndex(other => other.context === one.context) === at)
-  const suites = new Set(
-    state.checkSuites.filter(one => one.repositoryId === repositoryId && one.headSha === sha).map(one => one.id),
-  )
-  const runs = state.checkRuns.filter(one => suites.has(one.suiteId))
-  return latest.every(one => one.state === 'success') && runs.every(one => one.conclusion !== null && sound.has(one.conclusion))
+  return latest.every(one => one.state === 'success')
 }
 
 /** GitHub's `mergeable_state`. */

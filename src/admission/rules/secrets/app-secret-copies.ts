@@ -13,7 +13,7 @@ const message =
 const copied = '"values"\\s*:\\s*[{]'
 const isCopy = new RegExp(copied)
 
-/** Old annotations, which an earlier version of the rule allowed, may stay. */
+/** Only who changes annotations is judged by them. */
 export const appSecretCopies: Rule = {
   name: 'app-secret-copies',
   stops: 'keeping a secret value readable for everybody who may read the AppSecret, in the copy of the file that a tool stores',

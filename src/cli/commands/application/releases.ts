@@ -37,9 +37,7 @@ export function byText({ kind, name, login, alsoChangedBy }: Release['spec']['by
   if (kind === 'RemoteSync') return login === undefined ? `RemoteSync ${name}` : `RemoteSync ${name} of ${login}`
   if (kind === 'Tag') return `tag ${name}`
   if (kind === 'User') return personText(name, login)
-  // Of earlier versions: the name of a program, which it gave itself.
-  const shown = !name.startsWith('unknown') ? `unknown (${name})` : name
-  return alsoChangedBy === undefined ? shown : `${shown}, also ${personText(alsoChangedBy, login)}`
+  return alsoChangedBy === undefined ? name : `${name}, also ${personText(alsoChangedBy, login)}`
 }
 
 /** Prints the releases that are kept. */

@@ -1,5 +1,5 @@
 // The routes about commit statuses. https://docs.github.com/en/rest/commits/statuses
-import { emitStatus } from '../../actions/checks/deployment-events.ts'
+import { emitStatus } from '../../actions/status-events.ts'
 import { timestamp } from '../../state/clock.ts'
 import { nextId } from '../../state/github-state.ts'
 import { type CommitStatus, commitStates } from '../../state/repositories.ts'

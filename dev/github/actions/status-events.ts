@@ -1,11 +1,11 @@
 // The webhooks about commit statuses, deployments and their statuses.
 
-import { fullName } from '../../state/github-state.ts'
-import type { CommitStatus, Deployment, DeploymentStatus } from '../../state/repositories.ts'
-import { commitView } from '../../views/commit.ts'
-import { eventFrame } from '../../views/event-frame.ts'
-import { deploymentStatusView, deploymentView } from '../../views/status.ts'
-import type { RepositoryAction } from '../context.ts'
+import { fullName } from '../state/github-state.ts'
+import type { CommitStatus, Deployment, DeploymentStatus } from '../state/repositories.ts'
+import { commitView } from '../views/commit.ts'
+import { eventFrame } from '../views/event-frame.ts'
+import { deploymentStatusView, deploymentView } from '../views/status.ts'
+import type { RepositoryAction } from './context.ts'
 
 /** Branches that a status event lists. */
 const mostBranches = 10

@@ -1,5 +1,5 @@
 // The routes about deployments and their statuses. https://docs.github.com/en/rest/deployments
-import { emitDeployment, emitDeploymentStatus } from '../../actions/checks/deployment-events.ts'
+import { emitDeployment, emitDeploymentStatus } from '../../actions/status-events.ts'
 import { timestamp } from '../../state/clock.ts'
 import { nextId } from '../../state/github-state.ts'
 import { type Deployment, type DeploymentStatus, deploymentStates } from '../../state/repositories.ts'
