@@ -34,4 +34,4 @@ export const podsOfTenants: readonly string[] = [
   'test/e2e/{platform,branch,manifests,objects}.ts',
 ]
 export const fixtures: readonly string[] = ['test/{fixtures,proxies,server}/**']
-export const runtime: readonly string[] = ['src/kube/**', 'src/controllers/*.ts', 'src/controllers/services/**']
+export const runtime: readonly string[] = ['src/kube/**', 'src/controllers/{*.ts,kit/**}', 'src/controllers/services/**']

@@ -58,7 +58,7 @@ export const proofs: readonly Proof[] = [
       ...previews,
       'src/broker/{previews,webhooks}/**',
       'src/github/**',
-      'src/controllers/*.ts',
+      'src/controllers/{*.ts,kit/**}',
       'src/controllers/{github-report,remote-sync}/**',
       'dev/github/faults/**',
       'test/integration/{preview-approval-faults,preview-report-faults,preview-doubt,pull-requests}.test.ts',
@@ -177,7 +177,7 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
 export const allCrashPoints: readonly string[] = [
   'src/kube/{cache,client,controller,object,queue}/**',
   'src/kube/manager.ts',
-  'src/controllers/*.ts',
+  'src/controllers/{*.ts,kit/**}',
   'test/sweep/**',
   ...packages,
 ]

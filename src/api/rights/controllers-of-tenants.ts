@@ -128,7 +128,7 @@ const inApplications: readonly Right[] = [
     group: github,
     resources: ['repositorygrants'],
     verbs: ['create', 'patch', 'delete'],
-    usedBy: ['src/controllers/ensure-owned-grant.ts', reconcilerOf('repository-grant'), tokenDesk],
+    usedBy: ['src/controllers/kit/ensure-owned-grant.ts', reconcilerOf('repository-grant'), tokenDesk],
   },
   {
     place: 'application',

@@ -134,7 +134,7 @@ const clusterWide: readonly Right[] = [
     group: rbac,
     resources: ['rolebindings'],
     verbs: cached,
-    usedBy: [tenantCaches, 'src/controllers/missing-right.ts'],
+    usedBy: [tenantCaches, 'src/controllers/kit/missing-right.ts'],
   },
   {
     place: 'cluster',

@@ -3,7 +3,7 @@ import { appPipelineReasons as reasons } from '../../api/apps/app-pipeline.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
-import { wakeOf } from '../observed-wake.ts'
+import { wakeOf } from '../kit/observed-wake.ts'
 import type { Facts } from './gather.ts'
 
 /** Why GitHub was not asked, or did not answer. */

@@ -6,7 +6,7 @@ import { mergeConditions, type WantedCondition } from '../../kube/object/conditi
 import type { ObjectEvent } from '../../kube/object/events.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { changeTime } from '../../policy/change-times.ts'
-import { wakeOf } from '../observed-wake.ts'
+import { wakeOf } from '../kit/observed-wake.ts'
 import type { Row } from './activity.ts'
 import { type Entry, pausedStanding, requestedBy, type Standing } from './choose.ts'
 import type { Halt } from './decide.ts'

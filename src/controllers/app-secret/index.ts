@@ -6,8 +6,8 @@ import type { ControllerDefinition } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { inStatus, sayingMissingRights } from '../missing-right.ts'
-import { createStatusWriter } from '../status-writer.ts'
+import { inStatus, sayingMissingRights } from '../kit/missing-right.ts'
+import { createStatusWriter } from '../kit/status-writer.ts'
 import { fieldManager, reconcileAppSecret } from './reconcile.ts'
 
 export type AppSecretControllerDeps = {

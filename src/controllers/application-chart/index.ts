@@ -5,7 +5,7 @@ import { keyOf } from '../../api/resource.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
-import { createStatusWriter } from '../status-writer.ts'
+import { createStatusWriter } from '../kit/status-writer.ts'
 import { type ApplicationChartDeps, reconcileApplicationChart } from './reconcile.ts'
 
 export type ApplicationChartControllerDeps = Omit<ApplicationChartDeps, 'charts' | 'configMaps' | 'status'> & {

@@ -31,8 +31,8 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { controllingKey } from '../../kube/object/owner.ts'
-import { inStatus, sayingMissingRights } from '../missing-right.ts'
-import { createStatusWriter } from '../status-writer.ts'
+import { inStatus, sayingMissingRights } from '../kit/missing-right.ts'
+import { createStatusWriter } from '../kit/status-writer.ts'
 import { type ChangePace, createChangePace } from './change-pace.ts'
 import {
   type ApplicationCaches,

@@ -12,7 +12,7 @@ import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../k
 import type { Clock } from '../../lib/clock.ts'
 import type { Refusal } from '../../policy/check.ts'
 import { requeueAfterSoonest } from '../kit/soonest.ts'
-import type { StatusWriter } from '../status-writer.ts'
+import type { StatusWriter } from '../kit/status-writer.ts'
 import { type ChangePace, changedInputs } from './change-pace.ts'
 import { decide } from './decide.ts'
 import type { Manifest } from './desired.ts'

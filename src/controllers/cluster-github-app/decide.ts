@@ -2,7 +2,7 @@
 import { clusterGitHubAppReasons as reasons } from '../../api/github/cluster-github-app.ts'
 import type { WantedCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
-import { retryMilliseconds } from '../github-unreachable.ts'
+import { retryMilliseconds } from '../kit/github-unreachable.ts'
 import type { Facts } from './gather.ts'
 
 type AppRefusal = Refusal & {

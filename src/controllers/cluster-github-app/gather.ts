@@ -4,7 +4,7 @@ import { type AppClient, type AppFacts, githubReasons } from '../../github/index
 import type { Clock } from '../../lib/clock.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import { type GitHubApps, privateKeyMissing } from '../../token-desk/app-clients.ts'
-import { type Unreachable, unreachable } from '../github-unreachable.ts'
+import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
 
 /** GitHub's answer; `key-missing` and `key-refused` carry the reason for people. */
 export type AppAnswer =

@@ -3,7 +3,7 @@ import { clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import type { ControllerDefinition } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
-import { createStatusWriter } from '../status-writer.ts'
+import { createStatusWriter } from '../kit/status-writer.ts'
 import type { Refusals } from './gather.ts'
 import { type ClusterGitHubAppDeps, reconcileClusterGitHubApp } from './reconcile.ts'
 

@@ -11,7 +11,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { createStatusWriter } from '../status-writer.ts'
+import { createStatusWriter } from '../kit/status-writer.ts'
 import { domainIndex } from './gather.ts'
 import { fieldManager, reconcileDomainClaim } from './reconcile.ts'
 

@@ -9,7 +9,7 @@ import { done, type Outcome, type ReconcileContext } from '../../kube/controller
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { ownerReference, uidOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { StatusWriter } from '../status-writer.ts'
+import type { StatusWriter } from '../kit/status-writer.ts'
 import { decide } from './decide.ts'
 import { type DomainClaimCaches, gather } from './gather.ts'
 

@@ -10,7 +10,7 @@ import { createCleanText } from '../../builds/logs/clean-text.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { ownedGrantName } from '../owned-grant.ts'
+import { ownedGrantName } from '../kit/owned-grant.ts'
 import type { Situation } from './answer/situation.ts'
 import { type Subject, type SubjectCaches, type SubjectDeps, subjectOf } from './subject.ts'
 

@@ -7,7 +7,7 @@ import type { GitHubReport } from '../../api/apps/github-report.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { type KubeObject, keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { createFakeClock, type FakeClock } from '../../lib/testing/fake-clock.ts'
-import { createReportWait } from '../reconcile-with-finalizer.ts'
+import { createReportWait } from '../kit/reconcile-with-finalizer.ts'
 import { addSubjectIndexes, type SubjectDeps, subjectOf } from './subject.ts'
 
 const at = '2026-01-01T00:00:00.000Z'

@@ -4,7 +4,7 @@ import { installationReasons as reasons } from '../../api/github/installation.ts
 import { findCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import { permissionAbove } from '../../policy/permission-level.ts'
-import { retryMilliseconds } from '../github-unreachable.ts'
+import { retryMilliseconds } from '../kit/github-unreachable.ts'
 import type { Facts } from './facts.ts'
 
 export type InstallationRefusal = Refusal & {

@@ -1,7 +1,7 @@
 // What is known about an Installation when it is decided: `gather` finds it out, the checks and the decision read it. Types only.
 import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
-import type { Unreachable } from '../github-unreachable.ts'
+import type { Unreachable } from '../kit/github-unreachable.ts'
 import type { OwnerAnswer } from './owner-check.ts'
 
 /** What GitHub has; `appId` is the id of the App that asked. */

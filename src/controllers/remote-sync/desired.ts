@@ -8,7 +8,7 @@ import type { Applied } from '../../kube/client/client.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { shortHash } from '../../lib/text/bounded-name.ts'
-import type { RepositoryAccess } from '../owned-grant.ts'
+import type { RepositoryAccess } from '../kit/owned-grant.ts'
 import { buildKey, type CommitBuild, type Facts, sourceIdentity } from './gather.ts'
 import type { RemoteSyncStatus } from './status.ts'
 

@@ -14,8 +14,8 @@ import type { SourceIdentity } from '../../builds/source-store/source-address.ts
 import type { SourceStore } from '../../builds/source-store/source-store.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { ownedGrantName } from '../owned-grant.ts'
-import { tenantsByNamespace } from '../tenants-by-namespace.ts'
+import { ownedGrantName } from '../kit/owned-grant.ts'
+import { tenantsByNamespace } from '../kit/tenants-by-namespace.ts'
 import type { LastChecks } from './last-checks.ts'
 
 export type RemoteSyncCaches = {

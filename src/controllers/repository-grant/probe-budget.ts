@@ -4,7 +4,7 @@ import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 import { takeToken } from '../../lib/limits/token-bucket.ts'
-import type { Unreachable } from '../github-unreachable.ts'
+import type { Unreachable } from '../kit/github-unreachable.ts'
 
 /** A whole quota of grants (500) can be checked at once, for a member who left; then one probe in six seconds: 600 an hour. */
 const ofTenant = { burst: 500, millisecondsPerToken: 6000 }

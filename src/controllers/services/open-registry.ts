@@ -32,7 +32,7 @@ import {
 import { listen } from '../../web/server.ts'
 import { certificateFromFiles } from '../../web/tls.ts'
 import type { ControllersDeps } from '../app-deps.ts'
-import { tenantsByNamespace } from '../tenants-by-namespace.ts'
+import { tenantsByNamespace } from '../kit/tenants-by-namespace.ts'
 
 export type OpenRegistry = {
   readonly tenants: TenantRegistry

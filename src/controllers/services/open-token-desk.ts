@@ -18,7 +18,7 @@ import { readyInstallations } from '../../token-desk/ready-installations.ts'
 import { openTokenDeskCertificate } from '../../token-desk/server/certificate.ts'
 import { createWebServer, listen } from '../../web/server.ts'
 import type { ControllersDeps } from '../app-deps.ts'
-import { tenantsByNamespace } from '../tenants-by-namespace.ts'
+import { tenantsByNamespace } from '../kit/tenants-by-namespace.ts'
 
 export type OpenTokenDesk = {
   readonly desk: TokenDesk

@@ -26,9 +26,9 @@ import type { TenantRegistry } from '../../registry/tenant-registry.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import { recordEndOnce } from '../../store/audit/record-end.ts'
 import type { TokenDesk } from '../../token-desk/index.ts'
+import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
 import { soonest } from '../kit/soonest.ts'
-import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
-import type { StatusWriter } from '../status-writer.ts'
+import type { StatusWriter } from '../kit/status-writer.ts'
 import {
   classesAreUsable,
   credentialsExist,

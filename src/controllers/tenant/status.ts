@@ -5,7 +5,7 @@ import { mergeConditions, type WantedCondition } from '../../kube/object/conditi
 import { defined } from '../../lib/json/defined.ts'
 import { userRangeSize } from '../../lib/limits/user-range.ts'
 import type { Enforcement } from '../../network-probe/enforcement.ts'
-import { wakeOf } from '../observed-wake.ts'
+import { wakeOf } from '../kit/observed-wake.ts'
 import type { Decision } from './decide.ts'
 import { networkCondition } from './network/network-condition.ts'
 import type { ClassNames } from './runtime/choose-classes.ts'

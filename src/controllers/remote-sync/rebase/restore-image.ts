@@ -2,7 +2,7 @@
 // the queue: the image that does not start must not be rolled out again meanwhile.
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { StatusWriter } from '../../status-writer.ts'
+import type { StatusWriter } from '../../kit/status-writer.ts'
 import { decide } from '../decide.ts'
 import { type ApplyDeps, applyImage } from '../deployment/apply-image.ts'
 import { desiredApplication } from '../desired.ts'

@@ -2,7 +2,7 @@
 // everybody else can work; the condition and its Event name the wrong id and the cure.
 import { type Tenant, tenantConditions, tenantReasons } from '../../../api/tenancy/tenant.ts'
 import { findCondition, type WantedCondition } from '../../../kube/object/conditions.ts'
-import { retryMilliseconds } from '../../github-unreachable.ts'
+import { retryMilliseconds } from '../../kit/github-unreachable.ts'
 import type { TeamsAnswer } from './check-teams.ts'
 
 const type = tenantConditions.rolesResolved

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { RemoteSync } from '../api/apps/remote-sync.ts'
-import type { RepositoryGrant } from '../api/github/repository-grant.ts'
-import type { RepositoryFollower } from '../api/repository-follower.ts'
-import type { Condition } from '../api/resource.ts'
-import { SecretString } from '../lib/secret-string.ts'
-import type { DeliveredToken, TokenRequest } from '../token-desk/index.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import type { RepositoryFollower } from '../../api/repository-follower.ts'
+import type { Condition } from '../../api/resource.ts'
+import { SecretString } from '../../lib/secret-string.ts'
+import type { DeliveredToken, TokenRequest } from '../../token-desk/index.ts'
 import { accessOnce, desiredOwnedGrant, ownedGrantName, planOwnedGrant } from './owned-grant.ts'
 
 const now = new Date('2026-01-01T12:00:00.500Z')

@@ -1,15 +1,15 @@
 // How every controller reports: the status by server-side apply, only when it differs, and an Event when a condition changes.
 // The writer remembers its own writes: a cache can lag behind a status that this process has just written, and a reconcile that starts from
 // the older status would decide, record and write the same thing twice. One writer per controller; it never decides what a status says.
-import type { Condition, KubeObject, ResourceType } from '../api/resource.ts'
-import { keyOf } from '../api/resource.ts'
-import type { Cache } from '../kube/cache/object-cache.ts'
-import type { KubeClient } from '../kube/client/client.ts'
-import { findCondition } from '../kube/object/conditions.ts'
-import type { EventRecorder } from '../kube/object/events.ts'
-import { defined } from '../lib/json/defined.ts'
-import { sameJson } from '../lib/json/same-json.ts'
-import { wellFormed } from '../lib/json/well-formed.ts'
+import type { Condition, KubeObject, ResourceType } from '../../api/resource.ts'
+import { keyOf } from '../../api/resource.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
+import type { EventRecorder } from '../../kube/object/events.ts'
+import { defined } from '../../lib/json/defined.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
+import { wellFormed } from '../../lib/json/well-formed.ts'
 
 type Status = { readonly conditions?: readonly Condition[] }
 type Reporting<S extends Status> = KubeObject & { readonly status?: S }

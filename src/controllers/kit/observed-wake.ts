@@ -1,6 +1,6 @@
 // The wake annotation as controllers remember it: the broker sets it when a webhook concerns an object, and a status records which one it saw.
-import { wakeAnnotation } from '../api/names.ts'
-import type { KubeObject } from '../api/resource.ts'
+import { wakeAnnotation } from '../../api/names.ts'
+import type { KubeObject } from '../../api/resource.ts'
 
 /** The bound of `status.observedWake` and `status.handledWake`. */
 const longestWake = 512

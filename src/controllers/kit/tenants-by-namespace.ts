@@ -1,6 +1,6 @@
 // The Tenants of a namespace, by one index that all readers of the cache share.
-import type { Tenant } from '../api/tenancy/tenant.ts'
-import type { Cache } from '../kube/cache/object-cache.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
 
 export type TenantsByNamespace = (namespace: string) => readonly Tenant[]
 

@@ -2,17 +2,17 @@
 // for every kind whose controller writes by rights that a RoleBinding gives. The error is thrown again, so that it is logged and repeated with growing
 // waits; what quotas, Pod Security and policies refuse is not a missing right (`lacksRight`). It takes nothing back: the next reconcile that succeeds
 // writes the status anew. Where even the status may not be written, only the log says it.
-import { roleBindings } from '../api/builtin/index.ts'
-import { buildNamespaceOf, controllersBinding, labels, platformNamespace } from '../api/names.ts'
-import { type Condition, type KubeObject, keyOf, rightMissingReason } from '../api/resource.ts'
-import type { Cache } from '../kube/cache/object-cache.ts'
-import { lacksRight, missingRight } from '../kube/client/errors.ts'
-import { type ControllerDefinition, type Watch, watches } from '../kube/controller/controller.ts'
-import { findCondition, mergeConditions } from '../kube/object/conditions.ts'
-import type { EventRecorder } from '../kube/object/events.ts'
-import type { Clock } from '../lib/clock.ts'
-import { messageOf } from '../lib/errors.ts'
-import type { Refusal } from '../policy/check.ts'
+import { roleBindings } from '../../api/builtin/index.ts'
+import { buildNamespaceOf, controllersBinding, labels, platformNamespace } from '../../api/names.ts'
+import { type Condition, type KubeObject, keyOf, rightMissingReason } from '../../api/resource.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
+import { lacksRight, missingRight } from '../../kube/client/errors.ts'
+import { type ControllerDefinition, type Watch, watches } from '../../kube/controller/controller.ts'
+import { findCondition, mergeConditions } from '../../kube/object/conditions.ts'
+import type { EventRecorder } from '../../kube/object/events.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/errors.ts'
+import type { Refusal } from '../../policy/check.ts'
 import type { StatusWriter } from './status-writer.ts'
 
 type Status = { readonly conditions?: readonly Condition[] }

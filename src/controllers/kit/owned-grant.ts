@@ -6,18 +6,18 @@ import {
   type RepositoryGrant,
   repositoryGrant,
   repositoryGrantReasons,
-} from '../api/github/repository-grant.ts'
-import { followerKinds } from '../api/registry.ts'
-import { followedRepository, followerReasons, type RepositoryFollower } from '../api/repository-follower.ts'
-import type { GitHubEndpoints } from '../github/index.ts'
-import { findCondition } from '../kube/object/conditions.ts'
-import { controllerOf, ownerReference, uidOf } from '../kube/object/owner.ts'
-import { AppError } from '../lib/errors.ts'
-import { sameJson } from '../lib/json/same-json.ts'
-import type { SecretString } from '../lib/secret-string.ts'
-import { boundedName } from '../lib/text/bounded-name.ts'
-import type { Refusal } from '../policy/check.ts'
-import type { TokenDesk } from '../token-desk/index.ts'
+} from '../../api/github/repository-grant.ts'
+import { followerKinds } from '../../api/registry.ts'
+import { followedRepository, followerReasons, type RepositoryFollower } from '../../api/repository-follower.ts'
+import type { GitHubEndpoints } from '../../github/index.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
+import { controllerOf, ownerReference, uidOf } from '../../kube/object/owner.ts'
+import { AppError } from '../../lib/errors.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
+import type { SecretString } from '../../lib/secret-string.ts'
+import { boundedName } from '../../lib/text/bounded-name.ts'
+import type { Refusal } from '../../policy/check.ts'
+import type { TokenDesk } from '../../token-desk/index.ts'
 
 const longestName = 253
 const lifetimeSeconds = 2_592_000

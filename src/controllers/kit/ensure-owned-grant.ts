@@ -1,12 +1,12 @@
 // Creates or replaces the grant that an object owns because its kind follows a repository, where the plan says so. The decision on the grant
 // wakes its owner. It decides nothing: `owned-grant.ts` does.
-import { repositoryGrant } from '../api/github/repository-grant.ts'
-import { followerReasons, type RepositoryFollower } from '../api/repository-follower.ts'
-import { keyOf } from '../api/resource.ts'
-import type { KubeClient } from '../kube/client/client.ts'
-import { isKubeError } from '../kube/client/errors.ts'
-import type { Refusal } from '../policy/check.ts'
-import { isQuotaMessage } from './kit/cluster-refusal.ts'
+import { repositoryGrant } from '../../api/github/repository-grant.ts'
+import { followerReasons, type RepositoryFollower } from '../../api/repository-follower.ts'
+import { keyOf } from '../../api/resource.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { isKubeError } from '../../kube/client/errors.ts'
+import type { Refusal } from '../../policy/check.ts'
+import { isQuotaMessage } from './cluster-refusal.ts'
 import { type OwnedGrantPlan, ownedGrantName } from './owned-grant.ts'
 
 export type OwnedGrantWrite = {

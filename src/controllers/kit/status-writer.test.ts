@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Condition, KubeObject, ResourceType } from '../api/resource.ts'
-import type { ObjectEvent } from '../kube/object/events.ts'
-import { defined } from '../lib/json/defined.ts'
+import type { Condition, KubeObject, ResourceType } from '../../api/resource.ts'
+import type { ObjectEvent } from '../../kube/object/events.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { createStatusWriter, type StatusWriter } from './status-writer.ts'
 
 type Reporting = KubeObject & { readonly status?: { readonly conditions?: Condition[]; readonly seen?: number } }

@@ -1,5 +1,5 @@
 // GitHub did not answer: the fact that controllers gather instead of throwing, and when they retry. Pure; knows no kind.
-import { isAppError, messageOf } from '../lib/errors.ts'
+import { isAppError, messageOf } from '../../lib/errors.ts'
 
 /** Says nothing about the object: how long an earlier confirmation counts is the controller's decision. */
 export type Unreachable = {

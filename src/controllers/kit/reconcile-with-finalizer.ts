@@ -1,14 +1,14 @@
 // The reconcile skeleton of kinds that leave something behind which the garbage collector does not end: tokens, builds, namespaces.
 // The finalizer is set before anything is created and removed after all of it has ended. It decides nothing about the object. What kinds that follow a
 // repository leave on GitHub is ended by the controller of GitHubReports; how they wait for that is here.
-import { type GitHubReport, githubReport } from '../api/apps/github-report.ts'
-import type { KubeObject, ResourceType } from '../api/resource.ts'
-import type { Cache } from '../kube/cache/object-cache.ts'
-import type { KubeClient } from '../kube/client/client.ts'
-import { done, type Outcome, type ReconcileContext, requeueAfter, type Watch, watches } from '../kube/controller/controller.ts'
-import { addFinalizer, removeFinalizer } from '../kube/object/finalizers.ts'
-import { BoundedMap } from '../lib/bounded-map.ts'
-import { type Clock, elapsed } from '../lib/clock.ts'
+import { type GitHubReport, githubReport } from '../../api/apps/github-report.ts'
+import type { KubeObject, ResourceType } from '../../api/resource.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { done, type Outcome, type ReconcileContext, requeueAfter, type Watch, watches } from '../../kube/controller/controller.ts'
+import { addFinalizer, removeFinalizer } from '../../kube/object/finalizers.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
+import { type Clock, elapsed } from '../../lib/clock.ts'
 import type { StatusWriter } from './status-writer.ts'
 
 /** What differs between the kinds. */
