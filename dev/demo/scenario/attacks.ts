@@ -104,9 +104,18 @@ const reach = (host, port) => new Promise(resolve => {
   socket.on('connect', () => end('connected'))
   socket.on('error', error => end(error.code === 'ECONNREFUSED' ? 'refused' : error.code))
 })
+// Policies of a new pod are in force a moment after it starts: silence means something once what is allowed has answered.
+const allowed = async (host, port, until) => {
+  for (;;) {
+    const outcome = await reach(host, port)
+    if (outcome === 'connected' || Date.now() > until) return outcome
+    await new Promise(resolve => setTimeout(resolve, 200))
+  }
+}
 const status = (method, path) => fetch('http://' + process.env.REGISTRY + '/v2/' + path, { method, signal: AbortSignal.timeout(2000) })
   .then(answer => String(answer.status), () => 'no answer')
 ;(async () => {
+  const desk = await allowed('sekisho-token-desk.sekisho-system.svc', 443, Date.now() + 30000)
   const [repository, digest] = process.env.IMAGE.split('@')
   const image = repository.slice(process.env.REGISTRY.length + 1)
   console.log(JSON.stringify({
@@ -116,7 +125,7 @@ const status = (method, path) => fetch('http://' + process.env.REGISTRY + '/v2/'
       catalog: status('GET', '_catalog'),
     }).map(async ([name, outcome]) => [name, await outcome]))),
     connections: {
-      desk: await reach('sekisho-token-desk.sekisho-system.svc', 443),
+      desk,
       victim: await reach('shop.${tenantNamespace}.svc', 80),
       admission: await reach('sekisho-admission.sekisho-system.svc', 443),
     },
