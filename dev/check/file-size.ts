@@ -7,7 +7,10 @@ import { memoryLines } from '../generate/memory/memory-blocks.ts'
 
 const root = join(import.meta.dirname, '../..')
 const limits = { source: 300, test: 600, filesInFolder: 12 }
-/** Most lines of a whole folder, comments and blank lines included; tests, `testing/` and memory blocks, which generate a reference page, excluded. */
+/**
+ * Most lines of a whole folder, comments and blank lines included; tests, `testing/` and memory blocks, which generate a
+ * reference page, excluded.
+ */
 const budgets = [{ folder: 'src/kube/', lines: 2650, contract: 'src/kube/README.md' }]
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'], {

@@ -1,5 +1,6 @@
-// The RBAC of our own processes from the lists in src/api/rights: roles once, in deploy/rbac, and for each form its ServiceAccounts with their
-// bindings, so that no binding names an account that a form does not have (docs/adr/0064-one-set-of-policies-and-roles.md).
+// The RBAC of our own processes from the lists in src/api/rights: roles once, in deploy/rbac, and for each form its
+// ServiceAccounts with their bindings, so that no binding names an account that a form does not have
+// (docs/adr/0064-one-set-of-policies-and-roles.md).
 import { stringify } from 'yaml'
 import { type Mode, modes, namespaceRoles, type PlatformProcess, platformNamespace } from '../../src/api/names.ts'
 import {
@@ -10,6 +11,7 @@ import {
   type Right,
   roleRule,
 } from '../../src/api/rights/index.ts'
+import { defined } from '../../src/lib/json/defined.ts'
 
 const apiGroup = 'rbac.authorization.k8s.io'
 const apiVersion = `${apiGroup}/v1`
@@ -102,7 +104,7 @@ function binding({ kind, name: role, namespace }: RoleName, name: string, accoun
   return yaml({
     apiVersion,
     kind: `${kind}Binding`,
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }), labels },
+    metadata: { name, ...defined({ namespace }), labels },
     roleRef: { apiGroup, kind, name: role },
     subjects: [{ kind: 'ServiceAccount', name: account, namespace: platformNamespace }],
   })

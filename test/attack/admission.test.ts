@@ -1,6 +1,6 @@
-// Admission on a real API server, for the accounts of both forms of the platform: with the policies alone, the webhook alone, both, and with
-// the webhook down; they must agree on every row. Then what only the webhook does: filling in requestedBy. The API server
-// shows its client certificate throughout.
+// Admission on a real API server, for the accounts of both forms of the platform: with the policies alone, the webhook alone,
+// both, and with the webhook down; they must agree on every row. Then what only the webhook does: filling in requestedBy. The
+// API server shows its client certificate throughout.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AdmissionApp, createAdmissionApp } from '../../src/admission/app.ts'
 import { type Manifest, policyFiles } from '../../src/admission/policies.ts'

@@ -1,5 +1,6 @@
-// The one table of (identity, request, expected): sent to the real API server with the policies alone, the webhook alone, both, and the webhook
-// down. Every request is a dry run, so that rows neither depend on nor disturb each other; the objects that they act on are in fixtures.ts.
+// The one table of (identity, request, expected): sent to the real API server with the policies alone, the webhook alone,
+// both, and the webhook down. Every request is a dry run, so that rows neither depend on nor disturb each other; the objects
+// that they act on are in fixtures.ts.
 import { applicationRows } from './rows/application-rows.ts'
 import { approvalProcessRows, approvalRows } from './rows/approval-rows.ts'
 import { buildPodRows } from './rows/build-pod-rows.ts'
@@ -52,7 +53,10 @@ const everyForm: readonly Row[] = [
 
 const ofProcesses = /:sekisho-(broker|controllers)$/
 
-/** The rows of broker and controllers, and of who has such a name elsewhere, under the name of the ServiceAccount that is both in the standalone form. */
+/**
+ * The rows of broker and controllers, and of who has such a name elsewhere, under the name of the ServiceAccount that is both
+ * in the standalone form.
+ */
 const standaloneRows: readonly Row[] = everyForm
   .filter(({ as }) => ofProcesses.test(as.user))
   .map(row => {

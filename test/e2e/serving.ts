@@ -45,8 +45,8 @@ async function failedProbes(admin: AdminClient): Promise<string> {
 }
 
 /**
- * Waits until the URL answers 200 (the ingress controller follows a first rollout a moment later), then sends a request four times a second until
- * its end; every answer other than 200 is a failure.
+ * Waits until the URL answers 200 (the ingress controller follows a first rollout a moment later), then sends a request four
+ * times a second until its end; every answer other than 200 is a failure.
  */
 export async function watchServing(admin: AdminClient, url: string): Promise<Watch> {
   await waitUntil(`${url} answers 200`, async seen => seen(await requestVersion(url)).status === 200)

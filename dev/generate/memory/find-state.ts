@@ -1,8 +1,11 @@
-// Finds where a file of the product keeps something in memory beyond one call, in its syntax: by a constructor of the list below, or in a Map or Set
-// that is changed after the call that made it. Single values in variables are not found.
+// Finds where a file of the product keeps something in memory beyond one call, in its syntax: by a constructor of the list
+// below, or in a Map or Set that is changed after the call that made it. Single values in variables are not found.
 import ts from 'typescript'
 
-/** What owns state, by the function or class that makes it, and the file that defines it: its users say what it holds, not that file. */
+/**
+ * What owns state, by the function or class that makes it, and the file that defines it: its users say what it holds, not
+ * that file.
+ */
 export const stateOwners: Readonly<Record<string, string>> = {
   BoundedMap: 'src/lib/bounded-map.ts',
   SingleFlight: 'src/lib/single-flight.ts',
@@ -59,7 +62,10 @@ function ownerOf(node: ts.Node): string | undefined {
   return ts.isNewExpression(node) && collections.has(name) && outlivesCall(node) ? name : undefined
 }
 
-/** Whether a collection is changed after the call that made it: in a class, at the top of a module, or by a function that is returned. */
+/**
+ * Whether a collection is changed after the call that made it: in a class, at the top of a module, or by a function that is
+ * returned.
+ */
 function outlivesCall(collection: ts.NewExpression): boolean {
   const { parent } = collection
   if (ts.isPropertyDeclaration(parent)) return true
@@ -79,7 +85,10 @@ function isChange(node: ts.Node, name: string): boolean {
   return changes.has(method.text) && ts.isIdentifier(expression) && expression.text === name
 }
 
-/** Whether the function, when called, gives its caller functions: one, an object with methods, or an instance of a class inside. */
+/**
+ * Whether the function, when called, gives its caller functions: one, an object with methods, or an instance of a class
+ * inside.
+ */
 function returnsFunctions(scope: ts.SignatureDeclaration): boolean {
   if (ts.isArrowFunction(scope) && !ts.isBlock(scope.body)) return holdsFunction(scope.body)
   return some(scope, node => {

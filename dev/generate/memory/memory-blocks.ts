@@ -1,4 +1,5 @@
-// Reads memory blocks: the comments in which a file of the product says what it keeps in memory. docs/reference/memory.md is made of them.
+// Reads memory blocks: the comments in which a file of the product says what it keeps in memory. docs/reference/memory.md is
+// made of them.
 import { notState, statesOf } from './find-state.ts'
 
 export const fieldNames = ['life', 'bound', 'freshness', 'replicas'] as const
@@ -49,8 +50,9 @@ export function blocksOf({ path, text }: SourceFile): {
 }
 
 /**
- * All blocks with their files, and everything that is wrong, each with file, line and cure: blocks without the form, equal names, and files that keep
- * something and have no block. `exceptions`: files whose collections are no state; one that is not needed is wrong, too.
+ * All blocks with their files, and everything that is wrong, each with file, line and cure: blocks without the form, equal
+ * names, and files that keep something and have no block. `exceptions`: files whose collections are no state; one that is not
+ * needed is wrong, too.
  */
 export function memoryOf(
   files: readonly SourceFile[],

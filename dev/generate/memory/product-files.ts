@@ -1,5 +1,5 @@
-// The files of the product whose state docs/reference/memory.md lists: src without tests, generated code, and the command line, whose process ends with
-// the command.
+// The files of the product whose state docs/reference/memory.md lists: src without tests, generated code, and the command
+// line, whose process ends with the command.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SourceFile } from './memory-blocks.ts'

@@ -1,7 +1,6 @@
 // docs/reference/memory.md: what the processes keep in memory, from the memory blocks of the files that own it.
-
 import { code, page, table } from '../markdown.ts'
-import { type MemoryState, memoryOf, type SourceFile } from '../memory/memory-blocks.ts'
+import type { MemoryState } from '../memory/memory-blocks.ts'
 
 function anchorOf(name: string): string {
   return name
@@ -41,9 +40,8 @@ function whereOf({ block: { replicas } }: MemoryState): string {
   return /^(leader only|in the store|beside the leader)/.exec(replicas)?.[0] ?? 'each replica'
 }
 
-/** The page as Markdown. `adrs`: the names of the files in docs/adr. What is wrong with the blocks is reported by the generator. */
-export function memoryPage(files: readonly SourceFile[], adrs: readonly string[]): string {
-  const { states } = memoryOf(files)
+/** The page as Markdown. `adrs`: the names of the files in docs/adr. */
+export function memoryPage(states: readonly MemoryState[], adrs: readonly string[]): string {
   const folders = Map.groupBy(states, folderOf)
   const rows = states.map(state => [
     code(folderOf(state)),

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { memoryOf } from '../memory/memory-blocks.ts'
 import { productFiles } from '../memory/product-files.ts'
 import { undocumentedVariables } from './environment.ts'
 import { referencePages } from './pages.ts'
@@ -9,7 +10,9 @@ import { referencePages } from './pages.ts'
 const root = join(import.meta.dirname, '../../..')
 const docs = join(root, 'docs/reference')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
-const pages = [...referencePages({ read, product: productFiles(root), adrs: readdirSync(join(root, 'docs/adr')) })]
+const pages = [
+  ...referencePages({ read, memory: memoryOf(productFiles(root)).states, adrs: readdirSync(join(root, 'docs/adr')) }),
+]
 
 /** The text outside of fenced blocks. */
 function prose(page: string): string {

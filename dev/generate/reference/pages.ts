@@ -1,5 +1,5 @@
 // The reference pages that are generated from the code of the product, by their path in the repository.
-import type { SourceFile } from '../memory/memory-blocks.ts'
+import type { MemoryState } from '../memory/memory-blocks.ts'
 import { attacksPage } from './attacks.ts'
 import { auditEventsPage } from './audit-events.ts'
 import { cliPage } from './cli.ts'
@@ -15,14 +15,14 @@ import { rightsPage } from './rights.ts'
 export type Repository = {
   /** Reads a file by its path. */
   readonly read: (path: string) => string
-  /** The files of the product (`productFiles`). */
-  readonly product: readonly SourceFile[]
+  /** What the product keeps in memory (`memoryOf`). */
+  readonly memory: readonly MemoryState[]
   /** The names of the files in docs/adr. */
   readonly adrs: readonly string[]
 }
 
 /** All pages. */
-export function referencePages({ read, product, adrs }: Repository): ReadonlyMap<string, string> {
+export function referencePages({ read, memory, adrs }: Repository): ReadonlyMap<string, string> {
   return new Map([
     ['docs/reference/kinds.md', kindsPage(read)],
     ['docs/reference/environment.md', environmentPage()],
@@ -33,7 +33,7 @@ export function referencePages({ read, product, adrs }: Repository): ReadonlyMap
     ['docs/reference/attacks.md', attacksPage()],
     ['docs/reference/rights.md', rightsPage()],
     ['docs/reference/exemptions.md', exemptionsPage()],
-    ['docs/reference/memory.md', memoryPage(product, adrs)],
+    ['docs/reference/memory.md', memoryPage(memory, adrs)],
     ['docs/reference/node-limits.md', nodeLimitsPage()],
   ])
 }

@@ -1,4 +1,5 @@
-// The consequences of moved refs, after a git push or a merge: timestamps, webhooks, and pull requests. It never moves a branch itself.
+// The consequences of moved refs, after a git push or a merge: timestamps, webhooks, and pull requests. It never moves a
+// branch itself.
 import { noCommit, type RefUpdate } from '../git/ref-update.ts'
 import { timestamp } from '../state/clock.ts'
 import { accountOf, fullName } from '../state/github-state.ts'

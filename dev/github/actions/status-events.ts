@@ -1,5 +1,4 @@
 // The webhooks about commit statuses, deployments and their statuses.
-
 import { fullName } from '../state/github-state.ts'
 import type { CommitStatus, Deployment, DeploymentStatus } from '../state/repositories.ts'
 import { commitView } from '../views/commit.ts'

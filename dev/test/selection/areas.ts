@@ -13,6 +13,8 @@ export const previews: readonly string[] = [
   'src/policy/**',
   'test/fixtures/{preview-fixture,preview-platform,pipeline-fixture,pull-requests}.ts',
 ]
+/** What end-to-end tests share. */
+export const podHelpers: readonly string[] = ['test/e2e/!(*.test).ts', 'test/fixtures/**']
 export const builds: readonly string[] = [
   ...packages,
   'src/builds/**',
@@ -20,7 +22,7 @@ export const builds: readonly string[] = [
   'src/api/apps/**',
   'dev/{images,kpack}/**',
   'dev/cluster/{binaries,modules,node}/**',
-  'test/e2e/{platform,branch,manifests,objects}.ts',
+  ...podHelpers,
 ]
 export const podsOfTenants: readonly string[] = [
   ...packages,
@@ -31,7 +33,8 @@ export const podsOfTenants: readonly string[] = [
   'src/lib/limits/**',
   'dev/cluster/**',
   'deploy/policies/**',
-  'test/e2e/{platform,branch,manifests,objects}.ts',
+  ...podHelpers,
 ]
-export const fixtures: readonly string[] = ['test/{fixtures,proxies,server}/**']
+/** What integration tests share. */
+export const fixtures: readonly string[] = ['test/{attack,bench,fixtures,platform,proxies,server,sweep}/**']
 export const runtime: readonly string[] = ['src/kube/**', 'src/controllers/{*.ts,kit/**}', 'src/controllers/services/**']

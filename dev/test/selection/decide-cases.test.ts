@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, matchesGlob } from 'node:path'
 import { expect, test } from 'vitest'
+import { createImports } from '../vitest/imports.ts'
 import { decideCases, isKnown, type Since } from './decide-cases.ts'
 import type { Changes } from './git-changes.ts'
 import { crashPoints, proofs } from './proofs.ts'
@@ -70,6 +71,16 @@ test('every list names files of this repository, and every file that can be left
   const globs = [...proofs.flatMap(({ proves }) => proves), ...Object.values(crashPoints).flat()]
   expect(globs.filter(glob => !files.some(file => matchesGlob(file, glob)))).toEqual([])
   expect(all('files').filter(file => !files.includes(file))).toEqual([])
+})
+
+test('a file that can be left out is played when a file changed that it shares with other tests', () => {
+  const imports = createImports(root)
+  const missing = proofs.flatMap(({ file, proves }) =>
+    [...(file === undefined ? [] : imports.reach(file).keys())]
+      .filter(path => path.startsWith('test/') && !proves.some(glob => matchesGlob(path, glob)))
+      .map(path => `${file}: ${path}`),
+  )
+  expect(missing).toEqual([])
 })
 
 test('every controller that a scenario of the crash sweep covers has a list', () => {

@@ -1,7 +1,7 @@
 // The costly cases of `make test` as data: which files each of them proves, and what is played of it when none of these
 // changed. A path is matched by https://nodejs.org/api/path.html#pathmatchesglobpath-pattern; one that no list of this file
 // knows makes every case due.
-import { apiServer, packages, previews, runtime } from './areas.ts'
+import { apiServer, packages, podHelpers, previews, runtime } from './areas.ts'
 import { singleFiles } from './single-files.ts'
 
 export type Proof = {
@@ -104,7 +104,8 @@ export const proofs: readonly Proof[] = [
       'src/github/**',
       'src/api/github/**',
       'dev/demo/**',
-      'test/e2e/{reinstall.test,platform}.ts',
+      ...podHelpers,
+      'test/e2e/reinstall.test.ts',
     ],
     part: 'reinstall',
     longSeconds: 260,

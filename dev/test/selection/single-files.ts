@@ -4,7 +4,10 @@ import { apiServer, builds, fixtures, packages, podsOfTenants, previews, runtime
 
 type Part = 'builds-and-volumes' | 'integration-files'
 
-/** By the part of `make test-long` that plays them; each case is named as its file. `longSeconds` is what it took beside others. */
+/**
+ * By the part of `make test-long` that plays them; each case is named as its file. `longSeconds` is what it took beside
+ * others.
+ */
 const files: Readonly<
   Record<Part, Readonly<Record<string, { readonly longSeconds: number; readonly proves: readonly string[] }>>>
 > = {
@@ -13,7 +16,7 @@ const files: Readonly<
     'test/e2e/buildpacks.test.ts': { longSeconds: 50, proves: [...builds] },
     'test/e2e/rebase.test.ts': {
       longSeconds: 50,
-      proves: [...builds, 'test/e2e/{run-image,serving}.ts'],
+      proves: [...builds],
     },
     'test/e2e/build-secrets.test.ts': {
       longSeconds: 30,

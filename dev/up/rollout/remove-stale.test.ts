@@ -1,6 +1,7 @@
 // What a former version left in the cluster: found by label and name, deleted when this version does not have it.
 import { expect, test } from 'vitest'
 import { parseAllDocuments, stringify } from 'yaml'
+import { defined } from '../../../src/lib/json/defined.ts'
 import type { Kubectl } from '../kubectl.ts'
 import { removeStale } from './remove-stale.ts'
 import { identityOf, type RenderedObject } from './rendered.ts'
@@ -9,7 +10,7 @@ const rbac = 'rbac.authorization.k8s.io/v1'
 const policies = 'admissionregistration.k8s.io/v1'
 
 function object(apiVersion: string, kind: string, name: string, namespace?: string): RenderedObject {
-  return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } }
+  return { apiVersion, kind, metadata: { name, ...defined({ namespace }) } }
 }
 
 /** A cluster that has these objects with our label, and a folder with those; what is deleted is added to `deleted`. */

@@ -1,5 +1,6 @@
-// Deletes what a former version of the platform gave or refused and this version does not: `kubectl apply` deletes nothing, so that a binding that was
-// left behind would go on giving rights, and a policy would go on refusing.
+// Deletes what a former version of the platform gave or refused and this version does not: `kubectl apply` deletes nothing,
+// so that a binding that was left behind would go on giving rights, and a policy would go on refusing.
+import { defined } from '../../../src/lib/json/defined.ts'
 import type { Kubectl } from '../kubectl.ts'
 import { deleteAll, identityOf, type RenderedObject, renderedObjects } from './rendered.ts'
 
@@ -8,8 +9,8 @@ const deciding = /^((Cluster)?Role(Binding)?|(Validating|Mutating)(AdmissionPoli
 const ours = ['-l', 'app.kubernetes.io/part-of=sekisho']
 
 /**
- * Call after the folder was applied. Only objects with our label whose names begin with `sekisho`, of the kinds and in the namespaces of the folder, are
- * deleted. Resolves to their kinds and names.
+ * Call after the folder was applied. Only objects with our label whose names begin with `sekisho`, of the kinds and in the
+ * namespaces of the folder, are deleted. Resolves to their kinds and names.
  */
 export async function removeStale(kubectl: Kubectl, folder: string): Promise<readonly string[]> {
   const wanted = (await renderedObjects(kubectl, folder)).filter(({ kind }) => deciding.test(kind))
@@ -22,7 +23,7 @@ export async function removeStale(kubectl: Kubectl, folder: string): Promise<rea
     stale.map(({ apiVersion, kind, metadata: { name, namespace } }) => ({
       apiVersion,
       kind,
-      metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+      metadata: { name, ...defined({ namespace }) },
     })),
   )
   return stale.map(

@@ -1,4 +1,5 @@
-// The rights of every process, and of every ServiceAccount in both forms. In `standalone` one ServiceAccount has those of all three processes.
+// The rights of every process, and of every ServiceAccount in both forms. In `standalone` one ServiceAccount has those of all
+// three processes.
 import { type Mode, modes, type PlatformProcess, platformProcesses, platformServiceAccount } from '../names.ts'
 import { admissionRights } from './admission.ts'
 import { brokerRights } from './broker.ts'

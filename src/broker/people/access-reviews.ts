@@ -23,7 +23,10 @@ export type AccessReviewsDeps = { readonly kube: Pick<KubeClient, 'create'>; rea
 
 /** A person who lost a right has it on pages and in the API for this long at most. */
 const keepAllowedMilliseconds = 10_000
-/** A person who was given a right waits for it this long at most: the owner of a new tenant looks before its RoleBindings exist. */
+/**
+ * A person who was given a right waits for it this long at most: the owner of a new tenant looks before its RoleBindings
+ * exist.
+ */
 const keepRefusedMilliseconds = 1_000
 const mostAnswers = 5_000
 

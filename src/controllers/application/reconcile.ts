@@ -1,7 +1,8 @@
 // Brings one Application's objects to what its chart renders for the release that is to run. This file writes the status;
-// objects/apply-objects.ts writes the objects, releases/write-releases.ts Releases and release jobs, domains/claim-domains.ts DomainClaims. Order: the
-// Release and its job, the inventory into the status where a new object could not be found by its owner, then new and changed objects, then
-// prune, then the status. A crash at any point leaks nothing, and whatever fails, the running version keeps serving.
+// objects/apply-objects.ts writes the objects, releases/write-releases.ts Releases and release jobs, domains/claim-domains.ts
+// DomainClaims. Order: the Release and its job, the inventory into the status where a new object could not be found by its
+// owner, then new and changed objects, then prune, then the status. A crash at any point leaks nothing, and whatever fails,
+// the running version keeps serving.
 import { type Application, applicationReasons } from '../../api/apps/application.ts'
 import type { Release } from '../../api/apps/release.ts'
 import { type Deployment, deployments, horizontalPodAutoscalers, ingresses } from '../../api/builtin/index.ts'

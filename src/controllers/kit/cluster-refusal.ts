@@ -9,14 +9,18 @@ export const quotaCure =
 
 const maxMessage = 1000
 
-/** Source: https://kubernetes.io/docs/concepts/policy/resource-quotas/ (the text is that of the admission plugin ResourceQuota) */
+/**
+ * Source: https://kubernetes.io/docs/concepts/policy/resource-quotas/ (the text is that of the admission plugin
+ * ResourceQuota)
+ */
 export function isQuotaMessage(message: string): boolean {
   return message.includes('exceeded quota')
 }
 
 /**
  * Why the API server refuses an object for good, for its author to fix.
- * @throws the error when a retry may succeed: a server that is busy, an expired credential, rights that are just being given, a race that was lost
+ * @throws the error when a retry may succeed: a server that is busy, an expired credential, rights that are just being given,
+ * a race that was lost
  */
 export function clusterRefusal(
   { kind, metadata }: { readonly kind: string; readonly metadata: { readonly name?: string } },

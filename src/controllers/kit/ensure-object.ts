@@ -14,7 +14,10 @@ export type EnsureOptions<T extends KubeObject> = {
   readonly fieldManager: string
   /** As the cache has it; undefined when it has none of ours. */
   readonly cached: T | undefined
-  /** Ask the API server before an object is created: something says that there is one. Otherwise creating it costs one request, not two. */
+  /**
+   * Ask the API server before an object is created: something says that there is one. Otherwise creating it costs one
+   * request, not two.
+   */
   readonly mayExist?: boolean
   readonly isOurs: (live: T) => boolean
   /** Whether applying what is wanted would change the object, so that a second reconcile writes nothing. */

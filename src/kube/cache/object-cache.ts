@@ -24,7 +24,7 @@ export type ChangeSource = {
 export type Cache<T extends KubeObject> = {
   readonly get: (key: ObjectKey) => T | undefined
   readonly list: (namespace?: string) => readonly T[]
-  /** Makes objects available through `byIndex`. `values` must be pure. Once more with the same function changes nothing; throws when another has the name. */
+  /** Makes objects available through `byIndex`. `values` must be pure; throws when another function has the name. */
   readonly addIndex: (name: string, values: (object: T) => readonly string[]) => void
   /** Throws when there is no index of that name. */
   readonly byIndex: (name: string, value: string) => readonly T[]

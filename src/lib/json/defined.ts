@@ -4,7 +4,8 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 }
 
 /**
- * The fields that are not undefined, in their order: in objects of Kubernetes and in JSON an absent field and one that is undefined are different.
+ * The fields that are not undefined, in their order: in objects of Kubernetes and in JSON an absent field and one that is
+ * undefined are different.
  *
  * @example
  * const port = { number: 80, ...defined({ name }) }

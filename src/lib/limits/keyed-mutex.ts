@@ -1,4 +1,5 @@
-// A mutex for each key: work of equal keys runs one after the other, in the order of the calls; different keys do not wait for each other.
+// A mutex for each key: work of equal keys runs one after the other, in the order of the calls; different keys do not wait
+// for each other.
 
 export type KeyedMutex = {
   /** Runs `work` when all earlier work of the key has settled. Rejects as `work`; a rejection does not stop those that wait. */

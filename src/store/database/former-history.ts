@@ -1,5 +1,5 @@
-// The ten migrations that 0001_init replaces, by the SHA-256 of their SQL. A database that has all of them recorded has the tables of 0001_init;
-// with some of them only it is of no version that can be brought further.
+// The ten migrations that 0001_init replaces, by the SHA-256 of their SQL. A database that has all of them recorded has the
+// tables of 0001_init; with some of them only it is of no version that can be brought further.
 import { AppError } from '../../lib/errors.ts'
 
 /** A finished migration in `_prisma_migrations`. */
@@ -20,8 +20,8 @@ export const formerHistory: Readonly<Record<string, string>> = {
 }
 
 /**
- * The records without the former history, and whether the database has all of it. Throws `invalid_configuration` when it has a part of it, or all
- * of it and `0001_init` in its present form as well.
+ * The records without the former history, and whether the database has all of it. Throws `invalid_configuration` when it has
+ * a part of it, or all of it and `0001_init` in its present form as well.
  */
 export function withoutFormerHistory<Row extends Recorded>(
   applied: readonly Row[],

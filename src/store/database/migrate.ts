@@ -37,8 +37,8 @@ export function readMigrations(folder: string = migrationsFolder): readonly Migr
 const firstMigration = '0001_init'
 
 /**
- * The migrations that are still to be applied. Throws `invalid_configuration` when the database's history is neither the beginning of ours nor one
- * that ours replaced.
+ * The migrations that are still to be applied. Throws `invalid_configuration` when the database's history is neither the
+ * beginning of ours nor one that ours replaced.
  */
 export function pendingMigrations(all: readonly Migration[], applied: readonly Applied[]): readonly Migration[] {
   const unfinished = applied.find(row => row.finished_at === null)

@@ -1,5 +1,6 @@
-// What our own processes try when somebody else controls them, with all rights that RBAC has: the policies about our own identities refuse it. And
-// what they do every day, which these policies allow. Under the ServiceAccounts of the production form, and under that of the standalone form, which is all three.
+// What our own processes try when somebody else controls them, with all rights that RBAC has: the policies about our own
+// identities refuse it. And what they do every day, which these policies allow. Under the ServiceAccounts of the production
+// form, and under that of the standalone form, which is all three.
 
 import { everything } from '../identities.ts'
 import type { Identity } from '../impersonation.ts'

@@ -3,7 +3,7 @@ import { type AppPipeline, appPipelineReasons as reasons } from '../../../api/ap
 import type { KubeObject, ResourceType } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
-import { ensureObject } from '../../kit/ensure-object.ts'
+import { type Ensured, ensureObject } from '../../kit/ensure-object.ts'
 import type { Standing } from '../choose.ts'
 import { isAsDesired, type Manifest } from '../desired.ts'
 
@@ -18,7 +18,10 @@ const maxMessage = 400
 
 type Write = { readonly client: Pick<KubeClient, 'get' | 'apply'>; readonly pipeline: AppPipeline; readonly fieldManager: string }
 
-/** `cached`: the object as the cache has it; undefined when it most likely does not exist. @throws KubeError when a retry may succeed */
+/**
+ * `cached`: the object as the cache has it; undefined when it most likely does not exist. @throws KubeError when a retry may
+ * succeed
+ */
 export async function ensurePart<T extends WithSpec>(
   { client, pipeline, fieldManager }: Write,
   type: ResourceType<T>,
@@ -32,7 +35,7 @@ export async function ensurePart<T extends WithSpec>(
   return { kind: 'refused', standing: standingOf(desired, pipeline, ensured) }
 }
 
-type NotLive = Exclude<Awaited<ReturnType<typeof ensureObject<WithSpec>>>, { readonly kind: 'live' }>
+type NotLive = Exclude<Ensured<WithSpec>, { readonly kind: 'live' }>
 
 function standingOf({ kind, metadata }: Manifest, pipeline: AppPipeline, ensured: NotLive): Standing {
   if (ensured.kind === 'foreign') {
