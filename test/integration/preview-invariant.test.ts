@@ -29,7 +29,7 @@ const steps = isLong('preview-invariant') ? 300 : 30
 /** Several resyncs on a busy machine. */
 const patience = { timeoutMilliseconds: limits.build, everyMilliseconds: 500 }
 /** An approval without a pull request is kept for ten minutes. */
-const laterMilliseconds = 11 * 60_000
+const requeueAfterMilliseconds = 11 * 60_000
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -238,7 +238,7 @@ test.each(inTurn('preview-invariant', 'webhooks', ways, 1))(
     for (const pull of pullsOf(platform)) await setPullRequestState(platform.actionAs('dave'), pull, 'closed')
     await settled(world)
     await nothingOf(platform, [kpackBuilds])
-    await platform.restart(laterMilliseconds)
+    await platform.restart(requeueAfterMilliseconds)
     await nothingOf(platform, [previewApproval, githubReport])
     if (!allAreLost) saysDestroyed(platform)
 

@@ -22,9 +22,9 @@ describe('a failure', () => {
       'RepositoryNotFound',
       undefined,
     ],
-  ])('%s is reported and retried', (_what, error, reason, afterMilliseconds) => {
+  ])('%s is reported and retried', (_what, error, reason, requeueAfterMilliseconds) => {
     const halt = haltOf(error)
-    expect(halt).toMatchObject({ reason, ...(afterMilliseconds === undefined ? { error } : { afterMilliseconds }) })
+    expect(halt).toMatchObject({ reason, ...(requeueAfterMilliseconds === undefined ? { error } : { requeueAfterMilliseconds }) })
   })
 
   test('has a bounded text', () => {

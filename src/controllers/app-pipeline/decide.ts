@@ -2,16 +2,10 @@
 import { appPipelineReasons as reasons } from '../../api/apps/app-pipeline.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
-import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
+import { type Check, firstRefusal } from '../../policy/check.ts'
 import { wakeOf } from '../kit/observed-wake.ts'
+import type { Refusal } from '../kit/refusal.ts'
 import type { Facts } from './gather.ts'
-
-/** Why GitHub was not asked, or did not answer. */
-export type Halt = Refusal & {
-  readonly afterMilliseconds?: number
-  /** Set when a retry may help: it is thrown after the status is written, so that the retries back off. */
-  readonly error?: unknown
-}
 
 /** Stops requests to GitHub through an installation that does not exist, is suspended or is not verified. */
 const installationIsReady: Check<Facts> = ({ installation, pipeline }) => {
@@ -46,13 +40,13 @@ export function mustList({ pipeline, known, now }: Facts, sweepMilliseconds: num
  * What an error of the token desk or of GitHub means.
  * @throws the error itself when it is none of theirs: a KubeError, or a defect
  */
-export function haltOf(error: unknown): Halt {
+export function haltOf(error: unknown): Refusal {
   if (!isAppError(error)) throw error
   const { reason = '', retryAfterSeconds, code } = error
   const message = messageOf(error).slice(0, 500)
   if (reason === reasons.repositoryNotFound) return { reason, message, error }
   if (code === 'too_many_requests' && retryAfterSeconds !== undefined)
-    return { reason: reasons.unreachable, message, afterMilliseconds: retryAfterSeconds * 1000 }
+    return { reason: reasons.unreachable, message, requeueAfterMilliseconds: retryAfterSeconds * 1000 }
   if (['forbidden', 'not_found', 'conflict'].includes(code)) return { reason: reasons.waitingForGrant, message, error }
   return { reason: reasons.unreachable, message, error }
 }

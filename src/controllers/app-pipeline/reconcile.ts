@@ -16,10 +16,11 @@ import { ensureOwnedGrant } from '../kit/ensure-owned-grant.ts'
 import { wakeOf } from '../kit/observed-wake.ts'
 import { type AccessDeps, accessOnce, ownedGrantName, planOwnedGrant } from '../kit/owned-grant.ts'
 import { type ReportWait, reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
+import type { Refusal } from '../kit/refusal.ts'
 import { requeueAfterSoonest } from '../kit/soonest.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 import { type Entry, type Standing, withoutAnswer } from './choose.ts'
-import { decide, type Halt, haltOf, mustList } from './decide.ts'
+import { decide, haltOf, mustList } from './decide.ts'
 import type { PreviewFacts } from './desired.ts'
 import { desiredApplication, desiredRemoteSync } from './desired.ts'
 import { type AppPipelineCaches, type Facts, gather, type Preview } from './gather.ts'
@@ -55,7 +56,7 @@ const endMilliseconds = 30_000
 
 type Seen = {
   readonly known: KnownPullRequests | undefined
-  readonly halt: Halt | undefined
+  readonly halt: Refusal | undefined
   readonly grant: string | undefined
   readonly entries: readonly Entry[]
 }
@@ -194,7 +195,7 @@ async function keep(deps: AppPipelineDeps, pipeline: AppPipeline, { signal }: Re
   const events = eventsOf(pipeline.status, status)
   await deps.status.write(pipeline, status)
   for (const event of events) deps.events.record(pipeline, event)
-  if (halt?.afterMilliseconds !== undefined) return requeueAfter(halt.afterMilliseconds)
+  if (halt?.requeueAfterMilliseconds !== undefined) return requeueAfter(halt.requeueAfterMilliseconds)
   if (halt?.error !== undefined) throw halt.error
   const isIncomplete = known !== undefined && known.missing.size > 0
   return requeueAfterSoonest(...waits, refused.size > 0 || isIncomplete ? refusedRetryMilliseconds : undefined)

@@ -7,9 +7,9 @@ import type { ObjectEvent } from '../../kube/object/events.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { changeTime } from '../../policy/change-times.ts'
 import { wakeOf } from '../kit/observed-wake.ts'
+import type { Refusal } from '../kit/refusal.ts'
 import type { Row } from './activity.ts'
 import { type Entry, pausedStanding, requestedBy, type Standing } from './choose.ts'
-import type { Halt } from './decide.ts'
 import { requestsText } from './preview/requests.ts'
 import { standingOf } from './preview/state.ts'
 import type { KnownPullRequests } from './pull-requests/known.ts'
@@ -26,7 +26,7 @@ export type Observation = {
   /** What GitHub said; undefined when it was not asked since the last start. */
   readonly known: KnownPullRequests | undefined
   /** Why GitHub was not asked now, or did not answer. */
-  readonly halt: Halt | undefined
+  readonly halt: Refusal | undefined
   /** The name of the owned grant, when the run came so far. */
   readonly grant: string | undefined
 }

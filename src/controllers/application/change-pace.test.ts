@@ -40,7 +40,7 @@ type Inputs = Parameters<typeof changedInputs>[0]
 function facts(digest: string | undefined, versions: object, released?: object): Inputs {
   const application = { ...changed('globex', 2, 2), status: { followedTag: { digest: 'a' } } } as unknown as Application
   const followed =
-    digest === undefined ? {} : { followed: { tag: 'x', digest, problem: undefined, againMilliseconds: undefined } }
+    digest === undefined ? {} : { followed: { tag: 'x', digest, problem: undefined, requeueAfterMilliseconds: undefined } }
   const headers = released === undefined ? [] : [{ spec: { secretVersions: released } }]
   return { application, ...followed, releases: { headers, secretVersions: versions } } as unknown as Inputs
 }

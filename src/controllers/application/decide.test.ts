@@ -77,7 +77,7 @@ const { image: _image, ...withoutImage } = app().spec
 
 test('waits for a followed tag only while nothing is known of it, and never for that of another tenant', () => {
   const problem = { reason: 'TagUnreadable', message: 'the registry ghcr.io answered 503' }
-  const followed = { tag: 'ghcr.io/acme/shop:v1', digest: undefined, problem, againMilliseconds: undefined }
+  const followed = { tag: 'ghcr.io/acme/shop:v1', digest: undefined, problem, requeueAfterMilliseconds: undefined }
   expect(decide(facts({ followed }))).toEqual({ kind: 'refused', ...problem })
   expect(decide(facts({ followed: { ...followed, digest: `sha256:${'a'.repeat(64)}` } }))).toMatchObject({ kind: 'render' })
   const foreign = app({ image: 'registry.example.com/apps/globex/shop:v1', followTag: true })

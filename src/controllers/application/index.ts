@@ -101,7 +101,7 @@ function autoscalerFields(autoscaler: HorizontalPodAutoscaler): unknown {
 const noTags: FollowedTags = {
   registries: [],
   onChange: () => {},
-  stateOf: () => ({ digest: undefined, problem: 'is not asked', againMilliseconds: 600_000 }),
+  stateOf: () => ({ digest: undefined, problem: 'is not asked', requeueAfterMilliseconds: 600_000 }),
 }
 
 const labelled = { labelSelector: applicationSelector }

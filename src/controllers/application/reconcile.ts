@@ -168,8 +168,8 @@ async function chooseRelease(deps: RunDeps, facts: Facts): Promise<Prepared> {
   })
 }
 
-/** As far as the facts, the releases, the chart and the cluster allow. `againMilliseconds`: the image of an earlier release is being read. */
-async function advance(deps: RunDeps, facts: Facts): Promise<Step | { readonly againMilliseconds: number }> {
+/** As far as the facts, the releases, the chart and the cluster allow. `requeueAfterMilliseconds`: the image of an earlier release is being read. */
+async function advance(deps: RunDeps, facts: Facts): Promise<Step | { readonly requeueAfterMilliseconds: number }> {
   const prepared = await chooseRelease(deps, facts)
   switch (prepared.kind) {
     case 'refused':
@@ -220,8 +220,8 @@ function deploymentsOf(facts: Facts, step: Step): readonly (Deployment | undefin
 
 /** When to look again while a registry has not been answered yet for the first time, about the image or a followed tag; undefined when nothing is awaited. */
 function pendingMilliseconds({ contents, followed }: Facts): number | undefined {
-  if (contents.kind === 'pending') return contents.againMilliseconds
-  return followed?.digest === undefined && followed?.problem === undefined ? followed?.againMilliseconds : undefined
+  if (contents.kind === 'pending') return contents.requeueAfterMilliseconds
+  return followed?.digest === undefined && followed?.problem === undefined ? followed?.requeueAfterMilliseconds : undefined
 }
 
 /** Idempotent. A deleted Application needs nothing: the garbage collector follows the owner references of its objects. */
@@ -235,24 +235,24 @@ export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<
   if (unread !== undefined) return requeueAfter(unread)
   const before = decide(known)
   const unproven = before.kind === 'refused' && before.reason === applicationReasons.domainNotProven
-  const { facts, againMilliseconds, pending } = unproven
+  const { facts, requeueAfterMilliseconds, pending } = unproven
     ? await claimDomains(deps, known)
-    : { facts: known, againMilliseconds: undefined, pending: false }
+    : { facts: known, requeueAfterMilliseconds: undefined, pending: false }
   // A first look-up ends within seconds: until then nothing is known that would be worth reporting.
-  if (pending && againMilliseconds !== undefined) return requeueAfter(againMilliseconds)
+  if (pending && requeueAfterMilliseconds !== undefined) return requeueAfter(requeueAfterMilliseconds)
   const step = await advance({ ...deps, live: liveApplication(deps.client, facts.application) }, facts)
-  if ('againMilliseconds' in step) return requeueAfter(step.againMilliseconds)
+  if ('requeueAfterMilliseconds' in step) return requeueAfter(step.requeueAfterMilliseconds)
   const evaluated = evaluateRollout(deploymentsOf(facts, step), facts.pods)
   const shown = { pods: facts.pods, processes: runningIn(facts) }
-  const { rollout, lookAgain } = withUnanswered(evaluated, shown, deps.clock.now())
-  const againAfterRollout = await report(deps, facts, step, rollout)
+  const { rollout, requeueAfterMilliseconds: unansweredFor } = withUnanswered(evaluated, shown, deps.clock.now())
+  const verdictFor = await report(deps, facts, step, rollout)
   const unreadable = facts.contents.kind === 'unreadable' && !facts.contents.permanent
   const refusedByCluster = step.progress.kind === 'refused' && clusterReasons.includes(step.progress.reason)
   return requeueAfterSoonest(
-    followed?.againMilliseconds,
-    againMilliseconds,
-    againAfterRollout,
-    lookAgain,
+    followed?.requeueAfterMilliseconds,
+    requeueAfterMilliseconds,
+    verdictFor,
+    unansweredFor,
     unreadable ? unreadableRetryMilliseconds : undefined,
     refusedByCluster ? refusedRetryMilliseconds : undefined,
   )
@@ -287,7 +287,7 @@ async function report(deps: ApplicationDeps, facts: Facts, step: Step, rollout: 
   const status = nextStatus(application, observation, now)
   await deps.status.write(application, status)
   await keepReleases(deps, facts, status)
-  return found.againMilliseconds
+  return found.requeueAfterMilliseconds
 }
 
 /** Undefined when there is no process `web`. */

@@ -1,18 +1,15 @@
 // Whether the platform can act as a GitHub App: checks in order, each with its reason and the cure. Pure.
 import { clusterGitHubAppReasons as reasons } from '../../api/github/cluster-github-app.ts'
 import type { WantedCondition } from '../../kube/object/conditions.ts'
-import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
+import { type Check, firstRefusal } from '../../policy/check.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
+import type { Refusal } from '../kit/refusal.ts'
 import type { Facts } from './gather.ts'
 
-type AppRefusal = Refusal & {
-  /** Unknown when GitHub did not answer. */
-  readonly status: 'False' | 'Unknown'
-  /** Set where nothing wakes the controller when the answer changes. */
-  readonly retryAfterMilliseconds?: number | undefined
-}
+/** The status is Unknown when GitHub did not answer. */
+type AppRefusal = Refusal & { readonly status: 'False' | 'Unknown' }
 
-export type Decision = { readonly ready: WantedCondition } & Pick<AppRefusal, 'retryAfterMilliseconds'>
+export type Decision = { readonly ready: WantedCondition } & Pick<AppRefusal, 'requeueAfterMilliseconds'>
 
 /** Nothing watches Secrets: another key is found by asking for the Secret again. GitHub is not asked twice about the same key. */
 const keyRetryMilliseconds = 5_000
@@ -20,21 +17,21 @@ const keyRetryMilliseconds = 5_000
 /** Stops an App without a private key to sign with. */
 const hasKey: Check<Facts, AppRefusal> = ({ answer }) =>
   answer.kind === 'key-missing'
-    ? { status: 'False', reason: reasons.keyMissing, message: answer.message, retryAfterMilliseconds: keyRetryMilliseconds }
+    ? { status: 'False', reason: reasons.keyMissing, message: answer.message, requeueAfterMilliseconds: keyRetryMilliseconds }
     : undefined
 
 /** Stops an App whose key GitHub does not accept. */
 const keyIsAccepted: Check<Facts, AppRefusal> = ({ answer }) => {
   if (answer.kind !== 'key-refused') return undefined
   const message = `${answer.message}. Check clientId, and that the private key belongs to the App and was not deleted on GitHub`
-  return { status: 'False', reason: reasons.keyRefused, message, retryAfterMilliseconds: keyRetryMilliseconds }
+  return { status: 'False', reason: reasons.keyRefused, message, requeueAfterMilliseconds: keyRetryMilliseconds }
 }
 
 /** Stops while GitHub does not answer. */
 const gitHubAnswers: Check<Facts, AppRefusal> = ({ answer }) => {
   if (answer.kind !== 'unreachable') return undefined
   const { message } = answer
-  return { status: 'Unknown', reason: reasons.unreachable, message, retryAfterMilliseconds: retryMilliseconds(answer) }
+  return { status: 'Unknown', reason: reasons.unreachable, message, requeueAfterMilliseconds: retryMilliseconds(answer) }
 }
 
 /** Stops a key and a client id of another App than the spec says. */
@@ -51,5 +48,5 @@ export function decide(facts: Facts): Decision {
   const refusal = firstRefusal(checks, facts)
   const verified = { status: 'True', reason: reasons.verified, message: 'GitHub accepts the App’s key' } as const
   const { status, reason, message } = refusal ?? verified
-  return { ready: { type: 'Ready', status, reason, message }, retryAfterMilliseconds: refusal?.retryAfterMilliseconds }
+  return { ready: { type: 'Ready', status, reason, message }, requeueAfterMilliseconds: refusal?.requeueAfterMilliseconds }
 }

@@ -1,9 +1,11 @@
 // Asks GitHub about one App and reports the answer. Writes the status and Events, nothing else.
+
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
-import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import { done, type Outcome, type ReconcileContext } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { GitHubApps } from '../../token-desk/app-clients.ts'
+import { requeueAfterSoonest } from '../kit/soonest.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 import { decide } from './decide.ts'
 import { gather, type Refusals } from './gather.ts'
@@ -25,5 +27,5 @@ export async function reconcileClusterGitHubApp(deps: ClusterGitHubAppDeps, cont
   const facts = await gather(deps, object)
   const decision = decide(facts)
   await deps.status.write(object, nextStatus(facts, decision, deps.clock.now()))
-  return decision.retryAfterMilliseconds === undefined ? done : requeueAfter(decision.retryAfterMilliseconds)
+  return requeueAfterSoonest(decision.requeueAfterMilliseconds)
 }

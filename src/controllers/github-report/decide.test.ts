@@ -73,7 +73,7 @@ function accepted(present: Situation, before: ReportStatus, at: Date): ReportSta
 
 describe('what is due', () => {
   test('of a preview that has just begun to wait nothing: the build that follows is shown at once, and not ten seconds later', () => {
-    expect(plan(situation('Waiting'), {}, later(1000))).toEqual({ due: [], laterMilliseconds: 4000, isSettled: false })
+    expect(plan(situation('Waiting'), {}, later(1000))).toEqual({ due: [], requeueAfterMilliseconds: 4000, isSettled: false })
     expect(plan(situation('Building'), {}, later(1000)).due).toHaveLength(4)
     expect(plan(situation('Waiting'), {}, later(5000)).due.map(({ kind }) => kind)).toEqual(['Comment', 'CommitStatus'])
     expect(plan(situation('Waiting'), {}, later(-60_000)).due).toHaveLength(2)
@@ -92,14 +92,18 @@ describe('what is due', () => {
     const status = accepted(situation('Running'), {}, now)
     expect(plan(situation('Running'), status, later(hourLater))).toEqual({
       due: [],
-      laterMilliseconds: undefined,
+      requeueAfterMilliseconds: undefined,
       isSettled: true,
     })
   })
 
   test('the next state after ten seconds', () => {
     const status = accepted(situation('Building'), {}, now)
-    expect(plan(situation('Running'), status, later(3_000))).toEqual({ due: [], laterMilliseconds: 7_000, isSettled: false })
+    expect(plan(situation('Running'), status, later(3_000))).toEqual({
+      due: [],
+      requeueAfterMilliseconds: 7_000,
+      isSettled: false,
+    })
     expect(plan(situation('Running'), status, later(paceMilliseconds)).due.map(({ kind }) => kind)).toEqual([
       'Comment',
       'CommitStatus',
@@ -127,7 +131,7 @@ describe('what is due', () => {
     const wait = plan(situation('Building'), refused, later(paceMilliseconds))
     expect(wait.due).toEqual([])
     expect(wait.isSettled).toBe(true)
-    expect(wait.laterMilliseconds).toBe(refusedMilliseconds - paceMilliseconds)
+    expect(wait.requeueAfterMilliseconds).toBe(refusedMilliseconds - paceMilliseconds)
     expect(plan(situation('Building'), refused, later(refusedMilliseconds)).due.map(({ kind }) => kind)).toEqual([
       'Comment',
       'CommitStatus',
@@ -148,12 +152,12 @@ describe('what is due', () => {
   })
 
   test('while the installation has written much: lasting states only, and passing ones later', () => {
-    expect(plan(situation('Building'), {}, now, false)).toEqual({ due: [], laterMilliseconds: 60_000, isSettled: false })
+    expect(plan(situation('Building'), {}, now, false)).toEqual({ due: [], requeueAfterMilliseconds: 60_000, isSettled: false })
     expect(plan(situation('Failed'), {}, now, false).due.length).toBe(4)
   })
 
   test('at the end: no comment where there was none', () => {
-    expect(plan(situation('Gone'), {})).toEqual({ due: [], laterMilliseconds: undefined, isSettled: true })
+    expect(plan(situation('Gone'), {})).toEqual({ due: [], requeueAfterMilliseconds: undefined, isSettled: true })
     const status = accepted(situation('Running'), {}, now)
     expect(plan(situation('Gone'), status, later(paceMilliseconds)).due.map(({ kind }) => kind)).toEqual([
       'Comment',
@@ -243,7 +247,7 @@ test('no kind is written twice in ten seconds, and the last state arrives when G
       let plan = life.run(end, answers)
       // What was refused is settled, and tried again when it is due.
       for (let rounds = 0; !(plan.isSettled && plan.due.length === 0) && rounds < 60; rounds++) {
-        life.wait(Math.max(1, plan.laterMilliseconds ?? 1))
+        life.wait(Math.max(1, plan.requeueAfterMilliseconds ?? 1))
         plan = life.run(end, answers)
       }
       expect(plan.isSettled).toBe(true)

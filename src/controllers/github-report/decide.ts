@@ -25,7 +25,7 @@ export type WritePlan = {
   /** In the order in which they are sent. */
   readonly due: readonly DueWrite[]
   /** When something is due that is not due yet, in milliseconds from now; undefined when nothing is. */
-  readonly laterMilliseconds: number | undefined
+  readonly requeueAfterMilliseconds: number | undefined
   /** Nothing is left to write, except what GitHub refused. */
   readonly isSettled: boolean
 }
@@ -103,7 +103,7 @@ export function endingDeployments(status: ReportStatus, desired: Desired): reado
   return [...known, ...unanswered.map(commit => ({ commit, hash: commit.slice(0, 32) }))]
 }
 
-type Judged = { readonly write: DueWrite; readonly afterMilliseconds: number }
+type Judged = { readonly write: DueWrite; readonly requeueAfterMilliseconds: number }
 
 function judge(input: WriteInput, kind: ReportWriteKind): Judged | undefined {
   const want = hashOf(input, kind)
@@ -119,9 +119,13 @@ function judge(input: WriteInput, kind: ReportWriteKind): Judged | undefined {
   const pace = !isNew && record?.refused !== undefined ? refusedMilliseconds : paceMilliseconds
   // A clock that was set back must not stop writes for the time it lost.
   const paced = since < 0 ? 0 : Math.max(0, pace - since)
-  const afterMilliseconds = Math.max(paced, heldMilliseconds(input), want.isPassing && !input.isRelaxed ? busyMilliseconds : 0)
+  const requeueAfterMilliseconds = Math.max(
+    paced,
+    heldMilliseconds(input),
+    want.isPassing && !input.isRelaxed ? busyMilliseconds : 0,
+  )
   const isUncertain = !isNew && record?.refused === undefined
-  return { write: { kind, hash: want.hash, isUncertain }, afterMilliseconds }
+  return { write: { kind, hash: want.hash, isUncertain }, requeueAfterMilliseconds }
 }
 
 /** A time further ahead is that of a clock that was set back since. */
@@ -141,7 +145,7 @@ function inOrder(judged: readonly Judged[]): readonly Judged[] {
   if (deployment === undefined) return judged
   return judged.map(one =>
     one.write.kind === 'DeploymentStatus'
-      ? { ...one, afterMilliseconds: Math.max(one.afterMilliseconds, deployment.afterMilliseconds) }
+      ? { ...one, requeueAfterMilliseconds: Math.max(one.requeueAfterMilliseconds, deployment.requeueAfterMilliseconds) }
       : one,
   )
 }
@@ -149,15 +153,15 @@ function inOrder(judged: readonly Judged[]): readonly Judged[] {
 /** Everything that is due now, and when to look again. */
 export function decideWrites(input: WriteInput): WritePlan {
   const judged = inOrder(reportWriteKinds.flatMap(kind => judge(input, kind) ?? []))
-  const due = judged.filter(({ afterMilliseconds }) => afterMilliseconds === 0).map(({ write }) => write)
-  const later = judged.flatMap(({ afterMilliseconds }) => (afterMilliseconds > 0 ? [afterMilliseconds] : []))
+  const due = judged.filter(({ requeueAfterMilliseconds }) => requeueAfterMilliseconds === 0).map(({ write }) => write)
+  const later = judged.flatMap(({ requeueAfterMilliseconds }) => (requeueAfterMilliseconds > 0 ? [requeueAfterMilliseconds] : []))
   const isRefused = ({ write }: Judged): boolean => {
     const record = recordOf(input.status, write.kind)
     return record?.intended === write.hash && record.refused !== undefined
   }
   return {
     due,
-    laterMilliseconds: soonest(...later),
+    requeueAfterMilliseconds: soonest(...later),
     isSettled: judged.every(isRefused),
   }
 }

@@ -1,5 +1,6 @@
 // Keeps what GitHub shows equal to what a preview or RemoteSync is in. The only file that writes: GitHubReports, and GitHub through write.ts. Each run
 // starts from what the report says was written; what is intended stands there before GitHub is asked, so that the next run after a crash looks it up.
+
 import {
   type GitHubReport,
   type ReportWriteKind,
@@ -14,6 +15,8 @@ import { ownerReference, uidOf } from '../../kube/object/owner.ts'
 import { type AppError, isAppError } from '../../lib/errors.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import { type AccessDeps, accessOnce, planOwnedGrant, type RepositoryAccess } from '../kit/owned-grant.ts'
+import type { Refusal } from '../kit/refusal.ts'
+import { requeueAfterSoonest } from '../kit/soonest.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 import { type Desired, desiredAnswers, type ReportContext } from './answer/desired.ts'
 import { isWorthTelling } from './answer/situation.ts'
@@ -21,7 +24,7 @@ import { type DueWrite, decideWrites, isAboutStranger, type ReportStatus } from 
 import { type Facts, type GatherDeps, gather, withoutSecrets } from './gather.ts'
 import { installationText } from './names.ts'
 import type { WriteQueue } from './pace/write-queue.ts'
-import { type Hindrance, nextStatus, withIntended, withoutStatusOf } from './records.ts'
+import { nextStatus, withIntended, withoutStatusOf } from './records.ts'
 import type { Subject } from './subject.ts'
 import { send } from './write.ts'
 
@@ -93,7 +96,7 @@ async function ensureReport(
   }
 }
 
-async function save({ deps, report }: Run, status: ReportStatus, hindrance: Hindrance | undefined): Promise<GitHubReport> {
+async function save({ deps, report }: Run, status: ReportStatus, hindrance: Refusal | undefined): Promise<GitHubReport> {
   return deps.status.write(report, nextStatus(report, status, hindrance, deps.clock.now()))
 }
 
@@ -126,7 +129,7 @@ async function advance(run: Run, status: ReportStatus): Promise<Outcome> {
     return done
   }
   await save(run, status, plan.isSettled ? undefined : waiting)
-  return plan.laterMilliseconds === undefined ? done : requeueAfter(plan.laterMilliseconds)
+  return requeueAfterSoonest(plan.requeueAfterMilliseconds)
 }
 
 /** Writes when it is the report's turn, under the grant of what it follows. */
@@ -155,8 +158,8 @@ async function take(run: Run, status: ReportStatus, due: readonly DueWrite[]): P
   return write(run, client, status, due.slice(0, turn.writes))
 }
 
-const waiting: Hindrance = { reason: reasons.writing, message: 'the present state waits for its turn to be written' }
-const limited: Hindrance = { reason: reasons.rateLimited, message: 'GitHub asked the installation to wait' }
+const waiting: Refusal = { reason: reasons.writing, message: 'the present state waits for its turn to be written' }
+const limited: Refusal = { reason: reasons.rateLimited, message: 'GitHub asked the installation to wait' }
 
 /** Without a grant nothing can be written, and nothing will be when its owner is being deleted. */
 async function withoutGrant(run: Run, status: ReportStatus, message: string): Promise<Outcome> {
@@ -188,7 +191,7 @@ async function write(before: Run, client: ReportClient, known: ReportStatus, due
   const saved = await save(run, status, next.isSettled ? undefined : waiting)
   if (next.isSettled && desired.isEnd) await remove(deps, saved, installationOf(facts))
   if (next.isSettled) return done
-  return requeueAfter(next.due.length > 0 ? 1 : (next.laterMilliseconds ?? 1))
+  return requeueAfter(next.due.length > 0 ? 1 : (next.requeueAfterMilliseconds ?? 1))
 }
 
 function waitOf({ retryAfterSeconds = 60 }: AppError): number {

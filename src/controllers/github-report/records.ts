@@ -1,7 +1,9 @@
 // The status of a report: what was intended, written and refused of each kind, and the conditions that follow. Pure; every function returns a new value.
+
 import { type GitHubReport, githubReportReasons as reasons } from '../../api/apps/github-report.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
+import type { Refusal } from '../kit/refusal.ts'
 import type { Desired } from './answer/desired.ts'
 import { type DueWrite, isUnanswered, type ReportStatus, recordOf, type WriteRecord } from './decide.ts'
 
@@ -122,9 +124,6 @@ export function withEndedDeployment(status: ReportStatus, id: number): ReportSta
   }
 }
 
-/** Why GitHub does not show the present state yet. */
-export type Hindrance = { readonly reason: string; readonly message: string }
-
 function acceptedCondition({ writes = [] }: ReportStatus): WantedCondition {
   const refused = writes.find(record => record.refused !== undefined)
   if (refused === undefined)
@@ -133,12 +132,7 @@ function acceptedCondition({ writes = [] }: ReportStatus): WantedCondition {
 }
 
 /** The status with its conditions. `hindrance`: undefined when nothing is left to write. */
-export function nextStatus(
-  report: GitHubReport,
-  status: ReportStatus,
-  hindrance: Hindrance | undefined,
-  now: Date,
-): ReportStatus {
+export function nextStatus(report: GitHubReport, status: ReportStatus, hindrance: Refusal | undefined, now: Date): ReportStatus {
   const accepted = acceptedCondition(status)
   const blocked = hindrance ?? (accepted.status === 'False' ? accepted : undefined)
   const ready: WantedCondition =

@@ -140,7 +140,7 @@ describe('the end of what is followed', () => {
     const clock = createFakeClock()
     const wait = waitFor(clock, { one: 1 })
     expect(wait('none')).toBeUndefined()
-    expect(wait('one')).toEqual({ kind: 'requeue', afterMilliseconds: 65_000 })
+    expect(wait('one')).toEqual({ kind: 'requeue', requeueAfterMilliseconds: 65_000 })
     await clock.advance(64_999)
     expect(wait('one')).toMatchObject({ kind: 'requeue' })
     await clock.advance(1)
@@ -155,7 +155,7 @@ describe('the end of what is followed', () => {
     clock.step(3_600_000)
     expect(first('one')).toMatchObject({ kind: 'requeue' })
     await clock.advance(600_000)
-    expect(waitFor(clock, { one: 1 })('one')).toMatchObject({ kind: 'requeue', afterMilliseconds: 65_000 })
+    expect(waitFor(clock, { one: 1 })('one')).toMatchObject({ kind: 'requeue', requeueAfterMilliseconds: 65_000 })
   })
 
   test('waits for the last of many as long as for all', async () => {

@@ -149,7 +149,7 @@ async function settle(life: ReturnType<typeof createLife>, end: Situation, other
   const how = { isLast: true, othersCommits }
   let plan = await life.run(end, false, how)
   for (let rounds = 0; !plan.isSettled && rounds < 60; rounds++) {
-    life.wait(Math.max(1, plan.laterMilliseconds ?? 1))
+    life.wait(Math.max(1, plan.requeueAfterMilliseconds ?? 1))
     plan = await life.run(end, false, how)
   }
   expect(plan.isSettled).toBe(true)

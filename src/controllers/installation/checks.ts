@@ -2,17 +2,14 @@
 // a token: it is not made for an Installation that is refused anyway.
 import { installationReasons as reasons } from '../../api/github/installation.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
-import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
+import { type Check, firstRefusal } from '../../policy/check.ts'
 import { permissionAbove } from '../../policy/permission-level.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
+import type { Refusal } from '../kit/refusal.ts'
 import type { Facts } from './facts.ts'
 
-export type InstallationRefusal = Refusal & {
-  /** Unknown when GitHub did not answer. Absent means False: the binding does not hold. */
-  readonly status?: 'Unknown'
-  /** Set where nothing wakes the controller when the answer changes. */
-  readonly retryAfterMilliseconds?: number
-}
+/** The status is Unknown when GitHub did not answer, else False: the binding does not hold. */
+export type InstallationRefusal = Refusal & { readonly status?: 'Unknown' }
 
 /** GitHub may accept a key that it refused once, without a change of the App that would wake the Installation. */
 const appRetryMilliseconds = 120_000
@@ -32,7 +29,7 @@ const appIsUsable: Check<Facts, InstallationRefusal> = facts => {
   const { answer, object } = facts
   if (answer.kind !== 'app-not-ready') return undefined
   const message = `ClusterGitHubApp ${object.spec.app} cannot be used: ${answer.message}`
-  return { reason: reasons.appNotReady, message, retryAfterMilliseconds: growing(facts, appRetryMilliseconds) }
+  return { reason: reasons.appNotReady, message, requeueAfterMilliseconds: growing(facts, appRetryMilliseconds) }
 }
 
 /** Stops while GitHub does not answer. */
@@ -40,8 +37,8 @@ const gitHubAnswers: Check<Facts, InstallationRefusal> = facts => {
   const { answer } = facts
   if (answer.kind !== 'unreachable') return undefined
   const { message } = answer
-  const retryAfterMilliseconds = retryMilliseconds(answer, growing(facts, shortestRetryMilliseconds))
-  return { status: 'Unknown', reason: reasons.unreachable, message, retryAfterMilliseconds }
+  const requeueAfterMilliseconds = retryMilliseconds(answer, growing(facts, shortestRetryMilliseconds))
+  return { status: 'Unknown', reason: reasons.unreachable, message, requeueAfterMilliseconds }
 }
 
 /** Stops an installation that was removed on GitHub. */

@@ -142,12 +142,12 @@ describe('an Installation', () => {
     expect(ready({ ...held, verifiedAt: '2026-01-02T00:00:00Z' })).toMatchObject({ status: 'True', reason: 'GitHubUnreachable' })
     expect(ready({ ...held, verifiedAt: '2026-01-01T11:59:59Z' })).toMatchObject({ status: 'Unknown' })
     expect(ready(undefined)).toMatchObject({ status: 'Unknown' })
-    expect(decide(facts(unreachable)).retryAfterMilliseconds).toBe(90_000)
+    expect(decide(facts(unreachable)).requeueAfterMilliseconds).toBe(90_000)
   })
 
   test('is retried where nothing would wake it', () => {
-    expect(decide(facts({ kind: 'app-not-ready', message: 'refused' })).retryAfterMilliseconds).toBe(120_000)
-    expect(decide(facts({ kind: 'absent' })).retryAfterMilliseconds).toBeUndefined()
+    expect(decide(facts({ kind: 'app-not-ready', message: 'refused' })).requeueAfterMilliseconds).toBe(120_000)
+    expect(decide(facts({ kind: 'absent' })).requeueAfterMilliseconds).toBeUndefined()
   })
 
   test('has the same status when the same is found again without an owner check', () => {

@@ -12,7 +12,7 @@ export type Decision = {
   readonly revoke: boolean
   /** GitHub confirmed everything just now, or recently enough. */
   readonly confirmed: boolean
-  readonly retryAfterMilliseconds: number | undefined
+  readonly requeueAfterMilliseconds: number | undefined
 }
 
 const graceMilliseconds = 86_400_000
@@ -26,7 +26,7 @@ export function decide(facts: Facts): Decision {
     ready: { ...readiness(facts, verified), type: 'Ready' },
     revoke: status === 'False',
     confirmed: status === 'True',
-    retryAfterMilliseconds: refusal?.retryAfterMilliseconds,
+    requeueAfterMilliseconds: refusal?.requeueAfterMilliseconds,
   }
 }
 

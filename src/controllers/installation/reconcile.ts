@@ -1,13 +1,15 @@
 // Keeps the proof of an Installation current and ends its tokens when it no longer holds. Writes its own finalizer, status and Events; everything
 // about tokens goes through the token desk. The status says no before tokens are revoked, so that the desk issues no more in between.
+
 import { type Installation, installation as installations } from '../../api/github/installation.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
-import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import type { Outcome, ReconcileContext } from '../../kube/controller/controller.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import { recordEndOnce } from '../../store/audit/record-end.ts'
 import type { TokenDesk } from '../../token-desk/index.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
+import { requeueAfterSoonest } from '../kit/soonest.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 import { decide } from './decide.ts'
 import { type GatherDeps, gather } from './gather.ts'
@@ -46,7 +48,7 @@ async function verify(deps: InstallationDeps, object: Installation): Promise<Out
   const decision = decide(facts)
   await deps.status.write(object, nextStatus(facts, decision))
   if (decision.revoke) await revokeTokens(deps, object, decision.verified.reason)
-  return decision.retryAfterMilliseconds === undefined ? done : requeueAfter(decision.retryAfterMilliseconds)
+  return requeueAfterSoonest(decision.requeueAfterMilliseconds)
 }
 
 /** Without a known App id the Installation was never verified, so no token was ever issued under it. */

@@ -39,7 +39,7 @@ test('a quota that is used up is named, with the cure, and asked again: no event
   expect(await waitWhen(byQuota)).toEqual({
     reason: 'GrantQuotaExceeded',
     message: expect.stringContaining('delete those, RemoteSyncs or AppPipelines that are not used'),
-    afterMilliseconds: 60_000,
+    requeueAfterMilliseconds: 60_000,
   })
 })
 

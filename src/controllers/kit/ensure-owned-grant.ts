@@ -5,9 +5,9 @@ import { followerReasons, type RepositoryFollower } from '../../api/repository-f
 import { keyOf } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
-import type { Refusal } from '../../policy/check.ts'
 import { isQuotaMessage } from './cluster-refusal.ts'
 import { type OwnedGrantPlan, ownedGrantName } from './owned-grant.ts'
+import type { Refusal } from './refusal.ts'
 
 export type OwnedGrantWrite = {
   readonly owner: RepositoryFollower
@@ -15,9 +15,6 @@ export type OwnedGrantWrite = {
   /** Of the controller of the owner. */
   readonly fieldManager: string
 }
-
-/** Why the owner waits. With `afterMilliseconds` no event may end it. */
-export type OwnedGrantWait = Refusal & { readonly afterMilliseconds?: number }
 
 /** A quota may have room again because of objects that no controller watches. */
 const quotaMilliseconds = 60_000
@@ -32,14 +29,14 @@ const quotaMessage =
 export async function ensureOwnedGrant(
   client: Pick<KubeClient, 'create' | 'delete'>,
   { owner, plan, fieldManager }: OwnedGrantWrite,
-): Promise<OwnedGrantWait> {
+): Promise<Refusal> {
   if (plan.kind === 'replace')
     await client.delete(repositoryGrant, { ...keyOf(owner), name: ownedGrantName(owner) }, { uid: plan.uid })
   try {
     if (plan.kind === 'create') await client.create(repositoryGrant, plan.desired, { fieldManager })
   } catch (error) {
     if (isKubeError(error, 403) && isQuotaMessage(error.message))
-      return { reason: followerReasons.grantQuotaExceeded, message: quotaMessage, afterMilliseconds: quotaMilliseconds }
+      return { reason: followerReasons.grantQuotaExceeded, message: quotaMessage, requeueAfterMilliseconds: quotaMilliseconds }
     // The cache is behind: the existing grant is evaluated when the cache shows it.
     if (!isKubeError(error, 409)) throw error
   }

@@ -57,7 +57,7 @@ describe('GitHub is asked', () => {
   test('about what waits, once for a head and a wake, and again after the resync', () => {
     const asked = (secondsAgo: number, change: Partial<Asked> = {}) => new Map([[7, askedAt(secondsAgo, change)]])
     expect(numbers(facts())).toEqual([7])
-    expect(planQuestions(facts({ asked: asked(60) }), resync)).toEqual({ ask: [], againMilliseconds: 540_000 })
+    expect(planQuestions(facts({ asked: asked(60) }), resync)).toEqual({ ask: [], requeueAfterMilliseconds: 540_000 })
     expect(numbers(facts({ asked: asked(601) }))).toEqual([7])
     expect(numbers(facts({ asked: asked(60, { isDue: true }) }))).toEqual([7])
     expect(numbers(facts({ asked: asked(1, { headCommit: 'b'.repeat(40) }) }))).toEqual([7])
@@ -70,7 +70,7 @@ describe('GitHub is asked', () => {
         rows: [row(7, 'WaitingForApproval', head, present)],
         asked: new Map([[7, askedAt(secondsAgo, { isDue, updatedAt })]]),
       })
-    expect(planQuestions(rested(700, changed), resync)).toEqual({ ask: [], againMilliseconds: restMilliseconds - 700_000 })
+    expect(planQuestions(rested(700, changed), resync)).toEqual({ ask: [], requeueAfterMilliseconds: restMilliseconds - 700_000 })
     expect(numbers(rested(restMilliseconds / 1000, changed))).toEqual([7])
     expect(numbers(rested(700, changed, true))).toEqual([7])
     // Something has changed; GitHub does not say when; the answer may be older than a change in the same moment.
@@ -83,7 +83,7 @@ describe('GitHub is asked', () => {
     const asked = new Map([[7, askedAt(1, { isDue: true })]])
     const plan = planQuestions(facts({ asked }), resync)
     expect(plan.ask).toEqual([])
-    expect(plan.againMilliseconds).toBe(5000)
+    expect(plan.requeueAfterMilliseconds).toBe(5000)
   })
 
   test('soon about what the list shows changed since the last question, which may have known more than the list', () => {
@@ -114,7 +114,7 @@ describe('GitHub is asked', () => {
       [7, 8, 9, 10].map(number => [number, wakes.reduce((known, wake) => withWake(known, number, wake), askedAt(3))]),
     )
     const rows = [row(7), row(8), row(9), row(10)]
-    expect(planQuestions(facts({ rows, asked }), resync)).toEqual({ ask: [], againMilliseconds: 5000 })
+    expect(planQuestions(facts({ rows, asked }), resync)).toEqual({ ask: [], requeueAfterMilliseconds: 5000 })
     const later = facts({ rows, asked, now: new Date(now.getTime() + 5000) })
     expect(numbers(later)).toEqual([7, 8, 9])
   })
@@ -125,7 +125,7 @@ describe('GitHub is asked', () => {
     const plan = planQuestions(facts({ rows, asked }), resync)
     expect(plan.ask).toHaveLength(mostAskedAtOnce)
     expect(plan.ask.map(({ number }) => number)).not.toContain(3)
-    expect(plan.againMilliseconds).toBe(5000)
+    expect(plan.requeueAfterMilliseconds).toBe(5000)
   })
 
   test.each<[string, Partial<Facts>, string?]>([

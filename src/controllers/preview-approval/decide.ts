@@ -30,13 +30,13 @@ function isLater(updatedAt: string | undefined, asked: string | undefined): bool
 }
 
 /** The rows to ask about now, and in how many milliseconds others are due; undefined when none is. */
-export type Plan = { readonly ask: readonly PreviewRow[]; readonly againMilliseconds: number | undefined }
+export type Plan = { readonly ask: readonly PreviewRow[]; readonly requeueAfterMilliseconds: number | undefined }
 
 /** `resyncMilliseconds`: how long GitHub may go unasked when no webhook comes. */
 export function planQuestions(facts: Facts, resyncMilliseconds: number): Plan {
   const { rows, pipeline, installation, repository, now, asked, approvals } = facts
   if (pipeline.spec.policy.forks === 'Never' || installation === undefined || repository === undefined)
-    return { ask: [], againMilliseconds: undefined }
+    return { ask: [], requeueAfterMilliseconds: undefined }
   const head = { pipeline: pipeline.metadata.uid ?? '', repository: repository.id }
   const isApproved = ({ number, headCommit }: PreviewRow): boolean =>
     approvals.some(approval => approves(approval, { ...head, number, headCommit }))
@@ -55,7 +55,7 @@ export function planQuestions(facts: Facts, resyncMilliseconds: number): Plan {
   const due = waits.filter(row => dueIn(row) <= 0).sort((a, b) => askedAt(a) - askedAt(b))
   const ask = due.slice(0, mostAskedAtOnce)
   const later = waits.filter(row => !ask.includes(row)).map(row => Math.max(pauseMilliseconds, dueIn(row)))
-  return { ask, againMilliseconds: soonest(...later) }
+  return { ask, requeueAfterMilliseconds: soonest(...later) }
 }
 
 /** A statement and how it was made. */

@@ -151,5 +151,5 @@ export async function reconcilePreviewApprovals(
   await keepApprovals(run)
   const plan = planQuestions(facts, deps.sweepMilliseconds)
   const retry = await ask(run, plan.ask)
-  return requeueAfterSoonest(retry, plan.againMilliseconds, nextEnd(facts))
+  return requeueAfterSoonest(retry, plan.requeueAfterMilliseconds, nextEnd(facts))
 }

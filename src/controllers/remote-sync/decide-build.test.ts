@@ -112,13 +112,18 @@ describe('the action for a build', () => {
       decideOn(running),
       {
         kind: 'wait',
-        halt: { stage: 'Built', reason: 'Building', message: `build ${first} is in step detect`, afterMilliseconds: 60_000 },
+        halt: {
+          stage: 'Built',
+          reason: 'Building',
+          message: `build ${first} is in step detect`,
+          requeueAfterMilliseconds: 60_000,
+        },
       },
     ],
     [
       'running beyond its deadline: check again in a second',
       decideOn({ ...running, deadline: new Date(now.getTime() - 5) }),
-      { kind: 'wait', halt: { afterMilliseconds: 1000 } },
+      { kind: 'wait', halt: { requeueAfterMilliseconds: 1000 } },
     ],
     [
       'running without the source that it still has to read: fetch again',
@@ -144,13 +149,13 @@ describe('the action for a build', () => {
       {
         kind: 'retryBuild',
         status: { build: { name: second, commit, attempt: 2 } },
-        halt: { stage: 'Fetched', reason: 'Fetching', afterMilliseconds: 2000 },
+        halt: { stage: 'Fetched', reason: 'Fetching', requeueAfterMilliseconds: 2000 },
       },
     ],
     [
       'failed without its source again: retry more slowly',
       decideOn({ ...failed, sourceUnread: true }, { wanted: { attempt: 2 } }),
-      { kind: 'retryBuild', status: { build: { attempt: 3 } }, halt: { afterMilliseconds: 4000 } },
+      { kind: 'retryBuild', status: { build: { attempt: 3 } }, halt: { requeueAfterMilliseconds: 4000 } },
     ],
     [
       'failed without its source three times: record it, and the platform is at fault',

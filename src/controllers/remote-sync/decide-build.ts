@@ -158,8 +158,8 @@ export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMis
   }
   switch (state.kind) {
     case 'running': {
-      const afterMilliseconds = Math.max(1000, state.deadline.getTime() - now.getTime())
-      const running = halt('Built', reasons.building, `build ${name} is in step ${state.step}`, { afterMilliseconds })
+      const requeueAfterMilliseconds = Math.max(1000, state.deadline.getTime() - now.getTime())
+      const running = halt('Built', reasons.building, `build ${name} is in step ${state.step}`, { requeueAfterMilliseconds })
       return { kind: sourceMissing ? 'fetchAgain' : 'wait', build, cancel: [], status, halt: running }
     }
     case 'failed': {
@@ -168,7 +168,7 @@ export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMis
         return fail('recordFailure', reasons.buildFailed, failureMessage(state))
       const next = { name: buildName(facts.remoteSync, commit, attempt + 1), commit, attempt: attempt + 1 }
       const message = `build ${name} could not ${unanswered}: it is retried as ${next.name}`
-      const retrying = halt('Fetched', reasons.fetching, message, { afterMilliseconds: unreadRetryMilliseconds * attempt })
+      const retrying = halt('Fetched', reasons.fetching, message, { requeueAfterMilliseconds: unreadRetryMilliseconds * attempt })
       return { kind: 'retryBuild', build, cancel: [], status: { ...status, build: next }, halt: retrying }
     }
     case 'timed-out': {

@@ -22,7 +22,7 @@ test.each<[string, AppError, object, 'retried' | 'not retried']>([
   [
     'a limit of GitHub',
     error('too_many_requests', { retryAfterSeconds: 7 }),
-    { reason: 'GitHubUnreachable', afterMilliseconds: 7000 },
+    { reason: 'GitHubUnreachable', requeueAfterMilliseconds: 7000 },
     'not retried',
   ],
   [

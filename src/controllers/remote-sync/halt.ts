@@ -1,23 +1,16 @@
 // How far a RemoteSync came: four stages in order, and why it halted at one of them. Pure.
 import { remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
+import type { Refusal } from '../kit/refusal.ts'
 
 /** In this order: each stage needs the one before it. */
 export const stages = ['Resolved', 'Fetched', 'Built', 'Deployed'] as const
 export type Stage = (typeof stages)[number]
 
 /** Why a RemoteSync cannot go on now. At `Ready` all stages are done and the rollout is awaited. */
-export type Halt = {
-  readonly stage: Stage | 'Ready'
-  readonly reason: string
-  readonly message: string
-  /** When to reconcile again; absent where a watch wakes it. */
-  readonly afterMilliseconds?: number
-  /** Set when a retry may help: it is thrown after the status is written, so that the retries back off. */
-  readonly error?: unknown
-}
+export type Halt = Refusal & { readonly stage: Stage | 'Ready' }
 
-type Retry = Pick<Halt, 'afterMilliseconds' | 'error'>
+type Retry = Pick<Refusal, 'requeueAfterMilliseconds' | 'error'>
 
 /** `message` names the field and the cure. Without `retry`, a watch event has to wake the RemoteSync. */
 export function halt(stage: Halt['stage'], reason: string, message: string, retry: Retry = {}): Halt {
@@ -54,7 +47,7 @@ export function haltOf(stage: Stage, error: unknown): Halt {
   if (reason === reasons.repositoryNotFound || reason === reasons.approvalMissing) return halt(stage, reason, message)
   // A limit names its end. Every other wait is the shortest one: the queue doubles it when the error repeats.
   if (code === 'too_many_requests' && retryAfterSeconds !== undefined)
-    return halt(stage, reasons.unreachable, message, { afterMilliseconds: retryAfterSeconds * 1000 })
+    return halt(stage, reasons.unreachable, message, { requeueAfterMilliseconds: retryAfterSeconds * 1000 })
   if (['forbidden', 'not_found', 'conflict'].includes(code)) return halt(stage, reasons.waitingForGrant, message, { error })
   return halt(stage, reason === reasons.fetchFailed ? reason : reasons.unreachable, message, { error })
 }

@@ -75,7 +75,7 @@ describe('the effects of a reconcile', () => {
     const state = { kind: 'running', step: 'prepare', needsSource: true, deadline: new Date(now.getTime() + 60_000) } as const
     const { effects, outcome } = await reconcile({ state, without: 'source' })
     expect(effects).toEqual(['token', 'fetch begins', 'fetch ends', 'status Building'])
-    expect(outcome).toEqual({ kind: 'requeue', afterMilliseconds: 60_000 })
+    expect(outcome).toEqual({ kind: 'requeue', requeueAfterMilliseconds: 60_000 })
   })
 
   test('an image: the address of the source is closed, then the Application is written', async () => {

@@ -2,17 +2,19 @@
 // Each gathers facts, decides (pure) and carries the decision out. The only file that writes, together with deployment, ending and rebase: to the
 // cluster, to the builder and to the source store;
 // `save` alone writes the status. Every run starts from what exists, and every write may be repeated after a crash.
+
 import { type RemoteSync, remoteSyncReasons as reasons, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
 import type { BuildLimiter } from '../../builds/build-limiter.ts'
 import type { Builder } from '../../builds/builder.ts'
 import type { SourceStore } from '../../builds/source-store/source-store.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
-import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import type { Outcome, ReconcileContext } from '../../kube/controller/controller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { ensureOwnedGrant } from '../kit/ensure-owned-grant.ts'
 import { ownedGrantName, planOwnedGrant } from '../kit/owned-grant.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
+import { outcomeOf } from '../kit/refusal.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 import { decide } from './decide.ts'
 import { type BuildAction, decideBuild, decideFetchFailure, planBuild } from './decide-build.ts'
@@ -59,8 +61,8 @@ type Run = Pick<ReconcileContext, 'log' | 'signal'> & { readonly deps: RemoteSyn
 type Halted = { readonly state: ReconcileState; readonly halted: Halt }
 type Passed<Values> = { readonly state: ReconcileState; readonly halted?: undefined } & Values
 type StageResult<Values> = Promise<Halted | Passed<Values>>
-/** `afterMilliseconds`: when to look again although nothing halted. */
-type Advanced = Halted | Passed<{ readonly afterMilliseconds?: number }>
+/** `requeueAfterMilliseconds`: when to look again although nothing halted. */
+type Advanced = Halted | Passed<{ readonly requeueAfterMilliseconds?: number }>
 
 type Resolved = { readonly commit: string; readonly retry: boolean; readonly repository: OpenRepository }
 type Start = Extract<BuildAction, { kind: 'start' }>
@@ -77,8 +79,8 @@ async function advance(run: Run): Promise<Advanced> {
   if (built.halted) return built
   const deployed = await deployImage(run, built)
   if (deployed.halted) return deployed
-  const { state, afterMilliseconds, rebased } = await rebaseImage(run, deployed.state)
-  if (rebased === undefined) return { state, ...defined({ afterMilliseconds }) }
+  const { state, requeueAfterMilliseconds, rebased } = await rebaseImage(run, deployed.state)
+  if (rebased === undefined) return { state, ...defined({ requeueAfterMilliseconds }) }
   // First the status: the image that it names is set on the Application at every run.
   const saved = await save(run.deps, state, undefined)
   return deployImage(run, { state: saved, ...rebased, isPromoted: false })
@@ -159,7 +161,7 @@ async function fetchForStart(run: Run, state: ReconcileState, action: Start, rep
   const slot = deps.limiter.tryAcquire(facts.owner, { tenant: key.namespace, name, ...turn })
   if (slot.kind === 'queued') {
     const waiting = { name, commit, attempt: state.status.build?.attempt ?? 1, queue: slot.place }
-    const halted = halt('Fetched', reasons.queued, slot.message, { afterMilliseconds: retryMilliseconds })
+    const halted = halt('Fetched', reasons.queued, slot.message, { requeueAfterMilliseconds: retryMilliseconds })
     return { state: withStatus(state, { build: waiting }), halted }
   }
   // The status is written while the source is fetched, which costs the push no time. Both have ended before anything else is written:
@@ -228,7 +230,10 @@ async function startBuild({ deps, facts }: Run, state: ReconcileState, { build, 
     }
     const outcome = await deps.builder.start(desiredBuild(facts, build, url, state.status))
     if (outcome.kind === 'refused')
-      return { state, halted: halt('Built', reasons.builderNotReady, outcome.message, { afterMilliseconds: retryMilliseconds }) }
+      return {
+        state,
+        halted: halt('Built', reasons.builderNotReady, outcome.message, { requeueAfterMilliseconds: retryMilliseconds }),
+      }
     started = true
     const halted = halt('Built', reasons.building, `build ${build.name} was created`)
     return { state: withTimes(state, { buildCreatedAt: time(deps) }), halted }
@@ -252,11 +257,7 @@ async function keep(deps: RemoteSyncDeps, remoteSync: RemoteSync, { log, signal 
   if (halted?.reason !== reasons.queued) deps.limiter.dequeue(facts.owner.uid)
   await save(deps, state, halted)
   if (halted !== undefined) await endRebases(deps, facts.owner, log)
-  const afterMilliseconds =
-    halted?.afterMilliseconds ?? ('afterMilliseconds' in advanced ? advanced.afterMilliseconds : undefined)
-  if (afterMilliseconds !== undefined) return requeueAfter(afterMilliseconds)
-  if (halted?.error !== undefined) throw halted.error
-  return done
+  return outcomeOf(halted, 'requeueAfterMilliseconds' in advanced ? advanced.requeueAfterMilliseconds : undefined)
 }
 
 /** @throws what the API server, the builder or GitHub answered where a retry may help */

@@ -102,7 +102,7 @@ test('goes on when a Service is gone, and comes back soon to one that has a newe
   const services = ['a', 'b', 'c'].map(name => serviceNamed(name))
   const slices = services.map(({ metadata: { name } }) => sliceOf(name, 1001))
   const { run, writes } = setUp({ services, slices }, { a: 404, c: 409 })
-  expect(await run()).toEqual({ kind: 'requeue', afterMilliseconds: 100 })
+  expect(await run()).toEqual({ kind: 'requeue', requeueAfterMilliseconds: 100 })
   expect(writes).toEqual(['b uid-b 1 sekisho.dev-too-many-endpoints'])
 })
 
@@ -138,7 +138,7 @@ test('a changed Service waits for slices of that change, and for its turn in the
     ...['c', 'd'].map(name => sliceOf(name, 1, uncountedSince('17'))),
   ]
   const { run, writes, events } = setUp({ services, slices })
-  expect(await run()).toEqual({ kind: 'requeue', afterMilliseconds: 1000 })
+  expect(await run()).toEqual({ kind: 'requeue', requeueAfterMilliseconds: 1000 })
   expect(writes).toEqual(['b uid-b 1 sekisho.dev-too-many-endpoints'])
   expect(events).toEqual([expect.stringContaining('TooManyEndpoints')])
   const later = setUp({ services, slices }, {}, 2)

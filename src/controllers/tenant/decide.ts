@@ -2,15 +2,11 @@
 import type { ResourceQuota } from '../../api/builtin/index.ts'
 import { tenantReasons as reasons } from '../../api/tenancy/tenant.ts'
 import { maxUserRanges } from '../../lib/limits/user-range.ts'
-import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
+import { type Check, firstRefusal } from '../../policy/check.ts'
 import type { TenantCredentials } from '../../registry/tenant-registry.ts'
+import type { Refusal } from '../kit/refusal.ts'
 import type { Facts } from './gather.ts'
 import type { ClassNames } from './runtime/choose-classes.ts'
-
-type TenantRefusal = Refusal & {
-  /** Set where nothing wakes the controller when the cause goes away. */
-  readonly retryAfterMilliseconds?: number
-}
 
 /** Known once the namespaces are written, whether they can be used or not. */
 type Written = { readonly classes?: ClassNames }
@@ -18,7 +14,7 @@ type Written = { readonly classes?: ClassNames }
 /** `imagesAreOpen`: the registry asks for no credential. */
 export type Decision =
   | (Written & { readonly kind: 'fill'; readonly imagesAreOpen?: boolean; readonly firstUser?: number })
-  | (Written & { readonly kind: 'refused' } & TenantRefusal)
+  | (Written & { readonly kind: 'refused' } & Refusal)
 
 const terminatingRetryMilliseconds = 3_000
 const uncountedRetryMilliseconds = 300
@@ -26,28 +22,28 @@ const credentialRetryMilliseconds = 30_000
 const userRangeRetryMilliseconds = 60_000
 
 /** Stops at a namespace that was not made for this Tenant: taking it over would give its contents to the tenant. */
-const namespacesAreOurs: Check<Facts, TenantRefusal> = ({ namespaces }) => {
+const namespacesAreOurs: Check<Facts, Refusal> = ({ namespaces }) => {
   const taken = namespaces.find(({ state }) => state === 'taken')
   return taken && namespaceTaken(taken.name)
 }
 
 /** Stops while a namespace is being deleted: nothing can be created in it. */
-const namespacesAreNotTerminating: Check<Facts, TenantRefusal> = ({ namespaces }) => {
+const namespacesAreNotTerminating: Check<Facts, Refusal> = ({ namespaces }) => {
   const terminating = namespaces.find(({ state }) => state === 'terminating')
   const message = `namespace ${terminating?.name} is being deleted; it is recreated once it is gone`
-  return terminating && { reason: reasons.terminating, message, retryAfterMilliseconds: terminatingRetryMilliseconds }
+  return terminating && { reason: reasons.terminating, message, requeueAfterMilliseconds: terminatingRetryMilliseconds }
 }
 
-const checks: readonly Check<Facts, TenantRefusal>[] = [namespacesAreOurs, namespacesAreNotTerminating]
+const checks: readonly Check<Facts, Refusal>[] = [namespacesAreOurs, namespacesAreNotTerminating]
 
 /** Stops a new Tenant while every range belongs to another: nothing wakes it when one ends. */
-export function noUserRange(): TenantRefusal {
+export function noUserRange(): Refusal {
   const message = `all ${maxUserRanges} ranges of user ids belong to other Tenants: delete a Tenant that is not used`
-  return { reason: reasons.noUserRange, message, retryAfterMilliseconds: userRangeRetryMilliseconds }
+  return { reason: reasons.noUserRange, message, requeueAfterMilliseconds: userRangeRetryMilliseconds }
 }
 
 /** Also used when a namespace is taken between the check and the creation. */
-export function namespaceTaken(name: string): TenantRefusal {
+export function namespaceTaken(name: string): Refusal {
   const message = `namespace ${name} exists and was not made for this Tenant: delete it, or make a Tenant with another namespace`
   return { reason: reasons.namespaceTaken, message }
 }
@@ -59,22 +55,22 @@ export function isCounted(quota: ResourceQuota | undefined): boolean {
 }
 
 /** Stops a filled namespace until the quota controller has counted once: before that, the API server refuses to create what a quota names. */
-export const quotasAreCounted: Check<readonly (ResourceQuota | undefined)[], TenantRefusal> = quotas => {
+export const quotasAreCounted: Check<readonly (ResourceQuota | undefined)[], Refusal> = quotas => {
   if (quotas.every(isCounted)) return undefined
   const message = 'the cluster has not counted the quota yet: nothing can be created before that'
-  return { reason: reasons.quotaNotCounted, message, retryAfterMilliseconds: uncountedRetryMilliseconds }
+  return { reason: reasons.quotaNotCounted, message, requeueAfterMilliseconds: uncountedRetryMilliseconds }
 }
 
 /** Stops a tenant whose pods cannot start. A change of the RuntimeClass wakes the controller. */
-export function classesAreUsable(problem: string | undefined): TenantRefusal | undefined {
+export function classesAreUsable(problem: string | undefined): Refusal | undefined {
   return problem === undefined ? undefined : { reason: reasons.runtimeClassNotUsable, message: problem }
 }
 
 /** Stops a tenant without credentials for the registry: its builds could push nothing. Nothing watches the Secret that an admin makes. */
-export const credentialsExist: Check<TenantCredentials, TenantRefusal> = credentials => {
+export const credentialsExist: Check<TenantCredentials, Refusal> = credentials => {
   if (credentials.kind !== 'missing') return undefined
   const { message } = credentials
-  return { reason: reasons.registryCredentialMissing, message, retryAfterMilliseconds: credentialRetryMilliseconds }
+  return { reason: reasons.registryCredentialMissing, message, requeueAfterMilliseconds: credentialRetryMilliseconds }
 }
 
 /**

@@ -226,7 +226,7 @@ describe('the namespaces of a tenant', () => {
     expect(credentialsExist(missing)).toEqual({
       reason: 'RegistryCredentialMissing',
       message: 'create Secret x',
-      retryAfterMilliseconds: 30_000,
+      requeueAfterMilliseconds: 30_000,
     })
     expect(credentialsExist(credentials)).toBeUndefined()
   })
@@ -280,7 +280,7 @@ describe('whose a namespace is', () => {
     })
     expect(decide(facts('absent', 'ours'))).toEqual({ kind: 'fill' })
     expect(decide(facts('ours', 'taken'))).toMatchObject({ reason: 'NamespaceTaken' })
-    expect(decide(facts('terminating', 'ours'))).toMatchObject({ reason: 'NamespaceTerminating', retryAfterMilliseconds: 3000 })
+    expect(decide(facts('terminating', 'ours'))).toMatchObject({ reason: 'NamespaceTerminating', requeueAfterMilliseconds: 3000 })
     expect(decide(facts('terminating', 'taken'))).toMatchObject({ reason: 'NamespaceTaken' })
   })
 })
@@ -326,7 +326,7 @@ describe('a quota', () => {
     const counted = quota({ pods: '0', services: '0' })
     expect(quotasAreCounted([counted, counted])).toBeUndefined()
     for (const pending of [undefined, quota(), quota({ pods: '0' })])
-      expect(quotasAreCounted([counted, pending])).toMatchObject({ reason: 'QuotaNotCounted', retryAfterMilliseconds: 300 })
+      expect(quotasAreCounted([counted, pending])).toMatchObject({ reason: 'QuotaNotCounted', requeueAfterMilliseconds: 300 })
   })
 })
 

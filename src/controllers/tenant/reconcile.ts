@@ -96,7 +96,7 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
     tenant,
     nextStatus(tenant, { decision: result, teams, enforcement: deps.enforcement() }, deps.clock.now()),
   )
-  const retry = result.kind === 'refused' ? result.retryAfterMilliseconds : undefined
+  const retry = result.kind === 'refused' ? result.requeueAfterMilliseconds : undefined
   const next = retry ?? soonest(nextTeamCheckMilliseconds(teams), rotationMilliseconds(deps))
   // What is further away is found by the resync, which a requeue would replace.
   return next === undefined || next >= resyncMilliseconds ? done : requeueAfter(next)

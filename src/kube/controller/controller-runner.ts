@@ -77,7 +77,7 @@ export function createControllerRunner(definition: ControllerDefinition, deps: R
   function succeed(key: string, outcome: Outcome): ReconcileResult {
     limiter.forget(key)
     if (outcome.kind === 'requeue') {
-      queue.addAfter(key, outcome.afterMilliseconds)
+      queue.addAfter(key, outcome.requeueAfterMilliseconds)
       return 'requeue_after'
     }
     if (resyncMilliseconds > 0 && objects.get(parseKey(key)) !== undefined)

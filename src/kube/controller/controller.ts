@@ -5,14 +5,14 @@ import type { Log } from '../../lib/log.ts'
 import type { Watch } from './handlers.ts'
 
 /** The result of a reconcile that did not throw. `done`: nothing until the object changes or is due for its resync. */
-export type Outcome = { readonly kind: 'done' } | { readonly kind: 'requeue'; readonly afterMilliseconds: number }
+export type Outcome = { readonly kind: 'done' } | { readonly kind: 'requeue'; readonly requeueAfterMilliseconds: number }
 
 /** Nothing to do until the next trigger. */
 export const done: Outcome = { kind: 'done' }
 
 /** Reconciles the key again after this time, or earlier on a change. */
 export function requeueAfter(milliseconds: number): Outcome {
-  return { kind: 'requeue', afterMilliseconds: milliseconds }
+  return { kind: 'requeue', requeueAfterMilliseconds: milliseconds }
 }
 
 export type ReconcileContext = {

@@ -40,11 +40,11 @@ describe('one tag', () => {
     for (const tenant of ['acme', 'acme', 'globex'])
       expect(stateOf(of('acme/shop'), tenant)).toMatchObject({ digest: undefined, problem: undefined })
     await answer(digest('a'))
-    const { againMilliseconds, ...known } = stateOf(of('acme/shop'), 'globex')
+    const { requeueAfterMilliseconds, ...known } = stateOf(of('acme/shop'), 'globex')
     expect(known).toEqual({ digest: `sha256:${'a'.repeat(64)}`, problem: undefined })
-    expect(againMilliseconds).toBeGreaterThanOrEqual(4.5 * minute)
-    expect(againMilliseconds).toBeLessThanOrEqual(5.5 * minute)
-    await clock.advance(againMilliseconds - 1)
+    expect(requeueAfterMilliseconds).toBeGreaterThanOrEqual(4.5 * minute)
+    expect(requeueAfterMilliseconds).toBeLessThanOrEqual(5.5 * minute)
+    await clock.advance(requeueAfterMilliseconds - 1)
     stateOf(of('acme/shop'), 'acme')
     expect(asked).toHaveLength(1)
     await clock.advance(1)
@@ -68,9 +68,9 @@ describe('one tag', () => {
     for (const [said, count] of answers) {
       // A follower that is not woken looks again in time for the next request.
       for (let look = 0; look < 3 && open.length === 0; look++) {
-        const { againMilliseconds } = stateOf(of('acme/shop'), 'acme')
+        const { requeueAfterMilliseconds } = stateOf(of('acme/shop'), 'acme')
         await settle()
-        if (open.length === 0) await clock.advance(againMilliseconds)
+        if (open.length === 0) await clock.advance(requeueAfterMilliseconds)
       }
       await answer(said)
       expect(news).toEqual(Array(count).fill('ghcr.io/acme/shop:v1'))
@@ -83,12 +83,12 @@ describe('one tag', () => {
     await answer(digest('a'))
     const waits: number[] = []
     for (let failure = 0; failure < 7; failure++) {
-      await clock.advance(stateOf(of('acme/shop'), 'acme').againMilliseconds)
+      await clock.advance(stateOf(of('acme/shop'), 'acme').requeueAfterMilliseconds)
       stateOf(of('acme/shop'), 'acme')
       await answer(away)
       const state = stateOf(of('acme/shop'), 'acme')
       expect(state).toMatchObject({ digest: `sha256:${'a'.repeat(64)}`, problem: 'answered 503' })
-      waits.push(Math.round(state.againMilliseconds / minute))
+      waits.push(Math.round(state.requeueAfterMilliseconds / minute))
     }
     const [first = 0, second = 0, third = 0] = waits
     expect([second / first, third / first].map(Math.round)).toEqual([2, 4])
@@ -142,8 +142,8 @@ describe('many tags', () => {
     const { answer, stateOf } = watch()
     stateOf(of('acme/shop'), 'acme')
     await answer({ kind: 'unreadable', message: 'asks for fewer requests', pauseSeconds })
-    const { againMilliseconds } = stateOf(of('acme/shop'), 'acme')
-    expect(againMilliseconds).toBeGreaterThanOrEqual(minutes * minute)
-    expect(againMilliseconds).toBeLessThanOrEqual(minutes * minute * 1.2)
+    const { requeueAfterMilliseconds } = stateOf(of('acme/shop'), 'acme')
+    expect(requeueAfterMilliseconds).toBeGreaterThanOrEqual(minutes * minute)
+    expect(requeueAfterMilliseconds).toBeLessThanOrEqual(minutes * minute * 1.2)
   })
 })

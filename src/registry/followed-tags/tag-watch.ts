@@ -14,7 +14,7 @@ export type TagState = {
   /** What was wrong with the last request; continues “the registry …”. */
   readonly problem: string | undefined
   /** When to look at it again. */
-  readonly againMilliseconds: number
+  readonly requeueAfterMilliseconds: number
 }
 
 /** Safe for concurrent use. */
@@ -112,7 +112,7 @@ export function createTagWatch({ read, clock, everyMilliseconds }: TagWatchDeps)
       entries.set(key, entry)
       if (!entry.asking && entry.dueAt <= elapsed(clock))
         entry.asking = fair.run(tenant, () => ask(key, entry, tag)) !== undefined
-      return { digest: entry.digest, problem: entry.problem, againMilliseconds: look(entry, key) }
+      return { digest: entry.digest, problem: entry.problem, requeueAfterMilliseconds: look(entry, key) }
     },
     onChange: listener => void listeners.push(listener),
   }

@@ -5,8 +5,9 @@ import type { PullRequest, PullRequestClient } from '../../../github/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, isAppError } from '../../../lib/errors.ts'
 import type { RepositoryAccess } from '../../kit/owned-grant.ts'
+import type { Refusal } from '../../kit/refusal.ts'
 import { type Choice, choose, hasNeeds } from '../choose.ts'
-import { type Halt, haltOf } from '../decide.ts'
+import { haltOf } from '../decide.ts'
 import type { Facts } from '../gather.ts'
 import { type BranchTip, type Details, detailsKey, isStillTip, type KnownPullRequests, relisted } from './known.ts'
 import { listOpen } from './list.ts'
@@ -120,7 +121,7 @@ export async function learn(
   deps: AskDeps,
   facts: Known,
   asked: Asked,
-): Promise<{ readonly known: KnownPullRequests; readonly choice: Choice; readonly halt: Halt | undefined }> {
+): Promise<{ readonly known: KnownPullRequests; readonly choice: Choice; readonly halt: Refusal | undefined }> {
   const withFiles = facts.pipeline.spec.policy.paths !== undefined
   let { known } = facts
   let choice = choose(facts, known)

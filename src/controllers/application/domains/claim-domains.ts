@@ -17,7 +17,7 @@ export type ClaimDeps = { readonly client: Pick<KubeClient, 'create' | 'get'>; r
 export type Claimed = {
   readonly facts: Facts
   /** Undefined when every host is claimed. */
-  readonly againMilliseconds: number | undefined
+  readonly requeueAfterMilliseconds: number | undefined
   /** True while no answer has come for one of the hosts: nothing can be said about it yet. */
   readonly pending: boolean
 }
@@ -43,7 +43,7 @@ async function claim({ client }: ClaimDeps, host: string, owner: Tenant): Promis
 /** Claims what is proved by now. Safe to repeat. */
 export async function claimDomains(deps: ClaimDeps, facts: Facts): Promise<Claimed> {
   const { tenant } = facts
-  if (tenant === undefined) return { facts, againMilliseconds: undefined, pending: false }
+  if (tenant === undefined) return { facts, requeueAfterMilliseconds: undefined, pending: false }
   const claims = new Map(facts.claims)
   const pauses: number[] = []
   let pending = false
@@ -51,8 +51,8 @@ export async function claimDomains(deps: ClaimDeps, facts: Facts): Promise<Claim
     const state = deps.proofs.stateOf(challengeOf(host, tenant), tenant.metadata.name)
     const found = state.kind === 'proven' ? await claim(deps, host, tenant) : undefined
     if (found) claims.set(host, found)
-    else pauses.push(state.againMilliseconds)
+    else pauses.push(state.requeueAfterMilliseconds)
     pending ||= state.kind === 'pending'
   }
-  return { facts: { ...facts, claims }, againMilliseconds: soonest(...pauses), pending }
+  return { facts: { ...facts, claims }, requeueAfterMilliseconds: soonest(...pauses), pending }
 }

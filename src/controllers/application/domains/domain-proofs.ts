@@ -7,7 +7,7 @@ import { elapsed } from '../../../lib/clock.ts'
 import type { Challenge, LookUpTexts } from './dns-challenge.ts'
 
 /** What is known about a record, and when to ask again. */
-export type ProofState = { readonly kind: 'proven' | 'absent' | 'pending'; readonly againMilliseconds: number }
+export type ProofState = { readonly kind: 'proven' | 'absent' | 'pending'; readonly requeueAfterMilliseconds: number }
 
 /** Safe for concurrent use. */
 export type DomainProofs = {
@@ -97,7 +97,10 @@ export function createDomainProofs({ lookUp, clock, leastMilliseconds = 5000 }: 
         startNext()
       }
       const kind = entry.found === undefined ? 'pending' : entry.found ? 'proven' : 'absent'
-      return { kind, againMilliseconds: entry.waiting ? pendingPause : Math.max(entry.dueAt - elapsed(clock), pendingPause) }
+      return {
+        kind,
+        requeueAfterMilliseconds: entry.waiting ? pendingPause : Math.max(entry.dueAt - elapsed(clock), pendingPause),
+      }
     },
   }
 }

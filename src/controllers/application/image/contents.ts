@@ -22,7 +22,7 @@ export type ReadContents =
 export type ContentsState =
   | ReadContents
   | { readonly kind: 'unread' }
-  | { readonly kind: 'pending'; readonly againMilliseconds: number }
+  | { readonly kind: 'pending'; readonly requeueAfterMilliseconds: number }
 
 const label = 'io.buildpacks.build.metadata'
 const longestLabel = 1_048_576

@@ -37,7 +37,7 @@ function found(
     stateOf({ registry, repository, tag }: FollowedTag, tenant: string) {
       asked.push(`${tenant}: ${registry.origin} ${repository} ${tag}`)
       names.push(tagName(registry.host, { repository, tag }))
-      return { digest: undefined, problem: undefined, againMilliseconds: 250, ...state }
+      return { digest: undefined, problem: undefined, requeueAfterMilliseconds: 250, ...state }
     },
   }
   return { asked, names, followed: followedOf(app, { tags, place, following, newest }) }
@@ -68,7 +68,7 @@ describe('the registry of a tag', () => {
   ])('of %s is not asked: it is not in the list', named => {
     const { asked, followed } = found(follows({ image: named }))
     expect(asked).toEqual([])
-    expect(followed).toMatchObject({ problem: { reason: 'RegistryNotFollowed' }, againMilliseconds: undefined })
+    expect(followed).toMatchObject({ problem: { reason: 'RegistryNotFollowed' }, requeueAfterMilliseconds: undefined })
     expect(followed?.problem?.message).toContain('a platform admin adds it to SEKISHO_FOLLOWED_REGISTRIES')
   })
 
@@ -153,7 +153,7 @@ describe('what runs', () => {
   test('is nothing new while another tag is named and not yet answered', () => {
     const app = follows({ image: 'ghcr.io/acme/shop:v2' }, remembered)
     const { followed } = found(app)
-    expect(followed).toMatchObject({ digest: undefined, problem: undefined, againMilliseconds: 250 })
+    expect(followed).toMatchObject({ digest: undefined, problem: undefined, requeueAfterMilliseconds: 250 })
     expect(byDigest(app, followed)).toBe(app)
   })
 

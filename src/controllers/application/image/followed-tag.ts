@@ -22,7 +22,7 @@ export type Followed = {
   readonly digest: string | undefined
   /** Why the registry was not asked, or did not answer. With neither this nor a digest the first answer is awaited. */
   readonly problem: Refusal | undefined
-  readonly againMilliseconds: number | undefined
+  readonly requeueAfterMilliseconds: number | undefined
 }
 
 export type FollowDeps = {
@@ -99,7 +99,7 @@ export function followedOf(application: Application, deps: FollowDeps): Followed
   if (spec.followTag !== true || spec.image === undefined) return undefined
   const { image } = spec
   const digest = rememberedDigest(application, deps.newest)
-  const without = (problem: Refusal): Followed => ({ tag: image, digest, problem, againMilliseconds: undefined })
+  const without = (problem: Refusal): Followed => ({ tag: image, digest, problem, requeueAfterMilliseconds: undefined })
   if (spec.pinnedRelease !== undefined) {
     const message = `the tag is not asked for while spec.pinnedRelease is ${spec.pinnedRelease}: remove that field to follow it again`
     return without({ reason: reasons.pinned, message })
@@ -109,7 +109,7 @@ export function followedOf(application: Application, deps: FollowDeps): Followed
   const state = deps.tags.stateOf(tag, metadata.namespace ?? '')
   const message = `the registry ${tag.registry.host} ${state.problem}: it is asked again`
   const problem = state.problem === undefined ? undefined : { reason: reasons.tagUnreadable, message }
-  return { tag: image, digest: state.digest ?? digest, problem, againMilliseconds: state.againMilliseconds }
+  return { tag: image, digest: state.digest ?? digest, problem, requeueAfterMilliseconds: state.requeueAfterMilliseconds }
 }
 
 /** The Application as it runs: with the digest in place of the tag. The same one while no digest is known. */

@@ -143,7 +143,7 @@ describe('what an Application runs', () => {
     ])
     const own = { ...application, spec: { ...application.spec, processes: [] } }
     expect(foundIn({ application: own, contents: { kind: 'unread' } })).toEqual({})
-    expect(foundIn({ application, contents: { kind: 'pending', againMilliseconds: 1 } })).toEqual({})
+    expect(foundIn({ application, contents: { kind: 'pending', requeueAfterMilliseconds: 1 } })).toEqual({})
   })
 })
 

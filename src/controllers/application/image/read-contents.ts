@@ -69,7 +69,7 @@ export function createImageContentsReader({ place, labelsOf }: ImageReader, cloc
     const known = entries.get(image)
     if (known?.answer !== undefined && (known.retryAt === undefined || elapsed(clock) < known.retryAt)) return known.answer
     if (known !== undefined && known.answer === undefined) return pending(known, application)
-    if (reading >= mostAtOnce) return known?.answer ?? { kind: 'pending', againMilliseconds: nextPlaceMilliseconds }
+    if (reading >= mostAtOnce) return known?.answer ?? { kind: 'pending', requeueAfterMilliseconds: nextPlaceMilliseconds }
     const entry: Entry = { waiting: new Map() }
     entries.set(image, entry)
     const state = pending(entry, application)
@@ -79,7 +79,7 @@ export function createImageContentsReader({ place, labelsOf }: ImageReader, cloc
 
   function pending({ waiting }: Entry, application: ObjectKey): ContentsState {
     waiting.set(keyText(application), application)
-    return { kind: 'pending', againMilliseconds: retryMilliseconds }
+    return { kind: 'pending', requeueAfterMilliseconds: retryMilliseconds }
   }
 
   return {

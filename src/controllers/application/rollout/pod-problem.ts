@@ -3,8 +3,8 @@ import { applicationReasons } from '../../../api/apps/application.ts'
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
 import { redactTokens } from '../../../lib/log.ts'
+import type { Refusal } from '../../../policy/check.ts'
 import { lastWords } from './last-words.ts'
-import type { Problem } from './problem.ts'
 import { launcherProblem, startProblem } from './start-problem.ts'
 
 type Exit = { readonly exitCode: number; readonly reason?: string; readonly message?: string }
@@ -29,7 +29,7 @@ function bounded(text: string): string {
 function pullProblem(
   image: string,
   { reason = '', message = '' }: { readonly reason?: string; readonly message?: string },
-): Problem {
+): Refusal {
   const said = message.replace(/^Back-off pulling image "[^"]*"(: \w+: )?/, '').replace(/^rpc error: code = \w+ desc = /, '')
   const cause = bounded(said === '' ? reason : said.replaceAll(`"${image}"`, 'the image').replaceAll(image, 'the image'))
   const cure = asksForCredential.test(cause)
@@ -42,7 +42,7 @@ function exitProblem(
   { metadata, spec }: Pod,
   { name, restartCount }: ContainerStatus,
   { exitCode, reason, message }: Exit,
-): Problem {
+): Refusal {
   const command = spec?.containers.find(container => container.name === name)?.command
   const unknown = launcherProblem(name, command, exitCode)
   if (unknown !== undefined) return unknown
@@ -54,7 +54,7 @@ function exitProblem(
   return { reason: applicationReasons.crashing, message: reason === 'OOMKilled' ? memory : exit }
 }
 
-function containerProblem(pod: Pod, container: ContainerStatus): Problem | undefined {
+function containerProblem(pod: Pod, container: ContainerStatus): Refusal | undefined {
   const { waiting, terminated } = container.state ?? {}
   const last = terminated ?? container.lastState?.terminated
   if (waiting && pullFailures.has(waiting.reason ?? '')) return pullProblem(container.image, waiting)
@@ -71,7 +71,7 @@ function containerProblem(pod: Pod, container: ContainerStatus): Problem | undef
   return undefined
 }
 
-function schedulingProblem(pod: Pod): Problem | undefined {
+function schedulingProblem(pod: Pod): Refusal | undefined {
   const scheduled = pod.status?.conditions?.find(condition => condition.type === 'PodScheduled')
   if (scheduled?.status !== 'False') return undefined
   if (/persistent ?volume/i.test(scheduled.message ?? '')) {
@@ -86,7 +86,7 @@ function schedulingProblem(pod: Pod): Problem | undefined {
 }
 
 /** The problem of the newest pod that has one. Ignores pods that are being deleted. */
-export function podProblem(pods: readonly Pod[]): Problem | undefined {
+export function podProblem(pods: readonly Pod[]): Refusal | undefined {
   const newestFirst = pods
     .filter(pod => pod.metadata.deletionTimestamp === undefined)
     .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1))

@@ -44,17 +44,17 @@ function rolling(seconds: number, spec: Partial<Application['spec']> = {}, statu
 
 describe('a rollout', () => {
   test('begins with a time and the release before it, and is judged again when its time is over', () => {
-    const { fields, againMilliseconds } = reportOf(application({}, { release: 1 }), found(), now)
+    const { fields, requeueAfterMilliseconds } = reportOf(application({}, { release: 1 }), found(), now)
     expect(fields).toMatchObject({ release: 1, latestRelease: 2, rollout: { release: 2, startedAt: at(0), before: 1 } })
-    expect(againMilliseconds).toBe(300_000)
-    expect(reportOf(rolling(100), found(), now).againMilliseconds).toBe(200_000)
+    expect(requeueAfterMilliseconds).toBe(300_000)
+    expect(reportOf(rolling(100), found(), now).requeueAfterMilliseconds).toBe(200_000)
   })
 
   test('ends when all replicas run it', () => {
-    const { fields, againMilliseconds } = reportOf(rolling(10), found({ rollout: complete }), now)
+    const { fields, requeueAfterMilliseconds } = reportOf(rolling(10), found({ rollout: complete }), now)
     expect(fields).toMatchObject({ release: 2, phases: { release: 2, availableAt: at(0) } })
     expect(fields.rollback).toBeUndefined()
-    expect(againMilliseconds).toBeUndefined()
+    expect(requeueAfterMilliseconds).toBeUndefined()
   })
 
   test('says the same when nothing changed', () => {
@@ -85,9 +85,9 @@ describe('a rollout', () => {
       'no room',
     ],
   ])('that %s gives way to the release before', (_what, app, changes, words) => {
-    const { fields, againMilliseconds } = reportOf(app, found(changes), now)
+    const { fields, requeueAfterMilliseconds } = reportOf(app, found(changes), now)
     expect(fields).toMatchObject({ release: 1, rollback: { from: 2, to: 1, reason: expect.stringContaining(words), at: at(0) } })
-    expect(againMilliseconds).toBeLessThan(100)
+    expect(requeueAfterMilliseconds).toBeLessThan(100)
   })
 
   test.each<[string, Application, Partial<Found>]>([
@@ -124,18 +124,18 @@ describe('a rollout', () => {
       reportOf(app, found({ rollout }), new Date(at(seconds)))
     const soon = look(rolling(0), unobserved, 4)
     expect(soon.fields.rollout).toEqual({ release: 2, startedAt: at(0), before: 1 })
-    expect(soon.againMilliseconds).toBe(56_000)
+    expect(soon.requeueAfterMilliseconds).toBe(56_000)
     expect(
-      look(rolling(0, { rollout: { timeoutSeconds: 30, whenUnhealthy: 'RollBack' } }), unobserved, 4).againMilliseconds,
+      look(rolling(0, { rollout: { timeoutSeconds: 30, whenUnhealthy: 'RollBack' } }), unobserved, 4).requeueAfterMilliseconds,
     ).toBe(6000)
     const late = look(rolling(0), unobserved, 60)
     expect(late.fields.rollout).toEqual({ release: 2, startedAt: at(0), before: 1, delayed: true })
-    expect(late.againMilliseconds).toBeUndefined()
+    expect(late.requeueAfterMilliseconds).toBeUndefined()
     const delayed = rolling(0, {}, late.fields)
     expect(look(delayed, unobserved, 1000).fields).toEqual(late.fields)
     const begun = look(delayed, incomplete, 1000)
     expect(begun.fields.rollout).toEqual({ release: 2, startedAt: at(0), before: 1, delayed: true, observedAt: at(1000) })
-    expect(begun.againMilliseconds).toBe(300_000)
+    expect(begun.requeueAfterMilliseconds).toBe(300_000)
     const going = rolling(0, {}, begun.fields)
     expect(look(going, incomplete, 1299).fields.rollback).toBeUndefined()
     expect(look(going, incomplete, 1301).fields.rollback).toMatchObject({ from: 2, to: 1 })

@@ -16,7 +16,7 @@ export type ReleaseReport = {
   readonly pinned: number | undefined
   /** For the message about a rollout that failed. */
   readonly note: string
-  readonly againMilliseconds: number | undefined
+  readonly requeueAfterMilliseconds: number | undefined
 }
 
 /** What the reconcile found out. */
@@ -56,7 +56,7 @@ export function reportOf(application: Application, found: Found, now: Date): Rel
   const isJudged = runs !== undefined && !isSuspended && (refused === undefined || refusedByCluster.has(refused.reason))
   if (!isJudged) {
     const fields = nextReleaseStatus(status, { ...observed, runs: undefined }, { now })
-    return { fields, hold, pinned, note: '', againMilliseconds: undefined }
+    return { fields, hold, pinned, note: '', requeueAfterMilliseconds: undefined }
   }
   const { timeoutSeconds, whenUnhealthy } = rolloutSettings(application)
   const record = observedRecord(rolloutRecord(status, runs, now), rollout, timeoutSeconds, now)
@@ -64,13 +64,13 @@ export function reportOf(application: Application, found: Found, now: Date): Rel
   const verdict = verdictOf({ record, rollout, pods, refused: refused?.message, wasReady, now }, timeoutSeconds)
   const rollback = whenUnhealthy === 'RollBack' ? rollbackOf(observed, record, verdict, now) : undefined
   const fields = nextReleaseStatus(status, observed, { record, verdict, rollback, now })
-  const againMilliseconds = rollback ? soon : verdict.kind === 'wait' ? verdict.milliseconds : undefined
+  const requeueAfterMilliseconds = rollback ? soon : verdict.kind === 'wait' ? verdict.milliseconds : undefined
   return {
     fields,
     hold,
     pinned,
     note: noteOf(verdict.kind === 'failed' && rollback === undefined, record.before, isPinned),
-    againMilliseconds,
+    requeueAfterMilliseconds,
   }
 }
 

@@ -256,7 +256,7 @@ describe('a process that runs and is not ready', () => {
     )
 
   test('is looked at again after twenty seconds, and named then', () => {
-    expect(found({ port: 3000 }, 5)).toEqual({ rollout, lookAgain: 15_000 })
+    expect(found({ port: 3000 }, 5)).toEqual({ rollout, requeueAfterMilliseconds: 15_000 })
     expect(found({ port: 3000 }, 20).rollout.problem).toMatchObject({
       reason: 'NotAnswering',
       message: expect.stringContaining('nothing listens on port 3000'),

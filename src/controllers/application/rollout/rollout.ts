@@ -2,9 +2,9 @@
 // Source: how `kubectl rollout status` decides, https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
 import { applicationReasons } from '../../../api/apps/application.ts'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
+import type { Refusal } from '../../../policy/check.ts'
 import { isQuotaMessage, quotaCure } from '../../kit/cluster-refusal.ts'
 import { podProblem } from './pod-problem.ts'
-import type { Problem } from './problem.ts'
 
 /** The state of all Deployments of an Application together. */
 export type Rollout = {
@@ -15,7 +15,7 @@ export type Rollout = {
   /** Kubernetes has observed every Deployment as it is now: until then nothing is known about this generation. */
   readonly observed: boolean
   /** Why it does not proceed, when that is known. */
-  readonly problem?: Problem
+  readonly problem?: Refusal
   /** For people: how many replicas run this version. */
   readonly progress: string
 }
@@ -36,7 +36,7 @@ function counts(deployment: Deployment): Counts {
   return { wanted, updated, available, observed, complete }
 }
 
-function deploymentProblem(deployment: Deployment): Problem | undefined {
+function deploymentProblem(deployment: Deployment): Refusal | undefined {
   const { name } = deployment.metadata
   if (!isObserved(deployment)) return undefined
   const find = (type: string, status: string) =>

@@ -2,7 +2,7 @@
 // something that the environment refers to does not exist. Pure. The texts are those of containerd, runc and Kubernetes 1.34.
 import { applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { appSecretPrefix } from '../../../api/names.ts'
-import type { Problem } from './problem.ts'
+import type { Refusal } from '../../../policy/check.ts'
 
 /** `exec: "sh": executable file not found in $PATH`, `exec: "/run.sh": stat /run.sh: no such file or directory`, `… permission denied`. */
 const programMissing =
@@ -15,7 +15,7 @@ const keyMissing = /couldn't find key (?<key>\S{1,253}) in (?<kind>ConfigMap|Sec
 
 const shells = new Set(['sh', 'bash', '/bin/sh', '/bin/bash', '/usr/bin/sh', '/usr/bin/bash'])
 
-function programProblem(process: string, program: string, cause: string): Problem {
+function programProblem(process: string, program: string, cause: string): Refusal {
   const what =
     cause === 'permission denied' || cause === 'is a directory'
       ? `${program} in the image cannot be executed (${cause}): make it executable in the build`
@@ -32,7 +32,7 @@ function sourceOf(kind: string, name: string): string {
 }
 
 /** The problem that a message of the kubelet or the runtime is about; undefined for another one. */
-export function startProblem(process: string, message: string): Problem | undefined {
+export function startProblem(process: string, message: string): Refusal | undefined {
   const program = programMissing.exec(message)?.groups
   if (program) return programProblem(process, program['program'] ?? '', program['cause'] ?? '')
   if (runsAsRoot.test(message)) {
@@ -60,7 +60,7 @@ export function startProblem(process: string, message: string): Problem | undefi
 const launcherFailed = 82
 
 /** The problem of a program that the launcher did not find (`inLauncher` in ../image/contents.ts); undefined for any other exit. */
-export function launcherProblem(process: string, command: readonly string[] | undefined, exitCode: number): Problem | undefined {
+export function launcherProblem(process: string, command: readonly string[] | undefined, exitCode: number): Refusal | undefined {
   const [first, separator, program] = command ?? []
   if (exitCode !== launcherFailed || first !== '/cnb/lifecycle/launcher' || separator !== '--' || program === undefined)
     return undefined

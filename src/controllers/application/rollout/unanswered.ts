@@ -3,7 +3,7 @@
 import { applicationReasons } from '../../../api/apps/application.ts'
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
 import type { ChartProcess } from '../../../charts/chart-input.ts'
-import type { Problem } from './problem.ts'
+import type { Refusal } from '../../../policy/check.ts'
 import type { Rollout } from './rollout.ts'
 
 /** Most processes listen long before that. */
@@ -34,7 +34,7 @@ export function withUnanswered(
   rollout: Rollout,
   { pods, processes }: { readonly pods: readonly Pod[]; readonly processes: readonly ChartProcess[] },
   now: Date,
-): { readonly rollout: Rollout; readonly lookAgain?: number } {
+): { readonly rollout: Rollout; readonly requeueAfterMilliseconds?: number } {
   if (rollout.complete || rollout.problem !== undefined) return { rollout }
   const waits = pods
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
@@ -49,9 +49,9 @@ export function withUnanswered(
     .map(({ process }) => messageFor(process))
     .find(found => found !== undefined)
   if (message !== undefined) {
-    const problem: Problem = { reason: applicationReasons.notAnswering, message }
+    const problem: Refusal = { reason: applicationReasons.notAnswering, message }
     return { rollout: { ...rollout, problem } }
   }
   const next = Math.min(...waits.map(({ wait }) => wait).filter(wait => wait > 0))
-  return Number.isFinite(next) ? { rollout, lookAgain: next } : { rollout }
+  return Number.isFinite(next) ? { rollout, requeueAfterMilliseconds: next } : { rollout }
 }

@@ -22,7 +22,7 @@ describe('an image whose builder has a newer run image', () => {
   // Its labels, which code of a build can change, say something else about the run image.
   const rebased = { kind: 'succeeded', image: other, runImage: older, proof: { kind: 'proven', commit } } as const
   const run = (more: Fakes = {}) => reconcile({ remoteSync, runs, base: on(newer), ...more })
-  const minute = { kind: 'requeue', afterMilliseconds: 60_000 }
+  const minute = { kind: 'requeue', requeueAfterMilliseconds: 60_000 }
 
   test('is rebased when all is done, which stays Ready', async () => {
     const { effects, status: after, slot } = await run()
@@ -122,7 +122,7 @@ describe('an image whose builder has a newer run image', () => {
     const first = await run({ state: unanswered })
     expect(first.status?.rebase).toMatchObject({ runImage: newer, attempt: 2 })
     expect(first.status?.rebase?.failure).toBeUndefined()
-    expect(first.outcome).toEqual({ kind: 'requeue', afterMilliseconds: 2000 })
+    expect(first.outcome).toEqual({ kind: 'requeue', requeueAfterMilliseconds: 2000 })
     const next = first.status?.rebase?.build ?? ''
     const second = await run(withStatus({ rebase: first.status?.rebase }))
     expect(second.effects).toContain(`rebase ${image} as ${next}`)

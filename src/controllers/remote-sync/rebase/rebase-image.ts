@@ -26,7 +26,7 @@ export type RebaseDeps = {
 /** What is left to do: another look after this time, or an image to deploy. */
 export type Rebasing = {
   readonly state: ReconcileState
-  readonly afterMilliseconds?: number
+  readonly requeueAfterMilliseconds?: number
   readonly rebased?: { readonly image: string; readonly commit: string }
 }
 
@@ -55,22 +55,22 @@ export async function rebaseImage(run: Run, state: ReconcileState): Promise<Reba
   const key = buildKey(facts, plan.name)
   const mayBegin = (): boolean => deps.limiter.tryAcquireRebase(facts.owner, { tenant: key.namespace, name: key.name })
   // One that exists is known soon: what only waits asks the API server nothing.
-  if (!deps.builder.known(key) && !mayBegin()) return { state, afterMilliseconds: retryMilliseconds }
+  if (!deps.builder.known(key) && !mayBegin()) return { state, requeueAfterMilliseconds: retryMilliseconds }
   const action = decideRebase(plan, await deps.builder.observe(key, facts.owner), now)
   switch (action.kind) {
     case 'start':
-      return mayBegin() ? start(run, state, plan) : { state, afterMilliseconds: retryMilliseconds }
+      return mayBegin() ? start(run, state, plan) : { state, requeueAfterMilliseconds: retryMilliseconds }
     case 'wait':
-      return { state: withBegun(state, plan), afterMilliseconds: action.milliseconds }
+      return { state: withBegun(state, plan), requeueAfterMilliseconds: action.milliseconds }
     case 'readAgain':
       log.info({ build: plan.name, reason: action.message }, 'the image of a rebase cannot be read: it is tried again')
-      return { state: withBegun(state, plan), afterMilliseconds: unreadRetryMilliseconds }
+      return { state: withBegun(state, plan), requeueAfterMilliseconds: unreadRetryMilliseconds }
     case 'retry':
       log.info({ build: plan.name, reason: action.message }, 'a rebase is tried again')
       await endFormer(run, plan)
       return {
         state: { ...state, status: withNextAttempt(facts.remoteSync, state.status, plan) },
-        afterMilliseconds: action.milliseconds,
+        requeueAfterMilliseconds: action.milliseconds,
       }
     case 'fail':
       if (action.isStuck === true) await deps.builder.cancel(key)
@@ -105,7 +105,7 @@ async function start(run: Run, state: ReconcileState, plan: RebasePlan): Promise
     if (outcome.kind === 'impossible') return failed(run, state, plan, outcome.message)
     if (outcome.kind === 'refused') {
       log.info({ build: plan.name, reason: outcome.message }, 'a rebase cannot start: it is tried again')
-      return { state, afterMilliseconds: retryMilliseconds }
+      return { state, requeueAfterMilliseconds: retryMilliseconds }
     }
     started = true
     return { state: withBegun(state, plan) }

@@ -59,7 +59,7 @@ export function mergeConflict({ number, baseBranch, conflictSince }: FollowedHea
   const text = `pull request ${number} conflicts with branch ${baseBranch}: resolve the conflict on its branch and push`
   const conflict = refusal(reasons.mergeConflict, text)
   const rest = conflictSince === undefined ? 0 : settledAt(conflictSince) - now.getTime()
-  return rest > 0 ? { ...conflict, afterMilliseconds: rest } : conflict
+  return rest > 0 ? { ...conflict, requeueAfterMilliseconds: rest } : conflict
 }
 
 /** `number`: of the pull request. Rejects as the client does. */
@@ -116,6 +116,6 @@ async function mergeOf(
   }
   const since = (before?.number === number ? before.mergePendingSince : undefined) ?? now.toISOString()
   const text = `GitHub has not computed yet what merging pull request ${number} into ${baseBranch} gives: the platform asks again`
-  const pending = halt('Resolved', reasons.mergePending, text, { afterMilliseconds: mergeWait(since, now) })
+  const pending = halt('Resolved', reasons.mergePending, text, { requeueAfterMilliseconds: mergeWait(since, now) })
   return none({ ...head, mergePendingSince: since }, pending)
 }

@@ -113,15 +113,18 @@ describe('the merge commit', () => {
         { pullRequest: pullRequest({ mergeable: false }), branch: mergeBase },
         before === undefined ? {} : { pullRequest: before },
       )
-    const first = { halt: { afterMilliseconds: 60_000 }, head: { conflictSince: now.toISOString() } }
+    const first = { halt: { requeueAfterMilliseconds: 60_000 }, head: { conflictSince: now.toISOString() } }
     expect(await conflicting(undefined)).toMatchObject(first)
     expect(await conflicting({ ...known, headCommit: other })).toMatchObject(first)
     expect(await conflicting(known, other)).toMatchObject(first)
     const again = await conflicting({ ...known, conflictSince: '2026-01-01T11:59:30.500Z' })
-    expect(again).toMatchObject({ halt: { afterMilliseconds: 30_000 }, head: { conflictSince: '2026-01-01T11:59:30.500Z' } })
+    expect(again).toMatchObject({
+      halt: { requeueAfterMilliseconds: 30_000 },
+      head: { conflictSince: '2026-01-01T11:59:30.500Z' },
+    })
     const certain = await conflicting(known)
     expect(certain).toMatchObject({ halt: { reason: 'MergeConflict' }, head: known })
-    expect(certain.kind === 'none' && certain.halt).not.toHaveProperty('afterMilliseconds')
+    expect(certain.kind === 'none' && certain.halt).not.toHaveProperty('requeueAfterMilliseconds')
   })
 
   test.each<[string, Found]>([
@@ -137,16 +140,16 @@ describe('the merge commit', () => {
   ])('is waited for while %s', async (what, changes) => {
     const isGone = what.includes('any more')
     const found = await find(source, { pullRequest: pullRequest(), ...(isGone ? {} : { merge }), branch: base, ...changes })
-    expect(found).toMatchObject({ kind: 'none', halt: { reason: 'MergePending', afterMilliseconds: 1000 } })
+    expect(found).toMatchObject({ kind: 'none', halt: { reason: 'MergePending', requeueAfterMilliseconds: 1000 } })
     expect(found.head?.mergePendingSince).toBe(now.toISOString())
   })
 
   test('is asked for less and less often, and at once for another pull request', async () => {
     const waiting = { pullRequest: pullRequest({ mergeable: undefined }) }
     const again = await find(source, waiting, { pullRequest: { ...followed, mergePendingSince: since } })
-    expect(again).toMatchObject({ halt: { afterMilliseconds: 60_500 }, head: { mergePendingSince: since } })
+    expect(again).toMatchObject({ halt: { requeueAfterMilliseconds: 60_500 }, head: { mergePendingSince: since } })
     const another = await find(source, waiting, { pullRequest: { ...followed, number: 4, mergePendingSince: since } })
-    expect(another).toMatchObject({ halt: { afterMilliseconds: 1000 } })
+    expect(another).toMatchObject({ halt: { requeueAfterMilliseconds: 1000 } })
     expect(mergeWait('2026-01-01T00:00:00Z', now)).toBe(300_000)
     expect(mergeWait('2027-01-01T00:00:00Z', now)).toBe(1000)
   })
