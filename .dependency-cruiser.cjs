@@ -1,7 +1,13 @@
 // The direction of imports, and the only folder that may import each library. Each message says where to go instead.
 const processes = 'broker|controllers|admission|cli'
-/** Services of the controllers' process, each with a server, a worker or a loop of its own. */
-const services = 'token-desk|builds|charts|redelivery|network-probe|node-check|registry'
+/** What a service of the controllers' process may use of the others; the rest use none. */
+const serviceRooms = {
+  'token-desk': 'redelivery|platform-secrets',
+  redelivery: 'token-desk',
+  'image-cleanup': 'registry|builds',
+  'followed-tags': 'registry',
+  registry: 'platform-secrets',
+}
 const foundations = 'api|lib|kube|policy|identity|github|store|web'
 const layer = (name, from, to, comment) => ({ name, severity: 'error', comment, from: { path: from }, to: { path: to } })
 
@@ -63,9 +69,9 @@ module.exports = {
           '\\.config\\.ts$',
           'worker\\.ts$',
           'standalone\\.ts$',
-          '^src/(network-probe|broker|controllers|admission)/main\\.ts$',
+          '^src/(services/network-probe|broker|controllers|admission)/main\\.ts$',
           '^src/store/migrate-main\\.ts$',
-          '^src/builds/source-store/main\\.ts$',
+          '^src/services/builds/source-store/main\\.ts$',
           '/charts/',
           '/modules/',
           '-worker\\.ts$',
@@ -131,14 +137,13 @@ module.exports = {
     ),
     layer(
       'process-from-main-only',
-      '^src/(?!process/|standalone\\.ts$|(broker|controllers|admission)/main\\.ts$)',
+      '^src/(?!process/|standalone\\.ts$|.*/main\\.ts$)',
       '^src/process/',
       'Only the entry points open a process; everything else gets its parts from them.',
     ),
     ...Object.entries({
-      admission:
-        'store|kube|github|identity/(?!sealed-values/(seal|place)\\.ts)|policy|token-desk|builds|charts|redelivery|registry|broker|controllers',
-      broker: 'token-desk|builds|charts|redelivery|registry|controllers|admission',
+      admission: 'store|kube|github|identity/(?!sealed-values/(seal|place)\\.ts)|policy|services|broker|controllers',
+      broker: 'services|controllers|admission',
       controllers: 'broker|admission|identity/oidc',
     }).map(([name, never]) => ({
       name: `${name}-never-loads`,
@@ -148,16 +153,27 @@ module.exports = {
       to: { path: `^src/(${never})`, reachable: true },
     })),
     layer('web-on-lib', '^src/web', '^src/(?!web|api|lib)', 'Plumbing shared by processes knows none of them.'),
-    ...services
-      .split('|')
-      .map(name =>
-        layer(
-          `${name}-is-a-service`,
-          `^src/${name}/`,
-          `^src/(?!(${name}|${foundations}${name === 'redelivery' ? '|token-desk' : ''})/)`,
-          'A service offers a port to controllers and knows no kind controller and no process.',
-        ),
+    layer(
+      'services-on-foundations',
+      '^src/services/',
+      `^src/(?!(services|${foundations})/)`,
+      'A service offers a port to controllers and knows no controller and no process.',
+    ),
+    {
+      name: 'services-know-no-sibling',
+      severity: 'error',
+      comment: 'A service uses another one only where serviceRooms says so.',
+      from: { path: '^src/services/([^/]+)/', pathNot: `^src/services/(${Object.keys(serviceRooms).join('|')})/` },
+      to: { path: '^src/services/[^/]+/', pathNot: '^src/services/$1/' },
+    },
+    ...Object.entries(serviceRooms).map(([name, may]) =>
+      layer(
+        `${name}-as-agreed`,
+        `^src/services/${name}/`,
+        `^src/services/(?!(${name}|${may})[/.])`,
+        'A service uses another one only where serviceRooms says so.',
       ),
+    ),
     {
       name: 'admission-reaches-nothing',
       severity: 'error',
@@ -165,14 +181,14 @@ module.exports = {
         'The webhook calls nobody and keeps nothing: not even by way of another module does it load a client or a store. Of identity it loads what encrypts to a public key, and nothing that opens or signs.',
       from: { path: '^src/admission/main\\.ts$' },
       to: {
-        path: '^src/((kube|github|store|token-desk|builds|registry)/|identity/(?!sealed-values/(seal|place)\\.ts))',
+        path: '^src/((kube|github|store|services)/|identity/(?!sealed-values/(seal|place)\\.ts))',
         reachable: true,
       },
     },
     layer(
       'services-in-controllers-only',
       '^src/(broker|admission|cli)/',
-      `^src/(${services})/`,
+      '^src/services/',
       "Services belong to the controllers' process, which holds the App keys.",
     ),
     {
@@ -263,8 +279,8 @@ module.exports = {
     {
       name: 'cdk8s-only-in-charts',
       severity: 'error',
-      comment: 'Charts live in src/charts.',
-      from: { path: '^src', pathNot: '^src/charts' },
+      comment: 'Charts live in src/services/charts.',
+      from: { path: '^src', pathNot: '^src/services/charts' },
       to: { path: 'node_modules/(cdk8s|cdk8s-plus-33|constructs)/' },
     },
     {

@@ -8,11 +8,11 @@ import { readBrokerSettings } from './broker/config.ts'
 import { createControllersApp } from './controllers/app.ts'
 import { readControllersSettings } from './controllers/config.ts'
 import { processEnvironment, readTogether } from './lib/config.ts'
+import { readProcessSettings } from './process/config.ts'
 import { electedManager, openProcess } from './process/open-process.ts'
+import { runUntilStopped } from './process/run.ts'
 import { readStoreSettings } from './store/config.ts'
 import { openStore } from './store/open-store.ts'
-import { readProcessSettings } from './web/config.ts'
-import { runUntilStopped } from './web/process.ts'
 import { certificateFromFiles } from './web/tls.ts'
 
 const environment = processEnvironment()

@@ -26,7 +26,7 @@ export const exceptions: readonly Exception[] = [
   { path: 'test/fixtures/service-endpoints.ts', rules: sleep, reason: 'plays the probes of a kubelet' },
   { path: 'test/server/main.ts', rules: sleep, reason: 'ends the test server after two idle hours' },
   { path: 'src/broker/routes/api/builds.test.ts', rules: sleep, reason: 'a follower shows nothing when it has begun to wait' },
-  { path: 'src/builds/logs/collector.test.ts', rules: sleep, reason: 'that nothing is asked is watched for a time' },
+  { path: 'src/services/builds/logs/collector.test.ts', rules: sleep, reason: 'that nothing is asked is watched for a time' },
   { path: 'src/controllers/remote-sync/testing/reconcile-once.ts', rules: sleep, reason: 'plays effects that take a time' },
   { path: 'src/kube/client/kube-client.test.ts', rules: sleep, reason: 'plays a server that sends at a pace' },
 ]

@@ -2,8 +2,8 @@
 // its own certificate, watches nothing and elects nobody; every replica answers.
 import { processEnvironment, readTogether } from '../lib/config.ts'
 import { openBareProcess } from '../process/bare-process.ts'
-import { readProcessSettings } from '../web/config.ts'
-import { runUntilStopped } from '../web/process.ts'
+import { readProcessSettings } from '../process/config.ts'
+import { runUntilStopped } from '../process/run.ts'
 import { certificateFromFiles } from '../web/tls.ts'
 import { createAdmissionApp, replicaDrain } from './app.ts'
 import { sealerFromFile } from './app-secrets/public-key.ts'

@@ -1,7 +1,6 @@
 // The settings of the controllers: one table, read once. All missing and invalid variables are reported together, by name.
 import { isIPv4 } from 'node:net'
 import { buildLogBounds } from '../api/tenancy/tenant.ts'
-import { sharedSourceSettings } from '../builds/source-store/config.ts'
 import { containsRange } from '../lib/address-range.ts'
 import {
   choiceSetting,
@@ -17,7 +16,8 @@ import {
   urlSetting,
 } from '../lib/config.ts'
 import { digestPattern } from '../lib/text/image-digest.ts'
-import { type FollowedRegistry, followedRegistry } from '../registry/followed-tags/followed-registry.ts'
+import { sharedSourceSettings } from '../services/builds/source-store/config.ts'
+import { type FollowedRegistry, followedRegistry } from '../services/followed-tags/followed-registry.ts'
 import { redirectAnnotationsSetting } from './application/domains/redirect-setting.ts'
 import { metadataRanges, networkSettings, registryRange, runtimeSettings } from './tenant/index.ts'
 

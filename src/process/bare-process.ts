@@ -3,10 +3,10 @@
 import type { Registry } from 'prom-client'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { createLog, type Log } from '../lib/log.ts'
-import type { readProcessSettings } from '../web/config.ts'
-import { createHealthServer, type ReadinessChecks } from '../web/health.ts'
-import { prometheusRegistry } from '../web/metrics.ts'
-import type { Stop } from '../web/process.ts'
+import type { readProcessSettings } from './config.ts'
+import { createHealthServer, type ReadinessChecks } from './health.ts'
+import { prometheusRegistry } from './metrics.ts'
+import type { Stop } from './run.ts'
 
 /** Which processes there are: the label `process` of their metrics, and part of their names in logs and at the API server. */
 export type ProcessName = 'standalone' | 'broker' | 'controllers' | 'admission'

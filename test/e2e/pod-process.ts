@@ -2,7 +2,7 @@
 import { Resolver } from 'node:dns/promises'
 import { createServer } from 'node:net'
 import { parseArgs } from 'node:util'
-import { opensConnection } from '../../src/network-probe/connect.ts'
+import { opensConnection } from '../../src/services/network-probe/connect.ts'
 
 const { values } = parseArgs({
   options: { connect: { type: 'string', multiple: true }, resolve: { type: 'string' }, listen: { type: 'string' } },

@@ -6,9 +6,9 @@ import { openPullRequest } from '../../dev/github/actions/pull-requests/pull-req
 import type { PullRequest } from '../../dev/github/state/repositories.ts'
 import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
 import { previewApproval } from '../../src/api/apps/preview-approval.ts'
-import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { limits, timeLimit } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { kpackBuilds } from '../../src/services/builds/kpack/resources.ts'
 import { openPreviewFixture, type PreviewPlatform, startPreviewPlatform } from '../fixtures/preview-platform.ts'
 import type { Fixture } from '../sweep/environment/fixture.ts'
 

@@ -12,7 +12,7 @@ export const stateOwners: Readonly<Record<string, string>> = {
   createKeyedBuckets: 'src/lib/limits/keyed-buckets.ts',
   createFairLimit: 'src/lib/limits/fair-limit.ts',
   createKeyedMutex: 'src/lib/limits/keyed-mutex.ts',
-  createFairTurns: 'src/policy/fair-turns.ts',
+  createFairTurns: 'src/lib/limits/fair-turns.ts',
   createGroupCommit: 'src/store/database/group-commit.ts',
   createMultimap: 'src/kube/cache/multimap.ts',
   createObjectCache: 'src/kube/cache/object-cache.ts',
@@ -23,11 +23,11 @@ export const stateOwners: Readonly<Record<string, string>> = {
 
 /** Files with a Map or Set that looks like state and is none, each with the reason. */
 export const notState: Readonly<Record<string, string>> = {
-  'src/builds/source-store/git/incomplete-files.ts': 'of one check of a commit',
+  'src/services/builds/source-store/git/incomplete-files.ts': 'of one check of a commit',
   'src/kube/manager.ts': 'the controllers, which are added before the start and never change',
   'src/lib/hash-chain/attested-heads.ts': 'of one reading of the log',
-  'src/registry/unused-images/look.ts': 'of one look at the cluster',
-  'src/registry/unused-images/named-images.ts': 'of one look at the cluster',
+  'src/services/image-cleanup/look.ts': 'of one look at the cluster',
+  'src/services/image-cleanup/named-images.ts': 'of one look at the cluster',
   'src/web/tls.ts': 'the servers that use the certificate',
 }
 

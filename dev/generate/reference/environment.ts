@@ -1,13 +1,13 @@
 // docs/reference/environment.md: every environment variable, from the tables by which the processes read them.
 import { admissionSettings } from '../../../src/admission/config.ts'
 import { brokerSettings } from '../../../src/broker/config.ts'
-import { sourceStoreSettings } from '../../../src/builds/source-store/config.ts'
 import { cliVariables } from '../../../src/cli/config.ts'
 import { controllersSettings } from '../../../src/controllers/config.ts'
 import type { Setting } from '../../../src/lib/config.ts'
+import { processSettings } from '../../../src/process/config.ts'
+import { sourceStoreSettings } from '../../../src/services/builds/source-store/config.ts'
 import { ownerSettings } from '../../../src/store/access/owner.ts'
 import { storeSettings } from '../../../src/store/config.ts'
-import { processSettings } from '../../../src/web/config.ts'
 import { givenClusterSettings } from '../../up/given-cluster/settings.ts'
 import { code, page, table } from '../markdown.ts'
 
@@ -35,7 +35,7 @@ const kubernetesVariables = {
   KUBERNETES_SERVICE_PORT: 'The port of the API server. Kubernetes sets it in every pod.',
 }
 
-/** Set by the chart `web`; `src/charts/web.ts`. */
+/** Set by the chart `web`; `src/services/charts/web.ts`. */
 const applicationVariables = {
   PORT: 'The port on which the process must listen: `port` of the process in `spec.processes`.',
   SEKISHO_COMMIT: 'The commit from which the image was built: `spec.commit`.',

@@ -2,7 +2,7 @@
 import { exitCodes } from '../../../src/cli/output.ts'
 import { githubReasonTexts } from '../../../src/github/index.ts'
 import { errorCodes } from '../../../src/lib/errors.ts'
-import { refusalTexts } from '../../../src/token-desk/checks.ts'
+import { refusalTexts } from '../../../src/services/token-desk/checks.ts'
 import { code, page, table } from '../markdown.ts'
 
 const exitCodeTexts: Readonly<Record<keyof typeof exitCodes, string>> = {
@@ -36,7 +36,7 @@ export function errorsPage(): string {
   return page({
     title: 'Errors',
     subject: 'This page lists the error codes, the reasons of refused requests and the exit codes of Sekisho.',
-    source: '`src/lib/errors.ts`, `src/github`, `src/token-desk` and `src/cli`',
+    source: '`src/lib/errors.ts`, `src/github`, `src/services/token-desk` and `src/cli`',
     sections: [
       'Reasons in the conditions of objects are in [kinds.md](kinds.md), in the section of each kind.',
       '## Error codes',

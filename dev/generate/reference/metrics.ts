@@ -1,18 +1,16 @@
 // docs/reference/metrics.md: every metric, read back from a registry on which the product's own code registered them.
 import { Registry } from 'prom-client'
 import { createBrokerMetrics } from '../../../src/broker/metrics.ts'
-import { createBuildLogMetrics } from '../../../src/builds/logs/metrics.ts'
+import { createServiceProxyMetrics } from '../../../src/controllers/service-proxy/metrics.ts'
 import { createKubeMetrics } from '../../../src/kube/metrics.ts'
-import { createRegistryMetrics } from '../../../src/registry/refusals.ts'
-import { createImageMetrics } from '../../../src/registry/unused-images/metrics.ts'
-import {
-  createNodeMetrics,
-  createPlatformMetrics,
-  createSealingMetrics,
-  createServiceProxyMetrics,
-  createWebhookCertificateMetrics,
-  prometheusRegistry,
-} from '../../../src/web/metrics.ts'
+import { prometheusRegistry } from '../../../src/process/metrics.ts'
+import { createBuildLogMetrics } from '../../../src/services/builds/logs/metrics.ts'
+import { createImageMetrics } from '../../../src/services/image-cleanup/metrics.ts'
+import { createProbeMetrics } from '../../../src/services/network-probe/metrics.ts'
+import { createNodeMetrics } from '../../../src/services/node-check/metrics.ts'
+import { createRegistryMetrics } from '../../../src/services/registry/refusals.ts'
+import { createWebhookCertificateMetrics } from '../../../src/services/webhook-certificate/metrics.ts'
+import { createSealingMetrics } from '../../../src/store/resealing/metrics.ts'
 import { code, page, table } from '../markdown.ts'
 
 /** What prom-client keeps of a metric; its types hide the labels. */
@@ -41,7 +39,7 @@ export function metricsPage(): string {
   createRegistryMetrics(ours)
   createImageMetrics(ours)
   createBuildLogMetrics(ours)
-  createPlatformMetrics(ours)
+  createProbeMetrics(ours)
   createNodeMetrics(ours, 'node')
   createServiceProxyMetrics(ours, () => 0)
   createSealingMetrics(ours)
@@ -75,7 +73,7 @@ export function metricsPage(): string {
   return page({
     title: 'Metrics',
     subject: 'This page lists the metrics of Sekisho.',
-    source: 'the code that registers them (`src/kube/metrics.ts`, `src/broker/metrics.ts`, `src/registry`, `src/web/metrics.ts`)',
+    source: 'the code that registers them (`metrics.ts` of each owner, such as `src/kube/metrics.ts`)',
     sections,
   })
 }

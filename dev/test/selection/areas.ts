@@ -17,7 +17,7 @@ export const previews: readonly string[] = [
 export const podHelpers: readonly string[] = ['test/e2e/!(*.test).ts', 'test/fixtures/**']
 export const builds: readonly string[] = [
   ...packages,
-  'src/builds/**',
+  'src/services/builds/**',
   'src/controllers/{application,remote-sync}/**',
   'src/api/apps/**',
   'dev/{images,kpack}/**',
@@ -28,7 +28,7 @@ export const podsOfTenants: readonly string[] = [
   ...packages,
   'src/admission/**',
   'src/controllers/{application,tenant}/**',
-  'src/charts/**',
+  'src/services/charts/**',
   'src/api/{apps,tenancy}/**',
   'src/lib/limits/**',
   'dev/cluster/**',

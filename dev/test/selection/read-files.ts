@@ -37,7 +37,7 @@ export const readFiles: readonly ReadFiles[] = [
   { files: 'docs/{adr,reference}/**', affects: ['small'] },
   { files: '**/*.md', affects: ['small'] },
   // What stands beside the programs and their tests, and is no module.
-  { files: 'src/builds/cause/*/**', affects: ['small'] },
+  { files: 'src/services/builds/cause/*/**', affects: ['small'] },
   { files: 'dev/{buildkit,images,kpack,github,attack,command-line,generate}/**', affects: ['small'] },
   { files: 'test/{bench,soak}/**', affects: ['small'] },
   { files: 'test/faults/write-docs.ts', affects: ['nothing'] },

@@ -41,7 +41,7 @@ const starters = new Set([
   'src/kube/kubeconfig/kubeconfig.ts',
   'src/store/database/database.ts',
   'src/store/database/durable-folder.ts',
-  'src/web/health.ts',
+  'src/process/health.ts',
   'test/bench/harness/run-bench.ts',
   'test/fixtures/databases.ts',
   'test/fixtures/production-database.ts',

@@ -2,12 +2,12 @@
 // no secret may be among them.
 import { admissionSettings } from '../../../src/admission/config.ts'
 import { brokerSettings } from '../../../src/broker/config.ts'
-import { sharedSourceSettings } from '../../../src/builds/source-store/config.ts'
 import { controllersSettings } from '../../../src/controllers/config.ts'
 import type { Setting } from '../../../src/lib/config.ts'
 import { messageOf } from '../../../src/lib/errors.ts'
+import { processSettings } from '../../../src/process/config.ts'
+import { sharedSourceSettings } from '../../../src/services/builds/source-store/config.ts'
 import { storeSettings } from '../../../src/store/config.ts'
-import { processSettings } from '../../../src/web/config.ts'
 
 const known: ReadonlyMap<string, Setting<unknown>> = new Map(
   [processSettings, storeSettings, brokerSettings, controllersSettings, admissionSettings, sharedSourceSettings]

@@ -1,9 +1,9 @@
 // What stays of the webhook's certificate and its authority when `make up` runs again: everything that serves.
 import { X509Certificate } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
-import { decideRenewal } from '../../../src/controllers/services/webhook-certificate.ts'
 import { issueCertificate, makeCertificateAuthority } from '../../../src/identity/certificate-authority.ts'
 import type { CertifiedKey } from '../../../src/identity/certified-key.ts'
+import { decideRenewal } from '../../../src/services/webhook-certificate/decide.ts'
 import { type AdmissionFacts, admissionCertificate, decideAdmission } from './admission-certificate.ts'
 import type { KeyPair } from './platform-secrets.ts'
 

@@ -10,7 +10,7 @@ export const pathPattern = text({
   pattern: '^!?[^/! ][^ ]*$',
 })
 
-/** `spec.paths`; `isMeant` in src/policy/path-filter.ts reads it. */
+/** `spec.paths`; `isMeant` in src/controllers/kit/repository/path-filter.ts reads it. */
 export const pathsField = list(pathPattern, {
   description:
     'Build a new commit only when a file under one of these paths has changed since the commit that was built last, for example because the repository holds several applications. When omitted, every new commit is built.',

@@ -14,7 +14,12 @@ export const controllersRightsInPlatform: readonly Right[] = [
     group: '',
     resources: ['configmaps'],
     verbs: cached,
-    usedBy: [controllerOf('application-chart'), controllerOf('application'), controllerOf('tenant'), 'src/network-probe/open.ts'],
+    usedBy: [
+      controllerOf('application-chart'),
+      controllerOf('application'),
+      controllerOf('tenant'),
+      'src/services/network-probe/open.ts',
+    ],
   },
   {
     place: 'platform',
@@ -22,7 +27,7 @@ export const controllersRightsInPlatform: readonly Right[] = [
     resources: ['configmaps'],
     names: ['sekisho-network-status'],
     verbs: ['create', 'patch'],
-    usedBy: ['src/network-probe/network-probe.ts'],
+    usedBy: ['src/services/network-probe/network-probe.ts'],
   },
   {
     place: 'platform',
@@ -38,7 +43,7 @@ export const controllersRightsInPlatform: readonly Right[] = [
     resources: ['configmaps'],
     names: ['sekisho-node-status'],
     verbs: ['create', 'patch'],
-    usedBy: ['src/node-check/node-check.ts'],
+    usedBy: ['src/services/node-check/node-check.ts'],
   },
   {
     place: 'platform',
@@ -46,7 +51,7 @@ export const controllersRightsInPlatform: readonly Right[] = [
     resources: ['configmaps'],
     names: [appSecretsKeyMap.name],
     verbs: ['create', 'patch'],
-    usedBy: ['src/controllers/services/open-app-secrets.ts'],
+    usedBy: ['src/services/app-secret-keys/open.ts'],
   },
   {
     place: 'platform',
@@ -54,7 +59,7 @@ export const controllersRightsInPlatform: readonly Right[] = [
     resources: ['secrets'],
     names: appKeySecrets,
     verbs: ['get'],
-    usedBy: ['src/controllers/services/platform-secrets.ts'],
+    usedBy: ['src/services/platform-secrets.ts'],
   },
   {
     place: 'platform',
@@ -62,7 +67,7 @@ export const controllersRightsInPlatform: readonly Right[] = [
     resources: ['secrets'],
     names: [registrySecrets.platform],
     verbs: ['get', 'create', 'patch'],
-    usedBy: ['src/controllers/services/open-registry.ts'],
+    usedBy: ['src/services/registry/open.ts'],
   },
   // No right to create or delete it: whoever installs makes it. The leader renews the certificate in it.
   {
@@ -71,7 +76,7 @@ export const controllersRightsInPlatform: readonly Right[] = [
     resources: ['secrets'],
     names: [admissionWebhook.secret],
     verbs: ['get', 'patch'],
-    usedBy: ['src/controllers/services/open-webhook-certificate.ts'],
+    usedBy: ['src/services/webhook-certificate/open.ts'],
   },
   {
     place: 'platform',
@@ -79,6 +84,6 @@ export const controllersRightsInPlatform: readonly Right[] = [
     resources: ['endpointslices'],
     names: ['sekisho-source'],
     verbs: ['get', 'create', 'patch'],
-    usedBy: ['src/builds/source-endpoint.ts'],
+    usedBy: ['src/services/builds/source-endpoint.ts'],
   },
 ]

@@ -13,10 +13,10 @@ const namespaceEnds = 'src/controllers/tenant/end/end-namespaces.ts'
 const applicationWrites = 'src/controllers/application/objects/apply-objects.ts'
 const rendered = 'src/controllers/application/objects/renderable-kinds.ts'
 const releaseWrites = 'src/controllers/application/releases/write-releases.ts'
-const kpack = 'src/builds/kpack/kpack-builder.ts'
-const buildkit = 'src/builds/buildkit/buildkit-builder.ts'
-const tokenDesk = 'src/controllers/services/open-token-desk.ts'
-const buildLogs = 'src/builds/logs/read-step.ts'
+const kpack = 'src/services/builds/kpack/kpack-builder.ts'
+const buildkit = 'src/services/builds/buildkit/buildkit-builder.ts'
+const tokenDesk = 'src/services/token-desk/open.ts'
+const buildLogs = 'src/services/builds/logs/read-step.ts'
 const events = 'src/kube/object/events.ts'
 const controllerOf = (kind: string): string => `src/controllers/${kind}/index.ts`
 const reconcilerOf = (kind: string): string => `src/controllers/${kind}/reconcile.ts`
@@ -70,8 +70,8 @@ const inApplications: readonly Right[] = [
     verbs: ['get', 'create', 'patch', 'delete'],
     usedBy: [
       reconcilerOf('app-secret'),
-      'src/builds/build-secrets.ts',
-      'src/controllers/services/open-build-logs.ts',
+      'src/services/builds/build-secrets.ts',
+      'src/services/builds/logs/open.ts',
       'src/controllers/github-report/gather.ts',
     ],
   },
@@ -117,7 +117,13 @@ const inApplications: readonly Right[] = [
   renderedKinds('autoscaling', ['horizontalpodautoscalers']),
   { ...renderedKinds('policy', ['poddisruptionbudgets']), unseen: onlyAdminsRender },
   renderedKinds('networking.k8s.io', ['ingresses']),
-  { place: 'application', group: '', resources: ['pods'], verbs: ['get'], usedBy: ['src/token-desk/server/workload.ts'] },
+  {
+    place: 'application',
+    group: '',
+    resources: ['pods'],
+    verbs: ['get'],
+    usedBy: ['src/services/token-desk/server/workload.ts'],
+  },
   // Of a namespace that is being deleted, those that have not ended long after their grace period.
   { place: 'application', group: '', resources: ['pods'], verbs: ['delete'], usedBy: [namespaceEnds] },
   { place: 'application', group: '', resources: ['events'], verbs: ['create', 'patch'], usedBy: [events] },
@@ -128,7 +134,7 @@ const inApplications: readonly Right[] = [
     group: github,
     resources: ['repositorygrants'],
     verbs: ['create', 'patch', 'delete'],
-    usedBy: ['src/controllers/kit/ensure-owned-grant.ts', reconcilerOf('repository-grant'), tokenDesk],
+    usedBy: ['src/controllers/kit/repository/ensure-owned-grant.ts', reconcilerOf('repository-grant'), tokenDesk],
   },
   {
     place: 'application',
@@ -215,7 +221,7 @@ const inBuilds: readonly Right[] = [
     resources: ['secrets'],
     namePrefix: buildSecretPrefix,
     verbs: ['create', 'patch', 'delete'],
-    usedBy: ['src/builds/build-secrets.ts'],
+    usedBy: ['src/services/builds/build-secrets.ts'],
   },
   { place: 'build', group: '', resources: ['pods', 'pods/log'], verbs: ['get'], usedBy: [kpack, buildkit, buildLogs] },
   // Held to one shape by the policy build-pods.

@@ -15,8 +15,8 @@ const tenantWrites = 'src/controllers/tenant/reconcile.ts'
 const tenantCaches = 'src/controllers/tenant/own-objects.ts'
 const applicationCaches = 'src/controllers/application/index.ts'
 const claims = 'src/controllers/application/domains/claim-domains.ts'
-const kpack = 'src/builds/kpack/kpack-builder.ts'
-const tokenDesk = 'src/controllers/services/open-token-desk.ts'
+const kpack = 'src/services/builds/kpack/kpack-builder.ts'
+const tokenDesk = 'src/services/token-desk/open.ts'
 const events = 'src/kube/object/events.ts'
 const controllerOf = (kind: string): string => `src/controllers/${kind}/index.ts`
 const reconcilerOf = (kind: string): string => `src/controllers/${kind}/reconcile.ts`
@@ -72,7 +72,7 @@ const clusterWide: readonly Right[] = [
     resources: ['installations', 'repositorygrants'],
     verbs: ['get', ...cached],
     usedBy: [
-      'src/token-desk/gather.ts',
+      'src/services/token-desk/gather.ts',
       tokenDesk,
       controllerOf('installation'),
       controllerOf('repository-grant'),
@@ -172,7 +172,7 @@ const clusterWide: readonly Right[] = [
     group: 'apps',
     resources: ['replicasets', 'statefulsets', 'daemonsets', 'controllerrevisions'],
     verbs: ['list'],
-    usedBy: ['src/registry/unused-images/look.ts'],
+    usedBy: ['src/services/image-cleanup/look.ts'],
   },
   { place: 'cluster', group: 'batch', resources: ['jobs', 'cronjobs'], verbs: cached, usedBy: [applicationCaches] },
   {
@@ -240,14 +240,14 @@ const clusterWide: readonly Right[] = [
     resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
     names: [admissionWebhook.registration],
     verbs: ['get'],
-    usedBy: ['src/controllers/services/open-webhook-certificate.ts'],
+    usedBy: ['src/services/webhook-certificate/open.ts'],
   },
   {
     place: 'cluster',
     group: 'authentication.k8s.io',
     resources: ['tokenreviews'],
     verbs: ['create'],
-    usedBy: ['src/token-desk/server/workload.ts'],
+    usedBy: ['src/services/token-desk/server/workload.ts'],
   },
 ]
 

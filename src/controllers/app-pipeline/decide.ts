@@ -3,8 +3,8 @@ import { appPipelineReasons as reasons } from '../../api/apps/app-pipeline.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import { type Check, firstRefusal } from '../../policy/check.ts'
-import { wakeOf } from '../kit/observed-wake.ts'
 import type { Refusal } from '../kit/refusal.ts'
+import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Facts } from './gather.ts'
 
 /** Stops requests to GitHub through an installation that does not exist, is suspended or is not verified. */

@@ -10,7 +10,7 @@ import { type KubeObject, keyOf, keyText } from '../../api/resource.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { ownedGrantName } from '../kit/owned-grant.ts'
+import { ownedGrantName } from '../kit/repository/owned-grant.ts'
 import type { KnownPullRequests, PullRequestMemory } from './pull-requests/known.ts'
 
 export type AppPipelineCaches = {

@@ -2,10 +2,10 @@
 // Never writes, never throws on absence.
 import type { ApplicationChart } from '../../api/apps/application-chart.ts'
 import type { ConfigMap } from '../../api/builtin/index.ts'
-import type { ChartOutcome } from '../../charts/chart-input.ts'
-import { type ChartLookup, findChartSource } from '../../charts/chart-source.ts'
-import type { ChartRenderer } from '../../charts/renderer.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
+import type { ChartOutcome } from '../../services/charts/chart-input.ts'
+import { type ChartLookup, findChartSource } from '../../services/charts/chart-source.ts'
+import type { ChartRenderer } from '../../services/charts/renderer.ts'
 
 export type GatherDeps = {
   /** Of the platform namespace. */

@@ -4,7 +4,7 @@ import { type Application, application as applications } from '../../api/apps/ap
 import type { ApplicationChart } from '../../api/apps/application-chart.ts'
 import { domainClaim } from '../../api/tenancy/domain-claim.ts'
 import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
-import { findChartSource } from '../../charts/chart-source.ts'
+import { findChartSource } from '../../services/charts/chart-source.ts'
 import { decide } from './decide.ts'
 import type { Facts } from './gather.ts'
 import { domainProblem, type HostFacts, hostsOf, isLost, missingProof, type UsersOfHost, urlOf, wantedHosts } from './hosts.ts'

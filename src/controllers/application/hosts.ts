@@ -8,7 +8,7 @@ import type { Ingress } from '../../api/builtin/index.ts'
 import type { DomainClaim } from '../../api/tenancy/domain-claim.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
-import { type Claim, comesFirst } from '../../policy/precedence.ts'
+import { type Claim, comesFirst } from '../kit/precedence.ts'
 import { challengeOf, challengeText } from './domains/dns-challenge.ts'
 import { type RedirectAnnotations, redirectedHosts } from './domains/redirects.ts'
 

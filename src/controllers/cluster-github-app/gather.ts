@@ -3,7 +3,7 @@ import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import { type AppClient, type AppFacts, githubReasons } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
-import { type GitHubApps, privateKeyMissing } from '../../token-desk/app-clients.ts'
+import { type GitHubApps, privateKeyMissing } from '../../services/token-desk/app-clients.ts'
 import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
 
 /** GitHub's answer; `key-missing` and `key-refused` carry the reason for people. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { endpointsOf, type InstallationFacts, type InstallationPage } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
-import type { GitHubApp } from '../../token-desk/app-clients.ts'
+import type { GitHubApp } from '../../services/token-desk/app-clients.ts'
 import { createInstallationDirectory, listMilliseconds } from './installation-directory.ts'
 
 const facts = (id: number, login = `org${id}`): InstallationFacts => ({

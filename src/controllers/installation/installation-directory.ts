@@ -6,7 +6,7 @@ import type { InstallationFacts, InstallationPage } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
-import type { GitHubApp } from '../../token-desk/app-clients.ts'
+import type { GitHubApp } from '../../services/token-desk/app-clients.ts'
 
 export type InstallationDirectory = {
   /** Asks GitHub about this one now; undefined when GitHub does not have it. Rejects as the client does. */

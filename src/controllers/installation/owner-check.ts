@@ -7,8 +7,8 @@ import { createOrganizationClient, createRepositoryClient, type Fetch, type Inst
 import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
-import type { GitHubApp } from '../../token-desk/app-clients.ts'
-import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../token-desk/single-use-token.ts'
+import type { GitHubApp } from '../../services/token-desk/app-clients.ts'
+import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../services/token-desk/single-use-token.ts'
 import { type Names, notOwner, ownership } from './ownership.ts'
 
 /** GitHub's answer about the person in `spec.boundBy`. */

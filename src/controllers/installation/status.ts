@@ -3,7 +3,7 @@
 import type { Installation } from '../../api/github/installation.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
-import { wakeOf } from '../kit/observed-wake.ts'
+import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Decision } from './decide.ts'
 import type { Facts } from './facts.ts'
 

@@ -4,7 +4,7 @@ import type { ApprovalWay, PreviewApproval } from '../../api/apps/preview-approv
 import { approves, previewApprovalReasons as reasons } from '../../api/apps/preview-approval.ts'
 import type { ApprovalStatement, DiscussedPullRequest } from '../../github/index.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
-import { isSettled } from '../../policy/change-times.ts'
+import { isSettled } from '../kit/repository/change-times.ts'
 import { soonest } from '../kit/soonest.ts'
 import type { Facts, PreviewRow } from './gather.ts'
 import type { Asked } from './last-asked.ts'

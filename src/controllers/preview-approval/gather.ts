@@ -8,8 +8,8 @@ import { followedRepository } from '../../api/repository-follower.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { wakeOf } from '../kit/observed-wake.ts'
-import { ownedGrantName } from '../kit/owned-grant.ts'
+import { wakeOf } from '../kit/repository/observed-wake.ts'
+import { ownedGrantName } from '../kit/repository/owned-grant.ts'
 import { type Asked, askedKey, type LastAsked, withWake } from './last-asked.ts'
 
 export type ApprovalCaches = {

@@ -1,6 +1,7 @@
 // Compares what a build asks for with what the platform gives to a build at most. Pure.
-import type { BuildResources } from '../../builds/builder.ts'
-import { amountOf } from '../../policy/quantity.ts'
+
+import { amountOf } from '../../lib/text/quantity.ts'
+import type { BuildResources } from '../../services/builds/builder.ts'
 
 /** The first field that asks for more than there is, with both quantities; undefined when none does. */
 export function excessOf(wanted: BuildResources, most: Required<BuildResources>): string | undefined {

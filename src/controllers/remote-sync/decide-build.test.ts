@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { BuildState, OwnedBuild } from '../../builds/builder.ts'
 import { AppError } from '../../lib/errors.ts'
+import type { BuildState, OwnedBuild } from '../../services/builds/builder.ts'
 import { type BuildAction, decideBuild, decideFetchFailure, planBuild, type WantedBuild } from './decide-build.ts'
 import { buildName } from './desired.ts'
 import type { BuildFacts, Facts } from './gather.ts'

@@ -1,9 +1,9 @@
 // What to do about the build of a commit: build plan × observed build × facts → one action, and the status that it implies. Pure.
 // A commit that failed is not built again until something changes.
 import { remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
-import type { BuildKey, BuildState } from '../../builds/builder.ts'
 import { AppError } from '../../lib/errors.ts'
 import { defined } from '../../lib/json/defined.ts'
+import type { BuildKey, BuildState } from '../../services/builds/builder.ts'
 import { buildName } from './desired.ts'
 import { type BuildFacts, buildKey, type CommitBuild, type Facts } from './gather.ts'
 import { applicationNotFound, type Halt, halt, haltOf, isPermanent } from './halt.ts'

@@ -2,7 +2,7 @@
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal } from '../../policy/check.ts'
-import { type Claim, comesFirst } from '../../policy/precedence.ts'
+import { type Claim, comesFirst } from '../kit/precedence.ts'
 import { excessOf } from './build-resources.ts'
 import type { Facts } from './gather.ts'
 import { type Halt, halt } from './halt.ts'

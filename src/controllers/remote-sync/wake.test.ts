@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
-import { wakeOf } from '../kit/observed-wake.ts'
+import { wakeOf } from '../kit/repository/observed-wake.ts'
 import { commit, condition, now, sync } from './testing/remote-sync.ts'
 import { knownConflict, mayRetry, mustResolve, signalledAt } from './wake.ts'
 

@@ -2,7 +2,7 @@
 import { appPipeline } from '../../api/apps/app-pipeline.ts'
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
-import { wakeOf } from '../kit/observed-wake.ts'
+import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Facts } from './gather.ts'
 import { type FollowedHead, settledAt } from './source/pull-request.ts'
 

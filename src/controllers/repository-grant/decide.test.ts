@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { RepositoryPermission } from '../../github/index.ts'
-import { grantObject, host, installationObject } from '../../token-desk/testing/desk-objects.ts'
+import { grantObject, host, installationObject } from '../../services/token-desk/testing/desk-objects.ts'
 import { checks } from './checks.ts'
 import { decide } from './decide.ts'
 import type { Facts, GitHubAnswer } from './gather.ts'

@@ -6,7 +6,7 @@ import { wakeAnnotation } from '../../api/names.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
-import { grantObject, installationObject } from '../../token-desk/testing/desk-objects.ts'
+import { grantObject, installationObject } from '../../services/token-desk/testing/desk-objects.ts'
 import { decisionInputs, defaultRecheckTimes, spreadOfGrant } from './decision-inputs.ts'
 import { type GatherDeps, gather } from './gather.ts'
 

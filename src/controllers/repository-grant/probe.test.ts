@@ -4,8 +4,8 @@ import type { MintedToken, MintRequest } from '../../github/index.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
-import type { GitHubApp } from '../../token-desk/app-clients.ts'
-import { grantObject, host } from '../../token-desk/testing/desk-objects.ts'
+import type { GitHubApp } from '../../services/token-desk/app-clients.ts'
+import { grantObject, host } from '../../services/token-desk/testing/desk-objects.ts'
 import { type ProbeDeps, probe } from './probe.ts'
 
 const reachable = [

@@ -12,8 +12,8 @@ import {
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { defined } from '../../lib/json/defined.ts'
-import type { GitHubApp } from '../../token-desk/app-clients.ts'
-import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../token-desk/single-use-token.ts'
+import type { GitHubApp } from '../../services/token-desk/app-clients.ts'
+import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../services/token-desk/single-use-token.ts'
 
 export type Repository = { readonly id: number; readonly name: string }
 

@@ -4,7 +4,7 @@
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
-import { wakeOf } from '../kit/observed-wake.ts'
+import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Decision } from './decide.ts'
 import { decisionInputs } from './decision-inputs.ts'
 import type { Facts } from './gather.ts'

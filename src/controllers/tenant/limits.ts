@@ -6,7 +6,7 @@ import { followerKinds } from '../../api/registry.ts'
 import { defaultResources } from '../../api/tenancy/resource-limits.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { boundedKinds } from '../../api/tenancy/tenant-roles.ts'
-import { canonicalQuantity } from '../../policy/quantity.ts'
+import { canonicalQuantity } from '../../lib/text/quantity.ts'
 
 const defaultApplications = 50
 /** Grants that people create live for minutes to months, and each is small. What follows a repository has one of its own. */

@@ -1,7 +1,7 @@
 // Attacks by what pods of a build namespace may do on their node. Pod Security does not judge them where Dockerfiles are built.
 
-import type { BuildRequest } from '../../../src/builds/builder.ts'
-import { type BuildkitSettings, buildkitPod } from '../../../src/builds/buildkit/pod-manifest.ts'
+import type { BuildRequest } from '../../../src/services/builds/builder.ts'
+import { type BuildkitSettings, buildkitPod } from '../../../src/services/builds/buildkit/pod-manifest.ts'
 import { buildController, clusterAdministrator, controllers, dave, platformAdministrator } from '../identities.ts'
 import { type PodSpec, restricted } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'

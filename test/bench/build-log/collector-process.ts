@@ -1,13 +1,13 @@
 // Our side as a process: the collector of production with the real client and the database that its environment names. It collects one log from its
 // first byte to its recorded end, and compares what is kept with what must be.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LoggedBuild } from '../../../src/builds/builder.ts'
-import { causeOf } from '../../../src/builds/cause/cause.ts'
-import { createLogCollector } from '../../../src/builds/logs/collector.ts'
 import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog as log } from '../../../src/lib/testing/silent-log.ts'
+import type { LoggedBuild } from '../../../src/services/builds/builder.ts'
+import { causeOf } from '../../../src/services/builds/cause/cause.ts'
+import { createLogCollector } from '../../../src/services/builds/logs/collector.ts'
 import { createBuildLogs } from '../../../src/store/builds/build-logs.ts'
 import type { BuildRecord } from '../../../src/store/builds/build-record.ts'
 import { createKeptLogs } from '../../../src/store/builds/kept-logs.ts'

@@ -1,7 +1,7 @@
 // What the bench expects to be kept is what the platform keeps of what is sent.
 import { expect, test } from 'vitest'
-import { createCleanText } from '../../../src/builds/logs/clean-text.ts'
-import { parseLine } from '../../../src/builds/logs/lines.ts'
+import { createCleanText } from '../../../src/services/builds/logs/clean-text.ts'
+import { parseLine } from '../../../src/services/builds/logs/lines.ts'
 import { keptLine, linesIn, printedLine, secondOf, secret, sentLine } from './log-text.ts'
 
 test('colours and secrets are printed and not kept', () => {

@@ -2,9 +2,9 @@
 // how long after the end of a build that one begins. Through the controller on a real API server; and a queue in the order of time, for comparison.
 import { join } from 'node:path'
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
-import type { KpackBuild } from '../../../src/builds/kpack/resources.ts'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
+import type { KpackBuild } from '../../../src/services/builds/kpack/resources.ts'
 import type { Bench, Figure, OpenBench } from '../harness/bench.ts'
 import { figureAtMost } from '../harness/goals.ts'
 import { type MeasuredProgram, type ProgramOptions, startProgram } from '../harness/program.ts'

@@ -7,9 +7,14 @@ import { installation } from '../../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import type { KubeObject, ResourceType } from '../../../src/api/resource.ts'
 import { tenant } from '../../../src/api/tenancy/tenant.ts'
-import { type ClusterBuilder, clusterBuilders, type KpackBuild, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
+import {
+  type ClusterBuilder,
+  clusterBuilders,
+  type KpackBuild,
+  kpackBuilds,
+} from '../../../src/services/builds/kpack/resources.ts'
 import { kpackDefinitions } from '../../fixtures/kpack-definitions.ts'
 import { writeStatus } from '../../fixtures/write-status.ts'
 

@@ -2,8 +2,8 @@
 // So what is measured is the platform's share alone. It also remembers when builds went, by the clock of this process.
 import { type AdminClient, adminClientFor } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { type Pod, pods } from '../../../src/api/builtin/index.ts'
-import { buildScope } from '../../../src/builds/kpack/build-manifest.ts'
-import { type KpackBuild, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
+import { buildScope } from '../../../src/services/builds/kpack/build-manifest.ts'
+import { type KpackBuild, kpackBuilds } from '../../../src/services/builds/kpack/resources.ts'
 import { kpackDefinitions } from '../../fixtures/kpack-definitions.ts'
 import { openKube } from '../../fixtures/open-kube.ts'
 import type { SmallRegistry } from '../../fixtures/small-registry.ts'

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { credentialKey } from '../../../dev/github/tokens/formats.ts'
 import { buildNamespaceOf } from '../../../src/api/names.ts'
-import { readRecord } from '../../../src/builds/source-store/source-record.ts'
+import { readRecord } from '../../../src/services/builds/source-store/source-record.ts'
 import { gitHubHost } from '../../platform/ground.ts'
 import { repositoryName, type TenantOfWorld, tenants, type World } from './world.ts'
 

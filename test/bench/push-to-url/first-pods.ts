@@ -2,7 +2,7 @@
 // whole seconds. What is measured begins with kpack's result and ends with the ReplicaSet controller's pod, whoever works in between.
 import { pods } from '../../../src/api/builtin/index.ts'
 import { jobNameLabel, labels } from '../../../src/api/names.ts'
-import { type KpackBuild, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
+import { type KpackBuild, kpackBuilds } from '../../../src/services/builds/kpack/resources.ts'
 import { openKube } from '../../fixtures/open-kube.ts'
 import { createFollower } from '../harness/follow.ts'
 

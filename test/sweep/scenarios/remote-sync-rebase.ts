@@ -1,9 +1,9 @@
 // A RemoteSync whose image gets the newer run image of its builder. The scenario acts as kpack: it ends the build, and then the rebase.
 import { application } from '../../../src/api/apps/application.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
-import { isRebase, kpackBuilds } from '../../../src/builds/kpack/resources.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
+import { isRebase, kpackBuilds } from '../../../src/services/builds/kpack/resources.ts'
 import type { Scenario } from '../scenario.ts'
 import { chartOf } from './application.ts'
 import { applyRemoteSync, buildsOf, presentRunImage, push, settle, shared } from './remote-sync.ts'

@@ -6,7 +6,7 @@ import { type AppPipeline, appPipelineReasons as reasons } from '../../../api/ap
 import { approves, type PreviewApproval } from '../../../api/apps/preview-approval.ts'
 import type { PullRequest } from '../../../github/index.ts'
 import { type Check, firstRefusal, type Refusal } from '../../../policy/check.ts'
-import { isMeant, matchesName } from '../../../policy/path-filter.ts'
+import { isMeant, matchesName } from '../../kit/repository/path-filter.ts'
 import type { Details } from '../pull-requests/known.ts'
 
 /** What decides about one open pull request. */

@@ -2,7 +2,7 @@
 // changes it. Pure. Pods that a rollout or a release job adds for a while do not count.
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import { processDefaults } from '../../../api/apps/application/process-defaults.ts'
-import { amountOf, bytesText, coresText } from '../../../policy/quantity.ts'
+import { amountOf, bytesText, coresText } from '../../../lib/text/quantity.ts'
 
 type Template = AppPipeline['spec']['template']['application']
 

@@ -2,7 +2,7 @@
 // Deliberately not stored: after a restart every AppPipeline asks once more, which finds what was missed meanwhile.
 import type { PullRequest } from '../../../github/index.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
-import { isSettled } from '../../../policy/change-times.ts'
+import { isSettled } from '../../kit/repository/change-times.ts'
 
 /** What only further requests say about a commit of a pull request. */
 export type Details = {

@@ -7,7 +7,7 @@ import { objectAt, objectsAt, parseJson, textAt } from '../../../lib/json/json-v
 /** As `status.imageContents` keeps it. `processes` is present for images of buildpacks only. */
 export type ImageContents = NonNullable<NonNullable<Application['status']>['imageContents']>
 
-/** How an image describes itself; the part of `ImageLabels` in src/registry that is read here. */
+/** How an image describes itself; the part of `ImageLabels` in src/services/registry that is read here. */
 export type Description = {
   readonly labels: Readonly<Record<string, string>>
   readonly entryPoint: readonly string[]

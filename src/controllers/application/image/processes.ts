@@ -2,8 +2,8 @@
 
 import { processDefaults } from '../../../api/apps/application/process-defaults.ts'
 import type { Application } from '../../../api/apps/application.ts'
-import type { ChartCron, ChartProcess } from '../../../charts/chart-input.ts'
 import { defined } from '../../../lib/json/defined.ts'
+import type { ChartCron, ChartProcess } from '../../../services/charts/chart-input.ts'
 import { type ContentsState, type ImageContents, inLauncher, programOf } from './contents.ts'
 
 type Spec = Application['spec']

@@ -6,7 +6,7 @@ import { BoundedMap } from '../../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/errors.ts'
 import { digestOf } from '../../../lib/text/image-digest.ts'
-import { placeOfImage, type RegistryPlace } from '../../../registry/image-place.ts'
+import { placeOfImage, type RegistryPlace } from '../../../services/registry/image-place.ts'
 import { type ContentsState, contentsOf, type Description, type ReadContents } from './contents.ts'
 import { needsContents } from './processes.ts'
 

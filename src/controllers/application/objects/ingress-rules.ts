@@ -2,8 +2,8 @@
 // redirects, whose annotations admission does not look at. A chart is code of the platform, but the hosts were checked before it ran, so it must not
 // add any. Pure; reads unchecked JSON that a chart rendered.
 import { labels } from '../../../api/names.ts'
-import type { ChartInput } from '../../../charts/chart-input.ts'
 import { type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
+import type { ChartInput } from '../../../services/charts/chart-input.ts'
 
 /** What the decision allowed. */
 export type AllowedHosts = Pick<ChartInput, 'hosts' | 'ingressClassName'>

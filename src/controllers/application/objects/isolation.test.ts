@@ -1,7 +1,7 @@
 // What a chart cannot give to the pods of an isolated Application, and what the Application itself can.
 import { describe, expect, test } from 'vitest'
-import { chart } from '../../../charts/web.ts'
 import type { JsonObject } from '../../../lib/json/json-value.ts'
+import { chart } from '../../../services/charts/web.ts'
 import { brokenIsolationRule, type Environment } from './isolation.ts'
 
 const environment: Environment = {

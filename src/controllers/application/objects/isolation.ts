@@ -2,8 +2,8 @@
 // namespace cut them off, a ServiceAccount that no grant can name, and no Secret, ConfigMap or volume but its own. Pure; reads unchecked JSON.
 import { usedSecrets } from '../../../api/apps/application/secret-uses.ts'
 import { appSecretSecretName, isolatedServiceAccount, labels } from '../../../api/names.ts'
-import type { ChartInput } from '../../../charts/chart-input.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../../../lib/json/json-value.ts'
+import type { ChartInput } from '../../../services/charts/chart-input.ts'
 import { podTemplatePath } from './pod-rules.ts'
 
 /** Labels of every pod of the Application; none when it is not isolated. Tenants can neither set nor remove them. */

@@ -1,7 +1,7 @@
 // When a chart is rendered again, and when the kept manifests of an earlier reconcile are used.
 import { expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
-import type { ChartInput, ChartOutcome, ChartSource } from '../../../charts/chart-input.ts'
+import type { ChartInput, ChartOutcome, ChartSource } from '../../../services/charts/chart-input.ts'
 import type { RedirectGroup } from '../domains/redirects.ts'
 import { createManifestSource } from './manifest-source.ts'
 

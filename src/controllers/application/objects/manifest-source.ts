@@ -1,10 +1,10 @@
 // Where an Application's manifests come from: its chart is rendered and the result is checked. The manifests of the Applications reconciled
 // last are kept: every object that is created wakes its Application again, and that reconcile must not cost another rendering. A chart sees
-// neither clock nor cluster (src/charts/chart-input.ts), so equal input renders equal objects. Refusals are not kept: a retry may succeed.
+// neither clock nor cluster (src/services/charts/chart-input.ts), so equal input renders equal objects. Refusals are not kept: a retry may succeed.
 import { type Application, applicationReasons } from '../../../api/apps/application.ts'
-import type { ChartRenderer } from '../../../charts/renderer.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Refusal } from '../../../policy/check.ts'
+import type { ChartRenderer } from '../../../services/charts/renderer.ts'
 import type { Decision } from '../decide.ts'
 import { desiredManifests, type Manifest } from '../desired.ts'
 

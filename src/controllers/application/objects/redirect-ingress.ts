@@ -2,9 +2,9 @@
 // renders may carry (admission rule `ingress-content`), so the platform makes them from what the decision allowed. Pure.
 import { ingresses } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
-import type { ChartInput } from '../../../charts/chart-input.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
+import type { ChartInput } from '../../../services/charts/chart-input.ts'
 import { type RedirectGroup, redirectIngressName } from '../domains/redirects.ts'
 
 /** What the decision allowed. */

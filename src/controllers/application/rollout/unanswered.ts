@@ -2,8 +2,8 @@
 // long, two minutes or more; here it is said after some seconds, as a cause to look at, while the rollout goes on. Pure.
 import { applicationReasons } from '../../../api/apps/application.ts'
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
-import type { ChartProcess } from '../../../charts/chart-input.ts'
 import type { Refusal } from '../../../policy/check.ts'
+import type { ChartProcess } from '../../../services/charts/chart-input.ts'
 import type { Rollout } from './rollout.ts'
 
 /** Most processes listen long before that. */

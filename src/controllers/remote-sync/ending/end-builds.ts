@@ -1,12 +1,12 @@
 // Ends builds and closes the addresses of their sources: when a RemoteSync is deleted, when it went without its finalizer, and when what is being
 // built is not deployed any more. For `reconcile.ts` only; every function may be repeated after a crash.
 import { type RemoteSync, remoteSync as remoteSyncs } from '../../../api/apps/remote-sync.ts'
-import type { BuildLimiter } from '../../../builds/build-limiter.ts'
-import type { Builder, BuildOwner } from '../../../builds/builder.ts'
-import type { SourceStore } from '../../../builds/source-store/source-store.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import type { Outcome, ReconcileContext } from '../../../kube/controller/controller.ts'
 import type { Log } from '../../../lib/log.ts'
+import type { BuildLimiter } from '../../../services/builds/build-limiter.ts'
+import type { Builder, BuildOwner } from '../../../services/builds/builder.ts'
+import type { SourceStore } from '../../../services/builds/source-store/source-store.ts'
 import type { ReportWait } from '../../kit/reconcile-with-finalizer.ts'
 import type { RemoteSyncCaches } from '../gather.ts'
 import type { LastChecks } from '../last-checks.ts'

@@ -1,9 +1,10 @@
 // The last thing that a run does, and the least: an image on a run image that its builder has replaced gets the newer one. It never halts a
 // RemoteSync, which runs its newest commit meanwhile and after a failure.
-import type { BuildLimiter } from '../../../builds/build-limiter.ts'
-import type { Builder } from '../../../builds/builder.ts'
-import type { Rebaser } from '../../../builds/rebaser.ts'
+
 import type { Log } from '../../../lib/log.ts'
+import type { BuildLimiter } from '../../../services/builds/build-limiter.ts'
+import type { Builder } from '../../../services/builds/builder.ts'
+import type { Rebaser } from '../../../services/builds/rebaser.ts'
 import { keptBuilds } from '../decide-build.ts'
 import { buildKey, type Facts } from '../gather.ts'
 import type { ReconcileState, RemoteSyncStatus } from '../status.ts'

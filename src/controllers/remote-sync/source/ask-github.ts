@@ -2,7 +2,7 @@
 // are now, the commit, and whether an image of it exists already. Reads only.
 import type { Clock } from '../../../lib/clock.ts'
 import { defined } from '../../../lib/json/defined.ts'
-import { wakeOf } from '../../kit/observed-wake.ts'
+import { wakeOf } from '../../kit/repository/observed-wake.ts'
 import type { Facts } from '../gather.ts'
 import type { Halt } from '../halt.ts'
 import type { LastChecks } from '../last-checks.ts'

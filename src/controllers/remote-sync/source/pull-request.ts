@@ -4,7 +4,7 @@
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient } from '../../../github/index.ts'
 import { defined } from '../../../lib/json/defined.ts'
-import { settlingMilliseconds } from '../../../policy/change-times.ts'
+import { settlingMilliseconds } from '../../kit/repository/change-times.ts'
 import { type Halt, halt } from '../halt.ts'
 import type { RemoteSyncStatus } from '../status.ts'
 

@@ -1,7 +1,7 @@
 // Whether a new commit changes nothing under `spec.paths`, so that the image of an earlier commit is still right. Doubt builds. Reads only.
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient } from '../../../github/index.ts'
-import { isMeant } from '../../../policy/path-filter.ts'
+import { isMeant } from '../../kit/repository/path-filter.ts'
 import type { RemoteSyncStatus } from '../status.ts'
 import { isNewSpec } from '../wake.ts'
 

@@ -1,7 +1,7 @@
 // The condition by which a Tenant says whether its network policies hold. Pure.
 import { tenantReasons as reasons, tenantConditions } from '../../../api/tenancy/tenant.ts'
 import type { WantedCondition } from '../../../kube/object/conditions.ts'
-import { type Enforcement, isEnforced } from '../../../network-probe/enforcement.ts'
+import { type Enforcement, isEnforced } from '../../../services/network-probe/enforcement.ts'
 
 /** Not part of Ready: a cluster without enforcement works, but must not appear safe. */
 export function networkCondition(enforcement: Enforcement): WantedCondition {

@@ -9,10 +9,14 @@ import type { Clock } from '../../../lib/clock.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import type { KeyedBuckets } from '../../../lib/limits/keyed-buckets.ts'
 import { spreadOf } from '../../../lib/limits/spread.ts'
-import type { GitHubApps } from '../../../token-desk/app-clients.ts'
-import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../../token-desk/single-use-token.ts'
+import type { GitHubApps } from '../../../services/token-desk/app-clients.ts'
+import {
+  type PlatformRequest,
+  type SingleUseTokenDeps,
+  withSingleUseToken,
+} from '../../../services/token-desk/single-use-token.ts'
 import { type Unreachable, unreachable } from '../../kit/github-unreachable.ts'
-import { wakeOf } from '../../kit/observed-wake.ts'
+import { wakeOf } from '../../kit/repository/observed-wake.ts'
 
 /** GitHub's answer about the teams in `spec.roles`, or why it was not asked. */
 export type TeamsAnswer =

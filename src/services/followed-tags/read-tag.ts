@@ -1,0 +1,154 @@
+// Asks a registry which image a tag means: a HEAD request for the manifest, without any credential of the platform or of a tenant. Redirects are
+// not followed, and the token server is asked only where the list allows it. Bounded in time and size. What it says about a failure are words and
+// numbers of its own: no address and no text of the other side reaches a tenant.
+// Source: https://github.com/opencontainers/distribution-spec (Pull), https://distribution.github.io/distribution/spec/auth/token/
+import { createHash } from 'node:crypto'
+import { Agent, type Dispatcher, request } from 'undici'
+import type { Clock } from '../../lib/clock.ts'
+import { readAtMost } from '../../lib/http/byte-stream.ts'
+import { retryAfterSeconds } from '../../lib/http/retry-after.ts'
+import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'
+import { isDigest } from '../../lib/text/image-digest.ts'
+import { manifestTypes } from '../registry/image-labels.ts'
+import { type FollowedRegistry, mayGiveTokens } from './followed-registry.ts'
+
+/** In canonical form. */
+export type FollowedTag = { readonly registry: FollowedRegistry; readonly repository: string; readonly tag: string }
+
+export type TagAnswer =
+  | { readonly kind: 'digest'; readonly digest: string }
+  /** `message` continues “the registry …”. `pauseSeconds`: the registry wants no request of anybody for this time; undefined: as always. */
+  | { readonly kind: 'unreadable'; readonly message: string; readonly pauseSeconds?: number | undefined }
+
+export type TagReader = {
+  /** Never rejects. */
+  readonly read: (tag: FollowedTag) => Promise<TagAnswer>
+  /** Ends the connections; it may be called again. */
+  readonly close: () => Promise<void>
+}
+
+/** Of one answer with all its requests. */
+const answerMilliseconds = 10_000
+const connectMilliseconds = 5000
+const mostTokenBytes = 65_536
+/** What registries take at least (OCI distribution specification, Pushing Manifests). */
+const mostManifestBytes = 4_194_304
+/** A pause that a registry did not give a length. */
+const usualPauseSeconds = 300
+/** What is said while no request is sent. */
+export const fewerRequests = 'asks for fewer requests'
+const tokenPattern = /^[\x21-\x7e]{1,16384}$/
+
+function unreadable(message: string): TagAnswer {
+  return { kind: 'unreadable', message }
+}
+
+function parameter(challenge: string, name: string): string | undefined {
+  return new RegExp(`\\b${name}="([^"]{1,500})"`).exec(challenge)?.[1]
+}
+
+/** Where an anonymous token is asked for; undefined when the registry names no place that may be asked. */
+function tokenUrl({ registry, repository }: FollowedTag, challenge: string): URL | undefined {
+  const realm = /^Bearer /i.test(challenge) ? parameter(challenge, 'realm') : undefined
+  if (realm === undefined || !URL.canParse(realm)) return undefined
+  const named = new URL(realm)
+  if (!mayGiveTokens(registry, named)) return undefined
+  // Without a name and a password that the realm may have.
+  const url = new URL(named.pathname, named.origin)
+  const service = parameter(challenge, 'service')
+  if (service !== undefined) url.searchParams.set('service', service)
+  url.searchParams.set('scope', `repository:${repository}:pull`)
+  return url
+}
+
+/** Codes such as ECONNREFUSED say what happened without an address. */
+function failureText(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return 'did not answer in time'
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return /^[A-Z][A-Z0-9_]{1,50}$/.test(code) ? `cannot be asked (${code})` : 'cannot be asked'
+}
+
+function refusal({ statusCode, headers }: Dispatcher.ResponseData, now: Date): TagAnswer {
+  if (statusCode === 404) return unreadable('has no such image or tag')
+  if (statusCode === 401 || statusCode === 403)
+    return unreadable('lets nobody read this image without a credential, or does not have it')
+  if (statusCode === 429) {
+    const pauseSeconds = retryAfterSeconds(headers['retry-after'], now) ?? usualPauseSeconds
+    return { kind: 'unreadable', message: fewerRequests, pauseSeconds }
+  }
+  if (statusCode >= 300 && statusCode < 400) return unreadable('answers with a redirect, which is not followed')
+  return unreadable(`answered ${statusCode}`)
+}
+
+/** A token server that says nothing about the image: whoever asked may try again. */
+function isBusy({ statusCode }: Dispatcher.ResponseData): boolean {
+  return statusCode === 429 || statusCode >= 500
+}
+
+async function tokenOf({ statusCode, body }: Dispatcher.ResponseData): Promise<string | undefined> {
+  const bytes = await readAtMost(mostTokenBytes, body)
+  const answer = statusCode === 200 && bytes !== undefined ? asObject(parseJson(bytes.toString('utf8'))) : undefined
+  const token = textAt(answer, 'token') ?? textAt(answer, 'access_token')
+  return token !== undefined && tokenPattern.test(token) ? token : undefined
+}
+
+/** Nothing is asked before the first call. `timeoutMilliseconds`: of one answer with all its requests, default 10 s. */
+export function createTagReader(clock: Clock, timeoutMilliseconds: number = answerMilliseconds): TagReader {
+  const dispatcher = new Agent({ connections: 4, keepAliveTimeout: 10_000, connect: { timeout: connectMilliseconds } })
+
+  /** Asks for the manifest, with an anonymous token where the registry wants one; the token server's answer when it cannot say now. */
+  async function ask(of: FollowedTag, method: 'HEAD' | 'GET', signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const manifest = `${of.registry.origin}/v2/${of.repository}/manifests/${of.tag}`
+    const headers = { accept: manifestTypes.join(', ') }
+    const first = await request(manifest, { dispatcher, method, headers, signal })
+    const challenge = first.headers['www-authenticate']
+    if (first.statusCode !== 401 || typeof challenge !== 'string') return first
+    const url = tokenUrl(of, challenge)
+    if (url === undefined) return first
+    const answer = await request(url, { dispatcher, method: 'GET', signal })
+    if (isBusy(answer)) {
+      await readAtMost(mostTokenBytes, first.body)
+      return answer
+    }
+    const token = await tokenOf(answer)
+    if (token === undefined) return first
+    await readAtMost(mostTokenBytes, first.body)
+    return request(manifest, { dispatcher, method, headers: { ...headers, authorization: `Bearer ${token}` }, signal })
+  }
+
+  /** A registry need not name the digest of what it answers. */
+  async function digestOfContent(of: FollowedTag, signal: AbortSignal): Promise<TagAnswer> {
+    const answer = await ask(of, 'GET', signal)
+    const bytes = await readAtMost(mostManifestBytes, answer.body)
+    if (answer.statusCode !== 200) return refusal(answer, clock.now())
+    if (bytes === undefined) return unreadable('answered more than a manifest may have')
+    return { kind: 'digest', digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}` }
+  }
+
+  async function read(of: FollowedTag, signal: AbortSignal): Promise<TagAnswer> {
+    const answer = await ask(of, 'HEAD', signal)
+    await readAtMost(mostTokenBytes, answer.body)
+    if (answer.statusCode !== 200) return refusal(answer, clock.now())
+    const digest = answer.headers['docker-content-digest']
+    if (digest === undefined) return digestOfContent(of, signal)
+    return typeof digest === 'string' && isDigest(digest)
+      ? { kind: 'digest', digest }
+      : unreadable('names the image by something else than a sha256 digest')
+  }
+
+  let closed: Promise<void> | undefined
+  return {
+    async read(of) {
+      const signal = AbortSignal.timeout(timeoutMilliseconds)
+      try {
+        return await read(of, signal)
+      } catch (error) {
+        return unreadable(failureText(error, signal))
+      }
+    },
+    close() {
+      closed ??= dispatcher.destroy()
+      return closed
+    },
+  }
+}

@@ -1,0 +1,121 @@
+// Clients of GitHub by the name of a ClusterGitHubApp. Private keys are read from Secrets of the platform namespace and stay in this
+// process; a changed key or App takes effect at the next call, without a restart. Never returns a key.
+import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
+import type { ReadNamedSecret } from '../../api/named-secret.ts'
+import { platformNamespace } from '../../api/names.ts'
+import { type AppClient, createAppClient, endpointsOf, type Fetch, type GitHubEndpoints } from '../../github/index.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
+import type { Log } from '../../lib/log.ts'
+import { SecretString } from '../../lib/secret-string.ts'
+
+/** A GitHub App that can be used: its client, and where and under which id it is registered. */
+export type GitHubApp = { readonly client: AppClient; readonly endpoints: GitHubEndpoints; readonly appId: number }
+
+/** The Apps that this process can act as. */
+export type GitHubApps = {
+  /**
+   * The same client is returned as long as the App's spec and its keys do not change.
+   * @throws AppError `not_found` for an unknown App, `invalid_configuration` (reason PrivateKeyMissing) when no key can be read; KubeError when the
+   * API server does not answer
+   */
+  readonly get: (appName: string) => Promise<GitHubApp>
+}
+
+export type GitHubAppsDeps = {
+  readonly apps: Pick<Cache<ClusterGitHubApp>, 'get'>
+  /** Reads a Secret of the platform namespace. */
+  readonly secretOf: ReadNamedSecret
+  /** Of the replicas that act as the App, the leader may make most of its tokens. */
+  readonly isLeader: () => boolean
+  readonly log: Log
+  readonly clock: Clock
+  readonly fetch?: Fetch
+}
+
+/** Reason of the error when no private key can be read. */
+export const privateKeyMissing = 'PrivateKeyMissing'
+
+type Opened = GitHubApp & { readonly revision: string }
+
+// Memory (App clients): App and the resourceVersions of its key Secrets → client
+//   life: until the App or its keys change
+//   bound: one of each App
+//   freshness: another generation or resourceVersion, seen within 5 s; the end of the App
+//   replicas: each opens its own
+/** Keeps one client for each App: it holds what was learned about GitHub (rate limits, clock, preferred key). */
+export function createGitHubApps(deps: GitHubAppsDeps): GitHubApps {
+  const opened = new Map<string, Opened>()
+  return {
+    async get(appName) {
+      const app = deps.apps.get({ name: appName })
+      if (app === undefined || app.metadata.deletionTimestamp !== undefined) {
+        opened.delete(appName)
+        throw new AppError('not_found', `there is no ClusterGitHubApp ${appName}`)
+      }
+      const { keys, revision } = await keysOf(app, deps.secretOf)
+      const known = opened.get(appName)
+      if (known?.revision === revision) return known
+      const fresh = { ...openClient(deps, app, keys), revision }
+      opened.set(appName, fresh)
+      return fresh
+    },
+  }
+}
+
+/** The keys that exist, and a revision of all that their client depends on: a status update must not replace it, a new key must. */
+async function keysOf(
+  app: ClusterGitHubApp,
+  secretOf: ReadNamedSecret,
+): Promise<{ readonly keys: readonly SecretString[]; readonly revision: string }> {
+  const found = await Promise.all(
+    app.spec.privateKeys.map(async ({ secretName, key }) => {
+      const answer = await secretOf(secretName)
+      const secret = answer.kind === 'found' ? answer.secret : undefined
+      const encoded = secret?.data?.[key]
+      if (secret === undefined || encoded === undefined || encoded === '')
+        return answer.kind === 'forbidden' ? { forbidden: secretName } : {}
+      return {
+        key: new SecretString(Buffer.from(encoded, 'base64').toString('utf8')),
+        version: `${secretName}/${key}@${secret.metadata.resourceVersion}`,
+      }
+    }),
+  )
+  const present = found.filter(item => item.key !== undefined)
+  if (present.length === 0) {
+    const message = missingKey(
+      app,
+      found.flatMap(({ forbidden }) => forbidden ?? []),
+    )
+    throw new AppError('invalid_configuration', message, { reason: privateKeyMissing })
+  }
+  const revision = [app.metadata.uid, app.metadata.generation, ...present.map(item => item.version)].join(' ')
+  return { keys: present.map(item => item.key), revision }
+}
+
+/** Secrets that may not be read are named as such: creating them again would not help. */
+function missingKey({ spec }: ClusterGitHubApp, forbidden: readonly string[]): string {
+  if (forbidden.length > 0)
+    return `the platform may not read Secret ${forbidden.join(' or ')} in namespace ${platformNamespace}: give its ServiceAccount a Role with get on this name`
+  const wanted = spec.privateKeys.map(({ secretName, key }) => `${secretName} (key ${key})`).join(' or ')
+  return `Secret ${wanted} is missing in namespace ${platformNamespace}: create it`
+}
+
+function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, privateKeys: readonly SecretString[]): GitHubApp {
+  const { host, appId, clientId, endpoints: given } = app.spec
+  const endpoints = endpointsOf({ host, ...defined({ endpoints: given }) })
+  const { isLeader, log, clock, fetch } = deps
+  const client = createAppClient({
+    endpoints,
+    appId,
+    clientId,
+    privateKeys,
+    isLeader,
+    log,
+    clock,
+    ...defined({ fetch }),
+  })
+  return { client, endpoints, appId }
+}

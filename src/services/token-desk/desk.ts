@@ -1,0 +1,161 @@
+// The token desk: the one way to a token. gather → checks → an active token of the registry, or mint → recheck → record → audit → deliver.
+// It decides nothing about grants (their controller does) and keeps no token in memory beyond one request.
+import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
+import { type AppClient, githubReasons } from '../../github/index.ts'
+import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
+import { SingleFlight } from '../../lib/single-flight.ts'
+import type { LiveToken, TokenRegistry } from '../../store/token-registry.ts'
+import { type Admitted, admit } from './checks.ts'
+import { refusalOf, requestRecord, tokenFacts } from './desk-audit.ts'
+import { type GatherDeps, gatherCached, gatherFresh } from './gather.ts'
+import { intentOf } from './minting/intent.ts'
+import { type AdmittedRequest, type MintDeps, mint } from './minting/mint.ts'
+import { type RevokeDeps, revokeBy } from './revoke.ts'
+import type { DeliveredToken, TokenDesk, TokenRequest } from './token-desk.ts'
+
+export type TokenDeskDeps = GatherDeps &
+  MintDeps &
+  RevokeDeps & {
+    readonly tokens: TokenRegistry
+    /** Makes the controller check a grant at GitHub soon. */
+    readonly wakeGrant: (grant: RepositoryGrant) => Promise<void>
+    readonly tenantOf: (namespace: string) => Tenant | undefined
+  }
+
+/** A delivered token has at least this much of its life left. */
+const minimumLifeSeconds = 600
+/** While GitHub is unreachable, a token with less of its life is better than none; an expired one is never delivered. */
+const lifeWhileUnreachableSeconds = 60
+const defaultTokensPerHour = 600
+/** Deliveries of one token are counted for so long, after so many records of single ones: a workload that asks as it should is never counted. */
+const deliveryWindow = { windowMilliseconds: 600_000, individually: 10 }
+/** As often as the controller checks a grant that is in use, and some minutes. */
+const checkedRecentlyMilliseconds = 4_500_000
+
+type Admission = { readonly admitted: Admitted; readonly client: AppClient | undefined }
+
+// Memory (token requests in progress): equal concurrent requests → one look-up or mint
+//   life: until it settles
+//   bound: requests in progress
+//   freshness: its end
+//   replicas: each: at most one more token, which is registered and counted (test/integration/replicas-controllers.test.ts)
+/** Concurrent equal requests share one mint in this process; across processes the registry's active token is shared. */
+export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
+  const inProgress = new SingleFlight<LiveToken>()
+
+  const findOrMint = async (request: TokenRequest, { admitted, client }: Admission): Promise<LiveToken> => {
+    const intent = intentOf(admitted)
+    return inProgress.run(intent.cacheKey, async () => {
+      const active = await deps.tokens.findLive(intent.cacheKey, minimumLifeSeconds)
+      if (active !== undefined) return active
+      // GitHub is asked for nothing under a grant that ended a moment ago.
+      requireSame(await admitFresh(deps, request), intent.cacheKey)
+      if (client === undefined) throw new AppError('internal', 'an admitted request has no client to GitHub')
+      const { permissions, reason } = admitted.grant.spec
+      const tokensPerHour = deps.tenantOf(intent.subject.namespace)?.spec.limits?.tokensPerHour ?? defaultTokensPerHour
+      const minted = await mintOrReuse(deps, { request, intent, permissions, client, tokensPerHour, reason })
+      await checkSoon(deps, admitted.grant)
+      return minted
+    })
+  }
+
+  return {
+    async grantUid({ namespace, name }) {
+      const cached = deps.cached.grants.get({ namespace, name })
+      const grant = cached ?? (await deps.client.get(repositoryGrant, { namespace, name }))
+      return grant?.metadata.uid
+    },
+    async request(request) {
+      const admission = await admitRequest(deps, request)
+      const { admitted } = admission
+      const active = await findOrMint(request, admission)
+      // Whoever ends a grant first marks it and then revokes what is registered. The token is registered now: so either this recheck
+      // observes the mark, or the revocation found the token.
+      requireSame(await recheck(deps, request, active.grantUid), active.cacheKey)
+      await deps.tokens.recordDelivered(active.id)
+      const { reason } = admitted.grant.spec
+      const details = tokenFacts(active, active.id)
+      const record = requestRecord(request, { action: 'token.delivered', outcome: 'allowed', reason, details })
+      await deps.counted.append({ record, key: `delivered ${active.id}`, ...deliveryWindow })
+      return delivered(active, admitted)
+    },
+    revokeBy: (filter, reason) => revokeBy(deps, filter, reason),
+  }
+}
+
+/** By the caches; what they refuse is decided by the API server, because the caches may not have observed an approval yet. */
+async function admitRequest(deps: TokenDeskDeps, request: TokenRequest): Promise<Admission> {
+  const { facts, client } = await gatherCached(deps, request)
+  const decision = admit(facts)
+  return 'admitted' in decision ? { admitted: decision.admitted, client } : admitFresh(deps, request)
+}
+
+/** @throws AppError `forbidden` with the refusal's reason, after the refusal is in the audit log */
+async function admitFresh(deps: TokenDeskDeps, request: TokenRequest): Promise<Admission> {
+  const { facts, client } = await gatherFresh(deps, request)
+  const decision = admit(facts)
+  if ('admitted' in decision) return { admitted: decision.admitted, client }
+  const { reason: check, message: reason } = decision.refusal
+  await deps.counted.append(refusalOf(request, check, reason))
+  throw new AppError('forbidden', reason, { reason: check })
+}
+
+/** A grant that was at rest may not have been checked at GitHub for hours: it is checked while its new token is in use, as the others are. */
+async function checkSoon(deps: TokenDeskDeps, grant: RepositoryGrant): Promise<void> {
+  const checkedAt = Date.parse(grant.status?.checkedAt ?? '')
+  if (deps.clock.now().getTime() - checkedAt < checkedRecentlyMilliseconds) return
+  await deps.wakeGrant(grant).catch((error: unknown) => {
+    deps.log.error(
+      { grant: grant.metadata.name, error: messageOf(error) },
+      'failed to wake a grant that was not checked for long',
+    )
+  })
+}
+
+/** The caches may have shown an older grant or Installation: what is minted and delivered is what the API server has now. */
+function requireSame({ admitted }: Admission, cacheKey: string): void {
+  if (intentOf(admitted).cacheKey === cacheKey) return
+  throw new AppError('unavailable', 'the grant or its Installation has just changed: try again', { retryAfterSeconds: 1 })
+}
+
+/** Admits once more; when the request is refused by now, revokes the grant's tokens and rejects. */
+async function recheck(deps: TokenDeskDeps, request: TokenRequest, grantUid: string): Promise<Admission> {
+  try {
+    return await admitFresh(deps, request)
+  } catch (error) {
+    if (isAppError(error, 'forbidden'))
+      await revokeBy(deps, { grantUid }, error.message).catch((failure: unknown) =>
+        deps.log.error({ grantUid, error: messageOf(failure) }, 'failed to revoke the tokens of an ended grant'),
+      )
+    throw error
+  }
+}
+
+/** Mints; when GitHub is unreachable, an active token with less of its life left is used instead. */
+async function mintOrReuse(deps: TokenDeskDeps, request: AdmittedRequest): Promise<LiveToken> {
+  try {
+    return await mint(deps, request)
+  } catch (error) {
+    const { cacheKey } = request.intent
+    const last = isUnreachable(error) ? await deps.tokens.findLive(cacheKey, lifeWhileUnreachableSeconds) : undefined
+    if (last === undefined) throw error
+    return last
+  }
+}
+
+function isUnreachable(error: unknown): boolean {
+  return isAppError(error) && (error.reason === githubReasons.unreachable || error.reason === githubReasons.rateLimited)
+}
+
+/** Names are those of the decision, for people and for git; the token itself is minted by id. */
+function delivered(active: LiveToken, { repositories, app }: Admitted): DeliveredToken {
+  const names = new Map(repositories.map(({ id, name }) => [id, name]))
+  return {
+    token: active.token,
+    expiresAt: active.expiresAt,
+    repositories: active.repositoryIds.map(id => ({ id, fullName: names.get(id) ?? '' })),
+    permissions: active.permissions,
+    host: app.host,
+  }
+}

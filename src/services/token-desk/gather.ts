@@ -1,0 +1,85 @@
+// Reads the facts by which a request is decided: from the caches to refuse or to find a token that exists, and from the API server itself
+// before a token is minted and before one is delivered, because a cache may not have observed yet that a grant was revoked.
+// Absence is a fact and never an error; this file never writes.
+import { type Installation, installation as installations } from '../../api/github/installation.ts'
+import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import type { AppClient } from '../../github/index.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { isAppError } from '../../lib/errors.ts'
+import type { TokenSubject } from '../../store/token-registry.ts'
+import type { GitHubApp, GitHubApps } from './app-clients.ts'
+import type { TokenRequest } from './token-desk.ts'
+
+/** Values only: nothing is read later. */
+export type DeskFacts = {
+  readonly grant: RepositoryGrant | undefined
+  /** The uid of the grant that the caller meant. */
+  readonly grantUid: string | undefined
+  readonly installation: Installation | undefined
+  /** From the App's own settings; undefined when the App cannot be used. */
+  readonly app: { readonly host: string; readonly appId: number; readonly api: string } | undefined
+  readonly subject: TokenSubject
+  readonly now: Date
+}
+
+export type GatherDeps = {
+  readonly client: Pick<KubeClient, 'get'>
+  /** What this process has observed. */
+  readonly cached: {
+    readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
+    readonly installations: Pick<Cache<Installation>, 'get'>
+  }
+  readonly githubApps: GitHubApps
+  readonly clock: Clock
+}
+
+/** The facts, and beside them the client to GitHub, which decides nothing. */
+export type Gathered = { readonly facts: DeskFacts; readonly client: AppClient | undefined }
+
+/** @throws what the API server's client throws, except for absence */
+export async function gatherFresh(deps: GatherDeps, request: TokenRequest): Promise<Gathered> {
+  const { name, namespace = '' } = request.grant.metadata
+  const grant: RepositoryGrant | undefined = await deps.client.get(repositoryGrant, { namespace, name })
+  const installation: Installation | undefined =
+    grant && (await deps.client.get(installations, { namespace, name: grant.spec.installation }))
+  return gathered(deps, request, grant, installation)
+}
+
+/** Costs no request. What it says may be out of date: a token is delivered by `gatherFresh` only. */
+export function gatherCached(deps: GatherDeps, request: TokenRequest): Promise<Gathered> {
+  const { name, namespace = '' } = request.grant.metadata
+  const grant = deps.cached.grants.get({ namespace, name })
+  const installation = grant && deps.cached.installations.get({ namespace, name: grant.spec.installation })
+  return gathered(deps, request, grant, installation)
+}
+
+async function gathered(
+  deps: GatherDeps,
+  request: TokenRequest,
+  grant: RepositoryGrant | undefined,
+  installation: Installation | undefined,
+): Promise<Gathered> {
+  const app = installation && (await usableApp(deps.githubApps, installation.spec.app))
+  return {
+    facts: {
+      grant,
+      grantUid: request.grant.metadata.uid,
+      installation,
+      app: app && { host: app.endpoints.host, appId: app.appId, api: app.endpoints.api },
+      subject: request.subject,
+      now: deps.clock.now(),
+    },
+    client: app?.client,
+  }
+}
+
+async function usableApp(githubApps: GitHubApps, name: string): Promise<GitHubApp | undefined> {
+  try {
+    return await githubApps.get(name)
+  } catch (error) {
+    if (isAppError(error, 'not_found') || isAppError(error, 'invalid_configuration')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,101 @@
+// Opens the token desk: the clients of the GitHub Apps, the desk, its certificate, its server for workloads and its loops.
+// It is the only place in this process where App keys and installation tokens meet; it never holds a user's token.
+import { clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
+import { installation } from '../../api/github/installation.ts'
+import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import type { ReadNamedSecret } from '../../api/named-secret.ts'
+import { wakeAnnotation } from '../../api/names.ts'
+import { keyOf } from '../../api/resource.ts'
+import { tenant } from '../../api/tenancy/tenant.ts'
+import type { ControllersDeps } from '../../controllers/app-deps.ts'
+import { tenantsByNamespace } from '../../controllers/kit/tenants-by-namespace.ts'
+import { createTokenRevoker, endpointsOf } from '../../github/index.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { periodic } from '../../lib/periodic.ts'
+import { createWebServer, listen } from '../../web/server.ts'
+import { createRedelivery } from '../redelivery/poll.ts'
+import { createGitHubApps, type GitHubApps } from './app-clients.ts'
+import { createCountedAudit, createTokenDesk, createTokenSweep, type TokenDesk, tokenRoutes } from './index.ts'
+import { readyInstallations } from './ready-installations.ts'
+import { openTokenDeskCertificate } from './server/certificate.ts'
+
+export type OpenTokenDesk = {
+  readonly desk: TokenDesk
+  readonly githubApps: GitHubApps
+  /** PEM of the authorities that workloads must trust now. */
+  readonly certificateAuthorities: () => string
+  /** Resolves when the token desk listens. */
+  readonly start: () => Promise<void>
+  /** May be called before `start`. */
+  readonly stop: () => Promise<void>
+}
+
+/** Call before the manager starts: it adds caches. */
+export async function openTokenDesk(deps: ControllersDeps, secretOf: ReadNamedSecret): Promise<OpenTokenDesk> {
+  const { settings, store, kube, manager, clock, log } = deps
+  const { isLeader } = manager
+  const apps = manager.cache(clusterGitHubApp)
+  const tenantsIn = tenantsByNamespace(manager.cache(tenant))
+  const githubApps = createGitHubApps({ apps, secretOf, isLeader, log, clock })
+  const installations = manager.cache(installation)
+  const counted = createCountedAudit({ audit: store.audit, clock, log })
+  const deskDeps = {
+    client: kube,
+    githubApps,
+    tokens: store.tokens,
+    audit: store.audit,
+    revokeAtGitHub: createTokenRevoker({ log, clock }),
+    isReady: readyInstallations(installations),
+    cached: { grants: manager.cache(repositoryGrant), installations },
+    counted,
+    wakeGrant: wakeBy(kube, clock),
+    tenantOf: (namespace: string) => tenantsIn(namespace)[0],
+    clock,
+    log,
+  }
+  const desk = createTokenDesk(deskDeps)
+  const certificate = await openTokenDeskCertificate({
+    keys: store.keys,
+    audit: store.audit,
+    host: settings.tokenDeskHost,
+    generation: settings.tokenDeskAuthorityGeneration,
+    overlapHours: settings.tokenDeskAuthorityOverlapHours,
+    clock,
+    log,
+  })
+  const server = await createWebServer({ log, certificate, requestsPerMinute: 6000, connections: { mostOfClient: 64 } })
+  const endpointsOfHost = (host: string) => {
+    const app = apps.list().find(({ spec }) => spec.host === host)
+    return app && endpointsOf(app.spec)
+  }
+  await server.register(tokenRoutes({ desk, client: kube, clock, endpointsOfHost }))
+  const everyMilliseconds = settings.redeliverySeconds * 1000
+  const loops = [
+    certificate,
+    periodic({ name: 'token desk counts', everyMilliseconds: 5000, work: () => counted.flush(), clock, log }),
+    createTokenSweep({ ...deskDeps, isLeader }),
+    createRedelivery({ apps, githubApps, isLeader, clock, log, everyMilliseconds }),
+  ]
+  return {
+    desk,
+    githubApps,
+    certificateAuthorities: certificate.authorities,
+    async start() {
+      await listen(server, { host: '0.0.0.0', port: settings.tokenDeskPort })
+      for (const loop of loops) loop.start()
+    },
+    async stop() {
+      await Promise.all([server.close(), ...loops.map(loop => loop.stop())])
+      await counted.flush(true)
+    },
+  }
+}
+
+/** Not through the manager's client: the replica that delivered the token may not lead. */
+function wakeBy(kube: Pick<KubeClient, 'mergePatch'>, clock: Clock): (grant: RepositoryGrant) => Promise<void> {
+  return async grant => {
+    const patch = { metadata: { annotations: { [wakeAnnotation]: `${clock.now().toISOString()}/token-desk` } } }
+    await kube.mergePatch(repositoryGrant, keyOf(grant), patch, { fieldManager: 'sekisho.dev/token-desk' })
+  }
+}

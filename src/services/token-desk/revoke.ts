@@ -1,0 +1,98 @@
+// Revokes tokens: first they can no longer be delivered, then GitHub is asked to revoke them. A token that GitHub does not revoke stays in
+// the registry and is retried, later and later, until it expires. Every revocation is audited, and so is the first attempt that failed.
+import type { RevocationResult, TokenRevoker } from '../../github/index.ts'
+import { equalJitter } from '../../lib/backoff.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError, messageOf } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import type { EndingToken, InstallationIdentity, LiveTokenFilter, TokenRegistry } from '../../store/token-registry.ts'
+import { type AuditAppend, tokenRecord } from './desk-audit.ts'
+import { platformSubjectKind } from './single-use-token.ts'
+
+export type RevokeDeps = {
+  readonly tokens: Pick<TokenRegistry, 'liveBy' | 'markRevoking' | 'markRevoked' | 'revoking' | 'deferRevocation'>
+  readonly revokeAtGitHub: TokenRevoker
+  /** Whether the installation can be used now: a token that waited for the end of a suspension is then revoked without further delay. */
+  readonly isReady: (installation: InstallationIdentity) => boolean
+  readonly audit: AuditAppend
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** GitHub may refuse a younger token only because not all of its servers know it yet. */
+const freshMilliseconds = 10_000
+/** Longer than a platform request takes: its single-use token is stored as revoking from the start and must not end before it is used. */
+const singleUseMilliseconds = 2 * 60_000
+/** Requests to GitHub at the same time. */
+const concurrency = 8
+/** A token lives for an hour, so at most about a dozen attempts are made for it. */
+const retry = { baseMilliseconds: 10_000, capMilliseconds: 600_000 }
+
+/** `pending`: GitHub did not revoke it, and it may be usable. `suspended`: nor did it, but the token can be used for nothing. */
+type Result = RevocationResult | 'pending'
+
+/** See `TokenDesk.revokeBy`. */
+export async function revokeBy(deps: RevokeDeps, filter: LiveTokenFilter, reason: string): Promise<number> {
+  const found = await deps.tokens.liveBy(filter)
+  for (const { id } of found) await deps.tokens.markRevoking(id, reason)
+  const pending = await revokeAll(deps, found, reason)
+  if (pending > 0)
+    throw new AppError('unavailable', `${pending} of ${found.length} tokens could not be revoked at GitHub yet`, {
+      retryAfterSeconds: 5,
+    })
+  return found.length
+}
+
+/** Retries every token whose revocation has not ended and that is due; those that fail again are left to a later retry. */
+export async function retryRevocations(deps: RevokeDeps): Promise<void> {
+  const usedBefore = deps.clock.now().getTime() - singleUseMilliseconds
+  const revoking = await deps.tokens.revoking()
+  const unused = revoking.filter(
+    ({ subject, mintedAt }) => subject.kind !== platformSubjectKind || mintedAt.getTime() < usedBefore,
+  )
+  await revokeAll(deps, unused, 'retried')
+}
+
+/** Resolves to how many may still be usable. */
+async function revokeAll(deps: RevokeDeps, tokens: readonly EndingToken[], reason: string): Promise<number> {
+  let pending = 0
+  for (let start = 0; start < tokens.length; start += concurrency) {
+    const results = await Promise.all(tokens.slice(start, start + concurrency).map(token => revokeOne(deps, token, reason)))
+    pending += results.filter(result => result === 'pending').length
+  }
+  return pending
+}
+
+async function revokeOne(deps: RevokeDeps, token: EndingToken, reason: string): Promise<Result> {
+  if (!isDue(deps, token)) return token.suspended ? 'suspended' : 'pending'
+  const { api, mintedAt } = token
+  const fresh = deps.clock.now().getTime() - mintedAt.getTime() < freshMilliseconds
+  try {
+    const result = await deps.revokeAtGitHub(api, token.token, { fresh })
+    if (result === 'suspended') return await defer(deps, token, `${reason}; ${suspendedText}`, true)
+  } catch (error) {
+    deps.log.error({ token: token.id, error: messageOf(error) }, 'failed to revoke a token')
+    return defer(deps, token, `${reason}; GitHub did not revoke it yet: ${messageOf(error)}`, false)
+  }
+  await deps.audit.append(tokenRecord(token, { action: 'token.revoked', outcome: 'allowed', reason }))
+  await deps.tokens.markRevoked(token.id, reason)
+  return 'revoked'
+}
+
+const suspendedText =
+  'the installation is suspended, and GitHub accepts neither this token nor its revocation: it is revoked when the suspension ends'
+
+function isDue({ clock, isReady }: RevokeDeps, { retryAt, suspended, installation }: EndingToken): boolean {
+  if (retryAt === undefined || retryAt.getTime() <= clock.now().getTime()) return true
+  return suspended && isReady(installation)
+}
+
+/** Records the attempt, and when the next one is due. The audit log gets the first failure only, and the first one of a suspension. */
+async function defer(deps: RevokeDeps, token: EndingToken, reason: string, suspended: boolean): Promise<Result> {
+  const { attempts, id } = token
+  const retryAt = new Date(deps.clock.now().getTime() + equalJitter(retry, attempts, Math.random))
+  if (attempts === 0 || (suspended && !token.suspended))
+    await deps.audit.append(tokenRecord(token, { action: 'token.revoked', outcome: 'failed', reason }))
+  await deps.tokens.deferRevocation(id, { retryAt, suspended })
+  return suspended ? 'suspended' : 'pending'
+}

@@ -1,0 +1,96 @@
+// The desk's routes for workloads inside the cluster: POST /v1/token (JSON) and POST /v1/git-credential (git's own protocol).
+// Each request: identify → find the grant in the workload's own namespace → the desk → answer. A refusal says only that there is no token:
+// the reason is in the grant's status and in the audit log, for those who may read them. Answers are never cached.
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { type Static, Type } from 'typebox'
+import type { GitHubEndpoints } from '../../../github/index.ts'
+import type { KubeClient } from '../../../kube/client/client.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { AppError, isAppError } from '../../../lib/errors.ts'
+import { SecretString } from '../../../lib/secret-string.ts'
+import type { DeliveredToken, TokenDesk } from '../token-desk.ts'
+import { type CredentialRequest, credentialAnswer, readCredentialRequest, repositoryOfPath } from './git-credential.ts'
+import { createRequestLimits } from './request-limits.ts'
+import { identifyWorkload, type Workload } from './workload.ts'
+
+export type TokenRouteDeps = {
+  readonly desk: Pick<TokenDesk, 'request' | 'grantUid'>
+  readonly client: Pick<KubeClient, 'create' | 'get'>
+  readonly clock: Clock
+  /** The endpoints of a GitHub host, so that git receives a credential for that host's own address only. */
+  readonly endpointsOfHost: (host: string) => GitHubEndpoints | undefined
+}
+
+const grantName = Type.String({ minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' })
+const tokenBody = Type.Object({ grant: grantName }, { additionalProperties: false })
+const credentialQuery = Type.Object({ grant: grantName }, { additionalProperties: false })
+const bodyLimit = 8192
+
+/** A plugin for a server that listens inside the cluster only. */
+export function tokenRoutes(given: TokenRouteDeps): FastifyPluginAsync {
+  const deps = { ...given, limits: createRequestLimits(given.clock) }
+  return async (server: FastifyInstance) => {
+    server.addContentTypeParser('text/plain', { parseAs: 'string', bodyLimit }, (_request, body, done) => done(null, body))
+    server.addHook('onRequest', async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
+    })
+
+    server.post<{ Body: Static<typeof tokenBody> }>('/v1/token', { bodyLimit, schema: { body: tokenBody } }, async request => {
+      const workload = await identifyWorkload(deps, bearerOf(request.headers.authorization), request.ip)
+      const answer = await tokenFor(deps, workload, request.body.grant)
+      return {
+        token: answer.token.reveal(),
+        expiresAt: answer.expiresAt.toISOString(),
+        repositories: answer.repositories,
+        permissions: answer.permissions,
+      }
+    })
+
+    server.post<{ Querystring: Static<typeof credentialQuery>; Body: unknown }>(
+      '/v1/git-credential',
+      { bodyLimit, schema: { querystring: credentialQuery } },
+      async (request, reply) => {
+        const workload = await identifyWorkload(deps, bearerOf(request.headers.authorization), request.ip)
+        if (typeof request.body !== 'string') throw new AppError('invalid_request', 'body must be text/plain, as git writes it')
+        const requested = readCredentialRequest(request.body)
+        const answer = await tokenFor(deps, workload, request.query.grant)
+        if (!isForThatRepository(deps, requested, answer)) throw noToken()
+        return reply.type('text/plain; charset=utf-8').send(credentialAnswer({ ...answer, token: answer.token.reveal() }))
+      },
+    )
+  }
+}
+
+/** Always with the same message: a workload must not learn here whether a grant exists, is approved or names others. */
+function noToken(): AppError {
+  return new AppError('forbidden', 'there is no token for this workload under that grant')
+}
+
+async function tokenFor(deps: TokenRouteDeps, workload: Workload, name: string): Promise<DeliveredToken> {
+  const { subject, username } = workload
+  const { namespace } = subject
+  try {
+    const uid = await deps.desk.grantUid({ namespace, name })
+    if (uid === undefined) throw noToken()
+    return await deps.desk.request({ grant: { metadata: { namespace, name, uid } }, subject, actor: username })
+  } catch (error) {
+    if (isAppError(error, 'forbidden') || isAppError(error, 'not_found')) throw noToken()
+    throw error
+  }
+}
+
+/** RFC 6750 §2.1. */
+function bearerOf(header: string | undefined): SecretString {
+  return new SecretString(/^Bearer ([\w.~+/=-]+)$/i.exec(header ?? '')?.[1] ?? '')
+}
+
+/** git names the server it is about to contact: the credential is for the grant's own GitHub host and, when git names one, repository. */
+function isForThatRepository(deps: TokenRouteDeps, requested: CredentialRequest, answer: DeliveredToken): boolean {
+  const endpoints = deps.endpointsOfHost(answer.host)
+  if (endpoints === undefined) return false
+  const web = new URL(endpoints.web)
+  if (`${requested.protocol}:` !== web.protocol || requested.host !== web.host) return false
+  if (requested.path === undefined) return true
+  const wanted = repositoryOfPath(requested.path).toLowerCase()
+  return answer.repositories.some(repository => repository.fullName.toLowerCase() === wanted)
+}

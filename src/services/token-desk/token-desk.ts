@@ -1,0 +1,44 @@
+// What the token desk offers to the controllers: a token under a grant for one of its subjects, and the revocation of tokens. There is no
+// other way to an installation token that reaches a tenant's repositories, except the grant controller's probe
+// (src/controllers/repository-grant/probe.ts), whose token reads metadata only.
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import type { SecretString } from '../../lib/secret-string.ts'
+import type { LiveTokenFilter, TokenSubject } from '../../store/token-registry.ts'
+
+/** A request for a token by one subject under one grant. */
+export type TokenRequest = {
+  /** Only its name, namespace and uid count: everything else is read again from the API server. */
+  readonly grant: Pick<RepositoryGrant, 'metadata'>
+  readonly subject: TokenSubject
+  /** The requester, for the audit log: `system:serviceaccount:ns:name` or `sekisho:<part of the process>`. */
+  readonly actor: string
+}
+
+/** A token and its reach. It is for the requesting subject only. */
+export type DeliveredToken = {
+  readonly token: SecretString
+  /** By our clock. */
+  readonly expiresAt: Date
+  readonly repositories: readonly { readonly id: number; readonly fullName: string }[]
+  readonly permissions: Readonly<Record<string, string>>
+  /** The GitHub host that the token is for. */
+  readonly host: string
+}
+
+/** The port that controllers import; take a `Pick` of what is used. */
+export type TokenDesk = {
+  /** The uid of the grant that has this name now; undefined when there is none. */
+  readonly grantUid: (grant: { readonly namespace: string; readonly name: string }) => Promise<string | undefined>
+  /**
+   * Resolves to a token with at least ten minutes of life left (one minute while GitHub is unreachable), after its audit record is durable.
+   * @throws AppError `forbidden` (a check refused; `reason` names it), `too_many_requests` (quota), `upstream_failed`, `integrity_violation`
+   * or `unavailable` (GitHub, the audit log or the registry)
+   */
+  readonly request: (request: TokenRequest) => Promise<DeliveredToken>
+  /**
+   * Revokes every active token that the filter finds, and resolves to their number.
+   * A token of a suspended installation counts as revoked: it can be used for nothing, and is revoked when the suspension ends.
+   * @throws AppError `unavailable` when GitHub did not revoke one: it can no longer be delivered, and the sweep retries until it expires
+   */
+  readonly revokeBy: (filter: LiveTokenFilter, reason: string) => Promise<number>
+}
