@@ -14,7 +14,7 @@ import { createTagReader } from '../../src/services/followed-tags/read-tag.ts'
 import type { Credential } from '../../src/services/registry/credentials.ts'
 import { readImageLabels } from '../../src/services/registry/image-labels.ts'
 import { createRegistryReader, type ReaderAuthorization } from '../../src/services/registry/registry-reader.ts'
-import { createTokenIssuer } from '../../src/services/registry/token-issuer.ts'
+import { createTokenIssuer } from '../../src/services/registry/token-server/token-issuer.ts'
 import { hasDockerRegistry, registryService, startDockerRegistry, type TestRegistry } from '../fixtures/docker-registry.ts'
 import { projectMetadata } from '../fixtures/small-registry.ts'
 

@@ -8,7 +8,7 @@ import { createBuildLogMetrics } from '../../../src/services/builds/logs/metrics
 import { createImageMetrics } from '../../../src/services/image-cleanup/metrics.ts'
 import { createProbeMetrics } from '../../../src/services/network-probe/metrics.ts'
 import { createNodeMetrics } from '../../../src/services/node-check/metrics.ts'
-import { createRegistryMetrics } from '../../../src/services/registry/refusals.ts'
+import { createRegistryMetrics } from '../../../src/services/registry/token-server/metrics.ts'
 import { createWebhookCertificateMetrics } from '../../../src/services/webhook-certificate/metrics.ts'
 import { createSealingMetrics } from '../../../src/store/resealing/metrics.ts'
 import { code, page, table } from '../markdown.ts'

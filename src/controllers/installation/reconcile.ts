@@ -5,7 +5,7 @@ import { type Installation, installation as installations } from '../../api/gith
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Outcome, ReconcileContext } from '../../kube/controller/controller.ts'
-import type { TokenDesk } from '../../services/token-desk/index.ts'
+import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import { recordEndOnce } from '../../store/audit/record-end.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'

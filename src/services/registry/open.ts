@@ -11,12 +11,9 @@ import { AppError } from '../../lib/errors.ts'
 import { periodic } from '../../lib/periodic.ts'
 import { listen } from '../../web/server.ts'
 import { certificateFromFiles } from '../../web/tls.ts'
-import { isDisjoint, type RegistryLayout } from './access.ts'
 import { dockerConfig } from './credentials.ts'
 import { type ImageLabels, keepingLabels, readImageLabels } from './image-labels.ts'
 import { placeOfImage, type RegistryPlace, splitRegistry } from './image-place.ts'
-import { openTokenServer, type TokenServer } from './open-token-server.ts'
-import { createRegistryMetrics } from './refusals.ts'
 import { createRegistryReader, type ManifestRemover, type ReaderAuthorization, type RegistryReader } from './registry-reader.ts'
 import { type Tagging, tagImage } from './tag-image.ts'
 import {
@@ -28,6 +25,9 @@ import {
   secretData,
   type TenantRegistry,
 } from './tenant-registry.ts'
+import { isDisjoint, type RegistryLayout } from './token-server/access.ts'
+import { createRegistryMetrics } from './token-server/metrics.ts'
+import { openTokenServer, type TokenServer } from './token-server/open-token-server.ts'
 
 export type OpenRegistry = {
   readonly tenants: TenantRegistry

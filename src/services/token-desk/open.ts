@@ -16,9 +16,13 @@ import { periodic } from '../../lib/periodic.ts'
 import { createWebServer, listen } from '../../web/server.ts'
 import { createRedelivery } from '../redelivery/poll.ts'
 import { createGitHubApps, type GitHubApps } from './app-clients.ts'
-import { createCountedAudit, createTokenDesk, createTokenSweep, type TokenDesk, tokenRoutes } from './index.ts'
+import { createCountedAudit } from './counted-audit.ts'
+import { createTokenDesk } from './desk.ts'
 import { readyInstallations } from './ready-installations.ts'
 import { openTokenDeskCertificate } from './server/certificate.ts'
+import { tokenRoutes } from './server/routes.ts'
+import { createTokenSweep } from './sweep.ts'
+import type { TokenDesk } from './token-desk.ts'
 
 export type OpenTokenDesk = {
   readonly desk: TokenDesk

@@ -4,7 +4,7 @@ import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import type { RepositoryFollower } from '../../../api/repository-follower.ts'
 import type { Condition } from '../../../api/resource.ts'
 import { SecretString } from '../../../lib/secret-string.ts'
-import type { DeliveredToken, TokenRequest } from '../../../services/token-desk/index.ts'
+import type { DeliveredToken, TokenRequest } from '../../../services/token-desk/token-desk.ts'
 import { accessOnce, desiredOwnedGrant, ownedGrantName, planOwnedGrant } from './owned-grant.ts'
 
 const now = new Date('2026-01-01T12:00:00.500Z')

@@ -17,7 +17,7 @@ import { sameJson } from '../../../lib/json/same-json.ts'
 import type { SecretString } from '../../../lib/secret-string.ts'
 import { boundedName } from '../../../lib/text/bounded-name.ts'
 import type { Refusal } from '../../../policy/check.ts'
-import type { TokenDesk } from '../../../services/token-desk/index.ts'
+import type { TokenDesk } from '../../../services/token-desk/token-desk.ts'
 
 const longestName = 253
 const lifetimeSeconds = 2_592_000

@@ -2,8 +2,8 @@
 // RemoteSync, which runs its newest commit meanwhile and after a failure.
 
 import type { Log } from '../../../lib/log.ts'
-import type { BuildLimiter } from '../../../services/builds/build-limiter.ts'
 import type { Builder } from '../../../services/builds/builder.ts'
+import type { BuildLimiter } from '../../../services/builds/limits/build-limiter.ts'
 import type { Rebaser } from '../../../services/builds/rebaser.ts'
 import { keptBuilds } from '../decide-build.ts'
 import { buildKey, type Facts } from '../gather.ts'

@@ -1,9 +1,9 @@
 // Makes the tokens that the registry accepts: who may do what with which repositories, for five minutes.
 // Source: https://distribution.github.io/distribution/spec/auth/jwt/
 import { randomUUID } from 'node:crypto'
-import type { CertifiedSigner } from '../../identity/certified-signer.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { RepositoryAccess } from './repository.ts'
+import type { CertifiedSigner } from '../../../identity/certified-signer.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { RepositoryAccess } from '../repository.ts'
 
 /** `service` names the registry (`auth.token.service`), `issuer` names us (`auth.token.issuer`). */
 export type TokenAudience = { readonly service: string; readonly issuer: string }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Holder } from '../credentials.ts'
+import { parseScopes, repositoryActions } from '../repository.ts'
 import { allowedAccess, isDisjoint, type RegistryLayout } from './access.ts'
-import type { Holder } from './credentials.ts'
-import { parseScopes, repositoryActions } from './repository.ts'
 
 const layout: RegistryLayout = { tenants: 'apps', platform: ['cnb', 'kpack'] }
 const build: Holder = { purpose: 'build', namespace: 'acme' }

@@ -1,8 +1,8 @@
 // The limiter: a slot is never taken twice, and what is not used goes to the next owner in the queue.
 import { describe, expect, test } from 'vitest'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { RunningBuild } from '../builder.ts'
 import { createBuildLimiter } from './build-limiter.ts'
-import type { RunningBuild } from './builder.ts'
 import type { QueuedBuild } from './queue.ts'
 
 function build(tenant: string, name: string, since: number): QueuedBuild {

@@ -1,7 +1,7 @@
 // Who may do what in the registry. Pure. A tenant's builds write below the tenant's own path only and read the platform's images; its pods read
 // below the tenant's own path; kpack writes the platform's images. Nobody lists repositories, and what is not named here is refused.
-import type { Holder } from './credentials.ts'
-import { isBelow, type RepositoryAccess, type RepositoryAction } from './repository.ts'
+import type { Holder } from '../credentials.ts'
+import { isBelow, type RepositoryAccess, type RepositoryAction } from '../repository.ts'
 
 /** Where images are, as paths inside the registry without a slash at either end. */
 export type RegistryLayout = {

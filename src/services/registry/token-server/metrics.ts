@@ -1,9 +1,9 @@
 // What the token server refused: counted in metrics and reported in the log, at most one line per client and kind of refusal in a minute.
 // The count is in the next line, so a flood is visible and costs nothing.
 import { Counter, type Registry } from 'prom-client'
-import { BoundedMap } from '../../lib/bounded-map.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Log } from '../../lib/log.ts'
+import { BoundedMap } from '../../../lib/bounded-map.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
 
 const results = ['issued', 'narrowed', 'refused', 'limited'] as const
 /** `narrowed`: the token holds less than was asked for. `refused`: the credential is not valid. `limited`: too many requests. */

@@ -1,10 +1,10 @@
 // Limits concurrent builds. Decides by `nextTurns`, keeps the queue, and counts a build that was just admitted as running until the cache
 // shows it; without that, two reconciles at once could both take the last free slot. One per process; only the leader builds.
 // Deciding and recording happen in one synchronous step, so a build that ends afterwards finds every queued owner.
-import type { ObjectKey } from '../../api/resource.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { nextTurns, sharerText } from '../../lib/limits/fair-share.ts'
-import type { Builder, BuildKey, BuildOwner, RunningBuild } from './builder.ts'
+import type { ObjectKey } from '../../../api/resource.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { nextTurns, sharerText } from '../../../lib/limits/fair-share.ts'
+import type { Builder, BuildKey, BuildOwner, RunningBuild } from '../builder.ts'
 import { placeOf, placeText, type QueuedBuild, queuedMessage } from './queue.ts'
 
 export type SlotOutcome =
