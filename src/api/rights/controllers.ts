@@ -109,7 +109,7 @@ const clusterWide: readonly Right[] = [
     usedBy: [
       controllerOf('preview-approval'),
       controllerOf('remote-sync'),
-      'src/controllers/remote-sync/source/fork-approval.ts',
+      'src/controllers/remote-sync/source/fork-wall.ts',
     ],
   },
   {
