@@ -1,9 +1,11 @@
-// Limits how much work is in progress at once, fairly between keys: those who wait take turns by key, so that a key with much work delays
-// another key by one turn and not by its whole queue. What does not fit is refused at once instead of being queued without bound.
+// A fair semaphore: so many permits at once, round-robin between keys, so that a key with much work delays another key by one turn and
+// not by its whole queue. What does not fit is refused at once instead of being queued without bound.
 
 export type FairLimitOptions = {
   /** How many run at once. */
   readonly concurrency: number
+  /** How many of one key run at once; default: all. */
+  readonly perKey?: number
   /** How many of one key may wait. */
   readonly waitingPerKey: number
   /** How many may wait in all. */
@@ -16,35 +18,45 @@ export type FairLimit = {
 }
 
 /** Nothing in progress. */
-export function createFairLimit({ concurrency, waitingPerKey, waiting }: FairLimitOptions): FairLimit {
+export function createFairLimit({ concurrency, perKey = concurrency, waitingPerKey, waiting }: FairLimitOptions): FairLimit {
   /** Key → those who wait. Keys in the order of their turns. */
   const queues = new Map<string, (() => void)[]>()
+  const runningOf = new Map<string, number>()
   let running = 0
   let queued = 0
 
+  function count(key: string, change: 1 | -1): void {
+    running += change
+    const left = (runningOf.get(key) ?? 0) + change
+    if (left === 0) runningOf.delete(key)
+    else runningOf.set(key, left)
+  }
+
   function startNext(): void {
-    const [turn] = queues
-    if (turn === undefined || running >= concurrency) return
+    if (running >= concurrency) return
+    const turn = queues.entries().find(([key]) => (runningOf.get(key) ?? 0) < perKey)
+    if (turn === undefined) return
     const [key, queue] = turn
     queues.delete(key)
     const start = queue.shift()
     if (queue.length > 0) queues.set(key, queue)
     queued -= 1
-    running += 1
+    count(key, 1)
     start?.()
   }
 
   return {
     run(key, work) {
       const queue = queues.get(key) ?? []
-      if (running >= concurrency && (queued >= waiting || queue.length >= waitingPerKey)) return undefined
+      const isFull = running >= concurrency || (runningOf.get(key) ?? 0) >= perKey
+      if (isFull && (queued >= waiting || queue.length >= waitingPerKey)) return undefined
       const { promise, resolve } = Promise.withResolvers<void>()
       queue.push(resolve)
       queues.set(key, queue)
       queued += 1
       startNext()
       return promise.then(work).finally(() => {
-        running -= 1
+        count(key, -1)
         startNext()
       })
     },

@@ -7,8 +7,7 @@ function observed(workers: number) {
   const turns = createFairTurns(workers)
   const holders: { readonly tenant: string; readonly done: () => void }[] = []
   const ask = async (tenant: string): Promise<void> => {
-    const { done } = await turns.acquire(tenant)
-    holders.push({ tenant, done })
+    await turns.run(tenant, () => new Promise<void>(done => holders.push({ tenant, done })))
   }
   return { ask, holders, settled: () => new Promise(resolve => setImmediate(resolve)) }
 }
@@ -47,10 +46,9 @@ test('one worker serves everybody, one at a time', async () => {
 test('what waits of one tenant is bounded, and nobody else is refused', async () => {
   const turns = createFairTurns(2)
   // One has a worker and a hundred wait.
-  const asked = Array.from({ length: 101 }, () => turns.acquire('flood'))
-  expect(asked).toHaveLength(101)
-  expect(() => turns.acquire('flood')).toThrow('wait already')
-  await expect(turns.acquire('other')).resolves.toBeDefined()
+  for (let asked = 0; asked < 101; asked += 1) void turns.run('flood', () => new Promise(() => {}))
+  await expect(turns.run('flood', async () => 1)).rejects.toThrow('wait already')
+  await expect(turns.run('other', async () => 1)).resolves.toBe(1)
 })
 
 test('in any order of requests and ends: no more than the workers, never all of one tenant, and everybody is served', async () => {

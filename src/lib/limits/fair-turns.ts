@@ -1,49 +1,24 @@
-// Who gets one of a few places next: tenants take turns, and one tenant never occupies all places, so what is slow for one of them does not stop
-// the work of others. Knows nothing of the work.
+// Turns of tenants at a few places: one tenant never occupies all of them, so what is slow for one does not stop the work of others.
 import { AppError } from '../errors.ts'
-import { nextTurns, type Sharer, sharerText, type WaitingSharer } from './fair-share.ts'
+import { createFairLimit } from './fair-limit.ts'
 
 export type FairTurns = {
-  /** Resolves when the tenant has a place; `done` gives it back. Rejects with `unavailable` when too much of this tenant waits already. */
-  readonly acquire: (tenant: string) => Promise<{ readonly done: () => void }>
+  /** The result of `work`. Rejects with `unavailable` when too much of this tenant waits already. */
+  readonly run: <T>(tenant: string, work: () => Promise<T>) => Promise<T>
 }
 
-type Waiting = WaitingSharer & { readonly start: () => void }
-
 /** A tenant's Applications are reconciled ten at a time, so more than this is not expected. */
-const mostWaiting = 100
+const maxWaiting = 100
 
 /** `places` at once; of one tenant all but one, when there are several. */
 export function createFairTurns(places: number): FairTurns {
-  const tenantLimit = Math.max(1, places - 1)
-  const running = new Set<Sharer>()
-  let waiting: readonly Waiting[] = []
-  let arrivals = 0
-
-  const startNext = (): void => {
-    const next = nextTurns([...running], waiting, places)
-    const starting = waiting.filter(one => next.has(sharerText(one)))
-    waiting = waiting.filter(one => !next.has(sharerText(one)))
-    for (const one of starting) {
-      running.add(one)
-      one.start()
-    }
-  }
-
+  const perKey = Math.max(1, places - 1)
+  const limit = createFairLimit({ concurrency: places, perKey, waitingPerKey: maxWaiting, waiting: Number.POSITIVE_INFINITY })
   return {
-    acquire(tenant) {
-      if (waiting.filter(one => one.tenant === tenant).length >= mostWaiting)
-        throw new AppError('unavailable', `${mostWaiting} requests of ${tenant} wait already`, { retryAfterSeconds: 10 })
-      const { promise, resolve } = Promise.withResolvers<{ readonly done: () => void }>()
-      arrivals += 1
-      const since = String(arrivals).padStart(16, '0')
-      const one: Waiting = { tenant, name: since, since, tenantLimit, start: () => resolve({ done }) }
-      const done = (): void => {
-        if (running.delete(one)) startNext()
-      }
-      waiting = [...waiting, one]
-      startNext()
-      return promise
+    async run(tenant, work) {
+      const result = limit.run(tenant, work)
+      if (result !== undefined) return result
+      throw new AppError('unavailable', `${maxWaiting} requests of ${tenant} wait already`, { retryAfterSeconds: 10 })
     },
   }
 }

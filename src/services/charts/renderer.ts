@@ -103,14 +103,11 @@ export function createChartRenderer(options: RendererOptions = {}): ChartRendere
   }
 
   async function run(chart: ChartSource, input: ChartInput | 'check', timeoutMilliseconds: number): Promise<ChartOutcome> {
-    const turn = await turns[chart.kind].acquire(input === 'check' ? platform : input.namespace)
-    try {
+    return turns[chart.kind].run(input === 'check' ? platform : input.namespace, async () => {
       if (stopped) throw new AppError('unavailable', 'the chart renderer has stopped')
       const request = { id: nextId++, chart, input, longestAnswer }
-      return await (chart.kind === 'module' ? inProcess : inThread)(request, timeoutMilliseconds)
-    } finally {
-      turn.done()
-    }
+      return (chart.kind === 'module' ? inProcess : inThread)(request, timeoutMilliseconds)
+    })
   }
 
   return {

@@ -3,8 +3,8 @@
 // Deciding and recording happen in one synchronous step, so a build that ends afterwards finds every queued owner.
 import type { ObjectKey } from '../../../api/resource.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { nextTurns, sharerText } from '../../../lib/limits/fair-share.ts'
 import type { Builder, BuildKey, BuildOwner, RunningBuild } from '../builder.ts'
+import { nextTurns, sharerText } from './fair-share.ts'
 import { placeOf, placeText, type QueuedBuild, queuedMessage } from './queue.ts'
 
 export type SlotOutcome =

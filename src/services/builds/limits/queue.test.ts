@@ -1,8 +1,8 @@
 // The queue: limits are never exceeded, tenants take turns, no build waits for ever.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { nextTurns, sharerText } from '../../../lib/limits/fair-share.ts'
 import type { RunningBuild } from '../builder.ts'
+import { nextTurns, sharerText } from './fair-share.ts'
 import { placeOf, placeText, type QueuedBuild, queuedMessage } from './queue.ts'
 
 function queued(tenant: string, name: string, since: number, tenantLimit = 2): QueuedBuild {

@@ -1,6 +1,7 @@
-// What a queued build is, and what its owner reads about its place in the queue. Which ones may start is `nextTurns` in src/lib/limits/fair-share.ts.
-import { byTurn, sharerText, type WaitingSharer } from '../../../lib/limits/fair-share.ts'
+// What a queued build is, and what its owner reads about its place in the queue. Which ones may start is `nextTurns` in src/services/builds/limits/fair-share.ts.
+
 import type { RunningBuild } from '../builder.ts'
+import { byTurn, sharerText, type WaitingSharer } from './fair-share.ts'
 
 /** `since`: when the commit was resolved (RFC 3339). `tenantLimit`: as its Tenant said when the build was queued last. */
 export type QueuedBuild = RunningBuild & WaitingSharer

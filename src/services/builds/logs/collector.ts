@@ -3,11 +3,11 @@
 
 import { equalJitter } from '../../../lib/backoff.ts'
 import { messageOf } from '../../../lib/errors.ts'
-import { nextTurns, sharerText } from '../../../lib/limits/fair-share.ts'
 import { type Log, redactTokens } from '../../../lib/log.ts'
 import { type Periodic, periodic } from '../../../lib/periodic.ts'
 import type { BuildLogs } from '../../../store/builds/build-logs.ts'
 import type { Builder, LoggedBuild } from '../builder.ts'
+import { nextTurns, sharerText } from '../limits/fair-share.ts'
 import { type CollectDeps, collectBuild } from './collect-build.ts'
 
 export type CollectorDeps = CollectDeps & {

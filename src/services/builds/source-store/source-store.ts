@@ -76,7 +76,6 @@ export function createSourceStore(deps: SourceStoreDeps): SourceStore & { readon
   }
 
   async function fetchSource(request: SourceRequest, signal: AbortSignal): Promise<void> {
-    const turn = await turns.acquire(request.identity.namespace)
     const started = clock.now().getTime()
     const late = AbortSignal.timeout(timeoutMilliseconds)
     try {
@@ -86,8 +85,6 @@ export function createSourceStore(deps: SourceStoreDeps): SourceStore & { readon
       if (signal.aborted) throw signal.reason
       if (late.aborted) throw failed(`git fetch failed: it did not end within ${timeoutMilliseconds / 1000} s`)
       throw error instanceof AppError ? error : failed(`git fetch failed: ${messageOf(error)}`)
-    } finally {
-      turn.done()
     }
   }
 
@@ -96,7 +93,8 @@ export function createSourceStore(deps: SourceStoreDeps): SourceStore & { readon
     async ensure(request, signal) {
       const { identity } = request
       const fingerprint = fingerprintOf(identity)
-      if (!(await orders.has(fingerprint))) await flights.run(fingerprint, () => fetchSource(request, signal))
+      if (!(await orders.has(fingerprint)))
+        await flights.run(fingerprint, () => turns.run(identity.namespace, () => fetchSource(request, signal)))
       return { url: sourceUrl(publicUrl, secretOf(identity)) }
     },
     revoke: identity => orders.revoke(fingerprintOf(identity)),
