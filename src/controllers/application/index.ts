@@ -2,7 +2,7 @@
 
 import { appSecret } from '../../api/apps/app-secret.ts'
 import { namedDomains } from '../../api/apps/application/domains.ts'
-import { type Application, application, applicationReasons } from '../../api/apps/application.ts'
+import { type Application, application } from '../../api/apps/application.ts'
 import { applicationChart } from '../../api/apps/application-chart.ts'
 import { type Release, release } from '../../api/apps/release.ts'
 import { remoteSync } from '../../api/apps/remote-sync.ts'
@@ -199,7 +199,6 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     client,
     cache: caches.applications,
     events: deps.events,
-    normalReasons: [applicationReasons.waitingForImage, applicationReasons.rollingOut, applicationReasons.releaseJobRunning],
   })
   const outcomes = createStatusWriter<NonNullable<Release['status']>, Release>({
     type: release,
