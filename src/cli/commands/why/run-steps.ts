@@ -1,12 +1,12 @@
 // The way from the image to the first answer: chart, rollout, pods, Service, domain, Ingress, request. Pure.
-import type { Application } from '../../../api/apps/application.ts'
+import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import type { Pod } from '../../../api/builtin/core.ts'
 import { hasEnded, podState, processOf } from '../application/pods.ts'
 import type { Facts, UrlAnswer } from './facts.ts'
 import { timesText } from './phase-times.ts'
 import { conditionOf, fromCondition, type Judgement, observed, ok, open, type Step, waiting, wrong } from './step.ts'
 
-const domainReasons: ReadonlySet<string> = new Set(['DomainTaken', 'DomainReserved', 'DomainNotProven'])
+const domainReasons: ReadonlySet<string> = new Set([reasons.domainTaken, reasons.domainReserved, reasons.domainNotProven])
 
 const ofApplication =
   (judge: (application: Application, facts: Facts) => Judgement | undefined) =>
@@ -28,19 +28,21 @@ function tagStep(application: Application): Judgement | undefined {
   const condition = conditionOf(application, 'Following')
   if (application.spec.followTag !== true) return undefined
   // Whoever pinned a release wants this.
-  return condition?.reason === 'Pinned' ? ok(condition.message) : fromCondition(condition, tagCures[condition?.reason ?? ''])
+  return condition?.reason === reasons.pinned
+    ? ok(condition.message)
+    : fromCondition(condition, tagCures[condition?.reason ?? ''])
 }
 
 const tagCures: Readonly<Record<string, string>> = {
-  RegistryNotFollowed: 'ask a platform admin, or name a digest in spec.image without spec.followTag',
-  TagUnreadable: 'check that spec.image is right and that everybody may pull it; the platform asks again',
-  TooManyFollowed: 'remove spec.followTag from an Application that need not follow',
+  [reasons.registryNotFollowed]: 'ask a platform admin, or name a digest in spec.image without spec.followTag',
+  [reasons.tagUnreadable]: 'check that spec.image is right and that everybody may pull it; the platform asks again',
+  [reasons.tooManyFollowed]: 'remove spec.followTag from an Application that need not follow',
 }
 
 function chartStep(application: Application): Judgement {
   const rendered = conditionOf(application, 'Rendered')
   if (rendered !== undefined && domainReasons.has(rendered.reason)) return open('waits for the domain')
-  if (rendered?.reason === 'WaitingForImage') return open('waits for the image')
+  if (rendered?.reason === reasons.waitingForImage) return open('waits for the image')
   if (tagCures[rendered?.reason ?? ''] !== undefined) return open('waits for the tag')
   return fromCondition(rendered, `kubectl describe application ${application.metadata.name} shows all of it`)
 }
@@ -48,7 +50,7 @@ function chartStep(application: Application): Judgement {
 function domainStep(application: Application): Judgement | undefined {
   const about = application.status?.conditions?.find(({ status, reason }) => status === 'False' && domainReasons.has(reason))
   const cure =
-    about?.reason === 'DomainNotProven'
+    about?.reason === reasons.domainNotProven
       ? 'add the DNS record of the message; it is looked up again by itself'
       : 'choose another host name in spec.domains or spec.redirects, or ask a platform admin'
   if (about !== undefined) return wrong(`${about.reason}: ${about.message}`, cure)
@@ -69,7 +71,7 @@ function suspendStep({ metadata, spec }: Application): Judgement | undefined {
 function releaseStep({ metadata, spec, status }: Application): Judgement | undefined {
   const { rollback, release, latestRelease } = status ?? {}
   if (spec.pinnedRelease !== undefined)
-    return status?.conditions?.some(({ reason }) => reason === 'ReleaseNotFound') === true
+    return status?.conditions?.some(({ reason }) => reason === reasons.releaseNotFound) === true
       ? wrong(
           `release v${spec.pinnedRelease}, which is pinned, cannot run`,
           `sekisho releases ${metadata.name} shows those that can`,
@@ -113,7 +115,7 @@ function rolloutStep(application: Application, { deployments, warnings }: Facts)
   const text = counts.map(({ name, wanted, ready }) => `${name} ${ready} of ${wanted}`).join(', ')
   if (counts.every(({ wanted, updated, ready }) => updated >= wanted && ready >= wanted)) return ok(text)
   if (warning !== undefined) return waiting(`${text}; last warning: ${warning.message ?? ''}`)
-  const stalled = conditionOf(application, 'Ready')?.reason === 'RolloutStalled'
+  const stalled = conditionOf(application, 'Ready')?.reason === reasons.rolloutStalled
   return stalled ? wrong(`${text}: the pods do not become ready in time`, 'see the pods below') : waiting(text)
 }
 
