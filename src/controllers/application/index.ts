@@ -22,6 +22,7 @@ import {
 } from '../../api/builtin/index.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { labels } from '../../api/names.ts'
+import { problemFields } from '../../api/pods/pod-problem.ts'
 import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { domainClaim } from '../../api/tenancy/domain-claim.ts'
 import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
@@ -54,7 +55,6 @@ import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
 import { createKnownLogins } from './releases/known-logins.ts'
 import { createSnapshots } from './releases/snapshots.ts'
 import { measuredOf } from './rollout/autoscaling.ts'
-import { problemFields } from './rollout/pod-problem.ts'
 
 export type ApplicationControllerDeps = Omit<
   ApplicationDeps,

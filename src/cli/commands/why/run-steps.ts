@@ -1,6 +1,6 @@
 // The way from the image to the first answer: chart, rollout, pods, Service, domain, Ingress, request. Pure.
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
-import type { Pod } from '../../../api/builtin/core.ts'
+import { troubledPod } from '../../../api/pods/pod-problem.ts'
 import { hasEnded, podState, processOf } from '../application/pods.ts'
 import type { Facts, UrlAnswer } from './facts.ts'
 import { timesText } from './phase-times.ts'
@@ -119,14 +119,12 @@ function rolloutStep(application: Application, { deployments, warnings }: Facts)
   return stalled ? wrong(`${text}: the pods do not become ready in time`, 'see the pods below') : waiting(text)
 }
 
-const starting: ReadonlySet<string> = new Set(['Pending', 'ContainerCreating', 'PodInitializing', 'Running, not ready'])
-
 function podsStep({ metadata }: Application, { pods }: Facts): Judgement {
   const { name } = metadata
-  const running = pods.filter(pod => !hasEnded(pod))
-  const states = running.map(pod => ({ pod, ...podState(pod) })).filter(({ text }) => text !== 'Terminating')
-  const bad = states.find(({ ready, text }) => !ready && !starting.has(text))
-  if (bad !== undefined) return troubled(bad.pod, bad.text, name)
+  const running = pods.filter(pod => !hasEnded(pod) && pod.metadata.deletionTimestamp === undefined)
+  const troubled = troubledPod(running)
+  if (troubled !== undefined) return wrong(`${troubled.pod.metadata.name}: ${troubled.problem.cause}`, troubled.problem.cure)
+  const states = running.map(pod => ({ pod, ...podState(pod) }))
   const unready = states.find(({ ready }) => !ready)
   if (states.length === 0) return open('no pod exists')
   if (unready === undefined) return ok(`${states.length} ready`)
@@ -137,33 +135,6 @@ function podsStep({ metadata }: Application, { pods }: Facts): Judgement {
       ? `kubectl describe pod ${unready.pod.metadata.name} says what it waits for`
       : `the process must listen on its port (PORT) and answer its health check: sekisho logs ${name} ${process}`,
   )
-}
-
-const podCures: readonly (readonly [pattern: RegExp, cure: (pod: Pod, application: string) => string])[] = [
-  [/Image/, () => 'correct spec.image, and check that the registry has it and that it may be pulled'],
-  [
-    /OOMKilled/,
-    (_, application) => `it needs more memory: raise memory of the process (kubectl edit application ${application})`,
-  ],
-  [
-    /CreateContainerConfigError/,
-    pod => `a secret or a ConfigMap that it names is missing: kubectl describe pod ${pod.metadata.name}`,
-  ],
-  [
-    /CrashLoopBackOff|Error|exit code/,
-    (pod, application) => `sekisho logs ${application} ${processOf(pod)} --previous shows what it wrote before its end`,
-  ],
-  [/.*/, pod => `kubectl describe pod ${pod.metadata.name} says more`],
-]
-
-function troubled(pod: Pod, text: string, application: string): Judgement {
-  const [, cure] = podCures.find(([pattern]) => pattern.test(text)) ?? []
-  const said = pod.status?.containerStatuses?.map(({ state }) => state?.waiting?.message).find(message => message !== undefined)
-  const last = pod.status?.containerStatuses
-    ?.map(({ lastState }) => lastState?.terminated?.exitCode)
-    .find(code => code !== undefined)
-  const exit = last === undefined ? '' : `, its last exit code was ${last}`
-  return wrong(`${pod.metadata.name}: ${text}${exit}${said === undefined ? '' : ` (${said})`}`, cure?.(pod, application))
 }
 
 const hasWeb = ({ spec, status }: Application): boolean =>
