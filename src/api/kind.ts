@@ -44,8 +44,8 @@ export type KindOptions<Spec extends TSchema, Status extends Record<string, TSch
   readonly status: Status
   /** Condition type → what `True` says. */
   readonly conditions: Readonly<Record<'Ready' | (string & {}), string>>
-  /** Of its conditions; the file of the kind exports their names by `namesOf`. */
-  readonly reasons: Reasons
+  /** Of its conditions; the file of the kind exports their names. */
+  readonly reasons: Reasons<object>
   readonly immutableSpec?: boolean
   /** What the roles developer and admin may do with objects in their namespace; viewers may read them. Absent: tenants may do nothing. */
   readonly tenantAccess?: TenantAccess
@@ -105,7 +105,7 @@ export function defineKind<Spec extends TSchema, Status extends Record<string, T
     options,
     specSchema: options.spec,
     statusSchema,
-    reasons: new Map(Object.values(options.reasons).map(reason => [reason.name, reason])),
+    reasons: options.reasons.byName,
   }
 }
 

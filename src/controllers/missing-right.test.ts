@@ -156,7 +156,7 @@ function run(controller: ControllerDefinition, object: KubeObject) {
 }
 
 test('every kind that has the reason is one of these', () => {
-  const having = kinds.filter(({ options }) => options.reasons['rightMissing'] !== undefined).map(({ kind }) => kind)
+  const having = kinds.filter(({ options }) => options.reasons.byName.has('RightMissing')).map(({ kind }) => kind)
   expect(having.toSorted()).toEqual(cases.map(({ type }) => type.kind).toSorted())
 })
 

@@ -147,7 +147,7 @@ const classTexts: Readonly<Record<ReasonClass, { readonly name: string; readonly
 function reasonTable({ reasons }: KindDefinition): string {
   return table(
     ['Reason', 'Class', 'Meaning'],
-    [...reasons.values()].map(({ name, class: of, says }) => [code(name), classTexts[of].name, says]),
+    [...reasons].map(([name, { class: of, says }]) => [code(name), classTexts[of].name, says]),
   )
 }
 

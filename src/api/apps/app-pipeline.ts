@@ -1,6 +1,6 @@
 // AppPipeline: keeps one running Application for every open pull request of a repository that may have one.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { failed, intended, machine, namesOf, person, progress, ready, rightMissing } from '../reasons/reason.ts'
+import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import { followerFields, followerReasonDefinitions, followerStatusFields } from '../repository-follower.ts'
 import { observedWakeField } from '../schema/fields.ts'
 import { flag, object, optional } from '../schema/schema.ts'
@@ -9,88 +9,76 @@ import { hooksField, hostField, pausedField, previewEnvironmentField, previewLim
 import { previewStatusFields } from './app-pipeline/status.ts'
 import { templateField } from './app-pipeline/template.ts'
 
-const reasons = {
-  listed: ready(
-    'Listed',
-    'All open pull requests are known, as far as GitHub said when it was last asked: at a webhook, or at the periodic check.',
-  ),
-  upToDate: ready('UpToDate', 'Every pull request that may have a preview has one, and no other has.'),
-  ...followerReasonDefinitions,
-  installationNotReady: person(
-    'InstallationNotReady',
-    'The Installation that `spec.installation` names does not exist or is not ready. What runs goes on.',
-  ),
-  repositoryNotFound: person(
-    'RepositoryNotFound',
-    'The repository was deleted, or the installation of the App does not reach it any more. What runs goes on.',
-  ),
-  listIncomplete: machine(
-    'ListIncomplete',
-    'The answers of GitHub contradict each other: its list leaves out a pull request that is open. No preview is removed because of it. The platform asks again.',
-  ),
-  tooMany: person(
-    'TooManyPullRequests',
-    'More pull requests are open than the platform lists (1,000). Those that were opened last are listed.',
-  ),
-  unreachable: machine(
-    'GitHubUnreachable',
-    'GitHub does not answer, or limits the rate of requests. What runs goes on. The platform tries again.',
-  ),
-  suspended: intended('Suspended', 'All previews are paused, because `spec.suspend` is `true`. Set it to `false` to go on.'),
-  removing: progress('Removing', 'The preview of a pull request that may not have one any more is being removed.'),
-  nameConflict: person(
-    'NameConflict',
-    'An Application or a RemoteSync with the name of a preview exists and does not belong to this AppPipeline. Delete or rename it. The message names it.',
-  ),
-  quotaExceeded: person(
-    'QuotaExceeded',
-    'The tenant may not have more Applications or RemoteSyncs. Lower `spec.limits.previews`, delete what is not used, or ask a platform admin.',
-  ),
-  refusedByCluster: failed(
-    'RefusedByCluster',
-    'The API server refused the Application or the RemoteSync of a preview. The message names the cause.',
-  ),
+const reasons = defineReasons(
+  {
+    ready: {
+      Listed:
+        'All open pull requests are known, as far as GitHub said when it was last asked: at a webhook, or at the periodic check.',
+      UpToDate: 'Every pull request that may have a preview has one, and no other has.',
+      Running: 'The preview runs the newest commit.',
+    },
+    progress: {
+      Removing: 'The preview of a pull request that may not have one any more is being removed.',
+      Preparing: 'The Application and the RemoteSync of the preview are being created.',
+      NewCommit: 'The pull request has a newer commit than the one that is built or runs.',
+    },
+    machine: {
+      ListIncomplete:
+        'The answers of GitHub contradict each other: its list leaves out a pull request that is open. No preview is removed because of it. The platform asks again.',
+      GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. What runs goes on. The platform tries again.',
+    },
+    person: {
+      InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready. What runs goes on.',
+      RepositoryNotFound:
+        'The repository was deleted, or the installation of the App does not reach it any more. What runs goes on.',
+      TooManyPullRequests: 'More pull requests are open than the platform lists (1,000). Those that were opened last are listed.',
+      NameConflict:
+        'An Application or a RemoteSync with the name of a preview exists and does not belong to this AppPipeline. Delete or rename it. The message names it.',
+      QuotaExceeded:
+        'The tenant may not have more Applications or RemoteSyncs. Lower `spec.limits.previews`, delete what is not used, or ask a platform admin.',
+      PullRequestClosed: 'The pull request is closed or merged.',
+      ApprovalMissing:
+        'The commits of the pull request are in a fork, and nobody has approved the newest one. Look at it, and approve it with a review, or with the comment `/sekisho approve` and the full id of the commit.',
+    },
+    failed: {
+      RefusedByCluster: 'The API server refused the Application or the RemoteSync of a preview. The message names the cause.',
+      ForkDeleted: 'The commits of the pull request are in a repository that was deleted.',
+    },
+    intended: {
+      Suspended: 'All previews are paused, because `spec.suspend` is `true`. Set it to `false` to go on.',
+      BaseBranchExcluded: '`spec.policy.baseBranches` does not name the branch that the pull request goes into.',
+      LabelMissing: 'The pull request lacks a label of `spec.policy.labels`. Add it on GitHub.',
+      LabelExcluded: 'The pull request has a label of `spec.policy.withoutLabels`. Remove it on GitHub.',
+      DraftExcluded: 'The pull request is a draft, and `spec.policy.drafts` is `false`. Mark it as ready for review.',
+      BotExcluded: 'A bot opened the pull request, and `spec.policy.bots` is `false`.',
+      AuthorExcluded: '`spec.policy.authors` does not name the author of the pull request.',
+      PathsExcluded: 'The pull request changes no file under `spec.policy.paths`.',
+      SkipRequested: 'The title of the pull request, or the message of its newest commit, contains `[skip preview]`.',
+      ForkExcluded: 'The commits of the pull request are in a fork, and `spec.policy.forks` is `Never`.',
+      LimitReached:
+        'As many previews as `spec.limits` allows (`previews`, or `resources` for all together) belong to pull requests with newer activity. The message names the limit.',
+      Idle: 'The pull request had no activity for `spec.limits.idleHours`. Its next commit brings the preview back.',
+      Paused: 'The preview is paused. Remove the number from `spec.paused`, or `spec.suspend`, to run it again.',
+    },
+  },
+  {
+    tooMany: 'TooManyPullRequests',
+    unreachable: 'GitHubUnreachable',
+    closed: 'PullRequestClosed',
+    baseBranch: 'BaseBranchExcluded',
+    draft: 'DraftExcluded',
+    bot: 'BotExcluded',
+    author: 'AuthorExcluded',
+    paths: 'PathsExcluded',
+    skip: 'SkipRequested',
+    fork: 'ForkExcluded',
+  },
+  followerReasonDefinitions,
   rightMissing,
-  preparing: progress('Preparing', 'The Application and the RemoteSync of the preview are being created.'),
-  newCommit: progress('NewCommit', 'The pull request has a newer commit than the one that is built or runs.'),
-  running: ready('Running', 'The preview runs the newest commit.'),
-  closed: person('PullRequestClosed', 'The pull request is closed or merged.'),
-  baseBranch: intended(
-    'BaseBranchExcluded',
-    '`spec.policy.baseBranches` does not name the branch that the pull request goes into.',
-  ),
-  labelMissing: intended('LabelMissing', 'The pull request lacks a label of `spec.policy.labels`. Add it on GitHub.'),
-  labelExcluded: intended('LabelExcluded', 'The pull request has a label of `spec.policy.withoutLabels`. Remove it on GitHub.'),
-  draft: intended(
-    'DraftExcluded',
-    'The pull request is a draft, and `spec.policy.drafts` is `false`. Mark it as ready for review.',
-  ),
-  bot: intended('BotExcluded', 'A bot opened the pull request, and `spec.policy.bots` is `false`.'),
-  author: intended('AuthorExcluded', '`spec.policy.authors` does not name the author of the pull request.'),
-  paths: intended('PathsExcluded', 'The pull request changes no file under `spec.policy.paths`.'),
-  skip: intended(
-    'SkipRequested',
-    'The title of the pull request, or the message of its newest commit, contains `[skip preview]`.',
-  ),
-  fork: intended('ForkExcluded', 'The commits of the pull request are in a fork, and `spec.policy.forks` is `Never`.'),
-  forkDeleted: failed('ForkDeleted', 'The commits of the pull request are in a repository that was deleted.'),
-  approvalMissing: person(
-    'ApprovalMissing',
-    'The commits of the pull request are in a fork, and nobody has approved the newest one. Look at it, and approve it with a review, or with the comment `/sekisho approve` and the full id of the commit.',
-  ),
-  limitReached: intended(
-    'LimitReached',
-    'As many previews as `spec.limits` allows (`previews`, or `resources` for all together) belong to pull requests with newer activity. The message names the limit.',
-  ),
-  idle: intended(
-    'Idle',
-    'The pull request had no activity for `spec.limits.idleHours`. Its next commit brings the preview back.',
-  ),
-  paused: intended('Paused', 'The preview is paused. Remove the number from `spec.paused`, or `spec.suspend`, to run it again.'),
-}
+)
 
 /** Reasons of the conditions and of the rows of `status.previews`. */
-export const appPipelineReasons = namesOf(reasons)
+export const appPipelineReasons = reasons.names
 
 export const appPipeline = defineKind({
   group: 'apps',

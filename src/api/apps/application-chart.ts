@@ -1,25 +1,28 @@
 // ApplicationChart: the cdk8s chart that turns an Application into Kubernetes objects. It is either built into the product or source code
 // in a ConfigMap of the platform namespace.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { failed, namesOf, person, ready } from '../reasons/reason.ts'
+import { defineReasons } from '../reasons/reason.ts'
 import { dnsLabel } from '../schema/fields.ts'
 import { exactlyOneOf, integer, object, optional, text } from '../schema/schema.ts'
 
-const reasons = {
-  loaded: ready('Loaded', 'The chart loads.'),
-  unknownBuiltIn: failed(
-    'UnknownBuiltInChart',
-    '`spec.builtIn` does not name a chart of this version. The message lists the charts that exist.',
-  ),
-  configMapMissing: person(
-    'ConfigMapMissing',
-    'The ConfigMap or its key does not exist in the platform namespace. Create it there.',
-  ),
-  doesNotLoad: failed('ChartDoesNotLoad', 'The code has an error or does not export `chart`. The message names the error.'),
-}
+const reasons = defineReasons(
+  {
+    ready: {
+      Loaded: 'The chart loads.',
+    },
+    person: {
+      ConfigMapMissing: 'The ConfigMap or its key does not exist in the platform namespace. Create it there.',
+    },
+    failed: {
+      UnknownBuiltInChart: '`spec.builtIn` does not name a chart of this version. The message lists the charts that exist.',
+      ChartDoesNotLoad: 'The code has an error or does not export `chart`. The message names the error.',
+    },
+  },
+  { unknownBuiltIn: 'UnknownBuiltInChart', doesNotLoad: 'ChartDoesNotLoad' },
+)
 
 /** Reasons of the condition Ready. */
-export const applicationChartReasons = namesOf(reasons)
+export const applicationChartReasons = reasons.names
 
 export const applicationChart = defineKind({
   group: 'apps',

@@ -1,7 +1,7 @@
 // GitHubReport: what the platform writes to GitHub about one preview or one RemoteSync, and what it has written. Written by the controllers only.
 // It outlives the preview, so that the end is reported, too, and it survives a crash: what is intended stands here before it is written to GitHub.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { machine, namesOf, person, progress, ready, rightMissing } from '../reasons/reason.ts'
+import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import { commitId, numericId, timestamp } from '../schema/fields.ts'
 import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
 
@@ -11,31 +11,31 @@ export type ReportWriteKind = (typeof reportWriteKinds)[number]
 
 const contentHash = (description: string) => text({ description, max: 64, pattern: '^[0-9a-f]{32}$' })
 
-const reasons = {
-  reported: ready('Reported', 'GitHub shows the present state.'),
-  accepted: ready('Accepted', 'GitHub has refused nothing.'),
-  writing: progress(
-    'Writing',
-    'Something is being written, or waits for its turn: the writes of an installation are limited and spread.',
-  ),
-  waitingForGrant: progress(
-    'WaitingForGrant',
-    'The grant of the AppPipeline or RemoteSync is not ready, or no token can be requested under it.',
-  ),
-  refused: person(
-    'Refused',
-    'GitHub refuses what is written: the repository is archived, the App lacks a permission, or the commit is gone. The message has its answer.',
-  ),
-  rateLimited: machine(
-    'RateLimited',
-    'GitHub limits the rate of writes of the installation. The platform goes on when GitHub allows it.',
-  ),
-  unreachable: machine('GitHubUnreachable', 'GitHub does not answer. The platform tries again.'),
+const reasons = defineReasons(
+  {
+    ready: {
+      Reported: 'GitHub shows the present state.',
+      Accepted: 'GitHub has refused nothing.',
+    },
+    progress: {
+      Writing: 'Something is being written, or waits for its turn: the writes of an installation are limited and spread.',
+      WaitingForGrant: 'The grant of the AppPipeline or RemoteSync is not ready, or no token can be requested under it.',
+    },
+    machine: {
+      RateLimited: 'GitHub limits the rate of writes of the installation. The platform goes on when GitHub allows it.',
+      GitHubUnreachable: 'GitHub does not answer. The platform tries again.',
+    },
+    person: {
+      Refused:
+        'GitHub refuses what is written: the repository is archived, the App lacks a permission, or the commit is gone. The message has its answer.',
+    },
+  },
+  { unreachable: 'GitHubUnreachable' },
   rightMissing,
-}
+)
 
 /** Reasons of the conditions. */
-export const githubReportReasons = namesOf(reasons)
+export const githubReportReasons = reasons.names
 
 export const githubReport = defineKind({
   group: 'apps',

@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { AuditRecord } from '../audit-event.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { labels, previewName } from '../names.ts'
-import { intended, namesOf, ready } from '../reasons/reason.ts'
+import { defineReasons } from '../reasons/reason.ts'
 import { numericId, objectName } from '../schema/fields.ts'
 import { choice, integer, object, text } from '../schema/schema.ts'
 import type { AppPipeline } from './app-pipeline.ts'
@@ -20,16 +20,18 @@ export const brokerWays: readonly ApprovalWay[] = ['Page', 'CommandLine']
 /** A full SHA-1 commit id. A shorter one can be forged: two commits with the same first characters are easily made. */
 export const headCommitPattern = '^[0-9a-f]{40}$'
 
-const reasons = {
-  approved: ready('Approved', 'The commit that was approved is the present head of the pull request.'),
-  superseded: intended(
-    'Superseded',
-    'The pull request has another head commit now, which needs an approval of its own. The platform deletes this one.',
-  ),
-}
+const reasons = defineReasons({
+  ready: {
+    Approved: 'The commit that was approved is the present head of the pull request.',
+  },
+  intended: {
+    Superseded:
+      'The pull request has another head commit now, which needs an approval of its own. The platform deletes this one.',
+  },
+})
 
 /** Reasons of the condition Ready. */
-export const previewApprovalReasons = namesOf(reasons)
+export const previewApprovalReasons = reasons.names
 
 export const previewApproval = defineKind({
   group: 'apps',

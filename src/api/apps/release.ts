@@ -1,7 +1,7 @@
 // Release: the record of what an Application ran, or was to run, from one change on. Written by the controllers only, and never changed: its
 // number means the same for ever. The name of the object contains the number, so the API server itself decides that no number is used twice.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { failed, intended, namesOf, ready } from '../reasons/reason.ts'
+import { defineReasons } from '../reasons/reason.ts'
 import { commitId, dnsLabel, timestamp } from '../schema/fields.ts'
 import { choice, integer, map, object, optional, text, withoutProperties } from '../schema/schema.ts'
 import { longestUserName } from './application/changed-by.ts'
@@ -29,22 +29,22 @@ export const notInRelease = [
 /** The part of an Application's spec that a release records. */
 export type ReleaseSnapshot = Omit<Application['spec'], (typeof notInRelease)[number]>
 
-const reasons = {
-  rolledOut: ready(
-    'RolledOut',
-    'The release was rolled out. It can run again: set `spec.pinnedRelease` of the Application to its number.',
-  ),
-  releaseJobFailed: failed('ReleaseJobFailed', 'The release job failed, so the release was not rolled out.'),
-  releaseJobTimedOut: failed('ReleaseJobTimedOut', 'The release job did not end in time, so the release was not rolled out.'),
-  unhealthy: failed(
-    'Unhealthy',
-    'The processes of the release were not ready in time, or crashed, so the release before it runs again.',
-  ),
-  superseded: intended('Superseded', 'A newer release was made before this one was rolled out.'),
-}
+const reasons = defineReasons({
+  ready: {
+    RolledOut: 'The release was rolled out. It can run again: set `spec.pinnedRelease` of the Application to its number.',
+  },
+  failed: {
+    ReleaseJobFailed: 'The release job failed, so the release was not rolled out.',
+    ReleaseJobTimedOut: 'The release job did not end in time, so the release was not rolled out.',
+    Unhealthy: 'The processes of the release were not ready in time, or crashed, so the release before it runs again.',
+  },
+  intended: {
+    Superseded: 'A newer release was made before this one was rolled out.',
+  },
+})
 
 /** What became of a release: reasons of its condition Ready. */
-export const releaseOutcomes = namesOf(reasons)
+export const releaseOutcomes = reasons.names
 
 export const release = defineKind({
   group: 'apps',

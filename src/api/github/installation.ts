@@ -1,7 +1,7 @@
 // Installation: binds a namespace to an installation of the GitHub App, with the proof that the person who bound it administers the account.
 // Only the broker creates it, and nobody changes its spec afterwards.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { failed, machine, namesOf, person, ready, rightMissing } from '../reasons/reason.ts'
+import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import {
   accountField,
   numericId,
@@ -13,39 +13,41 @@ import {
 } from '../schema/fields.ts'
 import { choice, list, map, object, optional, text } from '../schema/schema.ts'
 
-const reasons = {
-  verified: ready(
-    'Verified',
-    'GitHub confirms the installation and, if the App may read members, that the person who bound it still owns the account.',
-  ),
-  appNotReady: person('AppNotReady', 'The ClusterGitHubApp that `spec.app` names does not exist or is not ready.'),
+const reasons = defineReasons(
+  {
+    ready: {
+      Verified:
+        'GitHub confirms the installation and, if the App may read members, that the person who bound it still owns the account.',
+    },
+    machine: {
+      GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. The platform tries again.',
+    },
+    person: {
+      AppNotReady: 'The ClusterGitHubApp that `spec.app` names does not exist or is not ready.',
+      InstallationNotFound:
+        'The App is not installed on the account any more. Install it again on GitHub, then onboard the account again.',
+      InstallationSuspended: 'The installation is suspended on GitHub. Unsuspend it in the settings of the account there.',
+      BinderNoLongerOwner:
+        'The person who bound the installation does not own the organization any more. An owner must onboard it again.',
+      CeilingAboveGitHub:
+        'GitHub no longer grants a permission that `spec.ceiling` contains. An owner must onboard the account again.',
+    },
+    failed: {
+      AccountMismatch: 'The installation belongs to another account than `spec.account`, or the proof does not fit the account.',
+      AppMismatch: 'The installation belongs to another App than the ClusterGitHubApp.',
+    },
+  },
+  {
+    notFound: 'InstallationNotFound',
+    suspended: 'InstallationSuspended',
+    ownerLost: 'BinderNoLongerOwner',
+    unreachable: 'GitHubUnreachable',
+  },
   rightMissing,
-  notFound: person(
-    'InstallationNotFound',
-    'The App is not installed on the account any more. Install it again on GitHub, then onboard the account again.',
-  ),
-  suspended: person(
-    'InstallationSuspended',
-    'The installation is suspended on GitHub. Unsuspend it in the settings of the account there.',
-  ),
-  accountMismatch: failed(
-    'AccountMismatch',
-    'The installation belongs to another account than `spec.account`, or the proof does not fit the account.',
-  ),
-  appMismatch: failed('AppMismatch', 'The installation belongs to another App than the ClusterGitHubApp.'),
-  ownerLost: person(
-    'BinderNoLongerOwner',
-    'The person who bound the installation does not own the organization any more. An owner must onboard it again.',
-  ),
-  ceilingAboveGitHub: person(
-    'CeilingAboveGitHub',
-    'GitHub no longer grants a permission that `spec.ceiling` contains. An owner must onboard the account again.',
-  ),
-  unreachable: machine('GitHubUnreachable', 'GitHub does not answer, or limits the rate of requests. The platform tries again.'),
-}
+)
 
 /** Reasons of the conditions. */
-export const installationReasons = namesOf(reasons)
+export const installationReasons = reasons.names
 
 export const installation = defineKind({
   group: 'github',

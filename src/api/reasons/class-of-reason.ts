@@ -3,7 +3,7 @@ import { kinds } from '../registry.ts'
 import type { ReasonClass } from './reason.ts'
 
 const classes: ReadonlyMap<string, ReasonClass> = new Map(
-  kinds.flatMap(({ reasons }) => [...reasons.values()].map(reason => [reason.name, reason.class] as const)),
+  kinds.flatMap(({ reasons }) => [...reasons].map(([name, reason]) => [name, reason.class] as const)),
 )
 
 /** Undefined for a reason that no kind has, as of another version of the platform. */

@@ -7,43 +7,52 @@
  */
 export type ReasonClass = 'ready' | 'progress' | 'machine' | 'person' | 'failed' | 'intended'
 
-export type Reason<Name extends string = string> = {
-  readonly name: Name
+export type Reason = {
   readonly class: ReasonClass
   /** What it says and what to do, for the reference. */
   readonly says: string
 }
 
-/** The reasons of a kind by the names that code uses. */
-export type Reasons = Readonly<Record<string, Reason>>
+/** Class → name of a reason → what it says. */
+type ByClass = { readonly [Class in ReasonClass]?: Readonly<Record<string, string>> }
+type NameIn<Own> = { [Class in keyof Own]: Extract<keyof Own[Class], string> }[keyof Own]
+/** The key of a reason is its name with a small letter, or the one that `Keys` gives to it. */
+type Names<Own, Keys> = Keys & { readonly [Name in Exclude<NameIn<Own>, Keys[keyof Keys]> as Uncapitalize<Name>]: Name }
+type Together<Parts> = Parts extends readonly [{ readonly names: infer First }, ...infer Rest] ? First & Together<Rest> : unknown
 
-const ofClass =
-  (of: ReasonClass) =>
-  <const Name extends string>(name: Name, says: string): Reason<Name> => ({ name, class: of, says })
+export type Reasons<All = Readonly<Record<string, string>>> = {
+  /** Each reason as conditions say it, by the key that code uses. */
+  readonly names: All
+  readonly byName: ReadonlyMap<string, Reason>
+}
 
-export const ready = ofClass('ready')
-export const progress = ofClass('progress')
-export const machine = ofClass('machine')
-export const person = ofClass('person')
-export const failed = ofClass('failed')
-export const intended = ofClass('intended')
-
-/** Each reason as conditions say it. */
-export function namesOf<R extends Reasons>(reasons: R): { readonly [Key in keyof R]: R[Key]['name'] } {
-  const names = Object.entries(reasons).map(([key, { name }]) => [key, name])
-  return Object.fromEntries(names) as { readonly [Key in keyof R]: R[Key]['name'] }
+/** `parts`: reasons that several kinds have. */
+export function defineReasons<
+  const Own extends ByClass,
+  const Keys extends Readonly<Record<string, string>> = Record<never, never>,
+  const Parts extends readonly Reasons<object>[] = [],
+>(own: Own, keys: Keys = {} as Keys, ...parts: Parts): Reasons<Names<Own, Keys> & Together<Parts>> {
+  const named = new Map<string, string>(Object.entries(keys).map(([key, name]) => [name, key]))
+  const reasons = Object.entries(own).flatMap(([of, texts]) =>
+    Object.entries(texts).map(([name, says]) => [name, { class: of as ReasonClass, says }] as const),
+  )
+  const names = reasons.map(([name]) => [named.get(name) ?? `${name.charAt(0).toLowerCase()}${name.slice(1)}`, name])
+  return {
+    names: Object.assign(Object.fromEntries(names), ...parts.map(part => part.names)),
+    byName: new Map([...reasons, ...parts.flatMap(({ byName }) => [...byName])]),
+  }
 }
 
 /** The reason of `Ready` when the platform itself lacks a right, in every kind whose controller writes by rights of a RoleBinding. */
-export const rightMissing = machine(
-  'RightMissing',
-  'The API server refuses what the platform has to write for this object, because the platform lacks a right. The message names the right, where it is missing and where to look. The platform puts a RoleBinding back by itself; after a change of its roles a platform admin applies them again (deploy/rbac). Then the object goes on by itself.',
-)
-
-type WithReasons = { readonly reasons: ReadonlyMap<string, Reason> }
+export const rightMissing = defineReasons({
+  machine: {
+    RightMissing:
+      'The API server refuses what the platform has to write for this object, because the platform lacks a right. The message names the right, where it is missing and where to look. The platform puts a RoleBinding back by itself; after a change of its roles a platform admin applies them again (deploy/rbac). Then the object goes on by itself.',
+  },
+})
 
 /** Undefined for a reason that the kind does not have, as of another version of the platform. */
-export function classOf({ reasons }: WithReasons, name: string): ReasonClass | undefined {
+export function classOf({ reasons }: { readonly reasons: ReadonlyMap<string, Reason> }, name: string): ReasonClass | undefined {
   return reasons.get(name)?.class
 }
 

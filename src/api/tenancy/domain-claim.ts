@@ -1,20 +1,22 @@
 // DomainClaim: the host name that belongs to a tenant. The name of the object is the host, so the API server itself decides which of two
 // tenants is first: a second object of that name cannot exist. Controllers write it after a proof, platform admins by approval.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { failed, namesOf, ready } from '../reasons/reason.ts'
+import { defineReasons } from '../reasons/reason.ts'
 import { hostName } from '../schema/fields.ts'
 import { choice, object, text } from '../schema/schema.ts'
 
-const reasons = {
-  held: ready('Held', 'The host belongs to the tenant.'),
-  tenantNotFound: failed(
-    'TenantNotFound',
-    'There is no Tenant with this name and uid, so no tenant can use the host. Delete the claim, and create it again with `metadata.uid` of the Tenant.',
-  ),
-}
+const reasons = defineReasons({
+  ready: {
+    Held: 'The host belongs to the tenant.',
+  },
+  failed: {
+    TenantNotFound:
+      'There is no Tenant with this name and uid, so no tenant can use the host. Delete the claim, and create it again with `metadata.uid` of the Tenant.',
+  },
+})
 
 /** Reasons of the condition Ready. */
-export const domainClaimReasons = namesOf(reasons)
+export const domainClaimReasons = reasons.names
 
 export const domainClaim = defineKind({
   group: 'tenancy',

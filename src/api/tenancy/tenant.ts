@@ -1,7 +1,7 @@
 // Tenant: a GitHub account that has a place on the platform, with namespaces, roles and limits. The broker writes it at onboarding, and
 // platform admins do; a tenant never does.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { failed, namesOf, person, progress, ready, rightMissing } from '../reasons/reason.ts'
+import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import { accountField, dnsLabel, numericId, observedWakeField, timestamp } from '../schema/fields.ts'
 import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
 import { resourceLimitsField } from './resource-limits.ts'
@@ -13,59 +13,46 @@ export const buildLogBounds = { days: { min: 1, max: 3650 }, megabytes: { min: 6
 /** Of Linux: https://man7.org/linux/man-pages/man7/credentials.7.html */
 const maxUserId = 2 ** 32 - 2
 
-const reasons = {
-  ready: ready('NamespacesReady', 'Both namespaces can be used.'),
-  namespaceTaken: person(
-    'NamespaceTaken',
-    'A namespace with this name exists and was not created for this Tenant. Delete it, or create a Tenant with another namespace.',
-  ),
-  terminating: progress(
-    'NamespaceTerminating',
-    'A namespace of the tenant is being deleted. The platform creates it again when it is gone.',
-  ),
-  namespaceHeld: person(
-    'NamespaceHeld',
-    'A namespace of the tenant is being deleted and does not end, because finalizers that the platform did not set hold objects in it. The message names them.',
-  ),
-  quotaNotCounted: progress(
-    'QuotaNotCounted',
-    'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
-  ),
-  noUserRange: person('NoUserRange', 'Every range of user ids belongs to another Tenant. Delete a Tenant that is not used.'),
-  runtimeClassNotUsable: person(
-    'RuntimeClassNotUsable',
-    'A RuntimeClass that the Tenant or the platform names does not exist, or cannot be used. No pod of the tenant starts with it; the message has the cure.',
-  ),
-  registryCredentialMissing: person(
-    'RegistryCredentialMissing',
-    'The image registry has accounts of its own, and a platform admin has not yet created the Secret with the account of this tenant.',
-  ),
+const reasons = defineReasons(
+  {
+    ready: {
+      NamespacesReady: 'Both namespaces can be used.',
+      TeamsFound: 'All teams exist, or no role is for a team.',
+      PoliciesEnforced: 'The connections that the network policies of the platform forbid were refused, in both directions.',
+    },
+    progress: {
+      NamespaceTerminating: 'A namespace of the tenant is being deleted. The platform creates it again when it is gone.',
+      QuotaNotCounted:
+        'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
+      TeamsNotChecked:
+        'GitHub was not asked about the teams yet, does not answer, or the App may not read them. The roles apply nevertheless.',
+      PoliciesNotProbed:
+        'Enforcement is not known yet: the probe of the platform was not reached. See the Deployment `sekisho-network-probe`.',
+    },
+    person: {
+      NamespaceTaken:
+        'A namespace with this name exists and was not created for this Tenant. Delete it, or create a Tenant with another namespace.',
+      NamespaceHeld:
+        'A namespace of the tenant is being deleted and does not end, because finalizers that the platform did not set hold objects in it. The message names them.',
+      NoUserRange: 'Every range of user ids belongs to another Tenant. Delete a Tenant that is not used.',
+      RuntimeClassNotUsable:
+        'A RuntimeClass that the Tenant or the platform names does not exist, or cannot be used. No pod of the tenant starts with it; the message has the cure.',
+      RegistryCredentialMissing:
+        'The image registry has accounts of its own, and a platform admin has not yet created the Secret with the account of this tenant.',
+      PoliciesNotEnforced:
+        'The platform opened a connection that a network policy forbids: pods of all tenants reach each other, the platform and the nodes. Use a network plugin that enforces network policies.',
+    },
+    failed: {
+      UnknownTeam:
+        'The organization has no team with one of the ids, so that role has no members. Correct `subject.id`, or remove the role.',
+    },
+  },
+  { ready: 'NamespacesReady', terminating: 'NamespaceTerminating', rolesResolved: 'TeamsFound' },
   rightMissing,
-  rolesResolved: ready('TeamsFound', 'All teams exist, or no role is for a team.'),
-  unknownTeam: failed(
-    'UnknownTeam',
-    'The organization has no team with one of the ids, so that role has no members. Correct `subject.id`, or remove the role.',
-  ),
-  teamsNotChecked: progress(
-    'TeamsNotChecked',
-    'GitHub was not asked about the teams yet, does not answer, or the App may not read them. The roles apply nevertheless.',
-  ),
-  policiesEnforced: ready(
-    'PoliciesEnforced',
-    'The connections that the network policies of the platform forbid were refused, in both directions.',
-  ),
-  policiesNotEnforced: person(
-    'PoliciesNotEnforced',
-    'The platform opened a connection that a network policy forbids: pods of all tenants reach each other, the platform and the nodes. Use a network plugin that enforces network policies.',
-  ),
-  policiesNotProbed: progress(
-    'PoliciesNotProbed',
-    'Enforcement is not known yet: the probe of the platform was not reached. See the Deployment `sekisho-network-probe`.',
-  ),
-}
+)
 
 /** Reasons of the conditions. */
-export const tenantReasons = namesOf(reasons)
+export const tenantReasons = reasons.names
 
 export const tenant = defineKind({
   group: 'tenancy',

@@ -51,7 +51,7 @@ export function rightMissing({ metadata, status }: Reporting<Status>, error: unk
   if (!lacksRight(error)) return undefined
   const since = findCondition(status?.conditions, 'Ready')?.lastTransitionTime ?? metadata.creationTimestamp
   if (since === undefined || now.getTime() - Date.parse(since) < authorizerMilliseconds) return undefined
-  return { reason: missing.name, message: messageFor(error).slice(0, longestMessage) }
+  return { reason: missing.names.rightMissing, message: messageFor(error).slice(0, longestMessage) }
 }
 
 /**
@@ -90,7 +90,7 @@ export type MissingRightDeps<T extends KubeObject> = {
 }
 
 function waitingNamespaces({ metadata: { namespace }, status }: Reporting<Status>): readonly string[] {
-  const isMissing = findCondition(status?.conditions, 'Ready')?.reason === missing.name
+  const isMissing = findCondition(status?.conditions, 'Ready')?.reason === missing.names.rightMissing
   return isMissing && namespace !== undefined ? [namespace, buildNamespaceOf(namespace)] : []
 }
 

@@ -8,7 +8,7 @@ const unready = (reason: string) => {
   return { metadata: {}, status: { conditions: [{ ...about, reason }] } }
 }
 
-test.each(kinds.flatMap(({ kind, reasons }) => [...reasons.values()].map(reason => [kind, reason.name, reason.class] as const)))(
+test.each(kinds.flatMap(({ kind, reasons }) => [...reasons].map(([name, reason]) => [kind, name, reason.class] as const)))(
   '%s %s',
   (_kind, name, of) => {
     expect(isMoving(unready(name))).toBe(of === 'progress')

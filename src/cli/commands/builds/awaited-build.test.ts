@@ -13,7 +13,7 @@ function sync(reason: string | undefined, { status = 'False' as 'True' | 'False'
   return { metadata: { name: 'shop', namespace: 'acme', generation }, status: { commit: pushed, conditions } }
 }
 
-test.each([...remoteSync.reasons.values()].map(reason => [reason.name, reason.class] as const))(
+test.each([...remoteSync.reasons].map(([name, reason]) => [name, reason.class] as const))(
   'whether a build follows %s',
   (reason, of) => {
     if (of !== 'progress')

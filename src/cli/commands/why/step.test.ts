@@ -6,7 +6,7 @@ import { fromCondition } from './step.ts'
 const unready = (reason: string, message = 'a message') =>
   ({ type: 'Ready', status: 'False', reason, message, lastTransitionTime: '', observedGeneration: 1 }) as const
 
-test.each(kinds.flatMap(({ kind, reasons }) => [...reasons.values()].map(reason => [kind, reason.name, reason.class] as const)))(
+test.each(kinds.flatMap(({ kind, reasons }) => [...reasons].map(([name, reason]) => [kind, name, reason.class] as const)))(
   '%s %s',
   (_kind, name, of) => {
     expect(fromCondition(unready(name)).mark).toBe(of === 'progress' ? 'waiting' : 'wrong')

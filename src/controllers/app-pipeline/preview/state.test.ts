@@ -76,7 +76,7 @@ test.each([...remoteSyncs.reasons.keys()])('a preview whose RemoteSync says %s',
   })
 })
 
-test.each([...application.reasons.values()].map(reason => [reason.name, reason.class] as const))(
+test.each([...application.reasons].map(([name, reason]) => [name, reason.class] as const))(
   'a preview whose Application is not ready for %s',
   (reason, of) => {
     const found = preview(1)

@@ -69,11 +69,8 @@ describe('the rollout', () => {
     expect(decideRollout(found, image, now)).toMatchObject(expected)
   })
 
-  test.each([...kind.reasons.values()].map(reason => [reason.name, reason.class] as const))(
-    'of an Application with %s',
-    (name, of) => {
-      const halted = { reason: of === 'progress' || of === 'machine' ? 'RollingOut' : 'ApplicationNotReady' }
-      expect(decideRollout(application({}, ready('False', name)), image, now)).toMatchObject({ halted })
-    },
-  )
+  test.each([...kind.reasons].map(([name, reason]) => [name, reason.class] as const))('of an Application with %s', (name, of) => {
+    const halted = { reason: of === 'progress' || of === 'machine' ? 'RollingOut' : 'ApplicationNotReady' }
+    expect(decideRollout(application({}, ready('False', name)), image, now)).toMatchObject({ halted })
+  })
 })
