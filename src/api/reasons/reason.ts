@@ -29,7 +29,7 @@ export type Reasons<All = Readonly<Record<string, string>>> = {
 /** `parts`: reasons that several kinds have. */
 export function defineReasons<
   const Own extends ByClass,
-  const Keys extends Readonly<Record<string, string>> = Record<never, never>,
+  const Keys extends Readonly<Record<string, NameIn<Own>>> = Record<never, never>,
   const Parts extends readonly Reasons<object>[] = [],
 >(own: Own, keys: Keys = {} as Keys, ...parts: Parts): Reasons<Names<Own, Keys> & Together<Parts>> {
   const named = new Map<string, string>(Object.entries(keys).map(([key, name]) => [name, key]))
