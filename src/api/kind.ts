@@ -1,5 +1,6 @@
 // What one of our kinds is: names, schemas, columns, conditions and texts as data. `defineKind` ties them to static types;
 // `schema/crd.ts` makes the CustomResourceDefinition of it, and dev/generate/reference the page docs/reference/kinds.md.
+import type { Reason, Reasons } from './reasons/reason.ts'
 import type { FollowsRepository } from './repository-follower.ts'
 import type { Condition, KubeObject, ObjectMeta, ResourceType } from './resource.ts'
 import { conditionsSchema } from './schema/conditions-schema.ts'
@@ -43,8 +44,8 @@ export type KindOptions<Spec extends TSchema, Status extends Record<string, TSch
   readonly status: Status
   /** Condition type → what `True` says. */
   readonly conditions: Readonly<Record<'Ready' | (string & {}), string>>
-  /** Reason of a condition → what it says and what to do. Written with `satisfies ReasonTexts<…>`. */
-  readonly reasons: Readonly<Record<string, string>>
+  /** Of its conditions; the file of the kind exports their names. */
+  readonly reasons: Reasons<object>
   readonly immutableSpec?: boolean
   /** What the roles developer and admin may do with objects in their namespace; viewers may read them. Absent: tenants may do nothing. */
   readonly tenantAccess?: TenantAccess
@@ -70,6 +71,8 @@ export type KindDefinition<T extends KubeObject = KubeObject> = ResourceType<T> 
   readonly options: KindOptions<TSchema, Record<string, TSchema>>
   readonly specSchema: TSchema
   readonly statusSchema: TSchema
+  /** By name. */
+  readonly reasons: ReadonlyMap<string, Reason>
 }
 
 type StatusOf<S extends Record<string, TSchema>> = Static<ReturnType<typeof object<S>>>
@@ -102,6 +105,7 @@ export function defineKind<Spec extends TSchema, Status extends Record<string, T
     options,
     specSchema: options.spec,
     statusSchema,
+    reasons: options.reasons.byName,
   }
 }
 

@@ -1,7 +1,8 @@
 // What it means for a kind to follow a repository. For a kind that declares `followsRepository` in its definition, webhooks wake its objects,
 // admission enforces the requester, the quota of the tenant counts it, each object owns a RepositoryGrant, and the tenant roles include it,
 // without code of its own in any of these places. Data and types only; `registry.ts` lists the kinds.
-import type { Condition, KubeObject, ObjectMeta, ReasonTexts } from './resource.ts'
+import { defineReasons } from './reasons/reason.ts'
+import type { Condition, KubeObject, ObjectMeta } from './resource.ts'
 import { numericId, objectName, type PermissionLevel, repositoryName, requestedByField } from './schema/fields.ts'
 import { object, optional, text } from './schema/schema.ts'
 
@@ -84,23 +85,20 @@ export function followedRepository({
   return status?.repository?.requested === spec.repository ? status.repository : undefined
 }
 
-/** Why such an object waits for its grant. */
-export const followerReasons = {
-  waitingForGrant: 'WaitingForGrant',
-  grantDenied: 'GrantDenied',
-  grantConflict: 'GrantConflict',
-  grantQuotaExceeded: 'GrantQuotaExceeded',
-  repositoryReplaced: 'RepositoryReplaced',
-} as const
+/** Why such an object waits for its grant; for the definition of each such kind. */
+export const followerReasonDefinitions = defineReasons({
+  progress: {
+    WaitingForGrant: 'The RepositoryGrant of this object is not decided or not ready yet. The message has the details.',
+  },
+  person: {
+    GrantDenied: 'The RepositoryGrant was denied. The message says why; see the reasons of RepositoryGrant.',
+    GrantConflict:
+      'A RepositoryGrant with the required name exists and does not belong to this object. Delete it, or rename this object.',
+    GrantQuotaExceeded:
+      'The tenant may not have more RepositoryGrants. Delete what is not used, or ask a platform admin to raise `spec.limits.applications` of the Tenant, which raises this limit, too. The platform tries again every minute.',
+    RepositoryReplaced:
+      'Another repository has taken the name in `spec.repository` since this object began to follow its repository. Set `spec.repository` to the present name of that repository, or delete the object and create it again to follow the other one.',
+  },
+})
 
-/** What these reasons say, for the definition of each such kind. */
-export const followerReasonTexts: ReasonTexts<typeof followerReasons> = {
-  WaitingForGrant: 'The RepositoryGrant of this object is not decided or not ready yet. The message has the details.',
-  GrantDenied: 'The RepositoryGrant was denied. The message says why; see the reasons of RepositoryGrant.',
-  GrantConflict:
-    'A RepositoryGrant with the required name exists and does not belong to this object. Delete it, or rename this object.',
-  GrantQuotaExceeded:
-    'The tenant may not have more RepositoryGrants. Delete what is not used, or ask a platform admin to raise `spec.limits.applications` of the Tenant, which raises this limit, too. The platform tries again every minute.',
-  RepositoryReplaced:
-    'Another repository has taken the name in `spec.repository` since this object began to follow its repository. Set `spec.repository` to the present name of that repository, or delete the object and create it again to follow the other one.',
-}
+export const followerReasons = followerReasonDefinitions.names

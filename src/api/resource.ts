@@ -39,16 +39,6 @@ export type Condition = {
   readonly observedGeneration: number
 }
 
-/** A sentence for every reason of a list such as `applicationReasons`: a missing one does not compile. */
-export type ReasonTexts<Reasons extends Readonly<Record<string, string>>> = Readonly<Record<Reasons[keyof Reasons], string>>
-
-/** The reason of `Ready` when the platform itself lacks a right, in every kind whose controller writes by rights of a RoleBinding. */
-export const rightMissingReason = 'RightMissing'
-
-/** What that reason says, for the definition of each such kind. */
-export const rightMissingText =
-  'The API server refuses what the platform has to write for this object, because the platform lacks a right. The message names the right, where it is missing and where to look. The platform puts a RoleBinding back by itself; after a change of its roles a platform admin applies them again (deploy/rbac). Then the object goes on by itself.'
-
 /** The key of an object among those of its kind. */
 export type ObjectKey = { readonly namespace?: string; readonly name: string }
 

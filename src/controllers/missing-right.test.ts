@@ -11,7 +11,7 @@ import { roleBindings } from '../api/builtin/index.ts'
 import { installation } from '../api/github/installation.ts'
 import { repositoryGrant } from '../api/github/repository-grant.ts'
 import { kinds } from '../api/registry.ts'
-import { type Condition, type KubeObject, type ResourceType, rightMissingReason } from '../api/resource.ts'
+import type { Condition, KubeObject, ResourceType } from '../api/resource.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
 import { createObjectCache, type Listener, type ObjectCache } from '../kube/cache/object-cache.ts'
 import { KubeError } from '../kube/client/errors.ts'
@@ -156,7 +156,7 @@ function run(controller: ControllerDefinition, object: KubeObject) {
 }
 
 test('every kind that has the reason is one of these', () => {
-  const having = kinds.filter(({ options }) => Object.hasOwn(options.reasons, rightMissingReason)).map(({ kind }) => kind)
+  const having = kinds.filter(({ options }) => options.reasons.byName.has('RightMissing')).map(({ kind }) => kind)
   expect(having.toSorted()).toEqual(cases.map(({ type }) => type.kind).toSorted())
 })
 

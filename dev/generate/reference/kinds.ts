@@ -1,6 +1,7 @@
 // docs/reference/kinds.md: every kind with its fields, rules, conditions and reasons, from the CustomResourceDefinitions as they are installed.
 import { parse } from 'yaml'
 import type { KindDefinition, TenantAccess } from '../../../src/api/kind.ts'
+import type { ReasonClass } from '../../../src/api/reasons/reason.ts'
 import { kinds } from '../../../src/api/registry.ts'
 import { customResourceDefinition } from '../../../src/api/schema/crd.ts'
 import { asObject, isJsonObject, type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../src/lib/json/json-value.ts'
@@ -130,6 +131,26 @@ function entries(headings: readonly [string, string], texts: Readonly<Record<str
   )
 }
 
+/** What each class of reasons is called on the page, and what it means. */
+const classTexts: Readonly<Record<ReasonClass, { readonly name: string; readonly says: string }>> = {
+  ready: { name: 'ready', says: 'It is so.' },
+  progress: { name: 'progress', says: 'The platform goes on by itself.' },
+  machine: {
+    name: 'waits for a machine',
+    says: 'Something else must answer first: GitHub, a registry, the builder or the cluster. The platform tries again.',
+  },
+  person: { name: 'waits for a person', says: 'It goes on when somebody grants, creates, deletes or corrects something.' },
+  failed: { name: 'failed', says: 'Nothing comes of this commit and this spec: it needs another one.' },
+  intended: { name: 'intended', says: 'Somebody wants it so. Nothing is wrong.' },
+}
+
+function reasonTable({ reasons }: KindDefinition): string {
+  return table(
+    ['Reason', 'Class', 'Meaning'],
+    [...reasons].map(([name, { class: of, says }]) => [code(name), classTexts[of].name, says]),
+  )
+}
+
 const accessTexts: Readonly<Record<TenantAccess, string>> = {
   read: 'viewers, developers and admins of the tenant read',
   'create-delete': 'viewers of the tenant read; developers and admins also create and delete',
@@ -199,7 +220,7 @@ function kindSection(kind: KindDefinition, read: ReadExample): string {
     '### Conditions',
     entries(['Condition', '`True` means'], options.conditions),
     '### Reasons',
-    entries(['Reason', 'Meaning'], options.reasons),
+    reasonTable(kind),
     '### Columns of `kubectl get`',
     table(['Column', 'Field', 'Shown'], columns),
   ]
@@ -216,7 +237,16 @@ function commonSection(): string {
 
 Every kind has these fields in its status, besides those in its own section.
 
-${fieldTable(fields)}`
+${fieldTable(fields)}
+
+### Classes of reasons
+
+A reason has one class, whichever kind says it. Events, the states of previews, reports on GitHub, the pages and \`sekisho why\` derive from it.
+
+${table(
+  ['Class', 'Meaning'],
+  Object.values(classTexts).map(({ name, says }) => [name, says]),
+)}`
 }
 
 function policySection(): string {

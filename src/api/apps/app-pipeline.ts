@@ -1,13 +1,84 @@
 // AppPipeline: keeps one running Application for every open pull request of a repository that may have one.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { followerFields, followerReasons, followerReasonTexts, followerStatusFields } from '../repository-follower.ts'
-import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
+import { defineReasons, rightMissing } from '../reasons/reason.ts'
+import { followerFields, followerReasonDefinitions, followerStatusFields } from '../repository-follower.ts'
 import { observedWakeField } from '../schema/fields.ts'
 import { flag, object, optional } from '../schema/schema.ts'
 import { policyField } from './app-pipeline/policy.ts'
 import { hooksField, hostField, pausedField, previewEnvironmentField, previewLimitsField } from './app-pipeline/preview.ts'
 import { previewStatusFields } from './app-pipeline/status.ts'
 import { templateField } from './app-pipeline/template.ts'
+
+const reasons = defineReasons(
+  {
+    ready: {
+      Listed:
+        'All open pull requests are known, as far as GitHub said when it was last asked: at a webhook, or at the periodic check.',
+      UpToDate: 'Every pull request that may have a preview has one, and no other has.',
+      Running: 'The preview runs the newest commit.',
+    },
+    progress: {
+      Removing: 'The preview of a pull request that may not have one any more is being removed.',
+      Preparing: 'The Application and the RemoteSync of the preview are being created.',
+      NewCommit: 'The pull request has a newer commit than the one that is built or runs.',
+    },
+    machine: {
+      ListIncomplete:
+        'The answers of GitHub contradict each other: its list leaves out a pull request that is open. No preview is removed because of it. The platform asks again.',
+      GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. What runs goes on. The platform tries again.',
+    },
+    person: {
+      InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready. What runs goes on.',
+      RepositoryNotFound:
+        'The repository was deleted, or the installation of the App does not reach it any more. What runs goes on.',
+      TooManyPullRequests: 'More pull requests are open than the platform lists (1,000). Those that were opened last are listed.',
+      NameConflict:
+        'An Application or a RemoteSync with the name of a preview exists and does not belong to this AppPipeline. Delete or rename it. The message names it.',
+      QuotaExceeded:
+        'The tenant may not have more Applications or RemoteSyncs. Lower `spec.limits.previews`, delete what is not used, or ask a platform admin.',
+      PullRequestClosed: 'The pull request is closed or merged.',
+      ApprovalMissing:
+        'The commits of the pull request are in a fork, and nobody has approved the newest one. Look at it, and approve it with a review, or with the comment `/sekisho approve` and the full id of the commit.',
+    },
+    failed: {
+      RefusedByCluster: 'The API server refused the Application or the RemoteSync of a preview. The message names the cause.',
+      ForkDeleted: 'The commits of the pull request are in a repository that was deleted.',
+    },
+    intended: {
+      Suspended: 'All previews are paused, because `spec.suspend` is `true`. Set it to `false` to go on.',
+      BaseBranchExcluded: '`spec.policy.baseBranches` does not name the branch that the pull request goes into.',
+      LabelMissing: 'The pull request lacks a label of `spec.policy.labels`. Add it on GitHub.',
+      LabelExcluded: 'The pull request has a label of `spec.policy.withoutLabels`. Remove it on GitHub.',
+      DraftExcluded: 'The pull request is a draft, and `spec.policy.drafts` is `false`. Mark it as ready for review.',
+      BotExcluded: 'A bot opened the pull request, and `spec.policy.bots` is `false`.',
+      AuthorExcluded: '`spec.policy.authors` does not name the author of the pull request.',
+      PathsExcluded: 'The pull request changes no file under `spec.policy.paths`.',
+      SkipRequested: 'The title of the pull request, or the message of its newest commit, contains `[skip preview]`.',
+      ForkExcluded: 'The commits of the pull request are in a fork, and `spec.policy.forks` is `Never`.',
+      LimitReached:
+        'As many previews as `spec.limits` allows (`previews`, or `resources` for all together) belong to pull requests with newer activity. The message names the limit.',
+      Idle: 'The pull request had no activity for `spec.limits.idleHours`. Its next commit brings the preview back.',
+      Paused: 'The preview is paused. Remove the number from `spec.paused`, or `spec.suspend`, to run it again.',
+    },
+  },
+  {
+    tooMany: 'TooManyPullRequests',
+    unreachable: 'GitHubUnreachable',
+    closed: 'PullRequestClosed',
+    baseBranch: 'BaseBranchExcluded',
+    draft: 'DraftExcluded',
+    bot: 'BotExcluded',
+    author: 'AuthorExcluded',
+    paths: 'PathsExcluded',
+    skip: 'SkipRequested',
+    fork: 'ForkExcluded',
+  },
+  followerReasonDefinitions,
+  rightMissing,
+)
+
+/** Reasons of the conditions and of the rows of `status.previews`. */
+export const appPipelineReasons = reasons.names
 
 export const appPipeline = defineKind({
   group: 'apps',
@@ -68,47 +139,7 @@ export const appPipeline = defineKind({
     Listed: 'GitHub was asked, under an approved grant, which pull requests are open, and its answers are complete.',
     Ready: 'The previews that exist are those of the open pull requests that may have one. Whether each runs is in `previews`.',
   },
-  reasons: {
-    Listed:
-      'All open pull requests are known, as far as GitHub said when it was last asked: at a webhook, or at the periodic check.',
-    UpToDate: 'Every pull request that may have a preview has one, and no other has.',
-    ...followerReasonTexts,
-    InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready. What runs goes on.',
-    RepositoryNotFound:
-      'The repository was deleted, or the installation of the App does not reach it any more. What runs goes on.',
-    ListIncomplete:
-      'The answers of GitHub contradict each other: its list leaves out a pull request that is open. No preview is removed because of it. The platform asks again.',
-    TooManyPullRequests: 'More pull requests are open than the platform lists (1,000). Those that were opened last are listed.',
-    GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. What runs goes on. The platform tries again.',
-    Suspended: 'All previews are paused, because `spec.suspend` is `true`. Set it to `false` to go on.',
-    Removing: 'The preview of a pull request that may not have one any more is being removed.',
-    NameConflict:
-      'An Application or a RemoteSync with the name of a preview exists and does not belong to this AppPipeline. Delete or rename it. The message names it.',
-    QuotaExceeded:
-      'The tenant may not have more Applications or RemoteSyncs. Lower `spec.limits.previews`, delete what is not used, or ask a platform admin.',
-    RightMissing: rightMissingText,
-    RefusedByCluster: 'The API server refused the Application or the RemoteSync of a preview. The message names the cause.',
-    Preparing: 'The Application and the RemoteSync of the preview are being created.',
-    NewCommit: 'The pull request has a newer commit than the one that is built or runs.',
-    Running: 'The preview runs the newest commit.',
-    PullRequestClosed: 'The pull request is closed or merged.',
-    BaseBranchExcluded: '`spec.policy.baseBranches` does not name the branch that the pull request goes into.',
-    LabelMissing: 'The pull request lacks a label of `spec.policy.labels`. Add it on GitHub.',
-    LabelExcluded: 'The pull request has a label of `spec.policy.withoutLabels`. Remove it on GitHub.',
-    DraftExcluded: 'The pull request is a draft, and `spec.policy.drafts` is `false`. Mark it as ready for review.',
-    BotExcluded: 'A bot opened the pull request, and `spec.policy.bots` is `false`.',
-    AuthorExcluded: '`spec.policy.authors` does not name the author of the pull request.',
-    PathsExcluded: 'The pull request changes no file under `spec.policy.paths`.',
-    SkipRequested: 'The title of the pull request, or the message of its newest commit, contains `[skip preview]`.',
-    ForkExcluded: 'The commits of the pull request are in a fork, and `spec.policy.forks` is `Never`.',
-    ForkDeleted: 'The commits of the pull request are in a repository that was deleted.',
-    ApprovalMissing:
-      'The commits of the pull request are in a fork, and nobody has approved the newest one. Look at it, and approve it with a review, or with the comment `/sekisho approve` and the full id of the commit.',
-    LimitReached:
-      'As many previews as `spec.limits` allows (`previews`, or `resources` for all together) belong to pull requests with newer activity. The message names the limit.',
-    Idle: 'The pull request had no activity for `spec.limits.idleHours`. Its next commit brings the preview back.',
-    Paused: 'The preview is paused. Remove the number from `spec.paused`, or `spec.suspend`, to run it again.',
-  } satisfies ReasonTexts<typeof appPipelineReasons>,
+  reasons,
   rules: [
     {
       rule: "self.metadata.name.matches('^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$')",
@@ -130,39 +161,3 @@ export const appPipeline = defineKind({
 })
 
 export type AppPipeline = ObjectOf<typeof appPipeline>
-
-/** Reasons of the conditions and of the rows of `status.previews`; described in the definition above. */
-export const appPipelineReasons = {
-  listed: 'Listed',
-  upToDate: 'UpToDate',
-  ...followerReasons,
-  installationNotReady: 'InstallationNotReady',
-  repositoryNotFound: 'RepositoryNotFound',
-  listIncomplete: 'ListIncomplete',
-  tooMany: 'TooManyPullRequests',
-  unreachable: 'GitHubUnreachable',
-  suspended: 'Suspended',
-  removing: 'Removing',
-  nameConflict: 'NameConflict',
-  quotaExceeded: 'QuotaExceeded',
-  refusedByCluster: 'RefusedByCluster',
-  rightMissing: rightMissingReason,
-  preparing: 'Preparing',
-  newCommit: 'NewCommit',
-  running: 'Running',
-  closed: 'PullRequestClosed',
-  baseBranch: 'BaseBranchExcluded',
-  labelMissing: 'LabelMissing',
-  labelExcluded: 'LabelExcluded',
-  draft: 'DraftExcluded',
-  bot: 'BotExcluded',
-  author: 'AuthorExcluded',
-  paths: 'PathsExcluded',
-  skip: 'SkipRequested',
-  fork: 'ForkExcluded',
-  forkDeleted: 'ForkDeleted',
-  approvalMissing: 'ApprovalMissing',
-  limitReached: 'LimitReached',
-  idle: 'Idle',
-  paused: 'Paused',
-} as const

@@ -1,7 +1,7 @@
 // AppSecret: values that go in and never come out. A person writes `spec.values`; admission seals each value to the platform's public key before
 // anything is stored, so that what the API server has, shows and keeps is ciphertext. docs/adr/0034-app-secrets-are-sealed-before-they-are-stored.md
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
+import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import { dnsLabel, timestamp } from '../schema/fields.ts'
 import { integer, list, map, object, openObject, optional, text, unexamined } from '../schema/schema.ts'
 
@@ -29,6 +29,29 @@ export function appSecretKeyProblem(key: string): string | undefined {
     return `must be the name of an environment variable: letters, digits and _, at most ${appSecretBounds.keyCharacters}, not beginning with a digit`
   return key === 'PORT' || key.startsWith('SEKISHO_') ? 'is a name that the platform sets itself: choose another name' : undefined
 }
+
+const reasons = defineReasons(
+  {
+    ready: {
+      Stored: 'Applications and builds get these values.',
+    },
+    person: {
+      Unreadable:
+        'A value cannot be decrypted: it was copied from another name, AppSecret or namespace, or it was encrypted for a key that the platform no longer has. Set it again. Applications keep the values that they had.',
+      NameTaken:
+        'The namespace has a Secret of the name that the platform needs, which it did not make. A platform admin has to delete that Secret.',
+    },
+    failed: {
+      RefusedByCluster:
+        'The API server refused the Secret that holds the values, for example because a quota is exhausted. The message names the cause.',
+    },
+  },
+  {},
+  rightMissing,
+)
+
+/** Reasons of the condition Ready. */
+export const appSecretReasons = reasons.names
 
 export const appSecret = defineKind({
   group: 'apps',
@@ -112,16 +135,7 @@ export const appSecret = defineKind({
     ),
   },
   conditions: { Ready: 'Applications and builds get exactly the values of this AppSecret.' },
-  reasons: {
-    Stored: 'Applications and builds get these values.',
-    Unreadable:
-      'A value cannot be decrypted: it was copied from another name, AppSecret or namespace, or it was encrypted for a key that the platform no longer has. Set it again. Applications keep the values that they had.',
-    NameTaken:
-      'The namespace has a Secret of the name that the platform needs, which it did not make. A platform admin has to delete that Secret.',
-    RightMissing: rightMissingText,
-    RefusedByCluster:
-      'The API server refused the Secret that holds the values, for example because a quota is exhausted. The message names the cause.',
-  } satisfies ReasonTexts<typeof appSecretReasons>,
+  reasons,
   rules: [
     {
       rule: `self.metadata.name.size() <= 63 && self.metadata.name.matches('${dnsLabel}')`,
@@ -132,12 +146,3 @@ export const appSecret = defineKind({
 })
 
 export type AppSecret = ObjectOf<typeof appSecret>
-
-/** Reasons of the condition Ready; described in the definition above. */
-export const appSecretReasons = {
-  stored: 'Stored',
-  unreadable: 'Unreadable',
-  nameTaken: 'NameTaken',
-  refusedByCluster: 'RefusedByCluster',
-  rightMissing: rightMissingReason,
-} as const

@@ -1,9 +1,28 @@
 // ApplicationChart: the cdk8s chart that turns an Application into Kubernetes objects. It is either built into the product or source code
 // in a ConfigMap of the platform namespace.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import type { ReasonTexts } from '../resource.ts'
+import { defineReasons } from '../reasons/reason.ts'
 import { dnsLabel } from '../schema/fields.ts'
 import { exactlyOneOf, integer, object, optional, text } from '../schema/schema.ts'
+
+const reasons = defineReasons(
+  {
+    ready: {
+      Loaded: 'The chart loads.',
+    },
+    person: {
+      ConfigMapMissing: 'The ConfigMap or its key does not exist in the platform namespace. Create it there.',
+    },
+    failed: {
+      UnknownBuiltInChart: '`spec.builtIn` does not name a chart of this version. The message lists the charts that exist.',
+      ChartDoesNotLoad: 'The code has an error or does not export `chart`. The message names the error.',
+    },
+  },
+  { unknownBuiltIn: 'UnknownBuiltInChart', doesNotLoad: 'ChartDoesNotLoad' },
+)
+
+/** Reasons of the condition Ready. */
+export const applicationChartReasons = reasons.names
 
 export const applicationChart = defineKind({
   group: 'apps',
@@ -51,12 +70,7 @@ export const applicationChart = defineKind({
     ),
   },
   conditions: { Ready: 'The code was found and loads, so Applications can use the chart.' },
-  reasons: {
-    Loaded: 'The chart loads.',
-    UnknownBuiltInChart: '`spec.builtIn` does not name a chart of this version. The message lists the charts that exist.',
-    ConfigMapMissing: 'The ConfigMap or its key does not exist in the platform namespace. Create it there.',
-    ChartDoesNotLoad: 'The code has an error or does not export `chart`. The message names the error.',
-  } satisfies ReasonTexts<typeof applicationChartReasons>,
+  reasons,
   columns: [
     { name: 'Built in', type: 'string', jsonPath: '.spec.builtIn' },
     { name: 'ConfigMap', type: 'string', jsonPath: '.spec.configMap.name' },
@@ -66,11 +80,3 @@ export const applicationChart = defineKind({
 })
 
 export type ApplicationChart = ObjectOf<typeof applicationChart>
-
-/** Reasons of the condition Ready; described in the definition above. */
-export const applicationChartReasons = {
-  loaded: 'Loaded',
-  unknownBuiltIn: 'UnknownBuiltInChart',
-  configMapMissing: 'ConfigMapMissing',
-  doesNotLoad: 'ChartDoesNotLoad',
-} as const

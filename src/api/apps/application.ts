@@ -1,30 +1,81 @@
 // Application: an image and the processes that run it. An ApplicationChart turns it into Deployments, a Service and an Ingress.
 import { digestPattern } from '../../lib/text/image-digest.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
+import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import { commitId, dnsLabel, timestamp } from '../schema/fields.ts'
 import { flag, integer, list, map, object, optional, text } from '../schema/schema.ts'
 import { cronField } from './application/cron.ts'
-import {
-  domainsField,
-  redirectReasons,
-  redirectReasonTexts,
-  redirectRules,
-  redirectsField,
-  tlsField,
-} from './application/domains.ts'
+import { domainsField, redirectReasons, redirectRules, redirectsField, tlsField } from './application/domains.ts'
 import { applicationEnvironmentField, environmentSourcesField } from './application/environment.ts'
-import {
-  followTagField,
-  followTagRule,
-  imagePullSecretsField,
-  imageReasons,
-  imageReasonTexts,
-  imageStatusFields,
-} from './application/image.ts'
-import { autoscalingReasons, autoscalingReasonTexts, nameField, processField } from './application/process.ts'
-import { releaseFields, releaseReasons, releaseReasonTexts, releaseStatusFields } from './application/releases.ts'
+import { followTagField, followTagRule, imagePullSecretsField, imageReasons, imageStatusFields } from './application/image.ts'
+import { autoscalingReasons, nameField, processField } from './application/process.ts'
+import { releaseFields, releaseReasons, releaseStatusFields } from './application/releases.ts'
 import { volumeField } from './application/volume.ts'
+
+const reasons = defineReasons(
+  {
+    ready: {
+      Applied: 'The cluster has all objects that the chart rendered.',
+      Available: 'All replicas run this generation.',
+    },
+    progress: {
+      WaitingForImage: '`spec.image` is not set. Create a RemoteSync that builds it, or set it.',
+      RollingOut: 'New pods are starting. Until they are ready, the earlier version keeps serving.',
+    },
+    person: {
+      DomainTaken:
+        'Another Application or another tenant already uses one of the host names. Choose another host name, or remove it there first.',
+      DomainReserved:
+        'One of the host names belongs to the platform or to an Ingress of the cluster that no Application made. Choose another host name, or ask a platform admin.',
+      DomainNotProven:
+        'One of the host names is not yet proved to belong to the tenant. Add the DNS record in the message, or ask a platform admin for a DomainClaim.',
+      SecretNotFound:
+        'An AppSecret that `env` or `envFrom` names, or a key of it, does not exist. The message names the field and the cure. The earlier version keeps serving.',
+      ChartNotFound: 'The ApplicationChart that `spec.chart` names does not exist, or its source cannot be found.',
+      NameConflict:
+        'An object with the name of a rendered object exists and does not belong to this Application. Delete or rename one of the two.',
+      QuotaExceeded:
+        'The quota of the namespace is used up. The message names what is limited. Request less, delete what is not used, or ask a platform admin.',
+      ImageRunsAsRoot:
+        'A pod that is older than the user ids of tenants cannot start, because its image runs as root. Restart the Application: new pods run as a user of the tenant.',
+      EnvironmentIncomplete:
+        'A ConfigMap or AppSecret that `env` or `envFrom` names does not exist, or lacks the key. The message names it.',
+      VolumePending: 'A pod waits for a volume. The message names the command that shows why.',
+    },
+    failed: {
+      InvalidName: '`metadata.name` is not a DNS label of at most 63 characters. Create the Application under another name.',
+      ForeignImage:
+        "`spec.image` is in the part of the platform's registry that belongs to another tenant. Use an image of your own.",
+      ChartFailed: 'The chart threw an error or rendered objects that are not allowed. The message names the error.',
+      ChartTimedOut: 'The chart did not finish within `spec.timeoutSeconds` of the ApplicationChart.',
+      RefusedByCluster:
+        'The API server refused an object of the chart, for example because a quota is exhausted. The message names the object and the cause.',
+      InvalidProcesses:
+        'The image has too many processes, or a volume names a process that does not exist. The message says what to change.',
+      IssuerNotAllowed:
+        '`spec.tls.certManager.issuer` names a ClusterIssuer that the platform does not allow. The message names those that it does.',
+      ImagePullFailed:
+        'The image cannot be pulled. Check `spec.image`, that the registry has it, and for a private image `spec.imagePullSecrets`.',
+      Crashing: 'A process exits soon after its start, or runs out of memory. The message names the command that shows its log.',
+      CommandNotFound: 'The image does not have the program of a process, or no shell. The message names it.',
+      NotAnswering: 'A process runs, but nothing listens on its port, or its check fails. The message says what was tried.',
+      RolloutStalled:
+        'Pods are not created, or do not become ready in time. Check `port` and `healthPath`, and the quota of the namespace.',
+    },
+    intended: {
+      Suspended: 'Nothing runs, because `spec.suspend` is `true`. Set it to `false` to run the Application again.',
+    },
+  },
+  {},
+  releaseReasons,
+  autoscalingReasons,
+  redirectReasons,
+  imageReasons,
+  rightMissing,
+)
+
+/** Reasons of the conditions. */
+export const applicationReasons = reasons.names
 
 export const application = defineKind({
   group: 'apps',
@@ -193,54 +244,7 @@ export const application = defineKind({
     Following:
       'The platform knows which image the tag in `spec.image` means. Absent without `spec.followTag`. When it is False, what the tag meant before keeps running.',
   },
-  reasons: {
-    Applied: 'The cluster has all objects that the chart rendered.',
-    Available: 'All replicas run this generation.',
-    WaitingForImage: '`spec.image` is not set. Create a RemoteSync that builds it, or set it.',
-    InvalidName: '`metadata.name` is not a DNS label of at most 63 characters. Create the Application under another name.',
-    ForeignImage:
-      "`spec.image` is in the part of the platform's registry that belongs to another tenant. Use an image of your own.",
-    DomainTaken:
-      'Another Application or another tenant already uses one of the host names. Choose another host name, or remove it there first.',
-    DomainReserved:
-      'One of the host names belongs to the platform or to an Ingress of the cluster that no Application made. Choose another host name, or ask a platform admin.',
-    DomainNotProven:
-      'One of the host names is not yet proved to belong to the tenant. Add the DNS record in the message, or ask a platform admin for a DomainClaim.',
-    SecretNotFound:
-      'An AppSecret that `env` or `envFrom` names, or a key of it, does not exist. The message names the field and the cure. The earlier version keeps serving.',
-    ChartNotFound: 'The ApplicationChart that `spec.chart` names does not exist, or its source cannot be found.',
-    ChartFailed: 'The chart threw an error or rendered objects that are not allowed. The message names the error.',
-    ChartTimedOut: 'The chart did not finish within `spec.timeoutSeconds` of the ApplicationChart.',
-    RightMissing: rightMissingText,
-    RefusedByCluster:
-      'The API server refused an object of the chart, for example because a quota is exhausted. The message names the object and the cause.',
-    NameConflict:
-      'An object with the name of a rendered object exists and does not belong to this Application. Delete or rename one of the two.',
-    InvalidProcesses:
-      'The image has too many processes, or a volume names a process that does not exist. The message says what to change.',
-    IssuerNotAllowed:
-      '`spec.tls.certManager.issuer` names a ClusterIssuer that the platform does not allow. The message names those that it does.',
-    Suspended: 'Nothing runs, because `spec.suspend` is `true`. Set it to `false` to run the Application again.',
-    QuotaExceeded:
-      'The quota of the namespace is used up. The message names what is limited. Request less, delete what is not used, or ask a platform admin.',
-    RollingOut: 'New pods are starting. Until they are ready, the earlier version keeps serving.',
-    ImagePullFailed:
-      'The image cannot be pulled. Check `spec.image`, that the registry has it, and for a private image `spec.imagePullSecrets`.',
-    Crashing: 'A process exits soon after its start, or runs out of memory. The message names the command that shows its log.',
-    ...releaseReasonTexts,
-    CommandNotFound: 'The image does not have the program of a process, or no shell. The message names it.',
-    ImageRunsAsRoot:
-      'A pod that is older than the user ids of tenants cannot start, because its image runs as root. Restart the Application: new pods run as a user of the tenant.',
-    EnvironmentIncomplete:
-      'A ConfigMap or AppSecret that `env` or `envFrom` names does not exist, or lacks the key. The message names it.',
-    VolumePending: 'A pod waits for a volume. The message names the command that shows why.',
-    NotAnswering: 'A process runs, but nothing listens on its port, or its check fails. The message says what was tried.',
-    RolloutStalled:
-      'Pods are not created, or do not become ready in time. Check `port` and `healthPath`, and the quota of the namespace.',
-    ...autoscalingReasonTexts,
-    ...redirectReasonTexts,
-    ...imageReasonTexts,
-  } satisfies ReasonTexts<typeof applicationReasons>,
+  reasons,
   columns: [
     { name: 'URL', type: 'string', jsonPath: '.status.url' },
     // A printer column cannot cut the 40 digits: `sekisho status` shows eight.
@@ -252,39 +256,3 @@ export const application = defineKind({
 })
 
 export type Application = ObjectOf<typeof application>
-
-/** Reasons of the conditions; described in the definition above. */
-export const applicationReasons = {
-  applied: 'Applied',
-  available: 'Available',
-  waitingForImage: 'WaitingForImage',
-  invalidName: 'InvalidName',
-  foreignImage: 'ForeignImage',
-  domainTaken: 'DomainTaken',
-  domainReserved: 'DomainReserved',
-  domainNotProven: 'DomainNotProven',
-  secretNotFound: 'SecretNotFound',
-  chartNotFound: 'ChartNotFound',
-  chartFailed: 'ChartFailed',
-  chartTimedOut: 'ChartTimedOut',
-  refusedByCluster: 'RefusedByCluster',
-  rightMissing: rightMissingReason,
-  nameConflict: 'NameConflict',
-  invalidProcesses: 'InvalidProcesses',
-  issuerNotAllowed: 'IssuerNotAllowed',
-  suspended: 'Suspended',
-  quotaExceeded: 'QuotaExceeded',
-  rollingOut: 'RollingOut',
-  imagePullFailed: 'ImagePullFailed',
-  crashing: 'Crashing',
-  ...releaseReasons,
-  commandNotFound: 'CommandNotFound',
-  imageRunsAsRoot: 'ImageRunsAsRoot',
-  environmentIncomplete: 'EnvironmentIncomplete',
-  volumePending: 'VolumePending',
-  notAnswering: 'NotAnswering',
-  rolloutStalled: 'RolloutStalled',
-  ...autoscalingReasons,
-  ...redirectReasons,
-  ...imageReasons,
-} as const

@@ -1,7 +1,7 @@
 // GitHubReport: what the platform writes to GitHub about one preview or one RemoteSync, and what it has written. Written by the controllers only.
 // It outlives the preview, so that the end is reported, too, and it survives a crash: what is intended stands here before it is written to GitHub.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
+import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import { commitId, numericId, timestamp } from '../schema/fields.ts'
 import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
 
@@ -10,6 +10,32 @@ export const reportWriteKinds = ['Comment', 'CommitStatus', 'Deployment', 'Deplo
 export type ReportWriteKind = (typeof reportWriteKinds)[number]
 
 const contentHash = (description: string) => text({ description, max: 64, pattern: '^[0-9a-f]{32}$' })
+
+const reasons = defineReasons(
+  {
+    ready: {
+      Reported: 'GitHub shows the present state.',
+      Accepted: 'GitHub has refused nothing.',
+    },
+    progress: {
+      Writing: 'Something is being written, or waits for its turn: the writes of an installation are limited and spread.',
+      WaitingForGrant: 'The grant of the AppPipeline or RemoteSync is not ready, or no token can be requested under it.',
+    },
+    machine: {
+      RateLimited: 'GitHub limits the rate of writes of the installation. The platform goes on when GitHub allows it.',
+      GitHubUnreachable: 'GitHub does not answer. The platform tries again.',
+    },
+    person: {
+      Refused:
+        'GitHub refuses what is written: the repository is archived, the App lacks a permission, or the commit is gone. The message has its answer.',
+    },
+  },
+  { unreachable: 'GitHubUnreachable' },
+  rightMissing,
+)
+
+/** Reasons of the conditions. */
+export const githubReportReasons = reasons.names
 
 export const githubReport = defineKind({
   group: 'apps',
@@ -90,17 +116,7 @@ export const githubReport = defineKind({
     Accepted: 'GitHub accepts what the platform writes.',
     Ready: 'GitHub shows the present state.',
   },
-  reasons: {
-    Reported: 'GitHub shows the present state.',
-    Accepted: 'GitHub has refused nothing.',
-    Writing: 'Something is being written, or waits for its turn: the writes of an installation are limited and spread.',
-    WaitingForGrant: 'The grant of the AppPipeline or RemoteSync is not ready, or no token can be requested under it.',
-    Refused:
-      'GitHub refuses what is written: the repository is archived, the App lacks a permission, or the commit is gone. The message has its answer.',
-    RateLimited: 'GitHub limits the rate of writes of the installation. The platform goes on when GitHub allows it.',
-    RightMissing: rightMissingText,
-    GitHubUnreachable: 'GitHub does not answer. The platform tries again.',
-  } satisfies ReasonTexts<typeof githubReportReasons>,
+  reasons,
   columns: [
     { name: 'Follower', type: 'string', jsonPath: '.spec.follower.name' },
     { name: 'Pull request', type: 'integer', jsonPath: '.spec.pullRequest' },
@@ -112,15 +128,3 @@ export const githubReport = defineKind({
 })
 
 export type GitHubReport = ObjectOf<typeof githubReport>
-
-/** Reasons of the conditions; described in the definition above. */
-export const githubReportReasons = {
-  reported: 'Reported',
-  accepted: 'Accepted',
-  writing: 'Writing',
-  waitingForGrant: 'WaitingForGrant',
-  refused: 'Refused',
-  rateLimited: 'RateLimited',
-  unreachable: 'GitHubUnreachable',
-  rightMissing: rightMissingReason,
-} as const

@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { AuditRecord } from '../audit-event.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { labels, previewName } from '../names.ts'
-import type { ReasonTexts } from '../resource.ts'
+import { defineReasons } from '../reasons/reason.ts'
 import { numericId, objectName } from '../schema/fields.ts'
 import { choice, integer, object, text } from '../schema/schema.ts'
 import type { AppPipeline } from './app-pipeline.ts'
@@ -19,6 +19,19 @@ export const brokerWays: readonly ApprovalWay[] = ['Page', 'CommandLine']
 
 /** A full SHA-1 commit id. A shorter one can be forged: two commits with the same first characters are easily made. */
 export const headCommitPattern = '^[0-9a-f]{40}$'
+
+const reasons = defineReasons({
+  ready: {
+    Approved: 'The commit that was approved is the present head of the pull request.',
+  },
+  intended: {
+    Superseded:
+      'The pull request has another head commit now, which needs an approval of its own. The platform deletes this one.',
+  },
+})
+
+/** Reasons of the condition Ready. */
+export const previewApprovalReasons = reasons.names
 
 export const previewApproval = defineKind({
   group: 'apps',
@@ -67,11 +80,7 @@ export const previewApproval = defineKind({
   ),
   status: {},
   conditions: { Ready: 'The commit that was approved is the present head of the pull request.' },
-  reasons: {
-    Approved: 'The commit that was approved is the present head of the pull request.',
-    Superseded:
-      'The pull request has another head commit now, which needs an approval of its own. The platform deletes this one.',
-  } satisfies ReasonTexts<typeof previewApprovalReasons>,
+  reasons,
   rules: [
     {
       rule: "self.metadata.name.endsWith('-' + self.spec.headCommit.substring(0, 12))",
@@ -91,9 +100,6 @@ export const previewApproval = defineKind({
 })
 
 export type PreviewApproval = ObjectOf<typeof previewApproval>
-
-/** Reasons of the condition Ready; described in the definition above. */
-export const previewApprovalReasons = { approved: 'Approved', superseded: 'Superseded' } as const
 
 /** What an approval is about. `pipeline` is the uid of the AppPipeline. */
 export type ApprovedHead = {

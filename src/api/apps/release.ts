@@ -1,7 +1,7 @@
 // Release: the record of what an Application ran, or was to run, from one change on. Written by the controllers only, and never changed: its
 // number means the same for ever. The name of the object contains the number, so the API server itself decides that no number is used twice.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import type { ReasonTexts } from '../resource.ts'
+import { defineReasons } from '../reasons/reason.ts'
 import { commitId, dnsLabel, timestamp } from '../schema/fields.ts'
 import { choice, integer, map, object, optional, text, withoutProperties } from '../schema/schema.ts'
 import { longestUserName } from './application/changed-by.ts'
@@ -28,6 +28,23 @@ export const notInRelease = [
 
 /** The part of an Application's spec that a release records. */
 export type ReleaseSnapshot = Omit<Application['spec'], (typeof notInRelease)[number]>
+
+const reasons = defineReasons({
+  ready: {
+    RolledOut: 'The release was rolled out. It can run again: set `spec.pinnedRelease` of the Application to its number.',
+  },
+  failed: {
+    ReleaseJobFailed: 'The release job failed, so the release was not rolled out.',
+    ReleaseJobTimedOut: 'The release job did not end in time, so the release was not rolled out.',
+    Unhealthy: 'The processes of the release were not ready in time, or crashed, so the release before it runs again.',
+  },
+  intended: {
+    Superseded: 'A newer release was made before this one was rolled out.',
+  },
+})
+
+/** What became of a release: reasons of its condition Ready. */
+export const releaseOutcomes = reasons.names
 
 export const release = defineKind({
   group: 'apps',
@@ -121,13 +138,7 @@ export const release = defineKind({
   ),
   status: {},
   conditions: { Ready: 'The release was rolled out: all its processes were ready at the same time.' },
-  reasons: {
-    RolledOut: 'The release was rolled out. It can run again: set `spec.pinnedRelease` of the Application to its number.',
-    ReleaseJobFailed: 'The release job failed, so the release was not rolled out.',
-    ReleaseJobTimedOut: 'The release job did not end in time, so the release was not rolled out.',
-    Unhealthy: 'The processes of the release were not ready in time, or crashed, so the release before it runs again.',
-    Superseded: 'A newer release was made before this one was rolled out.',
-  } satisfies ReasonTexts<typeof releaseOutcomes>,
+  reasons,
   columns: [
     { name: 'Application', type: 'string', jsonPath: '.spec.application.name' },
     { name: 'Number', type: 'integer', jsonPath: '.spec.number' },
@@ -143,12 +154,3 @@ export const release = defineKind({
 })
 
 export type Release = ObjectOf<typeof release>
-
-/** What became of a release: reasons of its condition Ready, described in the definition above. */
-export const releaseOutcomes = {
-  rolledOut: 'RolledOut',
-  releaseJobFailed: 'ReleaseJobFailed',
-  releaseJobTimedOut: 'ReleaseJobTimedOut',
-  unhealthy: 'Unhealthy',
-  superseded: 'Superseded',
-} as const

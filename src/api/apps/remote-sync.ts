@@ -1,12 +1,90 @@
 // RemoteSync: keeps an Application at the image built from a branch, pull request or commit of a repository.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { followerFields, followerReasons, followerReasonTexts, followerStatusFields } from '../repository-follower.ts'
-import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
+import { defineReasons, rightMissing } from '../reasons/reason.ts'
+import { followerFields, followerReasonDefinitions, followerStatusFields } from '../repository-follower.ts'
 import { objectName, timestamp } from '../schema/fields.ts'
 import { choice, flag, integer, object, optional, text } from '../schema/schema.ts'
 import { buildField, pathsField, subPathField, subPathRule } from './build-fields.ts'
 import { rebaseField } from './remote-sync-rebase.ts'
 import { sourceField, sourceStatusFields } from './remote-sync-source.ts'
+
+const reasons = defineReasons(
+  {
+    ready: {
+      Done: 'The stage is complete.',
+      Deployed:
+        'The Application runs the commit that was the newest when GitHub was last asked: at a webhook, or at the periodic check.',
+      Promoted:
+        'The Application runs the image of a pull request whose files are exactly those of the newest commit. Nothing was built again.',
+      PathsUnchanged:
+        'The Application runs the commit that was built last, and nothing under `spec.paths` has changed since. The newest commit is not built.',
+    },
+    progress: {
+      MergePending:
+        'GitHub has not computed yet what merging the pull request would give. The platform asks again, with growing waits.',
+      Queued: 'As many builds are running as the tenant or the platform may run at once. The build starts when one of them ends.',
+      Fetching: 'The source is being fetched from GitHub.',
+      Building: 'The build is running.',
+      RollingOut: 'The Application is starting the new image. Until it is ready, the earlier version keeps serving.',
+    },
+    machine: {
+      FetchFailed: 'The source could not be fetched from GitHub. The platform tries again.',
+      RegistryUnreachable:
+        'The image cannot be read from the registry, so its commit is not proven yet. The platform tries again.',
+      BuilderNotReady:
+        'The build system refused the build, or is not installed. The platform tries again. Report it to a platform admin.',
+      GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. The platform tries again.',
+    },
+    person: {
+      InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
+      RepositoryNotFound: 'The repository was deleted, or the installation of the App does not reach it any more.',
+      BranchNotFound:
+        'The repository does not have the branch. Push it, or correct `spec.source.branch`. A repository without any commit has no default branch yet.',
+      PullRequestClosed: 'The pull request is closed or merged. What was built before keeps serving; nothing more is built.',
+      ApprovalMissing:
+        'The commits of the pull request are in a fork, where people push who have no rights in the repository, and nobody who may write to the repository has approved the newest one. Nothing of it is fetched or built. Only previews of an AppPipeline can be approved.',
+      NotATenantNamespace: 'The namespace does not belong to a Tenant, or its Tenant is not ready.',
+      BuildSecretNotFound: 'An AppSecret that `spec.build.secrets` names does not exist. Create it, or remove it from the list.',
+      ApplicationNotFound: 'The Application that `spec.application` names does not exist. Create it.',
+      ApplicationTaken: 'Another RemoteSync already sets the image of this Application. Delete one of the two.',
+      ApplicationFollowsTag:
+        'The Application follows a tag (`spec.followTag`), so the image of the commit is not set on it. Remove that field, or delete the RemoteSync.',
+    },
+    failed: {
+      PullRequestNotFound: 'The repository does not have a pull request with this number.',
+      MergeConflict:
+        'GitHub cannot merge the pull request into its base branch. Resolve the conflict on the branch of the pull request and push it. What was built before keeps serving.',
+      CommitNotInRepository:
+        'The commit is neither on the default branch of the repository nor the newest commit of another branch. GitHub also shows commits of forks, which are not built. Push a branch that ends at the commit.',
+      CommitNotFound: 'GitHub does not have the commit, or does not have it any more.',
+      SourceTooLarge:
+        'The files of the commit exceed a limit of the platform: their size (`SEKISHO_SOURCE_MEGABYTES`), their number, the depth of folders, or what it takes to unpack them.',
+      SourceMalformed:
+        'The commit has objects that git refuses, such as a folder named `.git` or a harmful `.gitmodules`, or objects of it are missing. The message names the check and the object. Correct it and push a new commit.',
+      SourceIncomplete:
+        'The folder of the application has a submodule, or a file in Git LFS, neither of which is fetched. The message names it. Put the files into the repository itself, or set `spec.build.allowIncompleteSource` where the application does not need them.',
+      BuildFailed: 'The build failed. The message has the end of its log. Correct the cause and push again.',
+      BuildTimedOut: 'The build was ended after `spec.build.timeoutSeconds`.',
+      BuiltFromWrongCommit:
+        'The image names another commit than the requested one and is not used. Report it to a platform admin.',
+      CommitNotProven: 'The image does not say which commit it was built from, and is not used. Report it to a platform admin.',
+      BuildSettingRefused:
+        'A field of `spec.build` names a builder that the platform does not have, or more resources than it gives to a build. The message names the field and what is possible.',
+      ApplicationNotReady: 'The image was set on the Application, but the Application is not ready. The message has its reason.',
+    },
+    intended: {
+      Suspended: 'No new commit is looked for or built, because `spec.suspend` is `true`. Set it to `false` to go on.',
+      Pinned:
+        'The image of the newest commit was built, but the Application runs the release that its `spec.pinnedRelease` names. Remove that field to run the newest commit.',
+    },
+  },
+  { wrongCommit: 'BuiltFromWrongCommit', notATenant: 'NotATenantNamespace', unreachable: 'GitHubUnreachable' },
+  followerReasonDefinitions,
+  rightMissing,
+)
+
+/** Reasons of the conditions. */
+export const remoteSyncReasons = reasons.names
 
 export const remoteSync = defineKind({
   group: 'apps',
@@ -169,63 +247,7 @@ export const remoteSync = defineKind({
     Deployed: 'Image and commit were set on the Application.',
     Ready: 'The Application runs the image of the newest commit.',
   },
-  reasons: {
-    Done: 'The stage is complete.',
-    Deployed:
-      'The Application runs the commit that was the newest when GitHub was last asked: at a webhook, or at the periodic check.',
-    Promoted:
-      'The Application runs the image of a pull request whose files are exactly those of the newest commit. Nothing was built again.',
-    PathsUnchanged:
-      'The Application runs the commit that was built last, and nothing under `spec.paths` has changed since. The newest commit is not built.',
-    ...followerReasonTexts,
-    InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
-    RepositoryNotFound: 'The repository was deleted, or the installation of the App does not reach it any more.',
-    BranchNotFound:
-      'The repository does not have the branch. Push it, or correct `spec.source.branch`. A repository without any commit has no default branch yet.',
-    PullRequestNotFound: 'The repository does not have a pull request with this number.',
-    PullRequestClosed: 'The pull request is closed or merged. What was built before keeps serving; nothing more is built.',
-    ApprovalMissing:
-      'The commits of the pull request are in a fork, where people push who have no rights in the repository, and nobody who may write to the repository has approved the newest one. Nothing of it is fetched or built. Only previews of an AppPipeline can be approved.',
-    MergeConflict:
-      'GitHub cannot merge the pull request into its base branch. Resolve the conflict on the branch of the pull request and push it. What was built before keeps serving.',
-    MergePending:
-      'GitHub has not computed yet what merging the pull request would give. The platform asks again, with growing waits.',
-    CommitNotInRepository:
-      'The commit is neither on the default branch of the repository nor the newest commit of another branch. GitHub also shows commits of forks, which are not built. Push a branch that ends at the commit.',
-    CommitNotFound: 'GitHub does not have the commit, or does not have it any more.',
-    SourceTooLarge:
-      'The files of the commit exceed a limit of the platform: their size (`SEKISHO_SOURCE_MEGABYTES`), their number, the depth of folders, or what it takes to unpack them.',
-    SourceMalformed:
-      'The commit has objects that git refuses, such as a folder named `.git` or a harmful `.gitmodules`, or objects of it are missing. The message names the check and the object. Correct it and push a new commit.',
-    SourceIncomplete:
-      'The folder of the application has a submodule, or a file in Git LFS, neither of which is fetched. The message names it. Put the files into the repository itself, or set `spec.build.allowIncompleteSource` where the application does not need them.',
-    FetchFailed: 'The source could not be fetched from GitHub. The platform tries again.',
-    Queued: 'As many builds are running as the tenant or the platform may run at once. The build starts when one of them ends.',
-    Fetching: 'The source is being fetched from GitHub.',
-    Building: 'The build is running.',
-    BuildFailed: 'The build failed. The message has the end of its log. Correct the cause and push again.',
-    BuildTimedOut: 'The build was ended after `spec.build.timeoutSeconds`.',
-    BuiltFromWrongCommit: 'The image names another commit than the requested one and is not used. Report it to a platform admin.',
-    CommitNotProven: 'The image does not say which commit it was built from, and is not used. Report it to a platform admin.',
-    RegistryUnreachable: 'The image cannot be read from the registry, so its commit is not proven yet. The platform tries again.',
-    Suspended: 'No new commit is looked for or built, because `spec.suspend` is `true`. Set it to `false` to go on.',
-    NotATenantNamespace: 'The namespace does not belong to a Tenant, or its Tenant is not ready.',
-    RightMissing: rightMissingText,
-    BuilderNotReady:
-      'The build system refused the build, or is not installed. The platform tries again. Report it to a platform admin.',
-    BuildSettingRefused:
-      'A field of `spec.build` names a builder that the platform does not have, or more resources than it gives to a build. The message names the field and what is possible.',
-    BuildSecretNotFound: 'An AppSecret that `spec.build.secrets` names does not exist. Create it, or remove it from the list.',
-    ApplicationNotFound: 'The Application that `spec.application` names does not exist. Create it.',
-    ApplicationTaken: 'Another RemoteSync already sets the image of this Application. Delete one of the two.',
-    ApplicationFollowsTag:
-      'The Application follows a tag (`spec.followTag`), so the image of the commit is not set on it. Remove that field, or delete the RemoteSync.',
-    ApplicationNotReady: 'The image was set on the Application, but the Application is not ready. The message has its reason.',
-    Pinned:
-      'The image of the newest commit was built, but the Application runs the release that its `spec.pinnedRelease` names. Remove that field to run the newest commit.',
-    RollingOut: 'The Application is starting the new image. Until it is ready, the earlier version keeps serving.',
-    GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. The platform tries again.',
-  } satisfies ReasonTexts<typeof remoteSyncReasons>,
+  reasons,
   columns: [
     { name: 'Repository', type: 'string', jsonPath: '.spec.repository' },
     { name: 'Followed', type: 'string', jsonPath: '.status.repository.name', priority: 1 },
@@ -239,47 +261,3 @@ export const remoteSync = defineKind({
 })
 
 export type RemoteSync = ObjectOf<typeof remoteSync>
-
-/** Reasons of the conditions; described in the definition above. */
-export const remoteSyncReasons = {
-  done: 'Done',
-  deployed: 'Deployed',
-  promoted: 'Promoted',
-  pathsUnchanged: 'PathsUnchanged',
-  ...followerReasons,
-  installationNotReady: 'InstallationNotReady',
-  repositoryNotFound: 'RepositoryNotFound',
-  branchNotFound: 'BranchNotFound',
-  pullRequestNotFound: 'PullRequestNotFound',
-  pullRequestClosed: 'PullRequestClosed',
-  approvalMissing: 'ApprovalMissing',
-  mergeConflict: 'MergeConflict',
-  mergePending: 'MergePending',
-  commitNotInRepository: 'CommitNotInRepository',
-  commitNotFound: 'CommitNotFound',
-  sourceTooLarge: 'SourceTooLarge',
-  sourceMalformed: 'SourceMalformed',
-  sourceIncomplete: 'SourceIncomplete',
-  fetchFailed: 'FetchFailed',
-  queued: 'Queued',
-  fetching: 'Fetching',
-  building: 'Building',
-  buildFailed: 'BuildFailed',
-  buildTimedOut: 'BuildTimedOut',
-  wrongCommit: 'BuiltFromWrongCommit',
-  commitNotProven: 'CommitNotProven',
-  registryUnreachable: 'RegistryUnreachable',
-  suspended: 'Suspended',
-  notATenant: 'NotATenantNamespace',
-  builderNotReady: 'BuilderNotReady',
-  rightMissing: rightMissingReason,
-  buildSettingRefused: 'BuildSettingRefused',
-  buildSecretNotFound: 'BuildSecretNotFound',
-  applicationNotFound: 'ApplicationNotFound',
-  applicationTaken: 'ApplicationTaken',
-  applicationFollowsTag: 'ApplicationFollowsTag',
-  applicationNotReady: 'ApplicationNotReady',
-  pinned: 'Pinned',
-  rollingOut: 'RollingOut',
-  unreachable: 'GitHubUnreachable',
-} as const

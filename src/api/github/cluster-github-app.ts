@@ -1,11 +1,35 @@
 // ClusterGitHubApp: a GitHub App as which the platform acts. Its private keys stay in Secrets of the platform namespace; only the
 // controllers read them.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import type { ReasonTexts } from '../resource.ts'
+import { defineReasons } from '../reasons/reason.ts'
 import { hostField, numericId, objectName, reportedPermissions } from '../schema/fields.ts'
 import { flag, list, object, optional, text } from '../schema/schema.ts'
 
 const baseUrl = (description: string) => text({ description, max: 512, pattern: '^https?://[^ ]+$' })
+
+const reasons = defineReasons(
+  {
+    ready: {
+      Verified: 'GitHub accepts the private key.',
+    },
+    machine: {
+      GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. The platform tries again.',
+    },
+    person: {
+      PrivateKeyMissing: 'A Secret in `spec.privateKeys` or its key does not exist. Create it in the platform namespace.',
+      PrivateKeyRefused:
+        'GitHub does not accept the private key. Check `spec.clientId`, and that the key belongs to the App and was not deleted on GitHub.',
+    },
+    failed: {
+      AppMismatch:
+        'The key and the client ID belong to another App than `spec.appId`. Correct the object, or create another ClusterGitHubApp.',
+    },
+  },
+  { keyMissing: 'PrivateKeyMissing', keyRefused: 'PrivateKeyRefused', mismatch: 'AppMismatch', unreachable: 'GitHubUnreachable' },
+)
+
+/** Reasons of the condition Ready. */
+export const clusterGitHubAppReasons = reasons.names
 
 export const clusterGitHubApp = defineKind({
   group: 'github',
@@ -94,15 +118,7 @@ export const clusterGitHubApp = defineKind({
     ),
   },
   conditions: { Ready: 'GitHub accepts the private key of the App.' },
-  reasons: {
-    Verified: 'GitHub accepts the private key.',
-    PrivateKeyMissing: 'A Secret in `spec.privateKeys` or its key does not exist. Create it in the platform namespace.',
-    PrivateKeyRefused:
-      'GitHub does not accept the private key. Check `spec.clientId`, and that the key belongs to the App and was not deleted on GitHub.',
-    AppMismatch:
-      'The key and the client ID belong to another App than `spec.appId`. Correct the object, or create another ClusterGitHubApp.',
-    GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. The platform tries again.',
-  } satisfies ReasonTexts<typeof clusterGitHubAppReasons>,
+  reasons,
   columns: [
     { name: 'Host', type: 'string', jsonPath: '.spec.host' },
     { name: 'App', type: 'integer', jsonPath: '.spec.appId' },
@@ -112,12 +128,3 @@ export const clusterGitHubApp = defineKind({
 })
 
 export type ClusterGitHubApp = ObjectOf<typeof clusterGitHubApp>
-
-/** Reasons of the condition Ready; described in the definition above. */
-export const clusterGitHubAppReasons = {
-  verified: 'Verified',
-  keyMissing: 'PrivateKeyMissing',
-  keyRefused: 'PrivateKeyRefused',
-  mismatch: 'AppMismatch',
-  unreachable: 'GitHubUnreachable',
-} as const

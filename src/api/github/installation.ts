@@ -1,7 +1,7 @@
 // Installation: binds a namespace to an installation of the GitHub App, with the proof that the person who bound it administers the account.
 // Only the broker creates it, and nobody changes its spec afterwards.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
+import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import {
   accountField,
   numericId,
@@ -12,6 +12,42 @@ import {
   timestamp,
 } from '../schema/fields.ts'
 import { choice, list, map, object, optional, text } from '../schema/schema.ts'
+
+const reasons = defineReasons(
+  {
+    ready: {
+      Verified:
+        'GitHub confirms the installation and, if the App may read members, that the person who bound it still owns the account.',
+    },
+    machine: {
+      GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. The platform tries again.',
+    },
+    person: {
+      AppNotReady: 'The ClusterGitHubApp that `spec.app` names does not exist or is not ready.',
+      InstallationNotFound:
+        'The App is not installed on the account any more. Install it again on GitHub, then onboard the account again.',
+      InstallationSuspended: 'The installation is suspended on GitHub. Unsuspend it in the settings of the account there.',
+      BinderNoLongerOwner:
+        'The person who bound the installation does not own the organization any more. An owner must onboard it again.',
+      CeilingAboveGitHub:
+        'GitHub no longer grants a permission that `spec.ceiling` contains. An owner must onboard the account again.',
+    },
+    failed: {
+      AccountMismatch: 'The installation belongs to another account than `spec.account`, or the proof does not fit the account.',
+      AppMismatch: 'The installation belongs to another App than the ClusterGitHubApp.',
+    },
+  },
+  {
+    notFound: 'InstallationNotFound',
+    suspended: 'InstallationSuspended',
+    ownerLost: 'BinderNoLongerOwner',
+    unreachable: 'GitHubUnreachable',
+  },
+  rightMissing,
+)
+
+/** Reasons of the conditions. */
+export const installationReasons = reasons.names
 
 export const installation = defineKind({
   group: 'github',
@@ -90,22 +126,7 @@ export const installation = defineKind({
     Verified: 'GitHub confirmed everything at the last check.',
     Ready: 'The Installation can be used. It stays True for up to one day while GitHub does not answer.',
   },
-  reasons: {
-    Verified:
-      'GitHub confirms the installation and, if the App may read members, that the person who bound it still owns the account.',
-    RightMissing: rightMissingText,
-    AppNotReady: 'The ClusterGitHubApp that `spec.app` names does not exist or is not ready.',
-    InstallationNotFound:
-      'The App is not installed on the account any more. Install it again on GitHub, then onboard the account again.',
-    InstallationSuspended: 'The installation is suspended on GitHub. Unsuspend it in the settings of the account there.',
-    AccountMismatch: 'The installation belongs to another account than `spec.account`, or the proof does not fit the account.',
-    AppMismatch: 'The installation belongs to another App than the ClusterGitHubApp.',
-    BinderNoLongerOwner:
-      'The person who bound the installation does not own the organization any more. An owner must onboard it again.',
-    CeilingAboveGitHub:
-      'GitHub no longer grants a permission that `spec.ceiling` contains. An owner must onboard the account again.',
-    GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. The platform tries again.',
-  } satisfies ReasonTexts<typeof installationReasons>,
+  reasons,
   columns: [
     { name: 'Account', type: 'string', jsonPath: '.spec.account.login' },
     { name: 'Installation', type: 'integer', jsonPath: '.spec.installationId' },
@@ -116,17 +137,3 @@ export const installation = defineKind({
 })
 
 export type Installation = ObjectOf<typeof installation>
-
-/** Reasons of the conditions; described in the definition above. */
-export const installationReasons = {
-  verified: 'Verified',
-  appNotReady: 'AppNotReady',
-  rightMissing: rightMissingReason,
-  notFound: 'InstallationNotFound',
-  suspended: 'InstallationSuspended',
-  accountMismatch: 'AccountMismatch',
-  appMismatch: 'AppMismatch',
-  ownerLost: 'BinderNoLongerOwner',
-  ceilingAboveGitHub: 'CeilingAboveGitHub',
-  unreachable: 'GitHubUnreachable',
-} as const

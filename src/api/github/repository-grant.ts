@@ -2,7 +2,7 @@
 // Immutable; the controller decides it. Without an approved grant no token is issued.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { isolatedServiceAccount } from '../names.ts'
-import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
+import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import {
   numericId,
   objectName,
@@ -16,6 +16,40 @@ import { choice, choiceOfThisVersion, integer, list, map, object, optional, text
 
 /** What a grant can name as its subject: workloads, and every kind that follows a repository. */
 export const grantSubjectKinds = ['ServiceAccount', 'RemoteSync', 'AppPipeline'] as const
+
+const reasons = defineReasons(
+  {
+    ready: {
+      Approved: 'A policy rule allows the requested access, and the requester has it on GitHub.',
+    },
+    machine: {
+      GitHubUnreachable:
+        'GitHub does not answer, or limits the rate of requests. An approved grant stays ready for a day after its last check.',
+    },
+    person: {
+      InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
+      RepositoryNotFound:
+        'The installation of the App does not contain one of the repositories. Check the names, or add the repositories to the installation on GitHub.',
+      RequesterLacksAccess:
+        'The requester does not have the requested access on GitHub. A person who has it must create the grant.',
+      RequesterUnknown:
+        'The requester is not a person on the GitHub host of the Installation. A person who is signed in with GitHub must create the grant.',
+      Expired: '`lifetimeSeconds` have passed since the approval. Delete the grant and create it again.',
+    },
+    failed: {
+      DeniedByPolicy:
+        'No policy rule allows the requested access, or a rule forbids it. The message names the rule. Request less.',
+      UnknownPermissionLevel:
+        'GitHub does not have the requested level for the permission, such as `contents: admin`. The message names the levels that exist.',
+      AboveCeiling: 'The grant requests a repository or a permission that `spec.ceiling` of the Installation does not contain.',
+    },
+  },
+  { unreachable: 'GitHubUnreachable' },
+  rightMissing,
+)
+
+/** Reasons of the conditions. */
+export const repositoryGrantReasons = reasons.names
 
 export const repositoryGrant = defineKind({
   group: 'github',
@@ -149,24 +183,7 @@ export const repositoryGrant = defineKind({
     Ready:
       'The grant is approved and valid now: it has not expired, its Installation is ready, and GitHub confirmed the access at most a day ago.',
   },
-  reasons: {
-    Approved: 'A policy rule allows the requested access, and the requester has it on GitHub.',
-    DeniedByPolicy: 'No policy rule allows the requested access, or a rule forbids it. The message names the rule. Request less.',
-    RightMissing: rightMissingText,
-    InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
-    RepositoryNotFound:
-      'The installation of the App does not contain one of the repositories. Check the names, or add the repositories to the installation on GitHub.',
-    UnknownPermissionLevel:
-      'GitHub does not have the requested level for the permission, such as `contents: admin`. The message names the levels that exist.',
-    AboveCeiling: 'The grant requests a repository or a permission that `spec.ceiling` of the Installation does not contain.',
-    RequesterLacksAccess:
-      'The requester does not have the requested access on GitHub. A person who has it must create the grant.',
-    RequesterUnknown:
-      'The requester is not a person on the GitHub host of the Installation. A person who is signed in with GitHub must create the grant.',
-    Expired: '`lifetimeSeconds` have passed since the approval. Delete the grant and create it again.',
-    GitHubUnreachable:
-      'GitHub does not answer, or limits the rate of requests. An approved grant stays ready for a day after its last check.',
-  } satisfies ReasonTexts<typeof repositoryGrantReasons>,
+  reasons,
   columns: [
     { name: 'Decision', type: 'string', jsonPath: '.status.decision' },
     { name: 'Delivery', type: 'string', jsonPath: '.spec.delivery' },
@@ -179,18 +196,3 @@ export const repositoryGrant = defineKind({
 })
 
 export type RepositoryGrant = ObjectOf<typeof repositoryGrant>
-
-/** Reasons of the conditions; described in the definition above. */
-export const repositoryGrantReasons = {
-  approved: 'Approved',
-  deniedByPolicy: 'DeniedByPolicy',
-  installationNotReady: 'InstallationNotReady',
-  rightMissing: rightMissingReason,
-  repositoryNotFound: 'RepositoryNotFound',
-  unknownPermissionLevel: 'UnknownPermissionLevel',
-  aboveCeiling: 'AboveCeiling',
-  requesterLacksAccess: 'RequesterLacksAccess',
-  requesterUnknown: 'RequesterUnknown',
-  expired: 'Expired',
-  unreachable: 'GitHubUnreachable',
-} as const

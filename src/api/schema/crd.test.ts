@@ -26,7 +26,7 @@ test.each(installed)('kubectl explain describes every field of %s in sentences',
 test.each(kinds.map(kind => [kind.kind, kind.options] as const))(
   'the texts of %s about itself are sentences',
   (_kind, { description, writtenBy, conditions, reasons }) => {
-    const texts = [description, writtenBy, ...Object.values(conditions), ...Object.values(reasons)]
+    const texts = [description, writtenBy, ...Object.values(conditions), ...[...reasons.byName.values()].map(({ says }) => says)]
     for (const text of texts) expect(text).toMatch(/^[`A-Z].*[.]$/)
   },
 )

@@ -1,9 +1,22 @@
 // DomainClaim: the host name that belongs to a tenant. The name of the object is the host, so the API server itself decides which of two
 // tenants is first: a second object of that name cannot exist. Controllers write it after a proof, platform admins by approval.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import type { ReasonTexts } from '../resource.ts'
+import { defineReasons } from '../reasons/reason.ts'
 import { hostName } from '../schema/fields.ts'
 import { choice, object, text } from '../schema/schema.ts'
+
+const reasons = defineReasons({
+  ready: {
+    Held: 'The host belongs to the tenant.',
+  },
+  failed: {
+    TenantNotFound:
+      'There is no Tenant with this name and uid, so no tenant can use the host. Delete the claim, and create it again with `metadata.uid` of the Tenant.',
+  },
+})
+
+/** Reasons of the condition Ready. */
+export const domainClaimReasons = reasons.names
 
 export const domainClaim = defineKind({
   group: 'tenancy',
@@ -43,11 +56,7 @@ export const domainClaim = defineKind({
   ),
   status: {},
   conditions: { Ready: 'The host belongs to the tenant: its Applications may use it, and those of others may not.' },
-  reasons: {
-    Held: 'The host belongs to the tenant.',
-    TenantNotFound:
-      'There is no Tenant with this name and uid, so no tenant can use the host. Delete the claim, and create it again with `metadata.uid` of the Tenant.',
-  } satisfies ReasonTexts<typeof domainClaimReasons>,
+  reasons,
   rules: [
     {
       rule: 'self.metadata.name == self.spec.host',
@@ -63,6 +72,3 @@ export const domainClaim = defineKind({
 })
 
 export type DomainClaim = ObjectOf<typeof domainClaim>
-
-/** Reasons of the condition Ready; described in the definition above. */
-export const domainClaimReasons = { held: 'Held', tenantNotFound: 'TenantNotFound' } as const

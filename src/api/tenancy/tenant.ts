@@ -1,7 +1,7 @@
 // Tenant: a GitHub account that has a place on the platform, with namespaces, roles and limits. The broker writes it at onboarding, and
 // platform admins do; a tenant never does.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
+import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import { accountField, dnsLabel, numericId, observedWakeField, timestamp } from '../schema/fields.ts'
 import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
 import { resourceLimitsField } from './resource-limits.ts'
@@ -12,6 +12,47 @@ export const buildLogBounds = { days: { min: 1, max: 3650 }, megabytes: { min: 6
 
 /** Of Linux: https://man7.org/linux/man-pages/man7/credentials.7.html */
 const maxUserId = 2 ** 32 - 2
+
+const reasons = defineReasons(
+  {
+    ready: {
+      NamespacesReady: 'Both namespaces can be used.',
+      TeamsFound: 'All teams exist, or no role is for a team.',
+      PoliciesEnforced: 'The connections that the network policies of the platform forbid were refused, in both directions.',
+    },
+    progress: {
+      NamespaceTerminating: 'A namespace of the tenant is being deleted. The platform creates it again when it is gone.',
+      QuotaNotCounted:
+        'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
+      TeamsNotChecked:
+        'GitHub was not asked about the teams yet, does not answer, or the App may not read them. The roles apply nevertheless.',
+      PoliciesNotProbed:
+        'Enforcement is not known yet: the probe of the platform was not reached. See the Deployment `sekisho-network-probe`.',
+    },
+    person: {
+      NamespaceTaken:
+        'A namespace with this name exists and was not created for this Tenant. Delete it, or create a Tenant with another namespace.',
+      NamespaceHeld:
+        'A namespace of the tenant is being deleted and does not end, because finalizers that the platform did not set hold objects in it. The message names them.',
+      NoUserRange: 'Every range of user ids belongs to another Tenant. Delete a Tenant that is not used.',
+      RuntimeClassNotUsable:
+        'A RuntimeClass that the Tenant or the platform names does not exist, or cannot be used. No pod of the tenant starts with it; the message has the cure.',
+      RegistryCredentialMissing:
+        'The image registry has accounts of its own, and a platform admin has not yet created the Secret with the account of this tenant.',
+      PoliciesNotEnforced:
+        'The platform opened a connection that a network policy forbids: pods of all tenants reach each other, the platform and the nodes. Use a network plugin that enforces network policies.',
+    },
+    failed: {
+      UnknownTeam:
+        'The organization has no team with one of the ids, so that role has no members. Correct `subject.id`, or remove the role.',
+    },
+  },
+  { ready: 'NamespacesReady', terminating: 'NamespaceTerminating', rolesResolved: 'TeamsFound' },
+  rightMissing,
+)
+
+/** Reasons of the conditions. */
+export const tenantReasons = reasons.names
 
 export const tenant = defineKind({
   group: 'tenancy',
@@ -167,32 +208,7 @@ export const tenant = defineKind({
     RolesResolved: 'Every team in `spec.roles` exists in the organization.',
     NetworkPoliciesEnforced: 'The network plugin of the cluster enforces the network policies of the namespaces.',
   },
-  reasons: {
-    NamespacesReady: 'Both namespaces can be used.',
-    NamespaceTaken:
-      'A namespace with this name exists and was not created for this Tenant. Delete it, or create a Tenant with another namespace.',
-    NamespaceTerminating: 'A namespace of the tenant is being deleted. The platform creates it again when it is gone.',
-    NamespaceHeld:
-      'A namespace of the tenant is being deleted and does not end, because finalizers that the platform did not set hold objects in it. The message names them.',
-    QuotaNotCounted:
-      'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
-    NoUserRange: 'Every range of user ids belongs to another Tenant. Delete a Tenant that is not used.',
-    RuntimeClassNotUsable:
-      'A RuntimeClass that the Tenant or the platform names does not exist, or cannot be used. No pod of the tenant starts with it; the message has the cure.',
-    RegistryCredentialMissing:
-      'The image registry has accounts of its own, and a platform admin has not yet created the Secret with the account of this tenant.',
-    RightMissing: rightMissingText,
-    TeamsFound: 'All teams exist, or no role is for a team.',
-    UnknownTeam:
-      'The organization has no team with one of the ids, so that role has no members. Correct `subject.id`, or remove the role.',
-    TeamsNotChecked:
-      'GitHub was not asked about the teams yet, does not answer, or the App may not read them. The roles apply nevertheless.',
-    PoliciesEnforced: 'The connections that the network policies of the platform forbid were refused, in both directions.',
-    PoliciesNotEnforced:
-      'The platform opened a connection that a network policy forbids: pods of all tenants reach each other, the platform and the nodes. Use a network plugin that enforces network policies.',
-    PoliciesNotProbed:
-      'Enforcement is not known yet: the probe of the platform was not reached. See the Deployment `sekisho-network-probe`.',
-  } satisfies ReasonTexts<typeof tenantReasons>,
+  reasons,
   columns: [
     { name: 'Account', type: 'string', jsonPath: '.spec.account.login' },
     { name: 'Namespace', type: 'string', jsonPath: '.spec.namespace' },
@@ -205,22 +221,3 @@ export type Tenant = ObjectOf<typeof tenant>
 
 /** The conditions beside Ready. */
 export const tenantConditions = { rolesResolved: 'RolesResolved', networkPoliciesEnforced: 'NetworkPoliciesEnforced' } as const
-
-/** Reasons of the conditions; described in the definition above. */
-export const tenantReasons = {
-  ready: 'NamespacesReady',
-  namespaceTaken: 'NamespaceTaken',
-  terminating: 'NamespaceTerminating',
-  namespaceHeld: 'NamespaceHeld',
-  quotaNotCounted: 'QuotaNotCounted',
-  noUserRange: 'NoUserRange',
-  runtimeClassNotUsable: 'RuntimeClassNotUsable',
-  registryCredentialMissing: 'RegistryCredentialMissing',
-  rightMissing: rightMissingReason,
-  rolesResolved: 'TeamsFound',
-  unknownTeam: 'UnknownTeam',
-  teamsNotChecked: 'TeamsNotChecked',
-  policiesEnforced: 'PoliciesEnforced',
-  policiesNotEnforced: 'PoliciesNotEnforced',
-  policiesNotProbed: 'PoliciesNotProbed',
-} as const

@@ -5,6 +5,7 @@ import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { defineKind } from '../../api/kind.ts'
+import { defineReasons } from '../../api/reasons/reason.ts'
 import { type FollowerKind, followerKinds } from '../../api/registry.ts'
 import { followerFields, followerStatusFields, type RepositoryFollower } from '../../api/repository-follower.ts'
 import { type KubeObject, keyText, type ResourceType } from '../../api/resource.ts'
@@ -247,7 +248,7 @@ const pipeline = defineKind({
   description: 'x',
   writtenBy: 'x',
   conditions: { Ready: 'x' },
-  reasons: {},
+  reasons: defineReasons({}),
   spec: object(followerFields, { description: 'x' }),
   status: followerStatusFields,
   columns: [],

@@ -1,5 +1,5 @@
 // Wires the AppPipeline controller: what it caches and what wakes it. Decides nothing.
-import { appPipeline, appPipelineReasons as reasons } from '../../api/apps/app-pipeline.ts'
+import { appPipeline } from '../../api/apps/app-pipeline.ts'
 import { application } from '../../api/apps/application.ts'
 import { githubReport } from '../../api/apps/github-report.ts'
 import { previewApproval } from '../../api/apps/preview-approval.ts'
@@ -52,7 +52,6 @@ export function createAppPipelineController(deps: AppPipelineControllerDeps): Co
     client,
     cache: caches.pipelines,
     events,
-    normalReasons: [reasons.waitingForGrant, reasons.removing, reasons.suspended],
   })
   const cache = createAnswerCache(rememberedAnswers)
   const openPullRequests: AppPipelineDeps['openPullRequests'] = ({ endpoints, token }, installationId) => {

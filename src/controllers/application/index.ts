@@ -2,7 +2,7 @@
 
 import { appSecret } from '../../api/apps/app-secret.ts'
 import { namedDomains } from '../../api/apps/application/domains.ts'
-import { type Application, application, applicationReasons } from '../../api/apps/application.ts'
+import { type Application, application } from '../../api/apps/application.ts'
 import { applicationChart } from '../../api/apps/application-chart.ts'
 import { type Release, release } from '../../api/apps/release.ts'
 import { remoteSync } from '../../api/apps/remote-sync.ts'
@@ -22,6 +22,7 @@ import {
 } from '../../api/builtin/index.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { labels } from '../../api/names.ts'
+import { problemFields } from '../../api/pods/pod-problem.ts'
 import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { domainClaim } from '../../api/tenancy/domain-claim.ts'
 import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
@@ -54,7 +55,6 @@ import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
 import { createKnownLogins } from './releases/known-logins.ts'
 import { createSnapshots } from './releases/snapshots.ts'
 import { measuredOf } from './rollout/autoscaling.ts'
-import { problemFields } from './rollout/pod-problem.ts'
 
 export type ApplicationControllerDeps = Omit<
   ApplicationDeps,
@@ -199,7 +199,6 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     client,
     cache: caches.applications,
     events: deps.events,
-    normalReasons: [applicationReasons.waitingForImage, applicationReasons.rollingOut, applicationReasons.releaseJobRunning],
   })
   const outcomes = createStatusWriter<NonNullable<Release['status']>, Release>({
     type: release,

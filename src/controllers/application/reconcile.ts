@@ -42,7 +42,7 @@ import { type Prepared, preparePinned, prepareRelease, type ReleaseDeps } from '
 import type { ReleaseObservation } from './releases/release-status.ts'
 import { autoscalingCondition } from './rollout/autoscaling.ts'
 import { withDelay } from './rollout/observation.ts'
-import { reportOf } from './rollout/report.ts'
+import { type Refused, reportOf } from './rollout/report.ts'
 import { evaluateRollout, type Rollout } from './rollout/rollout.ts'
 import { rolloutRecord } from './rollout/rollout-record.ts'
 import { withUnanswered } from './rollout/unanswered.ts'
@@ -63,10 +63,6 @@ export type ApplicationDeps = GatherDeps &
 /** Those of one reconcile. */
 type RunDeps = ApplicationDeps & Pick<ReleaseDeps, 'live'>
 
-/** What the cluster refuses today it may accept later, such as after a quota is raised: retried at this interval. */
-const refusedRetryMilliseconds = 60_000
-const clusterReasons: readonly string[] = [applicationReasons.refusedByCluster, applicationReasons.quotaExceeded]
-
 /** A registry that did not answer is asked again after this time. */
 const unreadableRetryMilliseconds = 10_000
 
@@ -84,9 +80,9 @@ type Step = {
   readonly observed?: ReleaseObservation
 }
 
-function refusedStep(facts: Facts, { reason, message }: Refusal, inventory = facts.present): Step {
+function refusedStep(facts: Facts, refusal: Refused, inventory = facts.present): Step {
   const { application } = facts
-  return { facts, application, progress: { kind: 'refused', reason, message }, inventory, live: new Map() }
+  return { facts, application, progress: { ...refusal, kind: 'refused' }, inventory, live: new Map() }
 }
 
 /** What is known about the release that is applied, and about its job. */
@@ -123,14 +119,14 @@ async function applyManifests(
     return refusedStep(before, { reason: applicationReasons.chartFailed, message })
   }
   const planted = plantedClaim(manifests, before)
-  if (planted) return refusedStep(before, planted)
+  if (planted) return refusedStep(before, { ...planted, whileApplying: true })
   const intent = intentOf(before, { wanted, observed, now: deps.clock.now() })
   const application = intent
     ? await deps.status.write(before.application, { ...before.application.status, ...intent })
     : before.application
   const target: Target = { client: deps.client, application, assertCurrent: deps.live }
   const outcome = await applyObjects(target, manifests, { children, named: new Set(present.map(entryText)) })
-  if (outcome.kind === 'refused') return refusedStep({ ...before, application }, outcome, everything)
+  if (outcome.kind === 'refused') return refusedStep({ ...before, application }, { ...outcome, whileApplying: true }, everything)
   await prune(target, obsolete(everything, wanted))
   const [host] = manifests.some(manifest => manifest.kind === 'Ingress') ? hostsOf(application, ingress) : []
   const url = host === undefined ? undefined : urlOf(host, ingress, application.spec.tls !== undefined)
@@ -247,14 +243,13 @@ export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<
   const { rollout, requeueAfterMilliseconds: unansweredFor } = withUnanswered(evaluated, shown, deps.clock.now())
   const verdictFor = await report(deps, facts, step, rollout)
   const unreadable = facts.contents.kind === 'unreadable' && !facts.contents.permanent
-  const refusedByCluster = step.progress.kind === 'refused' && clusterReasons.includes(step.progress.reason)
   return requeueAfterSoonest(
     followed?.requeueAfterMilliseconds,
     requeueAfterMilliseconds,
     verdictFor,
     unansweredFor,
     unreadable ? unreadableRetryMilliseconds : undefined,
-    refusedByCluster ? refusedRetryMilliseconds : undefined,
+    step.progress.kind === 'refused' ? step.progress.requeueAfterMilliseconds : undefined,
   )
 }
 

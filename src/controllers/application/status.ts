@@ -3,16 +3,16 @@
 import { type Application, applicationReasons } from '../../api/apps/application.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
-import type { Refusal } from '../../policy/check.ts'
+import type { Refusal } from '../kit/refusal.ts'
 import type { InventoryEntry } from './objects/inventory.ts'
-import type { ReleaseReport } from './rollout/report.ts'
+import type { Refused, ReleaseReport } from './rollout/report.ts'
 import type { Rollout } from './rollout/rollout.ts'
 
 export type ApplicationStatus = NonNullable<Application['status']>
 
-/** How far one reconcile got. `refused`: before or while applying; `applied`: the cluster has every object. */
+/** How far one reconcile got. `applied`: the cluster has every object. */
 export type Progress =
-  | ({ readonly kind: 'refused' } & Refusal)
+  | ({ readonly kind: 'refused' } & Refused)
   | { readonly kind: 'applied'; readonly url: string | undefined; readonly changed: boolean }
 
 /** What the status reports. */

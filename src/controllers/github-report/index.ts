@@ -1,7 +1,7 @@
 // Wires the GitHubReport controller: what it caches and what wakes it. Decides nothing.
 import { appPipeline } from '../../api/apps/app-pipeline.ts'
 import { application } from '../../api/apps/application.ts'
-import { type GitHubReport, githubReport, githubReportReasons as reasons } from '../../api/apps/github-report.ts'
+import { type GitHubReport, githubReport } from '../../api/apps/github-report.ts'
 import { type RemoteSync, remoteSync } from '../../api/apps/remote-sync.ts'
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
@@ -109,7 +109,6 @@ export function createGitHubReportController(deps: GitHubReportControllerDeps): 
     client,
     cache: caches.reports,
     events,
-    normalReasons: [reasons.accepted],
     eventsOn: ['Accepted'],
   })
   const openReports: ReportDeps['openReports'] = async ({ endpoints, token }, app) =>

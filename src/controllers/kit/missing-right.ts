@@ -4,7 +4,8 @@
 // writes the status anew. Where even the status may not be written, only the log says it.
 import { roleBindings } from '../../api/builtin/index.ts'
 import { buildNamespaceOf, controllersBinding, labels, platformNamespace } from '../../api/names.ts'
-import { type Condition, type KubeObject, keyOf, rightMissingReason } from '../../api/resource.ts'
+import { rightMissing as missing } from '../../api/reasons/reason.ts'
+import { type Condition, type KubeObject, keyOf } from '../../api/resource.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { lacksRight, missingRight } from '../../kube/client/errors.ts'
 import { type ControllerDefinition, type Watch, watches } from '../../kube/controller/controller.ts'
@@ -50,7 +51,7 @@ export function rightMissing({ metadata, status }: Reporting<Status>, error: unk
   if (!lacksRight(error)) return undefined
   const since = findCondition(status?.conditions, 'Ready')?.lastTransitionTime ?? metadata.creationTimestamp
   if (since === undefined || now.getTime() - Date.parse(since) < authorizerMilliseconds) return undefined
-  return { reason: rightMissingReason, message: messageFor(error).slice(0, longestMessage) }
+  return { reason: missing.names.rightMissing, message: messageFor(error).slice(0, longestMessage) }
 }
 
 /**
@@ -89,7 +90,7 @@ export type MissingRightDeps<T extends KubeObject> = {
 }
 
 function waitingNamespaces({ metadata: { namespace }, status }: Reporting<Status>): readonly string[] {
-  const isMissing = findCondition(status?.conditions, 'Ready')?.reason === rightMissingReason
+  const isMissing = findCondition(status?.conditions, 'Ready')?.reason === missing.names.rightMissing
   return isMissing && namespace !== undefined ? [namespace, buildNamespaceOf(namespace)] : []
 }
 

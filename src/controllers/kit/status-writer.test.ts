@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { KindDefinition } from '../../api/kind.ts'
 import type { Condition, KubeObject, ResourceType } from '../../api/resource.ts'
 import type { ObjectEvent } from '../../kube/object/events.ts'
 import { defined } from '../../lib/json/defined.ts'
@@ -6,7 +7,15 @@ import { createStatusWriter, type StatusWriter } from './status-writer.ts'
 
 type Reporting = KubeObject & { readonly status?: { readonly conditions?: Condition[]; readonly seen?: number } }
 
-const type: ResourceType<Reporting> = { apiVersion: 'v1', kind: 'Thing', plural: 'things', namespaced: true }
+/** A reason of each class, named as it. */
+const classes = ['ready', 'progress', 'machine', 'person', 'failed', 'intended'] as const
+const type: ResourceType<Reporting> & Pick<KindDefinition, 'reasons'> = {
+  apiVersion: 'v1',
+  kind: 'Thing',
+  plural: 'things',
+  namespaced: true,
+  reasons: new Map(classes.map(name => [name, { class: name, says: '' }])),
+}
 
 function thing(resourceVersion: string, status?: Reporting['status'], uid = 'u'): Reporting {
   const metadata = { name: `thing-${uid}`, namespace: 'a', uid, resourceVersion }
@@ -46,7 +55,6 @@ function fixture(options: { readonly includesMessage?: boolean; readonly gone?: 
     },
     cache: { get: key => cached.get(key.name) },
     events: { record: (_object, news) => recorded.push(news) },
-    normalReasons: ['Waiting'],
     includesMessage: options.includesMessage ?? false,
   })
   return { writer, sent, recorded, cached }
@@ -104,7 +112,11 @@ test('a deleted object is not an error, and no entry is kept for it', async () =
 test.each([
   ['Ready becomes True', ready('True', 'Fine'), ['Normal']],
   ['Ready becomes False', ready('False', 'Broken'), ['Warning']],
-  ['a stage of progress', ready('False', 'Waiting'), ['Normal']],
+  ['a stage of progress', ready('False', 'progress'), ['Normal']],
+  ['a wait for a machine', ready('False', 'machine'), ['Warning']],
+  ['a wait for a person', ready('False', 'person'), ['Warning']],
+  ['a failure', ready('False', 'failed'), ['Warning']],
+  ['what somebody wants', ready('False', 'intended'), ['Normal']],
   ['only the message changes', ready('False', 'Before', 'other words'), []],
   ['no Ready condition', { seen: 1 }, []],
 ])('Events: %s', async (_case, status, types) => {

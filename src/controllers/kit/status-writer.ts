@@ -1,12 +1,14 @@
 // How every controller reports: the status by server-side apply, only when it differs, and an Event when a condition changes.
 // The writer remembers its own writes: a cache can lag behind a status that this process has just written, and a reconcile that starts from
 // the older status would decide, record and write the same thing twice. One writer per controller; it never decides what a status says.
+import type { KindDefinition } from '../../api/kind.ts'
+import { classOf, type ReasonClass } from '../../api/reasons/reason.ts'
 import type { Condition, KubeObject, ResourceType } from '../../api/resource.ts'
 import { keyOf } from '../../api/resource.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
-import type { EventRecorder } from '../../kube/object/events.ts'
+import type { EventRecorder, ObjectEvent } from '../../kube/object/events.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import { wellFormed } from '../../lib/json/well-formed.ts'
@@ -27,13 +29,11 @@ export type StatusWriter<T extends Reporting<Status>> = {
 }
 
 export type StatusWriterDeps<T extends KubeObject> = {
-  readonly type: ResourceType<T>
+  readonly type: ResourceType<T> & Pick<KindDefinition, 'reasons'>
   readonly fieldManager: string
   readonly client: Pick<KubeClient, 'applyStatus'>
   readonly cache: Pick<Cache<T>, 'get'>
   readonly events: Pick<EventRecorder, 'record'>
-  /** Reasons of a condition that is not True and yet not a failure, such as a stage of progress: their Events are Normal, not Warning. */
-  readonly normalReasons?: readonly string[]
   /** Record an Event also when only the message changed. Default false. */
   readonly includesMessage?: boolean
   /** The types of the conditions whose changes are recorded as Events. Default: Ready. */
@@ -46,6 +46,16 @@ function isNewer(a: KubeObject, b: KubeObject): boolean {
   return /^\d+$/.test(left) && /^\d+$/.test(right) && BigInt(left) > BigInt(right)
 }
 
+/** Of the Event of a condition that is not True: a Warning says that somebody has to look at it. */
+const eventTypes: Readonly<Record<ReasonClass, ObjectEvent['type']>> = {
+  ready: 'Normal',
+  progress: 'Normal',
+  intended: 'Normal',
+  machine: 'Warning',
+  person: 'Warning',
+  failed: 'Warning',
+}
+
 // Each write adds one entry and checks the two oldest, dropping those that the cache has caught up with: the map shrinks to unobserved writes.
 const checksPerWrite = 2
 
@@ -56,7 +66,7 @@ const checksPerWrite = 2
 //   replicas: leader only; its client refuses writes of a deposed one
 /** Call once per controller: two writers would not know of each other's writes. */
 export function createStatusWriter<S extends Status, T extends Reporting<S>>(deps: StatusWriterDeps<T>): StatusWriter<T> {
-  const { type, fieldManager, client, cache, events, normalReasons = [], includesMessage = false, eventsOn = ['Ready'] } = deps
+  const { type, fieldManager, client, cache, events, includesMessage = false, eventsOn = ['Ready'] } = deps
   const written = new Map<string, T>()
 
   /** Drops the oldest entries that the cache shows by now, or whose object was deleted. A Map iterates in the order of insertion. */
@@ -73,8 +83,8 @@ export function createStatusWriter<S extends Status, T extends Reporting<S>>(dep
     if (after === undefined) return
     const same = before?.reason === after.reason && before.status === after.status
     if (same && (!includesMessage || before.message === after.message)) return
-    const isNormal = after.status === 'True' || normalReasons.includes(after.reason)
-    events.record(object, { type: isNormal ? 'Normal' : 'Warning', reason: after.reason, message: after.message })
+    const of = after.status === 'True' ? 'ready' : (classOf(deps.type, after.reason) ?? 'failed')
+    events.record(object, { type: eventTypes[of], reason: after.reason, message: after.message })
   }
 
   return {

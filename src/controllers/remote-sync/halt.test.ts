@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { githubReasons } from '../../github/index.ts'
 import { KubeError } from '../../kube/client/errors.ts'
 import { AppError } from '../../lib/errors.ts'
+import { sourceReasons } from '../../services/builds/source-store/reasons.ts'
 import { haltOf, isPermanent } from './halt.ts'
 
 const error = (code: ConstructorParameters<typeof AppError>[0], options: ConstructorParameters<typeof AppError>[2] = {}) =>
@@ -49,6 +51,7 @@ test.each([new TypeError('a defect'), new KubeError('x', { status: 500, reason: 
 )
 
 test('only what the commit itself causes is permanent', () => {
-  const reasons = ['CommitNotFound', 'SourceTooLarge', 'SourceIncomplete', 'FetchFailed', 'GitHubUnreachable', '']
-  expect(reasons.filter(reason => isPermanent({ reason }))).toEqual(['CommitNotFound', 'SourceTooLarge', 'SourceIncomplete'])
+  const said = [...Object.values(githubReasons), ...Object.values(sourceReasons), '']
+  const { fetchFailed, ...permanent } = sourceReasons
+  expect(said.filter(reason => isPermanent({ reason }))).toEqual(Object.values(permanent))
 })

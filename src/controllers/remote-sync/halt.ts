@@ -1,5 +1,6 @@
 // How far a RemoteSync came: four stages in order, and why it halted at one of them. Pure.
-import { remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
+import { remoteSyncReasons as reasons, remoteSync } from '../../api/apps/remote-sync.ts'
+import { classOf } from '../../api/reasons/reason.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import type { Refusal } from '../kit/refusal.ts'
 
@@ -23,16 +24,9 @@ export function applicationNotFound(stage: Stage, application: string): Halt {
   return halt(stage, reasons.applicationNotFound, message)
 }
 
-const permanentReasons: readonly string[] = [
-  reasons.commitNotFound,
-  reasons.sourceTooLarge,
-  reasons.sourceMalformed,
-  reasons.sourceIncomplete,
-]
-
 /** Whether the same commit would halt for this reason again, however often it is retried. */
 export function isPermanent({ reason }: Pick<Halt, 'reason'>): boolean {
-  return permanentReasons.includes(reason)
+  return classOf(remoteSync, reason) === 'failed'
 }
 
 /**

@@ -3,7 +3,7 @@ import { appSecret } from '../../api/apps/app-secret.ts'
 import { application } from '../../api/apps/application.ts'
 import { githubReport } from '../../api/apps/github-report.ts'
 import { previewApproval } from '../../api/apps/preview-approval.ts'
-import { remoteSyncReasons as reasons, remoteSync } from '../../api/apps/remote-sync.ts'
+import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { pods } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
@@ -184,14 +184,6 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
     client,
     cache: caches.remoteSyncs,
     events: deps.events,
-    normalReasons: [
-      reasons.waitingForGrant,
-      reasons.queued,
-      reasons.fetching,
-      reasons.building,
-      reasons.rollingOut,
-      reasons.mergePending,
-    ],
     includesMessage: true,
   })
   const cache = createAnswerCache()

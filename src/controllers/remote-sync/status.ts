@@ -65,7 +65,7 @@ const doneMessages: Readonly<Record<Stage, string>> = {
 function stageConditions(halted: Halt | undefined): WantedCondition[] {
   const last = halted === undefined || halted.stage === 'Ready' ? stages.length : stages.indexOf(halted.stage)
   return stages.map((type, index) => {
-    if (halted === undefined || index < last) return { type, status: 'True', reason: 'Done', message: doneMessages[type] }
+    if (halted === undefined || index < last) return { type, status: 'True', reason: reasons.done, message: doneMessages[type] }
     const message = index === last ? halted.message : `waits for ${stages[last] ?? 'the stage before'}`
     return { type, status: 'False', reason: halted.reason, message }
   })

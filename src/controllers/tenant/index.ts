@@ -3,7 +3,7 @@ import { configMaps, namespaces, runtimeClasses } from '../../api/builtin/index.
 import { installation } from '../../api/github/installation.ts'
 import { labels } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
-import { type Tenant, tenant, tenantConditions, tenantReasons } from '../../api/tenancy/tenant.ts'
+import { type Tenant, tenant, tenantConditions } from '../../api/tenancy/tenant.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
@@ -67,7 +67,6 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
     cache: tenants,
     events: deps.events,
     eventsOn: ['Ready', tenantConditions.rolesResolved, tenantConditions.networkPoliciesEnforced],
-    normalReasons: [tenantReasons.teamsNotChecked, tenantReasons.policiesNotProbed],
   })
   const own = createOwnObjects(manager)
   const { platformNamespace } = deps

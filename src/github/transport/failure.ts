@@ -1,7 +1,6 @@
 // Converts Octokit's errors to AppError. Messages name the route, and never the URL's values, a body or a token; Octokit's error is not kept
 // as the cause, because it carries the request with its headers and body.
 // Source: https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api and .../rate-limits-for-the-rest-api
-import type { ReasonTexts } from '../../api/resource.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { retryAfterSeconds } from '../../lib/http/retry-after.ts'
 import { redactTokens } from '../../lib/log.ts'
@@ -19,7 +18,7 @@ export const githubReasons = {
 } as const
 
 /** What each reason says; for docs/reference/errors.md. */
-export const githubReasonTexts: ReasonTexts<typeof githubReasons> = {
+export const githubReasonTexts: Readonly<Record<(typeof githubReasons)[keyof typeof githubReasons], string>> = {
   CredentialRefused: 'GitHub does not accept the token or the private key of the App, or does not accept it any more (401).',
   RateLimited: 'GitHub limits the rate of requests (429, or 403 with a wait). The platform waits as long as GitHub demands.',
   InstallationSuspended: 'The installation of the App is suspended on GitHub.',

@@ -1,5 +1,5 @@
 // The host names of an Application: those under which it answers, those that lead people on to one of these, and their certificate.
-import type { ReasonTexts } from '../../resource.ts'
+import { defineReasons } from '../../reasons/reason.ts'
 import { hostName, objectName } from '../../schema/fields.ts'
 import { choice, exactlyOneOf, list, object, optional, type Rule, text } from '../../schema/schema.ts'
 
@@ -55,21 +55,22 @@ export function namedDomains({ domains = [], redirects = [] }: DomainSpec): read
 }
 
 /** Of the condition Redirecting. */
-export const redirectReasons = {
-  redirecting: 'Redirecting',
-  redirectNotSupported: 'RedirectNotSupported',
-  redirectWithoutTarget: 'RedirectWithoutTarget',
-  redirectPending: 'RedirectPending',
-} as const
-
-export const redirectReasonTexts: ReasonTexts<typeof redirectReasons> = {
-  Redirecting: 'The ingress has every redirect.',
-  RedirectNotSupported:
-    'The platform is not configured for one of the redirects. Everything else of the Application runs. The message says what a platform admin can set.',
-  RedirectWithoutTarget:
-    'No Ingress leads to the host that people are to be led to, because the Application has no process `web`.',
-  RedirectPending: 'The Ingress of a redirect has not been made yet. The condition Ready says what it waits for.',
-}
+export const redirectReasons = defineReasons({
+  ready: {
+    Redirecting: 'The ingress has every redirect.',
+  },
+  progress: {
+    RedirectPending: 'The Ingress of a redirect has not been made yet. The condition Ready says what it waits for.',
+  },
+  person: {
+    RedirectNotSupported:
+      'The platform is not configured for one of the redirects. Everything else of the Application runs. The message says what a platform admin can set.',
+  },
+  failed: {
+    RedirectWithoutTarget:
+      'No Ingress leads to the host that people are to be led to, because the Application has no process `web`.',
+  },
+})
 
 /** `spec.tls`. */
 export const tlsField = object(

@@ -1,7 +1,8 @@
 // The fields of an Application that are about its image: whether its tag is followed, and what the platform found out about it. Data only.
+
 import { digestPattern } from '../../../lib/text/image-digest.ts'
 import { registrySecretPrefix, reservedSecretPrefix } from '../../names.ts'
-import type { ReasonTexts } from '../../resource.ts'
+import { defineReasons } from '../../reasons/reason.ts'
 import { timestamp } from '../../schema/fields.ts'
 import { flag, integer, list, object, optional, type Rule, text } from '../../schema/schema.ts'
 import { nameField } from './process.ts'
@@ -80,18 +81,17 @@ export const imageStatusFields = {
 }
 
 /** Reasons of the condition Following, and of Ready and Rendered while nothing is known of the tag. */
-export const imageReasons = {
-  tagKnown: 'TagKnown',
-  tagUnreadable: 'TagUnreadable',
-  registryNotFollowed: 'RegistryNotFollowed',
-  tooManyFollowed: 'TooManyFollowed',
-} as const
-
-export const imageReasonTexts: ReasonTexts<typeof imageReasons> = {
-  TagKnown: 'The registry answered which image the tag means.',
-  TagUnreadable:
-    'The registry does not say which image the tag means: it does not answer, has no such tag, or lets nobody read it without a credential. The platform asks again.',
-  RegistryNotFollowed:
-    'The platform does not ask this registry. A platform admin lists those that it asks in `SEKISHO_FOLLOWED_REGISTRIES`. Until then name a digest in `spec.image`, without `spec.followTag`.',
-  TooManyFollowed: `As many as ${mostFollowed} older Applications of the namespace follow a tag already. Remove \`spec.followTag\` from one of them.`,
-}
+export const imageReasons = defineReasons({
+  ready: {
+    TagKnown: 'The registry answered which image the tag means.',
+  },
+  machine: {
+    TagUnreadable:
+      'The registry does not say which image the tag means: it does not answer, has no such tag, or lets nobody read it without a credential. The platform asks again.',
+  },
+  person: {
+    RegistryNotFollowed:
+      'The platform does not ask this registry. A platform admin lists those that it asks in `SEKISHO_FOLLOWED_REGISTRIES`. Until then name a digest in `spec.image`, without `spec.followTag`.',
+    TooManyFollowed: `As many as ${mostFollowed} older Applications of the namespace follow a tag already. Remove \`spec.followTag\` from one of them.`,
+  },
+})

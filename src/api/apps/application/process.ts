@@ -1,5 +1,5 @@
 // One process of an Application, and what a scheduled process shares with it: the program, and what its pods may use.
-import type { ReasonTexts } from '../../resource.ts'
+import { defineReasons } from '../../reasons/reason.ts'
 import { dnsLabel } from '../../schema/fields.ts'
 import { integer, list, object, optional, type Rule, text } from '../../schema/schema.ts'
 import { healthPathOptions, probesField } from './probe.ts'
@@ -187,15 +187,16 @@ export const processField = object(
 )
 
 /** Reasons of the condition Autoscaling of an Application. */
-export const autoscalingReasons = {
-  loadMeasured: 'LoadMeasured',
-  loadNotMeasuredYet: 'LoadNotMeasuredYet',
-  metricsMissing: 'MetricsMissing',
-} as const
-
-export const autoscalingReasonTexts: ReasonTexts<typeof autoscalingReasons> = {
-  LoadMeasured: 'The cluster measures the pods of each process with `autoscaling`.',
-  LoadNotMeasuredYet: 'Pods of a process with `autoscaling` have not been measured yet, as in the first minute after they start.',
-  MetricsMissing:
-    'The cluster has no metrics server, or it does not answer, so that `autoscaling` changes nothing. A platform admin installs or repairs it; until then set `replicas` in place of `autoscaling`.',
-}
+export const autoscalingReasons = defineReasons({
+  ready: {
+    LoadMeasured: 'The cluster measures the pods of each process with `autoscaling`.',
+  },
+  progress: {
+    LoadNotMeasuredYet:
+      'Pods of a process with `autoscaling` have not been measured yet, as in the first minute after they start.',
+  },
+  person: {
+    MetricsMissing:
+      'The cluster has no metrics server, or it does not answer, so that `autoscaling` changes nothing. A platform admin installs or repairs it; until then set `replicas` in place of `autoscaling`.',
+  },
+})

@@ -1,6 +1,6 @@
 // The fields of an Application that are about its releases: what a rollout waits for, which release runs, how many are kept. Data only; a
 // Release (release.ts) is the record of what ran.
-import type { ReasonTexts } from '../../resource.ts'
+import { defineReasons } from '../../reasons/reason.ts'
 import { timestamp } from '../../schema/fields.ts'
 import { choice, flag, integer, list, object, optional, text } from '../../schema/schema.ts'
 
@@ -164,24 +164,21 @@ export const releaseStatusFields = {
 }
 
 /** Reasons of the condition Ready. */
-export const releaseReasons = {
-  releaseJobRunning: 'ReleaseJobRunning',
-  releaseJobFailed: 'ReleaseJobFailed',
-  releaseJobTimedOut: 'ReleaseJobTimedOut',
-  rolledBack: 'RolledBack',
-  pinned: 'Pinned',
-  releaseNotFound: 'ReleaseNotFound',
-} as const
-
-export const releaseReasonTexts: ReasonTexts<typeof releaseReasons> = {
-  ReleaseJobRunning: 'The release job of the newest release runs. Until it has succeeded, the earlier release keeps serving.',
-  ReleaseJobFailed:
-    'The release job failed, so the release was not rolled out. The message has the end of its log. Correct the cause and deploy again.',
-  ReleaseJobTimedOut:
-    'The release job was ended after `spec.releaseJob.timeoutSeconds`, so the release was not rolled out. The message has the end of its log.',
-  RolledBack:
-    'The newest release did not become ready, so the one before it runs again. Change the image or the spec to make another release, or set `spec.restartedAt` to try the same one again.',
-  Pinned: 'All replicas run the release that `spec.pinnedRelease` names.',
-  ReleaseNotFound:
-    '`spec.pinnedRelease` names a release that does not exist, or whose release job did not succeed. The message lists the numbers that can be used.',
-}
+export const releaseReasons = defineReasons({
+  progress: {
+    ReleaseJobRunning: 'The release job of the newest release runs. Until it has succeeded, the earlier release keeps serving.',
+  },
+  failed: {
+    ReleaseJobFailed:
+      'The release job failed, so the release was not rolled out. The message has the end of its log. Correct the cause and deploy again.',
+    ReleaseJobTimedOut:
+      'The release job was ended after `spec.releaseJob.timeoutSeconds`, so the release was not rolled out. The message has the end of its log.',
+    RolledBack:
+      'The newest release did not become ready, so the one before it runs again. Change the image or the spec to make another release, or set `spec.restartedAt` to try the same one again.',
+    ReleaseNotFound:
+      '`spec.pinnedRelease` names a release that does not exist, or whose release job did not succeed. The message lists the numbers that can be used.',
+  },
+  intended: {
+    Pinned: 'All replicas run the release that `spec.pinnedRelease` names.',
+  },
+})

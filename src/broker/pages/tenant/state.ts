@@ -1,4 +1,5 @@
 // How an object is, in words and in a sentence. Pure.
+import { classOfReason } from '../../../api/reasons/class-of-reason.ts'
 import type { Condition } from '../../../api/resource.ts'
 import { type Html, html } from '../../../web/html.ts'
 import { readyCondition } from '../home.ts'
@@ -9,10 +10,12 @@ type WithState = {
   readonly status?: { readonly conditions?: readonly Condition[] }
 }
 
+const [pending, deleting] = ['Pending', 'Deleting']
+
 /** The reason of the condition Ready. */
 export function reasonOf({ metadata, status }: WithState): string {
-  if (metadata.deletionTimestamp !== undefined) return 'Deleting'
-  return shortText(readyCondition(status?.conditions)?.reason ?? 'Pending', 60)
+  if (metadata.deletionTimestamp !== undefined) return deleting
+  return shortText(readyCondition(status?.conditions)?.reason ?? pending, 60)
 }
 
 /** With the message, when the object is not ready. */
@@ -25,5 +28,6 @@ export function stateCell(object: WithState): Html {
 
 /** Whether something is expected to change soon. */
 export function isMoving(object: WithState): boolean {
-  return ['Pending', 'Deleting', 'RollingOut', 'ReleaseJobRunning', 'Queued', 'Fetching', 'Building'].includes(reasonOf(object))
+  const reason = reasonOf(object)
+  return reason === pending || reason === deleting || classOfReason(reason) === 'progress'
 }

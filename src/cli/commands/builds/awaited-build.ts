@@ -1,16 +1,8 @@
 // Whether a RemoteSync has a build ahead of the newest one that has a log: the first of all, or that of a commit which was just pushed. Pure.
-import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
+import { type RemoteSync, remoteSync } from '../../../api/apps/remote-sync.ts'
+import { classOf } from '../../../api/reasons/reason.ts'
 import { findCondition, reportedGeneration } from '../../../kube/object/conditions.ts'
 import type { Build } from './build-answers.ts'
-
-/** A build follows these by itself. */
-const ahead: ReadonlySet<string> = new Set([
-  reasons.waitingForGrant,
-  reasons.mergePending,
-  reasons.queued,
-  reasons.fetching,
-  reasons.building,
-])
 
 export type Awaited =
   /** `message`: what it waits for, for people. */
@@ -30,6 +22,7 @@ export function awaitedBuild(
       ? { kind: 'awaited', message: 'the platform has not looked at it yet' }
       : { kind: 'none', message: undefined }
   const message = `${ready.reason}: ${ready.message}`
-  if (ahead.has(ready.reason)) return { kind: 'awaited', message }
+  const isBuilt = findCondition(status?.conditions, 'Built')?.status === 'True'
+  if (!isBuilt && classOf(remoteSync, ready.reason) === 'progress') return { kind: 'awaited', message }
   return { kind: 'none', message: ready.status === 'True' ? undefined : message }
 }

@@ -1,12 +1,12 @@
 // The way from the image to the first answer: chart, rollout, pods, Service, domain, Ingress, request. Pure.
-import type { Application } from '../../../api/apps/application.ts'
-import type { Pod } from '../../../api/builtin/core.ts'
+import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
+import { troubledPod } from '../../../api/pods/pod-problem.ts'
 import { hasEnded, podState, processOf } from '../application/pods.ts'
 import type { Facts, UrlAnswer } from './facts.ts'
 import { timesText } from './phase-times.ts'
 import { conditionOf, fromCondition, type Judgement, observed, ok, open, type Step, waiting, wrong } from './step.ts'
 
-const domainReasons: ReadonlySet<string> = new Set(['DomainTaken', 'DomainReserved', 'DomainNotProven'])
+const domainReasons: ReadonlySet<string> = new Set([reasons.domainTaken, reasons.domainReserved, reasons.domainNotProven])
 
 const ofApplication =
   (judge: (application: Application, facts: Facts) => Judgement | undefined) =>
@@ -28,19 +28,21 @@ function tagStep(application: Application): Judgement | undefined {
   const condition = conditionOf(application, 'Following')
   if (application.spec.followTag !== true) return undefined
   // Whoever pinned a release wants this.
-  return condition?.reason === 'Pinned' ? ok(condition.message) : fromCondition(condition, tagCures[condition?.reason ?? ''])
+  return condition?.reason === reasons.pinned
+    ? ok(condition.message)
+    : fromCondition(condition, tagCures[condition?.reason ?? ''])
 }
 
 const tagCures: Readonly<Record<string, string>> = {
-  RegistryNotFollowed: 'ask a platform admin, or name a digest in spec.image without spec.followTag',
-  TagUnreadable: 'check that spec.image is right and that everybody may pull it; the platform asks again',
-  TooManyFollowed: 'remove spec.followTag from an Application that need not follow',
+  [reasons.registryNotFollowed]: 'ask a platform admin, or name a digest in spec.image without spec.followTag',
+  [reasons.tagUnreadable]: 'check that spec.image is right and that everybody may pull it; the platform asks again',
+  [reasons.tooManyFollowed]: 'remove spec.followTag from an Application that need not follow',
 }
 
 function chartStep(application: Application): Judgement {
   const rendered = conditionOf(application, 'Rendered')
   if (rendered !== undefined && domainReasons.has(rendered.reason)) return open('waits for the domain')
-  if (rendered?.reason === 'WaitingForImage') return open('waits for the image')
+  if (rendered?.reason === reasons.waitingForImage) return open('waits for the image')
   if (tagCures[rendered?.reason ?? ''] !== undefined) return open('waits for the tag')
   return fromCondition(rendered, `kubectl describe application ${application.metadata.name} shows all of it`)
 }
@@ -48,7 +50,7 @@ function chartStep(application: Application): Judgement {
 function domainStep(application: Application): Judgement | undefined {
   const about = application.status?.conditions?.find(({ status, reason }) => status === 'False' && domainReasons.has(reason))
   const cure =
-    about?.reason === 'DomainNotProven'
+    about?.reason === reasons.domainNotProven
       ? 'add the DNS record of the message; it is looked up again by itself'
       : 'choose another host name in spec.domains or spec.redirects, or ask a platform admin'
   if (about !== undefined) return wrong(`${about.reason}: ${about.message}`, cure)
@@ -69,7 +71,7 @@ function suspendStep({ metadata, spec }: Application): Judgement | undefined {
 function releaseStep({ metadata, spec, status }: Application): Judgement | undefined {
   const { rollback, release, latestRelease } = status ?? {}
   if (spec.pinnedRelease !== undefined)
-    return status?.conditions?.some(({ reason }) => reason === 'ReleaseNotFound') === true
+    return status?.conditions?.some(({ reason }) => reason === reasons.releaseNotFound) === true
       ? wrong(
           `release v${spec.pinnedRelease}, which is pinned, cannot run`,
           `sekisho releases ${metadata.name} shows those that can`,
@@ -113,18 +115,16 @@ function rolloutStep(application: Application, { deployments, warnings }: Facts)
   const text = counts.map(({ name, wanted, ready }) => `${name} ${ready} of ${wanted}`).join(', ')
   if (counts.every(({ wanted, updated, ready }) => updated >= wanted && ready >= wanted)) return ok(text)
   if (warning !== undefined) return waiting(`${text}; last warning: ${warning.message ?? ''}`)
-  const stalled = conditionOf(application, 'Ready')?.reason === 'RolloutStalled'
+  const stalled = conditionOf(application, 'Ready')?.reason === reasons.rolloutStalled
   return stalled ? wrong(`${text}: the pods do not become ready in time`, 'see the pods below') : waiting(text)
 }
 
-const starting: ReadonlySet<string> = new Set(['Pending', 'ContainerCreating', 'PodInitializing', 'Running, not ready'])
-
 function podsStep({ metadata }: Application, { pods }: Facts): Judgement {
   const { name } = metadata
-  const running = pods.filter(pod => !hasEnded(pod))
-  const states = running.map(pod => ({ pod, ...podState(pod) })).filter(({ text }) => text !== 'Terminating')
-  const bad = states.find(({ ready, text }) => !ready && !starting.has(text))
-  if (bad !== undefined) return troubled(bad.pod, bad.text, name)
+  const running = pods.filter(pod => !hasEnded(pod) && pod.metadata.deletionTimestamp === undefined)
+  const troubled = troubledPod(running)
+  if (troubled !== undefined) return wrong(`${troubled.pod.metadata.name}: ${troubled.problem.cause}`, troubled.problem.cure)
+  const states = running.map(pod => ({ pod, ...podState(pod) }))
   const unready = states.find(({ ready }) => !ready)
   if (states.length === 0) return open('no pod exists')
   if (unready === undefined) return ok(`${states.length} ready`)
@@ -135,33 +135,6 @@ function podsStep({ metadata }: Application, { pods }: Facts): Judgement {
       ? `kubectl describe pod ${unready.pod.metadata.name} says what it waits for`
       : `the process must listen on its port (PORT) and answer its health check: sekisho logs ${name} ${process}`,
   )
-}
-
-const podCures: readonly (readonly [pattern: RegExp, cure: (pod: Pod, application: string) => string])[] = [
-  [/Image/, () => 'correct spec.image, and check that the registry has it and that it may be pulled'],
-  [
-    /OOMKilled/,
-    (_, application) => `it needs more memory: raise memory of the process (kubectl edit application ${application})`,
-  ],
-  [
-    /CreateContainerConfigError/,
-    pod => `a secret or a ConfigMap that it names is missing: kubectl describe pod ${pod.metadata.name}`,
-  ],
-  [
-    /CrashLoopBackOff|Error|exit code/,
-    (pod, application) => `sekisho logs ${application} ${processOf(pod)} --previous shows what it wrote before its end`,
-  ],
-  [/.*/, pod => `kubectl describe pod ${pod.metadata.name} says more`],
-]
-
-function troubled(pod: Pod, text: string, application: string): Judgement {
-  const [, cure] = podCures.find(([pattern]) => pattern.test(text)) ?? []
-  const said = pod.status?.containerStatuses?.map(({ state }) => state?.waiting?.message).find(message => message !== undefined)
-  const last = pod.status?.containerStatuses
-    ?.map(({ lastState }) => lastState?.terminated?.exitCode)
-    .find(code => code !== undefined)
-  const exit = last === undefined ? '' : `, its last exit code was ${last}`
-  return wrong(`${pod.metadata.name}: ${text}${exit}${said === undefined ? '' : ` (${said})`}`, cure?.(pod, application))
 }
 
 const hasWeb = ({ spec, status }: Application): boolean =>

@@ -1,7 +1,8 @@
 // The way from GitHub to the image: delivery, grant, token, commit, fetch, queue, build. Pure.
-import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import { type RemoteSync, remoteSyncReasons as reasons, remoteSync as remoteSyncs } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { personText, wakeAnnotation } from '../../../api/names.ts'
+import { classOf } from '../../../api/reasons/reason.ts'
 import type { Condition } from '../../../api/resource.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
 import type { Facts } from './facts.ts'
@@ -47,7 +48,8 @@ function grantStep({ remoteSync, grant, now }: Facts): Judgement | undefined {
   if (remoteSync === undefined && grant === undefined) return undefined
   const resolved = remoteSync && conditionOf(remoteSync, 'Resolved')
   // The RemoteSync cannot have a grant of its own; the message has the cure.
-  if (resolved?.reason === 'GrantConflict' || resolved?.reason === 'GrantQuotaExceeded') return fromCondition(resolved)
+  if (resolved?.reason === reasons.grantConflict || resolved?.reason === reasons.grantQuotaExceeded)
+    return fromCondition(resolved)
   if (grant === undefined) return waiting('the platform has not made the RepositoryGrant of the RemoteSync yet')
   const { name } = grant.metadata
   const expired = secondsSince(grant.status?.expiresAt, now)
@@ -81,12 +83,18 @@ function deliveryStep({ metadata, spec, status }: RemoteSync, { now }: Facts): J
   return open('no commit was noticed by a webhook yet; without one, the platform asks GitHub from time to time')
 }
 
-const withoutGrant: ReadonlySet<string> = new Set(['WaitingForGrant', 'GrantDenied', 'GrantConflict', 'GrantQuotaExceeded'])
+const withoutGrant: ReadonlySet<string> = new Set([
+  reasons.waitingForGrant,
+  reasons.grantDenied,
+  reasons.grantConflict,
+  reasons.grantQuotaExceeded,
+])
 
 function tokenStep(sync: RemoteSync): Judgement {
   const resolved = conditionOf(sync, 'Resolved')
   if (resolved?.status === 'True') return ok('GitHub answers under the grant')
-  if (resolved?.reason === 'GitHubUnreachable') return wrong(`GitHubUnreachable: ${resolved.message}`, 'the platform tries again')
+  if (resolved?.reason === reasons.unreachable)
+    return wrong(`${resolved.reason}: ${resolved.message}`, 'the platform tries again')
   if (resolved !== undefined && withoutGrant.has(resolved.reason)) return open('waits for the grant')
   return resolved === undefined ? open('not reached yet') : ok('GitHub answers')
 }
@@ -96,10 +104,10 @@ const commitCure =
 
 /** Where the spec of the RemoteSync is right. */
 const commitCures: Readonly<Record<string, string>> = {
-  ApprovalMissing:
+  [reasons.approvalMissing]:
     'a person who may write to the repository looks at the commit and approves it: sekisho previews list shows what waits',
-  MergeConflict: 'resolve the conflict on the branch of the pull request and push it',
-  PullRequestClosed: 'follow a branch instead (kubectl edit remotesync), or delete the RemoteSync',
+  [reasons.mergeConflict]: 'resolve the conflict on the branch of the pull request and push it',
+  [reasons.pullRequestClosed]: 'follow a branch instead (kubectl edit remotesync), or delete the RemoteSync',
 }
 
 function commitStep(sync: RemoteSync): Judgement {
@@ -113,28 +121,25 @@ function commitStep(sync: RemoteSync): Judgement {
 
 function queueStep(sync: RemoteSync): Judgement | undefined {
   const built = conditionOf(sync, 'Built') ?? conditionOf(sync, 'Fetched')
-  const queued = sync.status?.conditions?.find(({ reason, message }) => reason === 'Queued' && !message.startsWith('waits for'))
+  const queued = sync.status?.conditions?.find(
+    ({ reason, message }) => reason === reasons.queued && !message.startsWith('waits for'),
+  )
   if (queued !== undefined) return waiting(queued.message)
   return built?.status === 'True' || sync.status?.build !== undefined ? ok('a build slot was free') : undefined
 }
 
 /** A build slot is taken before the source is fetched. */
 function afterQueue(condition: Condition | undefined, cure?: string): Judgement {
-  return condition?.reason === 'Queued' ? open('waits for a build slot') : fromCondition(condition, cure)
+  return condition?.reason === reasons.queued ? open('waits for a build slot') : fromCondition(condition, cure)
 }
 
 const buildCure = 'correct the cause and push; to build the same commit again, change the RemoteSync'
 const platformCure = 'a platform admin corrects the cause; then the build goes on by itself'
 
-/** What a push does not correct. */
-const buildCures: Readonly<Record<string, string>> = {
-  BuilderNotReady: platformCure,
-  RegistryUnreachable: platformCure,
-}
-
 function buildStep(sync: RemoteSync): Judgement {
   const built = conditionOf(sync, 'Built')
-  const judged = afterQueue(built, buildCures[built?.reason ?? ''] ?? buildCure)
+  const isOfPlatform = classOf(remoteSyncs, built?.reason ?? '') === 'machine'
+  const judged = afterQueue(built, isOfPlatform ? platformCure : buildCure)
   return judged.mark === 'ok' ? ok(`${sync.status?.imageCommit ?? ''} was built as ${sync.status?.image ?? 'an image'}`) : judged
 }
 

@@ -1,4 +1,5 @@
 // One step on the way from GitHub to the first answer, and what is said about it. Pure.
+import { classOfReason } from '../../../api/reasons/class-of-reason.ts'
 import type { Condition } from '../../../api/resource.ts'
 import { reportedGeneration } from '../../../kube/object/conditions.ts'
 import type { Facts } from './facts.ts'
@@ -19,18 +20,6 @@ export const wrong = (text: string, cure?: string): Judgement => ({ mark: 'wrong
 export const waiting = (text: string, cure?: string): Judgement => ({ mark: 'waiting', text, cure })
 export const open = (text: string): Judgement => ({ mark: 'open', text })
 
-/** Reasons of False that say that work goes on. */
-const working: ReadonlySet<string> = new Set([
-  'Queued',
-  'Fetching',
-  'Building',
-  'RollingOut',
-  'WaitingForGrant',
-  'MergePending',
-  'ReleaseJobRunning',
-  'Pending',
-])
-
 type WithConditions = { readonly status?: { readonly conditions?: readonly Condition[] } }
 
 /** The condition of this type. */
@@ -44,7 +33,7 @@ export function fromCondition(condition: Condition | undefined, cure?: string): 
   const { status, reason, message } = condition
   if (status === 'True') return ok(message)
   if (/^waits for [A-Z]/.test(message)) return open(message)
-  return working.has(reason) ? waiting(`${reason}: ${message}`) : wrong(`${reason}: ${message}`, cure)
+  return classOfReason(reason) === 'progress' ? waiting(`${reason}: ${message}`) : wrong(`${reason}: ${message}`, cure)
 }
 
 /** Seconds since a time; undefined without one. */

@@ -1,9 +1,11 @@
-// When a RemoteSync is behind what GitHub shows the AppPipeline.
+// The state of a preview, and when its RemoteSync is behind what GitHub shows the AppPipeline.
 import { expect, test } from 'vitest'
-import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import { application } from '../../../api/apps/application.ts'
+import { type RemoteSync, remoteSync as remoteSyncs } from '../../../api/apps/remote-sync.ts'
+import { stateOfUnready } from '../../../api/reasons/remote-sync-state.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { now, preview, sha } from '../testing/app-pipeline.ts'
-import { isBehind } from './state.ts'
+import { isBehind, standingOf } from './state.ts'
 
 const [head, base, next] = [sha(1), sha(2), sha(3)]
 const seconds = (count: number): Date => new Date(now.getTime() + count * 1000)
@@ -54,3 +56,36 @@ test.each<[string, RemoteSync, readonly [string, ReturnType<typeof tip>?], boole
 ])('a RemoteSync %s', (_what, remoteSync, [headCommit, newest], expected) => {
   expect(isBehind(remoteSync, headCommit, newest)).toBe(expected)
 })
+
+const unready = (reason: string) => {
+  const about = { status: 'False', message: 'm', lastTransitionTime: '', observedGeneration: 1 } as const
+  return {
+    conditions: [
+      { ...about, type: 'Ready', reason },
+      { ...about, type: 'Resolved', status: 'True' as const, reason: 'Done' },
+    ],
+  }
+}
+
+test.each([...remoteSyncs.reasons.keys()])('a preview whose RemoteSync says %s', reason => {
+  const remoteSync = sync(unready(reason))
+  expect(standingOf({ ...preview(1), remoteSync }, head)).toEqual({
+    state: stateOfUnready(remoteSync, { reason }),
+    reason,
+    message: 'm',
+  })
+})
+
+test.each([...application.reasons].map(([name, reason]) => [name, reason.class] as const))(
+  'a preview whose Application is not ready for %s',
+  (reason, of) => {
+    const found = preview(1)
+    const objects = {
+      ...found,
+      remoteSync: sync(unready('ApplicationNotReady')),
+      application: { ...found.application, status: unready(reason) },
+    }
+    const state = of === 'progress' || of === 'machine' ? 'Building' : 'Failed'
+    expect(standingOf(objects as typeof found, head)).toEqual({ state, reason, message: 'm' })
+  },
+)

@@ -1,46 +1,15 @@
 // The state of a preview that exists, from what its RemoteSync and its Application report. Pure.
 
-import type { PreviewState } from '../../../api/apps/app-pipeline/status.ts'
 import { appPipelineReasons as reasons } from '../../../api/apps/app-pipeline.ts'
-import { type Application, applicationReasons } from '../../../api/apps/application.ts'
+import { type Application, application as applications } from '../../../api/apps/application.ts'
 import { type RemoteSync, remoteSyncReasons } from '../../../api/apps/remote-sync.ts'
+import { classOf, goesOnByItself } from '../../../api/reasons/reason.ts'
+import { stateOfUnready } from '../../../api/reasons/remote-sync-state.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import type { Standing } from '../choose.ts'
 import type { Preview } from '../gather.ts'
 import type { BranchTip } from '../pull-requests/known.ts'
 import { isEnding } from './last-hook.ts'
-
-/** The reasons of a RemoteSync that is on its way; those that nothing of the pull request can change are waits. */
-const stateOfReason: Readonly<Record<string, PreviewState>> = {
-  [remoteSyncReasons.fetching]: 'Building',
-  [remoteSyncReasons.building]: 'Building',
-  [remoteSyncReasons.queued]: 'Building',
-  [remoteSyncReasons.rollingOut]: 'Building',
-  [remoteSyncReasons.buildFailed]: 'Failed',
-  [remoteSyncReasons.buildTimedOut]: 'Failed',
-  [remoteSyncReasons.wrongCommit]: 'Failed',
-  [remoteSyncReasons.commitNotProven]: 'Failed',
-  [remoteSyncReasons.commitNotFound]: 'Failed',
-  [remoteSyncReasons.sourceTooLarge]: 'Failed',
-  [remoteSyncReasons.sourceMalformed]: 'Failed',
-  [remoteSyncReasons.sourceIncomplete]: 'Failed',
-  [remoteSyncReasons.buildSettingRefused]: 'Failed',
-  [remoteSyncReasons.buildSecretNotFound]: 'Failed',
-  [remoteSyncReasons.grantDenied]: 'Failed',
-  [remoteSyncReasons.grantConflict]: 'Failed',
-  [remoteSyncReasons.applicationTaken]: 'Failed',
-  [remoteSyncReasons.mergeConflict]: 'Conflict',
-  [remoteSyncReasons.approvalMissing]: 'WaitingForApproval',
-  [remoteSyncReasons.suspended]: 'Paused',
-}
-
-/** Reasons of an Application that becomes ready by itself. */
-const onTheWay: readonly string[] = [
-  applicationReasons.waitingForImage,
-  applicationReasons.rollingOut,
-  applicationReasons.releaseJobRunning,
-  applicationReasons.rightMissing,
-]
 
 const preparing: Standing = {
   state: 'Waiting',
@@ -51,7 +20,11 @@ const preparing: Standing = {
 function ofApplication(application: Application): Standing | undefined {
   const ready = findCondition(application.status?.conditions, 'Ready')
   if (ready === undefined || ready.status === 'True') return undefined
-  return { state: onTheWay.includes(ready.reason) ? 'Building' : 'Failed', reason: ready.reason, message: ready.message }
+  return {
+    state: goesOnByItself(classOf(applications, ready.reason)) ? 'Building' : 'Failed',
+    reason: ready.reason,
+    message: ready.message,
+  }
 }
 
 function ofRemoteSync(remoteSync: RemoteSync, application: Application): Standing {
@@ -61,7 +34,7 @@ function ofRemoteSync(remoteSync: RemoteSync, application: Application): Standin
     const standing = ofApplication(application)
     if (standing !== undefined) return standing
   }
-  return { state: stateOfReason[ready.reason] ?? 'Waiting', reason: ready.reason, message: ready.message }
+  return { state: stateOfUnready(remoteSync, ready), reason: ready.reason, message: ready.message }
 }
 
 /** Whether the end of the preview has begun. It is made again, if it must, when it is gone. */

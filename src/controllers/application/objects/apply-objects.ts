@@ -6,9 +6,9 @@ import { deployments, persistentVolumeClaims } from '../../../api/builtin/index.
 import type { KubeObject } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { controllerOf, controllingKey } from '../../../kube/object/owner.ts'
-import type { Refusal } from '../../../policy/check.ts'
 import { quotaCure } from '../../kit/cluster-refusal.ts'
 import { ensureObject } from '../../kit/ensure-object.ts'
+import type { Refusal } from '../../kit/refusal.ts'
 import type { Manifest } from '../desired.ts'
 import { type Autoscaled, autoscaledBy, isAutoscaled, withReplicas } from './autoscaled.ts'
 import { entryOf, entryText, type InventoryEntry } from './inventory.ts'
@@ -77,6 +77,9 @@ function owns(application: Application, object: KubeObject): boolean {
   return controllerOf(object)?.uid === application.metadata.uid
 }
 
+/** What the cluster refuses today it may accept later, such as after a quota is raised: retried at this interval. */
+const refusedRetryMilliseconds = 60_000
+
 async function applyOne(writing: Writing, manifest: Manifest, { children, named }: KnownObjects): Promise<Applied> {
   const { client, application, autoscaled, assertCurrent } = writing
   const type = renderableKind(manifest)
@@ -98,9 +101,9 @@ async function applyOne(writing: Writing, manifest: Manifest, { children, named 
   )
   if (ensured.kind === 'foreign') return nameConflict(manifest, ensured.object)
   if (ensured.kind === 'live') return ensured
-  if (ensured.because === 'content')
-    return { kind: 'refused', reason: applicationReasons.refusedByCluster, message: ensured.message }
-  return { kind: 'refused', reason: applicationReasons.quotaExceeded, message: `${ensured.message}: ${quotaCure}` }
+  const refused = { kind: 'refused', requeueAfterMilliseconds: refusedRetryMilliseconds } as const
+  if (ensured.because === 'content') return { ...refused, reason: applicationReasons.refusedByCluster, message: ensured.message }
+  return { ...refused, reason: applicationReasons.quotaExceeded, message: `${ensured.message}: ${quotaCure}` }
 }
 
 /** Before the next object is applied, so that what was made is found again whatever happens to the Application. */

@@ -81,7 +81,7 @@ describe('a rollout', () => {
     [
       'is refused by the cluster for too long',
       rolling(301),
-      { progress: { kind: 'refused', reason: 'QuotaExceeded', message: 'no room' } },
+      { progress: { kind: 'refused', whileApplying: true, reason: 'QuotaExceeded', message: 'no room' } },
       'no room',
     ],
   ])('that %s gives way to the release before', (_what, app, changes, words) => {
@@ -99,7 +99,7 @@ describe('a rollout', () => {
     [
       'was ready, and is refused by the cluster long afterwards',
       rolling(4000, {}, { release: 2 }),
-      { progress: { kind: 'refused', reason: 'QuotaExceeded', message: 'no room' } },
+      { progress: { kind: 'refused', whileApplying: true, reason: 'QuotaExceeded', message: 'no room' } },
     ],
     ['is to be kept', rolling(301, { rollout: { timeoutSeconds: 300, whenUnhealthy: 'Keep' } }), {}],
     ['is pinned', rolling(301), { observed: { ...observed, isPinned: true } }],
@@ -146,7 +146,7 @@ describe('a rollout', () => {
   })
 
   test('that the cluster refuses is judged although there is nothing to observe', () => {
-    const progress = { kind: 'refused', reason: 'QuotaExceeded', message: 'no room' } as const
+    const progress = { kind: 'refused', whileApplying: true, reason: 'QuotaExceeded', message: 'no room' } as const
     expect(reportOf(rolling(301), found({ rollout: unobserved, progress }), now).fields.rollback).toMatchObject({
       from: 2,
       to: 1,

@@ -1,13 +1,16 @@
 // What a reconcile reports about releases and their rollout: the fields of the status, why the newest release does not run, and when the rollout
 // must be judged again. Pure.
-import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
+import type { Application } from '../../../api/apps/application.ts'
 import type { Pod } from '../../../api/builtin/index.ts'
-import type { Refusal } from '../../../policy/check.ts'
+import type { Refusal } from '../../kit/refusal.ts'
 import { nextReleaseStatus, type ReleaseObservation, type ReleaseStatus, rollbackOf } from '../releases/release-status.ts'
 import { observedRecord } from './observation.ts'
 import type { Rollout } from './rollout.ts'
 import { rolloutRecord } from './rollout-record.ts'
 import { rolloutSettings, verdictOf } from './verdict.ts'
+
+/** `whileApplying`: by the cluster, or by an object that it has, which is a problem of the release; what is refused before that is one of the spec. */
+export type Refused = Refusal & { readonly whileApplying?: true }
 
 export type ReleaseReport = {
   readonly fields: ReleaseStatus
@@ -22,14 +25,11 @@ export type ReleaseReport = {
 /** What the reconcile found out. */
 export type Found = {
   readonly observed: ReleaseObservation | undefined
-  readonly progress: { readonly kind: 'applied' } | ({ readonly kind: 'refused' } & Refusal)
+  readonly progress: { readonly kind: 'applied' } | ({ readonly kind: 'refused' } & Refused)
   readonly rollout: Rollout
   readonly pods: readonly Pod[]
   readonly replicas: number | undefined
 }
-
-/** What the cluster refuses is the release's problem; what was refused before that is the spec's, and a rollout is not judged by it. */
-const refusedByCluster: ReadonlySet<string> = new Set([reasons.refusedByCluster, reasons.quotaExceeded, reasons.nameConflict])
 
 /** At once: the status says that another release is to run. */
 const soon = 1
@@ -53,7 +53,7 @@ export function reportOf(application: Application, found: Found, now: Date): Rel
   const refused = progress.kind === 'refused' ? progress : undefined
   // What is suspended has not shown that it runs.
   const isSuspended = application.spec.suspend === true
-  const isJudged = runs !== undefined && !isSuspended && (refused === undefined || refusedByCluster.has(refused.reason))
+  const isJudged = runs !== undefined && !isSuspended && (refused === undefined || refused.whileApplying === true)
   if (!isJudged) {
     const fields = nextReleaseStatus(status, { ...observed, runs: undefined }, { now })
     return { fields, hold, pinned, note: '', requeueAfterMilliseconds: undefined }

@@ -2,9 +2,9 @@
 // Source: how `kubectl rollout status` decides, https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
 import { applicationReasons } from '../../../api/apps/application.ts'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
+import { troubledPod } from '../../../api/pods/pod-problem.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import { isQuotaMessage, quotaCure } from '../../kit/cluster-refusal.ts'
-import { podProblem } from './pod-problem.ts'
 
 /** The state of all Deployments of an Application together. */
 export type Rollout = {
@@ -69,6 +69,6 @@ export function evaluateRollout(deployments: readonly (Deployment | undefined)[]
   const progress =
     deployments.length === 0 ? 'no process is to run all the time' : `${updated} of ${wanted} replicas run this version`
   if (complete) return { available, complete, observed, progress }
-  const problem = podProblem(pods) ?? present.map(deploymentProblem).find(found => found !== undefined)
+  const problem = troubledPod(pods)?.problem ?? present.map(deploymentProblem).find(found => found !== undefined)
   return { available, complete, observed, progress, ...(problem ? { problem } : {}) }
 }

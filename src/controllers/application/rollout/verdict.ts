@@ -3,8 +3,8 @@
 import { releaseDefaults } from '../../../api/apps/application/releases.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
+import { troubledPod } from '../../../api/pods/pod-problem.ts'
 import { untilDelayed } from './observation.ts'
-import { podProblem } from './pod-problem.ts'
 import type { Rollout } from './rollout.ts'
 import type { RolloutRecord } from './rollout-record.ts'
 
@@ -49,7 +49,7 @@ function podsOf({ record, pods }: RolloutFacts): readonly Pod[] {
 
 function crashOf(facts: RolloutFacts): string | undefined {
   const crashing = podsOf(facts).filter(pod => pod.status?.containerStatuses?.some(isHopeless))
-  return crashing.length === 0 ? undefined : (podProblem(crashing)?.message ?? 'its processes crash')
+  return crashing.length === 0 ? undefined : (troubledPod(crashing)?.problem.message ?? 'its processes crash')
 }
 
 /**

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { previewStates } from '../../../api/apps/app-pipeline/status.ts'
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
+import { stateOfUnready } from '../../../api/reasons/remote-sync-state.ts'
 import { reportContext } from '../testing/report-context.ts'
 import { commentMarker, desiredAnswers, logUrl } from './desired.ts'
 import { isAddress } from './markdown.ts'
@@ -37,12 +38,20 @@ const context = reportContext('shop-pr-7')
 const ofHead = { repositoryId: 4001, source: 'Head' }
 const ofMerge = { repositoryId: 4001, source: 'Merge' }
 
-function remoteSync(reason: string, changes: Partial<NonNullable<RemoteSync['status']>> = {}, isReady = false): RemoteSync {
+function remoteSync(
+  reason: string,
+  changes: Partial<NonNullable<RemoteSync['status']>> = {},
+  isReady = false,
+  resolved = 'True',
+): RemoteSync {
   const condition = { type: 'Ready', status: isReady ? ('True' as const) : ('False' as const), reason, message: 'm' }
   const status = {
     commit: head,
     build: { name: 'shop-1', commit: head, attempt: 1 },
-    conditions: [{ ...condition, lastTransitionTime: at, observedGeneration: 1 }],
+    conditions: [
+      { ...condition, lastTransitionTime: at, observedGeneration: 1 },
+      { type: 'Resolved', status: resolved },
+    ],
     ...changes,
   }
   return { metadata: { name: 'shop', namespace: 'acme', generation: 1 }, status } as unknown as RemoteSync
@@ -119,13 +128,21 @@ describe('the situation of a RemoteSync', () => {
     [reasons.rollingOut, false, 'Building'],
     [reasons.buildFailed, false, 'Failed'],
     [reasons.applicationNotReady, false, 'Failed'],
-    [reasons.mergeConflict, false, 'Conflict'],
     [reasons.promoted, true, 'Running'],
-    [reasons.unreachable, false, undefined],
-    [reasons.waitingForGrant, false, undefined],
-    [reasons.branchNotFound, false, undefined],
   ] as const)('%s', (reason, isReady, phase) => {
     expect(situationOfRemoteSync(remoteSync(reason, {}, isReady), undefined)?.phase).toBe(phase)
+  })
+
+  test.each(Object.values(reasons))('of a commit that is known reads like the preview of one: %s', reason => {
+    const object = remoteSync(reason)
+    const state = stateOfUnready(object, { reason })
+    const said = ['Building', 'Failed', 'Conflict'].includes(state) ? state : undefined
+    expect(situationOfRemoteSync(object, undefined)?.phase).toBe(said)
+  })
+
+  test.each(Object.values(reasons))('of a commit that is not known is none, except for a conflict: %s', reason => {
+    const phase = reason === reasons.mergeConflict ? 'Conflict' : undefined
+    expect(situationOfRemoteSync(remoteSync(reason, {}, false, 'False'), undefined)?.phase).toBe(phase)
   })
 
   test('is none before the present spec was handled, and without a commit', () => {

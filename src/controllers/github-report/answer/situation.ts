@@ -3,6 +3,8 @@
 import { isOfStranger } from '../../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipelineReasons as pipelineReasons } from '../../../api/apps/app-pipeline.ts'
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
+import { isResolved, stateOfUnready, type UnreadyState } from '../../../api/reasons/remote-sync-state.ts'
+import type { Condition } from '../../../api/resource.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 
 export type Phase =
@@ -38,32 +40,6 @@ export type Situation = {
   readonly isUnapproved: boolean
 }
 
-const building: readonly string[] = [
-  reasons.queued,
-  reasons.fetching,
-  reasons.building,
-  reasons.rollingOut,
-  reasons.fetchFailed,
-  reasons.registryUnreachable,
-  reasons.builderNotReady,
-]
-
-/** What a person has to correct; every other reason says nothing about the commit. */
-const failures: readonly string[] = [
-  reasons.sourceTooLarge,
-  reasons.sourceMalformed,
-  reasons.sourceIncomplete,
-  reasons.buildFailed,
-  reasons.buildTimedOut,
-  reasons.wrongCommit,
-  reasons.commitNotProven,
-  reasons.buildSettingRefused,
-  reasons.buildSecretNotFound,
-  reasons.applicationNotFound,
-  reasons.applicationTaken,
-  reasons.applicationNotReady,
-]
-
 const causeOnly = /\n\(step [^\n]* failed: /
 
 /** The first sentence of a failure: what follows is the end of the log, which people read on the platform. */
@@ -72,11 +48,13 @@ export function causeIn(message: string): string {
   return at > 0 ? message.slice(0, at) : (message.split('\n')[0] ?? '')
 }
 
-function phaseOf(reason: string, isReady: boolean): Phase | undefined {
-  if (isReady) return reason === reasons.pathsUnchanged ? 'Unchanged' : 'Running'
-  if (reason === reasons.mergeConflict) return 'Conflict'
-  if (building.includes(reason)) return 'Building'
-  return failures.includes(reason) ? 'Failed' : undefined
+/** What is said of the commit of a branch; the rest is about the platform, or about no commit that is known. */
+const certain: readonly UnreadyState[] = ['Building', 'Failed', 'Conflict']
+
+function phaseOf(object: RemoteSync, ready: Condition): Phase | undefined {
+  if (ready.status === 'True') return ready.reason === reasons.pathsUnchanged ? 'Unchanged' : 'Running'
+  const state = stateOfUnready(object, ready)
+  return certain.includes(state) && (isResolved(object) || state === 'Conflict') ? state : undefined
 }
 
 /** Undefined when nothing certain can be said now. `url`: of its Application. */
@@ -84,7 +62,7 @@ export function situationOfRemoteSync(remoteSync: RemoteSync, url: string | unde
   const { metadata, status } = remoteSync
   const ready = findCondition(status?.conditions, 'Ready')
   if (ready === undefined || status === undefined || ready.observedGeneration !== metadata.generation) return undefined
-  const phase = phaseOf(ready.reason, ready.status === 'True')
+  const phase = phaseOf(remoteSync, ready)
   if (phase === undefined || status.commit === undefined) return undefined
   const isFailed = phase === 'Failed'
   return {

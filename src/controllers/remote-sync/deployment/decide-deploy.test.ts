@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Application } from '../../../api/apps/application.ts'
+import { type Application, application as kind } from '../../../api/apps/application.ts'
 import { application, commit, condition, facts, now } from '../testing/remote-sync.ts'
 import { decideDeploy, decideRollout } from './decide-deploy.ts'
 
@@ -67,5 +67,10 @@ describe('the rollout', () => {
     ],
   ])('%s', (_what, found, expected) => {
     expect(decideRollout(found, image, now)).toMatchObject(expected)
+  })
+
+  test.each([...kind.reasons].map(([name, reason]) => [name, reason.class] as const))('of an Application with %s', (name, of) => {
+    const halted = { reason: of === 'progress' || of === 'machine' ? 'RollingOut' : 'ApplicationNotReady' }
+    expect(decideRollout(application({}, ready('False', name)), image, now)).toMatchObject({ halted })
   })
 })

@@ -1,6 +1,7 @@
 // Whether image and commit must be set on the Application, and what its rollout means for the RemoteSync. Pure.
-import { type Application, applicationReasons } from '../../../api/apps/application.ts'
+import { type Application, applicationReasons, application as applications } from '../../../api/apps/application.ts'
 import { remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
+import { classOf, goesOnByItself } from '../../../api/reasons/reason.ts'
 import type { Applied } from '../../../kube/client/client.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { type BuiltImage, desiredApplication } from '../desired.ts'
@@ -40,9 +41,6 @@ function pinned({ metadata, spec, status }: Application, image: string): Halt | 
   return halt('Ready', reasons.pinned, message)
 }
 
-/** Nothing about the image: the rollout goes on by itself. */
-const byItself: readonly string[] = [applicationReasons.releaseJobRunning, applicationReasons.rightMissing]
-
 /** Reads the condition Ready of the Application: one of another generation, or of another image, means that it is still rolling out. */
 export function decideRollout(application: Application, image: string, now: Date): Rollout {
   const { status, metadata } = application
@@ -55,6 +53,7 @@ export function decideRollout(application: Application, image: string, now: Date
   if (!current || ready?.reason === applicationReasons.rollingOut || ready?.status !== 'False')
     return { halted: halt('Ready', reasons.rollingOut, `Application ${metadata.name} is rolling out`) }
   const message = `Application ${metadata.name}: ${ready.reason}: ${ready.message}`
-  if (byItself.includes(ready.reason)) return { halted: halt('Ready', reasons.rollingOut, message) }
+  // Nothing about the image.
+  if (goesOnByItself(classOf(applications, ready.reason))) return { halted: halt('Ready', reasons.rollingOut, message) }
   return { halted: halt('Ready', reasons.applicationNotReady, message) }
 }

@@ -113,7 +113,7 @@ export function deployment(more: { replicas?: number; status?: object } = {}): D
 }
 
 export function pod(state: object = { running: {} }, ready = true, more: object = {}): Pod {
-  const containerStatuses = [{ name: 'web', ready, restartCount: 0, image: '', imageID: '', state, ...more }]
+  const containerStatuses = [{ name: 'web', ready, restartCount: 0, image: 'i:1', imageID: '', state, ...more }]
   return {
     metadata: metadata('shop-web-1', { labels: { [labels.process]: 'web' } }),
     status: { phase: 'Running', containerStatuses },

@@ -1,8 +1,8 @@
 // Why a container cannot start, from what the kubelet and the container runtime say: the program is not in the image, the image runs as root, or
 // something that the environment refers to does not exist. Pure. The texts are those of containerd, runc and Kubernetes 1.34.
-import { applicationReasons as reasons } from '../../../api/apps/application.ts'
-import { appSecretPrefix } from '../../../api/names.ts'
-import type { Refusal } from '../../../policy/check.ts'
+import { applicationReasons as reasons } from '../apps/application.ts'
+import { appSecretPrefix } from '../names.ts'
+import { type PodProblem, problem } from './problem.ts'
 
 /** `exec: "sh": executable file not found in $PATH`, `exec: "/run.sh": stat /run.sh: no such file or directory`, `… permission denied`. */
 const programMissing =
@@ -15,14 +15,20 @@ const keyMissing = /couldn't find key (?<key>\S{1,253}) in (?<kind>ConfigMap|Sec
 
 const shells = new Set(['sh', 'bash', '/bin/sh', '/bin/bash', '/usr/bin/sh', '/usr/bin/bash'])
 
-function programProblem(process: string, program: string, cause: string): Refusal {
-  const what =
+function programProblem(process: string, program: string, cause: string): PodProblem {
+  const [what, cure] =
     cause === 'permission denied' || cause === 'is a directory'
-      ? `${program} in the image cannot be executed (${cause}): make it executable in the build`
+      ? [`${program} in the image cannot be executed (${cause})`, 'make it executable in the build']
       : shells.has(program)
-        ? `the image has no shell (${program}): give the program itself as command, such as ["/app/server"], or build from an image with a shell`
-        : `the image has no program ${program}: correct command in spec.processes or spec.cron, with a path that exists in the image`
-  return { reason: reasons.commandNotFound, message: `process ${process} cannot start: ${what}` }
+        ? [
+            `the image has no shell (${program})`,
+            'give the program itself as command, such as ["/app/server"], or build from an image with a shell',
+          ]
+        : [
+            `the image has no program ${program}`,
+            'correct command in spec.processes or spec.cron, with a path that exists in the image',
+          ]
+  return problem(reasons.commandNotFound, `process ${process} cannot start: ${what}`, cure)
 }
 
 /** A Secret of an AppSecret is named as the AppSecret: people know no other. */
@@ -32,35 +38,36 @@ function sourceOf(kind: string, name: string): string {
 }
 
 /** The problem that a message of the kubelet or the runtime is about; undefined for another one. */
-export function startProblem(process: string, message: string): Refusal | undefined {
+export function startProblem(process: string, message: string): PodProblem | undefined {
   const program = programMissing.exec(message)?.groups
   if (program) return programProblem(process, program['program'] ?? '', program['cause'] ?? '')
   if (runsAsRoot.test(message)) {
     // New pods name a user of their tenant, so that only older ones are refused by the kubelet.
     const cure = 'its pod is older than the user ids of tenants: restart the Application by spec.restartedAt'
-    return {
-      reason: reasons.imageRunsAsRoot,
-      message: `process ${process} cannot start, because the image runs as root: ${cure}`,
-    }
+    return problem(reasons.imageRunsAsRoot, `process ${process} cannot start, because the image runs as root`, cure)
   }
   const key = keyMissing.exec(message)?.groups
   if (key) {
     const source = sourceOf(key['kind'] ?? '', key['name'] ?? '')
-    const text = `process ${process} waits: ${source} has no key ${key['key']}: add it there, or correct spec.env`
-    return { reason: reasons.environmentIncomplete, message: text }
+    const cause = `process ${process} waits: ${source} has no key ${key['key']}`
+    return problem(reasons.environmentIncomplete, cause, 'add it there, or correct spec.env')
   }
   const object = objectMissing.exec(message)?.groups
   if (!object) return undefined
   const source = sourceOf(object['kind'] ?? '', object['name'] ?? '')
-  const text = `process ${process} waits: there is no ${source}: create it, or correct spec.env and spec.envFrom`
-  return { reason: reasons.environmentIncomplete, message: text }
+  const cause = `process ${process} waits: there is no ${source}`
+  return problem(reasons.environmentIncomplete, cause, 'create it, or correct spec.env and spec.envFrom')
 }
 
 /** The exit code of the buildpacks' launcher when it cannot start the program; which one stands in its log only. */
 const launcherFailed = 82
 
-/** The problem of a program that the launcher did not find (`inLauncher` in ../image/contents.ts); undefined for any other exit. */
-export function launcherProblem(process: string, command: readonly string[] | undefined, exitCode: number): Refusal | undefined {
+/** The problem of a program that the launcher did not find (`inLauncher` in src/controllers/application/image/contents.ts); undefined for any other exit. */
+export function launcherProblem(
+  process: string,
+  command: readonly string[] | undefined,
+  exitCode: number,
+): PodProblem | undefined {
   const [first, separator, program] = command ?? []
   if (exitCode !== launcherFailed || first !== '/cnb/lifecycle/launcher' || separator !== '--' || program === undefined)
     return undefined

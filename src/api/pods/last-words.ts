@@ -1,6 +1,6 @@
 // The line of a process's log that says why it ended, from the end of the log that the kubelet keeps with the exit
 // (https://kubernetes.io/docs/tasks/debug/debug-application/determine-reason-pod-failure/). Pure.
-import { redactTokens } from '../../../lib/log.ts'
+import { redactTokens } from '../../lib/log.ts'
 
 const mostCharacters = 200
 /** `Error: …`, `TypeError: …`, `ModuleNotFoundError: …`, `panic: …`, `fatal: …`. */
