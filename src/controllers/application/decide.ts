@@ -5,26 +5,20 @@ import { dnsLabel } from '../../api/schema/fields.ts'
 import { AppError } from '../../lib/errors.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
-import type { ChartInput, ChartSource } from '../../services/charts/chart-input.ts'
+import type { ChartInput } from '../../services/charts/chart-input.ts'
 import { placeOfImage } from '../../services/registry/image-place.ts'
-import { type RedirectGroup, redirectGroups } from './domains/redirects.ts'
-import type { Facts } from './gather.ts'
-import { domainProblem, hostsOf, missingProof } from './hosts.ts'
+import { hostChecks, hostsOf } from './domains/hosts.ts'
+import { redirectGroups } from './domains/redirects.ts'
+import type { Facts } from './facts.ts'
 import type { ImageContents } from './image/contents.ts'
 import { cronOf, mostProcesses, processesOf } from './image/processes.ts'
+import type { Render } from './rendering/manifest-source.ts'
 import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
 
-/** What to render, or why nothing can be rendered. */
+/** What to render, or why nothing can be rendered. `whenProven`: what to render once its hosts are proven, where nothing else is missing. */
 export type Decision =
-  | {
-      readonly kind: 'render'
-      readonly source: ChartSource
-      readonly input: ChartInput
-      /** What the platform adds to what the chart renders. */
-      readonly redirects: readonly RedirectGroup[]
-      readonly timeoutMilliseconds: number
-    }
-  | ({ readonly kind: 'refused' } & Refusal)
+  | ({ readonly kind: 'render' } & Render)
+  | ({ readonly kind: 'refused'; readonly whenProven?: Render } & Refusal)
 
 /** Stops a name that cannot become the name of a Service and a part of host names. */
 const nameIsLabel: Check<Facts> = ({ application }) => {
@@ -127,8 +121,7 @@ const checks: readonly Check<Facts>[] = [
   processesAreFew,
   volumesHaveProcesses,
   issuerIsAllowed,
-  domainProblem,
-  missingProof,
+  ...hostChecks,
 ]
 
 /** A certificate that is not the ingress's own. cert-manager writes into a Secret that is named like the Application. */
@@ -196,10 +189,7 @@ function inputOf(facts: Facts, image: string): ChartInput {
   }
 }
 
-/** The first refusal, or what to render. */
-export function decide(facts: Facts): Decision {
-  const refusal = firstRefusal(checks, facts)
-  if (refusal) return { kind: 'refused', ...refusal }
+function renderOf(facts: Facts): Render {
   const { application, chart, redirectAnnotations } = facts
   const { image } = application.spec
   // The checks exclude this; the compiler does not know it.
@@ -207,5 +197,14 @@ export function decide(facts: Facts): Decision {
     throw new AppError('internal', 'the checks passed without a chart and an image')
   const { source } = chart.lookup
   const redirects = redirectGroups(application, redirectAnnotations)
-  return { kind: 'render', source, input: inputOf(facts, image), redirects, timeoutMilliseconds: chart.timeoutSeconds * 1000 }
+  return { source, input: inputOf(facts, image), redirects, timeoutMilliseconds: chart.timeoutSeconds * 1000 }
+}
+
+/** The first refusal, or what to render. */
+export function decide(facts: Facts): Decision {
+  const refusal = firstRefusal(checks, facts)
+  if (!refusal) return { kind: 'render', ...renderOf(facts) }
+  // The last check: all others hold.
+  const proof = refusal.reason === reasons.domainNotProven ? { whenProven: renderOf(facts) } : {}
+  return { kind: 'refused', ...refusal, ...proof }
 }

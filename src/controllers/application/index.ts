@@ -33,7 +33,6 @@ import { controllingKey } from '../../kube/object/owner.ts'
 import type { ChartRenderer } from '../../services/charts/renderer.ts'
 import { inStatus, sayingMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
-import { type ChangePace, createChangePace } from './change-pace.ts'
 import {
   type ApplicationCaches,
   addApplicationIndexes,
@@ -41,18 +40,19 @@ import {
   chartIndex,
   foreignSelector,
   hostIndex,
-  type ImageRegistry,
   secretIndex,
   tagIndex,
-} from './gather.ts'
-import { hostsOfIngress, type IngressAddress, wantedHosts } from './hosts.ts'
+} from './caches.ts'
+import { type ChangePace, createChangePace } from './change-pace.ts'
+import { hostsOfIngress, type IngressAddress, wantedHosts } from './domains/hosts.ts'
+import type { ImageRegistry } from './facts.ts'
+import { fieldManager } from './field-manager.ts'
 import type { FollowedTags } from './image/followed-tag.ts'
 import { createImageContentsReader, type ImageContentsReader, type ImageReader } from './image/read-contents.ts'
-import { fieldManager } from './objects/apply-objects.ts'
-import { createManifestSource } from './objects/manifest-source.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
 import { createKnownLogins } from './releases/known-logins.ts'
 import { createSnapshots } from './releases/snapshots.ts'
+import { createManifestSource } from './rendering/manifest-source.ts'
 import { measuredOf } from './rollout/autoscaling.ts'
 import { problemFields } from './rollout/pod-problem.ts'
 

@@ -4,16 +4,13 @@ import { type Application, applicationReasons } from '../../api/apps/application
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../../policy/check.ts'
+import type { Progress } from './objects/apply-manifests.ts'
 import type { InventoryEntry } from './objects/inventory.ts'
-import type { ReleaseReport } from './rollout/report.ts'
+import type { ReleaseReport } from './releases/report.ts'
 import type { Rollout } from './rollout/rollout.ts'
+import { generationTimes } from './rollout/rollout-times.ts'
 
 export type ApplicationStatus = NonNullable<Application['status']>
-
-/** How far one reconcile got. `refused`: before or while applying; `applied`: the cluster has every object. */
-export type Progress =
-  | ({ readonly kind: 'refused' } & Refusal)
-  | { readonly kind: 'applied'; readonly url: string | undefined; readonly changed: boolean }
 
 /** What the status reports. */
 export type Observation = {
@@ -127,9 +124,8 @@ export function nextStatus(application: Application, observation: Observation, n
   const generation = metadata.generation ?? 1
   const { progress, rollout, inventory, releases } = observation
   const applied = progress.kind === 'applied'
+  const changed = applied && progress.changed
   const running = applied && rollout.complete && spec.suspend !== true
-  const times = before?.observedGeneration === generation ? before : undefined
-  const time = now.toISOString()
   return {
     observedGeneration: generation,
     conditions: mergeConditions(before?.conditions, conditionsOf(application, observation), generation, now),
@@ -140,8 +136,7 @@ export function nextStatus(application: Application, observation: Observation, n
       url: applied ? progress.url : before?.url,
       image: running ? spec.image : before?.image,
       commit: running ? spec.commit : before?.commit,
-      appliedAt: applied ? (progress.changed ? time : (times?.appliedAt ?? time)) : times?.appliedAt,
-      availableAt: running && releases.hold === undefined ? (times?.availableAt ?? time) : times?.availableAt,
     }),
+    ...generationTimes(application, { applied, changed, available: running && releases.hold === undefined }, now),
   }
 }

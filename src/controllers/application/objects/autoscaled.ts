@@ -4,7 +4,7 @@
 import { deployments, horizontalPodAutoscalers } from '../../../api/builtin/index.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 import { integerAt, objectAt, textAt } from '../../../lib/json/json-value.ts'
-import type { Manifest } from '../desired.ts'
+import type { Manifest } from '../rendering/desired.ts'
 
 /** The least number of pods of each Deployment with an autoscaler, by the Deployment's name. */
 export type Autoscaled = ReadonlyMap<string, number>

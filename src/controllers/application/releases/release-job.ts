@@ -11,8 +11,8 @@ import { isJsonObject, type JsonObject, listAt, objectAt, objectsAt } from '../.
 import { redactTokens } from '../../../lib/log.ts'
 import { boundedName } from '../../../lib/text/bounded-name.ts'
 import type { Refusal } from '../../../policy/check.ts'
-import type { Manifest } from '../desired.ts'
-import { isolationLabels } from '../objects/isolation.ts'
+import type { Manifest } from '../rendering/desired.ts'
+import { isolationLabels } from '../rendering/isolation.ts'
 
 /** What the status records of it. */
 export type JobRecord = NonNullable<NonNullable<Application['status']>['releaseJob']>

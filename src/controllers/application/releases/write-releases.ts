@@ -7,7 +7,7 @@ import { type KubeObject, keyOf, type ResourceType } from '../../../api/resource
 import type { KubeClient, NewObject } from '../../../kube/client/client.ts'
 import { isKubeError, KubeError } from '../../../kube/client/errors.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
-import { fieldManager } from '../objects/apply-objects.ts'
+import { fieldManager } from '../field-manager.ts'
 
 /** The client, and the Application to which everything belongs. */
 export type ReleaseTarget = {

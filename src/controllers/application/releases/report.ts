@@ -3,11 +3,10 @@
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import type { Pod } from '../../../api/builtin/index.ts'
 import type { Refusal } from '../../../policy/check.ts'
-import { nextReleaseStatus, type ReleaseObservation, type ReleaseStatus, rollbackOf } from '../releases/release-status.ts'
-import { observedRecord } from './observation.ts'
-import type { Rollout } from './rollout.ts'
-import { rolloutRecord } from './rollout-record.ts'
-import { rolloutSettings, verdictOf } from './verdict.ts'
+import type { Rollout } from '../rollout/rollout.ts'
+import { observedRecord, rolloutRecord } from '../rollout/rollout-times.ts'
+import { rolloutSettings, verdictOf } from '../rollout/verdict.ts'
+import { nextReleaseStatus, type ReleaseObservation, type ReleaseStatus, rollbackOf } from './release-status.ts'
 
 export type ReleaseReport = {
   readonly fields: ReleaseStatus

@@ -1,0 +1,134 @@
+// The caches of the Application controller and their indexes: by them a reconcile looks up, and a wake finds, what belongs to an Application.
+import type { AppSecret } from '../../api/apps/app-secret.ts'
+import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
+import type { Application } from '../../api/apps/application.ts'
+import type { ApplicationChart } from '../../api/apps/application-chart.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import {
+  type ConfigMap,
+  type CronJob,
+  cronJobs,
+  type Deployment,
+  deployments,
+  type HorizontalPodAutoscaler,
+  horizontalPodAutoscalers,
+  type Ingress,
+  ingresses,
+  type Job,
+  type PersistentVolumeClaim,
+  type Pod,
+  persistentVolumeClaims,
+  type Service,
+  services,
+} from '../../api/builtin/index.ts'
+import { jobNameLabel, labels } from '../../api/names.ts'
+import type { KubeObject, ResourceType } from '../../api/resource.ts'
+import type { DomainClaim } from '../../api/tenancy/domain-claim.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
+import { controllerOf } from '../../kube/object/owner.ts'
+import { hostsOfIngress, type IngressAddress, wantedHosts } from './domains/hosts.ts'
+import { namesOfTags } from './image/followed-tag.ts'
+import type { ReleaseHeader } from './releases/release-content.ts'
+
+/** Selects the objects that carry the label: only those of Applications are cached. */
+export const applicationSelector = labels.application
+
+/** Selects the objects without the label. */
+export const foreignSelector = `!${labels.application}`
+
+/** Applications by the hosts that they want, Ingresses by those that they serve. */
+export const hostIndex = 'host'
+/** Tenants by the namespace that they have. */
+export const namespaceIndex = 'application/namespace'
+/** Applications by the name of their chart. */
+export const chartIndex = 'chart'
+/** Applications by the `namespace/name` of the AppSecrets that they use. */
+export const secretIndex = 'application/secret'
+/** Applications that follow a tag, by their namespace. */
+export const followingIndex = 'application/following'
+/** Applications by the name of the tag that they follow. */
+export const tagIndex = 'application/tag'
+export const applicationIndex = 'application'
+export const ownerIndex = 'owner'
+export const jobIndex = 'job'
+/** RemoteSyncs by their Application. */
+export const syncIndex = 'application/sync'
+
+export type ApplicationCaches = {
+  readonly applications: Cache<Application>
+  readonly charts: Cache<ApplicationChart>
+  /** ConfigMaps of the platform namespace. */
+  readonly configMaps: Cache<ConfigMap>
+  readonly deployments: Cache<Deployment>
+  readonly services: Cache<Service>
+  readonly ingresses: Cache<Ingress>
+  readonly cronJobs: Cache<CronJob>
+  readonly autoscalers: Cache<HorizontalPodAutoscaler>
+  readonly volumeClaims: Cache<PersistentVolumeClaim>
+  readonly pods: Cache<Pod>
+  readonly releases: Cache<ReleaseHeader>
+  /** Those of charts and release jobs. */
+  readonly jobs: Cache<Job>
+  readonly remoteSyncs: Cache<RemoteSync>
+  readonly tenants: Cache<Tenant>
+  readonly claims: Cache<DomainClaim>
+  readonly appSecrets: Pick<Cache<AppSecret>, 'get'>
+  /** Ingresses of the whole cluster without the label of Applications. */
+  readonly foreignIngresses: Cache<Ingress>
+}
+
+/** Call once, before the caches start. The host index of Applications also holds the platform's own names for Applications: others can claim them, too. */
+export function addApplicationIndexes(caches: ApplicationCaches, ingress: IngressAddress): void {
+  caches.applications.addIndex(hostIndex, application => wantedHosts(application, ingress))
+  caches.ingresses.addIndex(hostIndex, hostsOfIngress)
+  caches.foreignIngresses.addIndex(hostIndex, hostsOfIngress)
+  caches.tenants.addIndex(namespaceIndex, ({ status }) => (status?.namespace === undefined ? [] : [status.namespace]))
+  caches.applications.addIndex(chartIndex, application => [application.spec.chart])
+  caches.applications.addIndex(secretIndex, ({ metadata, spec }) =>
+    usedSecrets(spec).map(name => `${metadata.namespace}/${name}`),
+  )
+  caches.applications.addIndex(followingIndex, ({ metadata, spec }) =>
+    spec.followTag === true ? [metadata.namespace ?? ''] : [],
+  )
+  caches.applications.addIndex(tagIndex, namesOfTags)
+  const ofApplication = ({ metadata }: KubeObject): readonly string[] => [
+    `${metadata.namespace}/${metadata.labels?.[labels.application] ?? ''}`,
+  ]
+  caches.pods.addIndex(applicationIndex, ofApplication)
+  caches.volumeClaims.addIndex(applicationIndex, ofApplication)
+  caches.pods.addIndex(jobIndex, pod => (jobOfPod(pod) === undefined ? [] : [`${pod.metadata.namespace}/${jobOfPod(pod)}`]))
+  caches.remoteSyncs.addIndex(syncIndex, sync => [`${sync.metadata.namespace}/${sync.spec.application}`])
+  caches.releases.addIndex(ownerIndex, ownersOf)
+  caches.jobs.addIndex(ownerIndex, ownersOf)
+  for (const { cacheIn } of cachedKinds) cacheIn(caches).addIndex(ownerIndex, ownersOf)
+}
+
+/** The kinds of children that are cached. A child of these kinds is found by its owner even when a crash kept it out of the inventory. */
+export const cachedKinds: readonly {
+  readonly type: ResourceType
+  readonly cacheIn: (caches: ApplicationCaches) => Cache<KubeObject>
+}[] = [
+  { type: deployments, cacheIn: caches => caches.deployments },
+  { type: services, cacheIn: caches => caches.services },
+  { type: ingresses, cacheIn: caches => caches.ingresses },
+  { type: cronJobs, cacheIn: caches => caches.cronJobs },
+  { type: horizontalPodAutoscalers, cacheIn: caches => caches.autoscalers },
+  { type: persistentVolumeClaims, cacheIn: caches => caches.volumeClaims },
+]
+
+/** Whether objects of this kind are found by their owner, without the inventory. A claim that is to be kept has none. */
+export function isFoundByOwner({ apiVersion, kind }: Pick<ResourceType, 'apiVersion' | 'kind'>): boolean {
+  if (kind === persistentVolumeClaims.kind) return false
+  return cachedKinds.some(({ type }) => type.apiVersion === apiVersion && type.kind === kind)
+}
+
+function ownersOf(child: KubeObject): readonly string[] {
+  const owner = controllerOf(child)
+  return owner === undefined ? [] : [owner.uid]
+}
+
+/** Pods of Jobs are not pods of processes: they end, and a failed one is not a process that crashes. */
+export function jobOfPod(pod: Pod): string | undefined {
+  return pod.metadata.labels?.[jobNameLabel]
+}
