@@ -1,31 +1,28 @@
 // The caches of the Application controller and their indexes: by them a reconcile looks up, and a wake finds, what belongs to an Application.
-import type { AppSecret } from '../../api/apps/app-secret.ts'
+import { appSecret } from '../../api/apps/app-secret.ts'
 import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
-import type { Application } from '../../api/apps/application.ts'
-import type { ApplicationChart } from '../../api/apps/application-chart.ts'
-import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import { application } from '../../api/apps/application.ts'
+import { applicationChart } from '../../api/apps/application-chart.ts'
+import { release } from '../../api/apps/release.ts'
+import { remoteSync } from '../../api/apps/remote-sync.ts'
 import {
-  type ConfigMap,
-  type CronJob,
+  configMaps,
   cronJobs,
-  type Deployment,
   deployments,
-  type HorizontalPodAutoscaler,
   horizontalPodAutoscalers,
-  type Ingress,
   ingresses,
-  type Job,
-  type PersistentVolumeClaim,
+  jobs,
   type Pod,
   persistentVolumeClaims,
-  type Service,
+  pods,
   services,
 } from '../../api/builtin/index.ts'
 import { jobNameLabel, labels } from '../../api/names.ts'
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
-import type { DomainClaim } from '../../api/tenancy/domain-claim.ts'
-import type { Tenant } from '../../api/tenancy/tenant.ts'
+import { domainClaim } from '../../api/tenancy/domain-claim.ts'
+import { tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
+import type { Manager } from '../../kube/manager.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import { hostsOfIngress, type IngressAddress, wantedHosts } from './domains/hosts.ts'
 import { namesOfTags } from './image/followed-tag.ts'
@@ -33,9 +30,6 @@ import type { ReleaseHeader } from './releases/release-content.ts'
 
 /** Selects the objects that carry the label: only those of Applications are cached. */
 export const applicationSelector = labels.application
-
-/** Selects the objects without the label. */
-export const foreignSelector = `!${labels.application}`
 
 /** Applications by the hosts that they want, Ingresses by those that they serve. */
 export const hostIndex = 'host'
@@ -55,28 +49,36 @@ export const jobIndex = 'job'
 /** RemoteSyncs by their Application. */
 export const syncIndex = 'application/sync'
 
-export type ApplicationCaches = {
-  readonly applications: Cache<Application>
-  readonly charts: Cache<ApplicationChart>
-  /** ConfigMaps of the platform namespace. */
-  readonly configMaps: Cache<ConfigMap>
-  readonly deployments: Cache<Deployment>
-  readonly services: Cache<Service>
-  readonly ingresses: Cache<Ingress>
-  readonly cronJobs: Cache<CronJob>
-  readonly autoscalers: Cache<HorizontalPodAutoscaler>
-  readonly volumeClaims: Cache<PersistentVolumeClaim>
-  readonly pods: Cache<Pod>
-  readonly releases: Cache<ReleaseHeader>
-  /** Those of charts and release jobs. */
-  readonly jobs: Cache<Job>
-  readonly remoteSyncs: Cache<RemoteSync>
-  readonly tenants: Cache<Tenant>
-  readonly claims: Cache<DomainClaim>
-  readonly appSecrets: Pick<Cache<AppSecret>, 'get'>
-  /** Ingresses of the whole cluster without the label of Applications. */
-  readonly foreignIngresses: Cache<Ingress>
+export const labelled = { labelSelector: applicationSelector }
+/** Ingresses of the whole cluster without the label of Applications. */
+export const foreign = { labelSelector: `!${labels.application}` }
+
+/** Call before the manager starts. */
+export function cachesOf(manager: Pick<Manager, 'cache'>, platformNamespace: string) {
+  const releases: Cache<ReleaseHeader> = manager.cache(release, labelled)
+  return {
+    applications: manager.cache(application),
+    charts: manager.cache(applicationChart),
+    configMaps: manager.cache(configMaps, { namespace: platformNamespace }),
+    deployments: manager.cache(deployments, labelled),
+    services: manager.cache(services, labelled),
+    ingresses: manager.cache(ingresses, labelled),
+    cronJobs: manager.cache(cronJobs, labelled),
+    autoscalers: manager.cache(horizontalPodAutoscalers, labelled),
+    volumeClaims: manager.cache(persistentVolumeClaims, labelled),
+    pods: manager.cache(pods, labelled),
+    releases,
+    /** Those of charts and release jobs. */
+    jobs: manager.cache(jobs, labelled),
+    remoteSyncs: manager.cache(remoteSync),
+    tenants: manager.cache(tenant),
+    claims: manager.cache(domainClaim),
+    appSecrets: manager.cache(appSecret),
+    foreignIngresses: manager.cache(ingresses, foreign),
+  }
 }
+
+export type ApplicationCaches = ReturnType<typeof cachesOf>
 
 /** Call once, before the caches start. The host index of Applications also holds the platform's own names for Applications: others can claim them, too. */
 export function addApplicationIndexes(caches: ApplicationCaches, ingress: IngressAddress): void {

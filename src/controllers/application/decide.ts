@@ -10,8 +10,8 @@ import { placeOfImage } from '../../services/registry/image-place.ts'
 import { hostChecks, hostsOf } from './domains/hosts.ts'
 import { redirectGroups } from './domains/redirects.ts'
 import type { Facts } from './facts.ts'
-import type { ImageContents } from './image/contents.ts'
-import { cronOf, mostProcesses, processesOf } from './image/processes.ts'
+import { knownContents } from './image/contents.ts'
+import { cronOf, mostProcesses, runningIn } from './image/processes.ts'
 import type { Render } from './rendering/manifest-source.ts'
 import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
 
@@ -59,11 +59,6 @@ const chartExists: Check<Facts> = ({ application: { spec }, chart }) => {
 /** Stops an Application whose pods could not start, because an AppSecret or a key of it is missing. The running version keeps serving. */
 const secretsExist: Check<Facts> = ({ application: { spec }, secrets }) => secretProblem(spec, secrets)
 
-/** What is known of the image; undefined when the platform does not read it. */
-function knownContents({ contents }: Facts): ImageContents | undefined {
-  return contents.kind === 'known' ? contents.contents : undefined
-}
-
 /** Stops an Application whose processes depend on an image that cannot be read. The registry may answer again soon; what it said does not change. */
 const imageIsReadable: Check<Facts> = ({ application: { spec }, contents }) => {
   if (contents.kind !== 'unreadable') return undefined
@@ -77,7 +72,7 @@ const imageIsReadable: Check<Facts> = ({ application: { spec }, contents }) => {
 
 /** Stops an image with more processes than an Application may have. */
 const processesAreFew: Check<Facts> = facts => {
-  const { length } = processesOf(facts.application.spec, knownContents(facts))
+  const { length } = runningIn(facts)
   if (length <= mostProcesses) return undefined
   const message = `spec.image has ${length} processes, and an Application at most ${mostProcesses}: list those that are to run in spec.processes`
   return { reason: reasons.invalidProcesses, message }
@@ -86,7 +81,7 @@ const processesAreFew: Check<Facts> = facts => {
 /** Stops volumes for processes that do not exist. Those of the spec are compared by the schema; those of the image are known only here. */
 const volumesHaveProcesses: Check<Facts> = facts => {
   const { spec } = facts.application
-  const names = processesOf(spec, knownContents(facts)).map(({ name }) => name)
+  const names = runningIn(facts).map(({ name }) => name)
   for (const volume of spec.volumes ?? []) {
     const missing = (volume.processes ?? ['web']).find(name => !names.includes(name))
     if (missing === undefined) continue
@@ -168,16 +163,15 @@ function pullSecretsOf(
 }
 
 function inputOf(facts: Facts, image: string): ChartInput {
-  const { application, ingress, registry } = facts
+  const { application, contents, ingress, registry } = facts
   const { spec, metadata } = application
-  const contents = knownContents(facts)
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
     image,
     ...optionalInput(application),
-    processes: scaled(processesOf(spec, contents), spec.replicas),
-    ...(spec.cron === undefined ? {} : { cron: cronOf(spec, contents) }),
+    processes: scaled(runningIn(facts), spec.replicas),
+    ...(spec.cron === undefined ? {} : { cron: cronOf(spec, knownContents(contents)) }),
     env: spec.env ?? [],
     attributes: spec.attributes ?? {},
     hosts: hostsOf(application, ingress),

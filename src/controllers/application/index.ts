@@ -5,9 +5,7 @@ import { namedDomains } from '../../api/apps/application/domains.ts'
 import { type Application, application, applicationReasons } from '../../api/apps/application.ts'
 import { applicationChart } from '../../api/apps/application-chart.ts'
 import { type Release, release } from '../../api/apps/release.ts'
-import { remoteSync } from '../../api/apps/remote-sync.ts'
 import {
-  configMaps,
   cronJobs,
   deployments,
   type HorizontalPodAutoscaler,
@@ -37,9 +35,11 @@ import {
   type ApplicationCaches,
   addApplicationIndexes,
   applicationSelector,
+  cachesOf,
   chartIndex,
-  foreignSelector,
+  foreign,
   hostIndex,
+  labelled,
   secretIndex,
   tagIndex,
 } from './caches.ts'
@@ -56,19 +56,9 @@ import { createManifestSource } from './rendering/manifest-source.ts'
 import { measuredOf } from './rollout/autoscaling.ts'
 import { problemFields } from './rollout/pod-problem.ts'
 
-export type ApplicationControllerDeps = Omit<
+export type ApplicationControllerDeps = Pick<
   ApplicationDeps,
-  | 'caches'
-  | 'status'
-  | 'outcomes'
-  | 'client'
-  | 'manifests'
-  | 'snapshots'
-  | 'knownLogin'
-  | 'changePace'
-  | 'images'
-  | 'registry'
-  | 'tags'
+  'platformNamespace' | 'ingress' | 'reservedHosts' | 'redirectAnnotations' | 'certificateIssuers' | 'proofs' | 'clock'
 > & {
   readonly registry: ImageRegistry & Pick<ImageReader, 'labelsOf'>
   /** Default: no tag is followed. */
@@ -102,31 +92,6 @@ const noTags: FollowedTags = {
   registries: [],
   onChange: () => {},
   stateOf: () => ({ digest: undefined, problem: 'is not asked', requeueAfterMilliseconds: 600_000 }),
-}
-
-const labelled = { labelSelector: applicationSelector }
-const foreign = { labelSelector: foreignSelector }
-
-function cachesOf(manager: Pick<Manager, 'cache'>, platformNamespace: string): ApplicationCaches {
-  return {
-    applications: manager.cache(application),
-    charts: manager.cache(applicationChart),
-    configMaps: manager.cache(configMaps, { namespace: platformNamespace }),
-    deployments: manager.cache(deployments, labelled),
-    services: manager.cache(services, labelled),
-    ingresses: manager.cache(ingresses, labelled),
-    cronJobs: manager.cache(cronJobs, labelled),
-    autoscalers: manager.cache(horizontalPodAutoscalers, labelled),
-    volumeClaims: manager.cache(persistentVolumeClaims, labelled),
-    pods: manager.cache(pods, labelled),
-    releases: manager.cache(release, labelled),
-    jobs: manager.cache(jobs, labelled),
-    remoteSyncs: manager.cache(remoteSync),
-    tenants: manager.cache(tenant),
-    claims: manager.cache(domainClaim),
-    appSecrets: manager.cache(appSecret),
-    foreignIngresses: manager.cache(ingresses, foreign),
-  }
 }
 
 /** Answers of registries about followed tags. */

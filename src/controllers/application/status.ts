@@ -30,14 +30,9 @@ export type Observation = {
 }
 
 function renderedCondition(progress: Progress): WantedCondition {
-  if (progress.kind === 'applied')
-    return {
-      type: 'Rendered',
-      status: 'True',
-      reason: applicationReasons.applied,
-      message: 'the cluster has every object of the chart',
-    }
-  return { type: 'Rendered', status: 'False', reason: progress.reason, message: progress.message }
+  const type = 'Rendered'
+  if (progress.kind === 'refused') return { type, status: 'False', reason: progress.reason, message: progress.message }
+  return { type, status: 'True', reason: applicationReasons.applied, message: 'the cluster has every object of the chart' }
 }
 
 /** Whether something answers requests, an earlier version included. */
@@ -100,14 +95,6 @@ function readyBecause({ pinned }: ReleaseReport, { progress }: Rollout): WantedC
   }
 }
 
-/** What was found out about the image. */
-function foundFields({ following, imageContents, processes }: Observation): Partial<ApplicationStatus> {
-  return {
-    ...defined({ followedTag: following?.followedTag }),
-    ...defined({ imageContents, processes }),
-  }
-}
-
 function conditionsOf(application: Application, observation: Observation): WantedCondition[] {
   const { progress, autoscaling, redirecting, following } = observation
   return [
@@ -130,9 +117,11 @@ export function nextStatus(application: Application, observation: Observation, n
     observedGeneration: generation,
     conditions: mergeConditions(before?.conditions, conditionsOf(application, observation), generation, now),
     inventory: [...inventory],
-    ...foundFields(observation),
     ...releases.fields,
     ...defined({
+      followedTag: observation.following?.followedTag,
+      imageContents: observation.imageContents,
+      processes: observation.processes,
       url: applied ? progress.url : before?.url,
       image: running ? spec.image : before?.image,
       commit: running ? spec.commit : before?.commit,

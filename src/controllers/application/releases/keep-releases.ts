@@ -3,13 +3,14 @@
 
 import { releaseDefaults } from '../../../api/apps/application/releases.ts'
 import type { Application } from '../../../api/apps/application.ts'
-import type { Release } from '../../../api/apps/release.ts'
+import { type Release, release as releases } from '../../../api/apps/release.ts'
+import { jobs as jobTypes } from '../../../api/builtin/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { StatusWriter } from '../../kit/status-writer.ts'
 import type { ReleaseFacts, ReleaseHeader } from './release-content.ts'
 import { surplusJobs } from './release-job.ts'
 import { nextOutcome, surplusReleases } from './release-status.ts'
-import { deleteJobs, deleteReleases, type ReleaseTarget } from './write-releases.ts'
+import { deleteAll, type ReleaseTarget } from './write-releases.ts'
 
 type Deps = {
   readonly client: ReleaseTarget['client']
@@ -31,6 +32,6 @@ export async function keepReleases(
     if (next) await outcomes.write(release, next)
   }
   const limits = { kept: spec.releasesKept ?? releaseDefaults.kept, pinned: spec.pinnedRelease }
-  await deleteReleases({ client, application }, surplusReleases(headers, status, limits))
-  await deleteJobs({ client, application }, surplusJobs(jobs))
+  await deleteAll({ client, application }, releases, surplusReleases(headers, status, limits))
+  await deleteAll({ client, application }, jobTypes, surplusJobs(jobs))
 }
