@@ -7,6 +7,7 @@ import type { ObjectKey } from '../../api/resource.ts'
 import { controllingKey } from '../../kube/object/owner.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { findChartSource } from '../../services/charts/chart-source.ts'
+import type { FollowedTags } from '../../services/followed-tags/open.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 import {
   type ApplicationCaches,
@@ -23,7 +24,7 @@ import {
 import { type HostFacts, type IngressAddress, wantedHosts } from './domains/hosts.ts'
 import type { RedirectAnnotations } from './domains/redirects.ts'
 import type { Facts, ImageRegistry } from './facts.ts'
-import { byDigest, type FollowedTags, followedOf } from './image/followed-tag.ts'
+import { byDigest, followedOf } from './image/followed-tag.ts'
 import type { ImageContentsReader } from './image/read-contents.ts'
 import { entryOf, entryText, union } from './objects/inventory.ts'
 import type { ReleaseFacts, ReleaseHeader } from './releases/release-content.ts'
