@@ -18,7 +18,7 @@ import {
   services,
 } from '../../api/builtin/index.ts'
 import { jobNameLabel, labels } from '../../api/names.ts'
-import type { KubeObject, ResourceType } from '../../api/resource.ts'
+import { isOf, type KubeObject, type ResourceType } from '../../api/resource.ts'
 import { domainClaim } from '../../api/tenancy/domain-claim.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
@@ -120,9 +120,8 @@ export const cachedKinds: readonly {
 ]
 
 /** Whether objects of this kind are found by their owner, without the inventory. A claim that is to be kept has none. */
-export function isFoundByOwner({ apiVersion, kind }: Pick<ResourceType, 'apiVersion' | 'kind'>): boolean {
-  if (kind === persistentVolumeClaims.kind) return false
-  return cachedKinds.some(({ type }) => type.apiVersion === apiVersion && type.kind === kind)
+export function isFoundByOwner(object: Pick<ResourceType, 'apiVersion' | 'kind'>): boolean {
+  return !isOf(persistentVolumeClaims, object) && cachedKinds.some(({ type }) => isOf(type, object))
 }
 
 function ownersOf(child: KubeObject): readonly string[] {

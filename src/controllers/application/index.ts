@@ -94,25 +94,13 @@ const noTags: FollowedTags = {
   stateOf: () => ({ digest: undefined, problem: 'is not asked', requeueAfterMilliseconds: 600_000 }),
 }
 
-/** Answers of registries about followed tags. */
-function tagAnswers({ applications }: ApplicationCaches, tags: Pick<FollowedTags, 'onChange'>): Watch {
-  return {
-    attach: (_source, enqueue) =>
-      tags.onChange(name => {
-        for (const follower of applications.byIndex(tagIndex, name)) enqueue(keyOf(follower), { initial: false })
-      }),
-  }
-}
-
-/** What registries answer about images. */
-function readImages(images: Pick<ImageContentsReader, 'onRead'>): Watch {
-  return { attach: (_source, enqueue) => images.onRead(key => enqueue(key, { initial: false })) }
-}
-
-type Answers = { readonly tags: FollowedTags; readonly images: ImageContentsReader }
-
 /** Everything that a decision is made from, except what an Application owns. */
-function watchesOf(caches: ApplicationCaches, ingress: IngressAddress, { tags, images }: Answers): readonly Watch[] {
+function watchesOf(
+  caches: ApplicationCaches,
+  ingress: IngressAddress,
+  { tags, images }: { readonly tags: FollowedTags; readonly images: ImageContentsReader },
+): readonly Watch[] {
+  const later = { initial: false }
   const wanting = (hosts: readonly string[]): readonly Application[] =>
     hosts.flatMap(host => caches.applications.byIndex(hostIndex, host))
   const sharesHost = (changed: Application): readonly ObjectKey[] =>
@@ -121,6 +109,7 @@ function watchesOf(caches: ApplicationCaches, ingress: IngressAddress, { tags, i
       .map(keyOf)
   const ofTenant = ({ status }: Tenant): readonly Application[] =>
     caches.applications.list().filter(({ metadata }) => metadata.namespace === status?.namespace)
+  const withDomains = (all: readonly Application[]) => all.filter(({ spec }) => spec.domains !== undefined)
   return [
     watches(applicationChart, chart => caches.applications.byIndex(chartIndex, chart.metadata.name).map(keyOf)),
     watches(application, sharesHost, { predicate: partChanged(changed => namedDomains(changed.spec)) }),
@@ -133,22 +122,21 @@ function watchesOf(caches: ApplicationCaches, ingress: IngressAddress, { tags, i
     watches(appSecret, changed => caches.applications.byIndex(secretIndex, keyText(keyOf(changed))).map(keyOf), {
       predicate: partChanged(({ metadata, status }) => [metadata.uid, metadata.deletionTimestamp, status?.version, status?.keys]),
     }),
-    watches(
-      tenant,
-      changed =>
-        ofTenant(changed)
-          .filter(({ spec }) => spec.domains !== undefined)
-          .map(keyOf),
-      {
-        predicate: partChanged(({ metadata, status }) => [metadata.uid, status?.namespace]),
-      },
-    ),
+    watches(tenant, changed => withDomains(ofTenant(changed)).map(keyOf), {
+      predicate: partChanged(({ metadata, status }) => [metadata.uid, status?.namespace]),
+    }),
     watches(tenant, changed => ofTenant(changed).map(keyOf), { predicate: partChanged(({ status }) => status?.runtimeClasses) }),
     watches(horizontalPodAutoscalers, applicationOfAutoscaler, { ...labelled, predicate: partChanged(autoscalerFields) }),
     watches(persistentVolumeClaims, applicationOf, labelled),
     watches(pods, applicationOf, { ...labelled, predicate: partChanged(problemFields) }),
-    tagAnswers(caches, tags),
-    readImages(images),
+    // Answers of registries about followed tags and images.
+    {
+      attach: (_source, enqueue) =>
+        tags.onChange(name => {
+          for (const follower of caches.applications.byIndex(tagIndex, name)) enqueue(keyOf(follower), later)
+        }),
+    },
+    { attach: (_source, enqueue) => images.onRead(key => enqueue(key, later)) },
   ]
 }
 

@@ -7,7 +7,7 @@ import {
   ingresses,
 } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
-import type { KubeObject, ResourceType } from '../../api/resource.ts'
+import { isOf, type KubeObject, type ResourceType } from '../../api/resource.ts'
 import { soonest } from '../kit/soonest.ts'
 import { redirectingCondition } from './domains/redirects.ts'
 import type { Facts } from './facts.ts'
@@ -31,10 +31,6 @@ export type Step = Applied & {
   readonly observed?: ReleaseObservation
 }
 
-function isOf<T extends KubeObject>({ apiVersion, kind }: ResourceType<T>, object: KubeObject | undefined): object is T {
-  return object?.apiVersion === apiVersion && object.kind === kind
-}
-
 /** The objects of a kind in the inventory: as answered in this run, else as cached; undefined for one that is in neither. */
 function ofKind<T extends KubeObject>(
   type: ResourceType<T>,
@@ -42,9 +38,9 @@ function ofKind<T extends KubeObject>(
   { inventory, live }: Applied,
 ): readonly (T | undefined)[] {
   return inventory
-    .filter(({ apiVersion, kind }) => apiVersion === type.apiVersion && kind === type.kind)
+    .filter(entry => isOf(type, entry))
     .map(entry => live.get(entryText(entry)) ?? children.get(entryText(entry)))
-    .map(object => (isOf(type, object) ? object : undefined))
+    .map(object => (object && isOf(type, object) ? object : undefined))
 }
 
 function deploymentsOf(facts: Facts, step: Step): readonly (Deployment | undefined)[] {

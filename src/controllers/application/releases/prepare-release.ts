@@ -142,9 +142,8 @@ async function jobStep(deps: ReleaseDeps, facts: Facts, newest: number, render: 
       return { kind: 'job', record: updated, hold: jobHold(updated, namespace) }
     }
     case 'cleared':
-      return { kind: 'job', record: decision.record, hold: undefined }
     case 'hold':
-      return { kind: 'job', record: decision.record, hold: decision.hold }
+      return { kind: 'job', record: decision.record, hold: decision.kind === 'hold' ? decision.hold : undefined }
   }
 }
 

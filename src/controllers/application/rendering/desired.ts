@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import type { Application } from '../../../api/apps/application.ts'
 import { domain } from '../../../api/kind.ts'
 import { labels } from '../../../api/names.ts'
-import type { OwnerReference, ResourceType } from '../../../api/resource.ts'
+import { isOf, type OwnerReference, type ResourceType } from '../../../api/resource.ts'
 import { serviceProxyLabel } from '../../../api/tenancy/service-proxy.ts'
 import { ownerReference } from '../../../kube/object/owner.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../../../lib/json/json-value.ts'
@@ -152,7 +152,7 @@ function manifestOf(checked: Checked, application: Application, allowed: Allowed
 }
 
 function order(manifest: Manifest): number {
-  return renderableKinds.findIndex(type => type.apiVersion === manifest.apiVersion && type.kind === manifest.kind)
+  return renderableKinds.findIndex(type => isOf(type, manifest))
 }
 
 /** Stops a chart from giving code that is not trusted what only the tenant's own may have. */
