@@ -5,7 +5,7 @@ import { type Application, application as applications } from '../../api/apps/ap
 import { keyOf } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { KubeError } from '../../kube/client/errors.ts'
-import { once } from '../../lib/once.ts'
+import { once } from '../../lib/limits/once.ts'
 
 /**
  * Resolves to the Application as the API server has it, with `managedFields`.

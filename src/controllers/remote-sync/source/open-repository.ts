@@ -3,7 +3,7 @@
 import { remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient, RepositoryFacts } from '../../../github/index.ts'
 import { AppError } from '../../../lib/errors.ts'
-import { once } from '../../../lib/once.ts'
+import { once } from '../../../lib/limits/once.ts'
 import { type AccessDeps, type AccessRequest, accessOnce, type RepositoryAccess } from '../../kit/repository/owned-grant.ts'
 import type { CommitReader } from './resolve.ts'
 import type { FileReader } from './unchanged.ts'
