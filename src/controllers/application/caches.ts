@@ -1,4 +1,4 @@
-// The caches of the Application controller and their indexes: by them a reconcile looks up, and a wake finds, what belongs to an Application.
+// The caches of the Application controller and their indexes, by which reconciles and wakes find what belongs to an Application.
 import { appSecret } from '../../api/apps/app-secret.ts'
 import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
 import { application } from '../../api/apps/application.ts'
@@ -80,7 +80,7 @@ export function cachesOf(manager: Pick<Manager, 'cache'>, platformNamespace: str
 
 export type ApplicationCaches = ReturnType<typeof cachesOf>
 
-/** Call once, before the caches start. The host index of Applications also holds the platform's own names for Applications: others can claim them, too. */
+/** Call once, before the caches start. The host index also holds the platform's own names for Applications: others can claim them, too. */
 export function addApplicationIndexes(caches: ApplicationCaches, ingress: IngressAddress): void {
   caches.applications.addIndex(hostIndex, application => wantedHosts(application, ingress))
   caches.ingresses.addIndex(hostIndex, hostsOfIngress)

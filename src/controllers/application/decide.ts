@@ -15,7 +15,7 @@ import { cronOf, mostProcesses, runningIn } from './image/processes.ts'
 import type { Render } from './rendering/manifest-source.ts'
 import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
 
-/** What to render, or why nothing can be rendered. `whenProven`: what to render once its hosts are proven, where nothing else is missing. */
+/** What to render, or why nothing can be rendered. `whenProven`: what to render once its hosts are proven, if nothing else is missing. */
 export type Decision =
   | ({ readonly kind: 'render' } & Render)
   | ({ readonly kind: 'refused'; readonly whenProven?: Render } & Refusal)

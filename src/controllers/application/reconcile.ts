@@ -1,7 +1,7 @@
-// Brings one Application to what its spec asks for, as far as it gets in one run, in three stages: release (which one is to run), objects (those
-// that its chart renders) and rollout (what became of it). Facts are gathered and decided about first; the status is written here, once.
-// Order: DomainClaims, the Release and its job, what the status must name beforehand, new and changed objects, prune, the status. A crash at any
-// point leaks nothing, and whatever fails, the running version keeps serving.
+// Brings one Application to what its spec asks for, in three stages: release (which one is to run), objects (those that its chart
+// renders) and rollout (what became of it). Facts are gathered and decided about first; the status is reported here, once.
+// Order: DomainClaims, the Release and its job, what the status must name beforehand, new and changed objects, prune, the status.
+// A crash at any point leaks nothing, and whatever fails, the running version keeps serving.
 import type { Application } from '../../api/apps/application.ts'
 import type { Release } from '../../api/apps/release.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
@@ -60,7 +60,7 @@ function waitBefore({ changePace }: ApplicationDeps, facts: Facts): number | und
   return paced > 0 ? paced : untilFirstAnswer(facts)
 }
 
-/** Decides about the spec. Where only proofs of hosts are missing, what is proved by now is claimed; a first look-up ends within seconds. */
+/** Decides about the spec. Where only proofs of hosts are missing, claims what is proved by now; a first look-up ends within seconds. */
 async function decideSpec(deps: RunDeps, known: Facts): Promise<Waiting | (Decided & { readonly wait?: number | undefined })> {
   const decision = decide(known)
   if (decision.kind === 'render' || decision.whenProven === undefined) return decided(deps, known, decision)
