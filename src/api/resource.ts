@@ -52,6 +52,14 @@ export type ResourceType<T extends KubeObject = KubeObject> = {
   readonly objectType?: T | undefined
 }
 
+/** Whether an object, or what names one, is of the type. */
+export function isOf<T extends KubeObject>(
+  { apiVersion, kind }: ResourceType<T>,
+  object: { readonly apiVersion?: unknown; readonly kind?: unknown },
+): object is T {
+  return object.apiVersion === apiVersion && object.kind === kind
+}
+
 /** The key of an object. */
 export function keyOf(object: KubeObject): ObjectKey {
   const { name, namespace } = object.metadata

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
-import type { Facts } from './gather.ts'
+import type { Facts } from './facts.ts'
 import { hasMoved } from './image/followed-tag.ts'
 
 /**

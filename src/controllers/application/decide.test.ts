@@ -6,8 +6,17 @@ import { domainClaim } from '../../api/tenancy/domain-claim.ts'
 import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
 import { findChartSource } from '../../services/charts/chart-source.ts'
 import { decide } from './decide.ts'
-import type { Facts } from './gather.ts'
-import { domainProblem, type HostFacts, hostsOf, isLost, missingProof, type UsersOfHost, urlOf, wantedHosts } from './hosts.ts'
+import {
+  domainProblem,
+  type HostFacts,
+  hostsOf,
+  isLost,
+  missingProof,
+  type UsersOfHost,
+  urlOf,
+  wantedHosts,
+} from './domains/hosts.ts'
+import type { Facts } from './facts.ts'
 
 const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
 const { apiVersion, kind } = applications

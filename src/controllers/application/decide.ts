@@ -5,26 +5,20 @@ import { dnsLabel } from '../../api/schema/fields.ts'
 import { AppError } from '../../lib/errors.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
-import type { ChartInput, ChartSource } from '../../services/charts/chart-input.ts'
+import type { ChartInput } from '../../services/charts/chart-input.ts'
 import { placeOfImage } from '../../services/registry/image-place.ts'
-import { type RedirectGroup, redirectGroups } from './domains/redirects.ts'
-import type { Facts } from './gather.ts'
-import { domainProblem, hostsOf, missingProof } from './hosts.ts'
-import type { ImageContents } from './image/contents.ts'
-import { cronOf, mostProcesses, processesOf } from './image/processes.ts'
+import { hostChecks, hostsOf } from './domains/hosts.ts'
+import { redirectGroups } from './domains/redirects.ts'
+import type { Facts } from './facts.ts'
+import { knownContents } from './image/contents.ts'
+import { cronOf, mostProcesses, runningIn } from './image/processes.ts'
+import type { Render } from './rendering/manifest-source.ts'
 import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
 
-/** What to render, or why nothing can be rendered. */
+/** What to render, or why nothing can be rendered. `whenProven`: what to render once its hosts are proven, if nothing else is missing. */
 export type Decision =
-  | {
-      readonly kind: 'render'
-      readonly source: ChartSource
-      readonly input: ChartInput
-      /** What the platform adds to what the chart renders. */
-      readonly redirects: readonly RedirectGroup[]
-      readonly timeoutMilliseconds: number
-    }
-  | ({ readonly kind: 'refused' } & Refusal)
+  | ({ readonly kind: 'render' } & Render)
+  | ({ readonly kind: 'refused'; readonly whenProven?: Render } & Refusal)
 
 /** Stops a name that cannot become the name of a Service and a part of host names. */
 const nameIsLabel: Check<Facts> = ({ application }) => {
@@ -65,11 +59,6 @@ const chartExists: Check<Facts> = ({ application: { spec }, chart }) => {
 /** Stops an Application whose pods could not start, because an AppSecret or a key of it is missing. The running version keeps serving. */
 const secretsExist: Check<Facts> = ({ application: { spec }, secrets }) => secretProblem(spec, secrets)
 
-/** What is known of the image; undefined when the platform does not read it. */
-function knownContents({ contents }: Facts): ImageContents | undefined {
-  return contents.kind === 'known' ? contents.contents : undefined
-}
-
 /** Stops an Application whose processes depend on an image that cannot be read. The registry may answer again soon; what it said does not change. */
 const imageIsReadable: Check<Facts> = ({ application: { spec }, contents }) => {
   if (contents.kind !== 'unreadable') return undefined
@@ -83,7 +72,7 @@ const imageIsReadable: Check<Facts> = ({ application: { spec }, contents }) => {
 
 /** Stops an image with more processes than an Application may have. */
 const processesAreFew: Check<Facts> = facts => {
-  const { length } = processesOf(facts.application.spec, knownContents(facts))
+  const { length } = runningIn(facts)
   if (length <= mostProcesses) return undefined
   const message = `spec.image has ${length} processes, and an Application at most ${mostProcesses}: list those that are to run in spec.processes`
   return { reason: reasons.invalidProcesses, message }
@@ -92,7 +81,7 @@ const processesAreFew: Check<Facts> = facts => {
 /** Stops volumes for processes that do not exist. Those of the spec are compared by the schema; those of the image are known only here. */
 const volumesHaveProcesses: Check<Facts> = facts => {
   const { spec } = facts.application
-  const names = processesOf(spec, knownContents(facts)).map(({ name }) => name)
+  const names = runningIn(facts).map(({ name }) => name)
   for (const volume of spec.volumes ?? []) {
     const missing = (volume.processes ?? ['web']).find(name => !names.includes(name))
     if (missing === undefined) continue
@@ -127,8 +116,7 @@ const checks: readonly Check<Facts>[] = [
   processesAreFew,
   volumesHaveProcesses,
   issuerIsAllowed,
-  domainProblem,
-  missingProof,
+  ...hostChecks,
 ]
 
 /** A certificate that is not the ingress's own. cert-manager writes into a Secret that is named like the Application. */
@@ -175,16 +163,15 @@ function pullSecretsOf(
 }
 
 function inputOf(facts: Facts, image: string): ChartInput {
-  const { application, ingress, registry } = facts
+  const { application, contents, ingress, registry } = facts
   const { spec, metadata } = application
-  const contents = knownContents(facts)
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
     image,
     ...optionalInput(application),
-    processes: scaled(processesOf(spec, contents), spec.replicas),
-    ...(spec.cron === undefined ? {} : { cron: cronOf(spec, contents) }),
+    processes: scaled(runningIn(facts), spec.replicas),
+    ...(spec.cron === undefined ? {} : { cron: cronOf(spec, knownContents(contents)) }),
     env: spec.env ?? [],
     attributes: spec.attributes ?? {},
     hosts: hostsOf(application, ingress),
@@ -196,10 +183,7 @@ function inputOf(facts: Facts, image: string): ChartInput {
   }
 }
 
-/** The first refusal, or what to render. */
-export function decide(facts: Facts): Decision {
-  const refusal = firstRefusal(checks, facts)
-  if (refusal) return { kind: 'refused', ...refusal }
+function renderOf(facts: Facts): Render {
   const { application, chart, redirectAnnotations } = facts
   const { image } = application.spec
   // The checks exclude this; the compiler does not know it.
@@ -207,5 +191,14 @@ export function decide(facts: Facts): Decision {
     throw new AppError('internal', 'the checks passed without a chart and an image')
   const { source } = chart.lookup
   const redirects = redirectGroups(application, redirectAnnotations)
-  return { kind: 'render', source, input: inputOf(facts, image), redirects, timeoutMilliseconds: chart.timeoutSeconds * 1000 }
+  return { source, input: inputOf(facts, image), redirects, timeoutMilliseconds: chart.timeoutSeconds * 1000 }
+}
+
+/** The first refusal, or what to render. */
+export function decide(facts: Facts): Decision {
+  const refusal = firstRefusal(checks, facts)
+  if (!refusal) return { kind: 'render', ...renderOf(facts) }
+  // The last check: all others hold.
+  const proof = refusal.reason === reasons.domainNotProven ? { whenProven: renderOf(facts) } : {}
+  return { kind: 'refused', ...refusal, ...proof }
 }

@@ -5,9 +5,7 @@ import { namedDomains } from '../../api/apps/application/domains.ts'
 import { type Application, application } from '../../api/apps/application.ts'
 import { applicationChart } from '../../api/apps/application-chart.ts'
 import { type Release, release } from '../../api/apps/release.ts'
-import { remoteSync } from '../../api/apps/remote-sync.ts'
 import {
-  configMaps,
   cronJobs,
   deployments,
   type HorizontalPodAutoscaler,
@@ -35,40 +33,32 @@ import type { ChartRenderer } from '../../services/charts/renderer.ts'
 import type { FollowedTags } from '../../services/followed-tags/open.ts'
 import { inStatus, sayingMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
-import { type ChangePace, createChangePace } from './change-pace.ts'
 import {
   type ApplicationCaches,
   addApplicationIndexes,
   applicationSelector,
+  cachesOf,
   chartIndex,
-  foreignSelector,
+  foreign,
   hostIndex,
-  type ImageRegistry,
+  labelled,
   secretIndex,
   tagIndex,
-} from './gather.ts'
-import { hostsOfIngress, type IngressAddress, wantedHosts } from './hosts.ts'
+} from './caches.ts'
+import { type ChangePace, createChangePace } from './change-pace.ts'
+import { hostsOfIngress, type IngressAddress, wantedHosts } from './domains/hosts.ts'
+import type { ImageRegistry } from './facts.ts'
+import { fieldManager } from './field-manager.ts'
 import { createImageContentsReader, type ImageContentsReader, type ImageReader } from './image/read-contents.ts'
-import { fieldManager } from './objects/apply-objects.ts'
-import { createManifestSource } from './objects/manifest-source.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
 import { createKnownLogins } from './releases/known-logins.ts'
 import { createSnapshots } from './releases/snapshots.ts'
+import { createManifestSource } from './rendering/manifest-source.ts'
 import { measuredOf } from './rollout/autoscaling.ts'
 
-export type ApplicationControllerDeps = Omit<
+export type ApplicationControllerDeps = Pick<
   ApplicationDeps,
-  | 'caches'
-  | 'status'
-  | 'outcomes'
-  | 'client'
-  | 'manifests'
-  | 'snapshots'
-  | 'knownLogin'
-  | 'changePace'
-  | 'images'
-  | 'registry'
-  | 'tags'
+  'platformNamespace' | 'ingress' | 'reservedHosts' | 'redirectAnnotations' | 'certificateIssuers' | 'proofs' | 'clock'
 > & {
   readonly registry: ImageRegistry & Pick<ImageReader, 'labelsOf'>
   /** Default: no tag is followed. */
@@ -104,50 +94,13 @@ const noTags: FollowedTags = {
   stateOf: () => ({ digest: undefined, problem: 'is not asked', requeueAfterMilliseconds: 600_000 }),
 }
 
-const labelled = { labelSelector: applicationSelector }
-const foreign = { labelSelector: foreignSelector }
-
-function cachesOf(manager: Pick<Manager, 'cache'>, platformNamespace: string): ApplicationCaches {
-  return {
-    applications: manager.cache(application),
-    charts: manager.cache(applicationChart),
-    configMaps: manager.cache(configMaps, { namespace: platformNamespace }),
-    deployments: manager.cache(deployments, labelled),
-    services: manager.cache(services, labelled),
-    ingresses: manager.cache(ingresses, labelled),
-    cronJobs: manager.cache(cronJobs, labelled),
-    autoscalers: manager.cache(horizontalPodAutoscalers, labelled),
-    volumeClaims: manager.cache(persistentVolumeClaims, labelled),
-    pods: manager.cache(pods, labelled),
-    releases: manager.cache(release, labelled),
-    jobs: manager.cache(jobs, labelled),
-    remoteSyncs: manager.cache(remoteSync),
-    tenants: manager.cache(tenant),
-    claims: manager.cache(domainClaim),
-    appSecrets: manager.cache(appSecret),
-    foreignIngresses: manager.cache(ingresses, foreign),
-  }
-}
-
-/** Answers of registries about followed tags. */
-function tagAnswers({ applications }: ApplicationCaches, tags: Pick<FollowedTags, 'onChange'>): Watch {
-  return {
-    attach: (_source, enqueue) =>
-      tags.onChange(name => {
-        for (const follower of applications.byIndex(tagIndex, name)) enqueue(keyOf(follower), { initial: false })
-      }),
-  }
-}
-
-/** What registries answer about images. */
-function readImages(images: Pick<ImageContentsReader, 'onRead'>): Watch {
-  return { attach: (_source, enqueue) => images.onRead(key => enqueue(key, { initial: false })) }
-}
-
-type Answers = { readonly tags: FollowedTags; readonly images: ImageContentsReader }
-
 /** Everything that a decision is made from, except what an Application owns. */
-function watchesOf(caches: ApplicationCaches, ingress: IngressAddress, { tags, images }: Answers): readonly Watch[] {
+function watchesOf(
+  caches: ApplicationCaches,
+  ingress: IngressAddress,
+  { tags, images }: { readonly tags: FollowedTags; readonly images: ImageContentsReader },
+): readonly Watch[] {
+  const later = { initial: false }
   const wanting = (hosts: readonly string[]): readonly Application[] =>
     hosts.flatMap(host => caches.applications.byIndex(hostIndex, host))
   const sharesHost = (changed: Application): readonly ObjectKey[] =>
@@ -156,6 +109,7 @@ function watchesOf(caches: ApplicationCaches, ingress: IngressAddress, { tags, i
       .map(keyOf)
   const ofTenant = ({ status }: Tenant): readonly Application[] =>
     caches.applications.list().filter(({ metadata }) => metadata.namespace === status?.namespace)
+  const withDomains = (all: readonly Application[]) => all.filter(({ spec }) => spec.domains !== undefined)
   return [
     watches(applicationChart, chart => caches.applications.byIndex(chartIndex, chart.metadata.name).map(keyOf)),
     watches(application, sharesHost, { predicate: partChanged(changed => namedDomains(changed.spec)) }),
@@ -168,22 +122,21 @@ function watchesOf(caches: ApplicationCaches, ingress: IngressAddress, { tags, i
     watches(appSecret, changed => caches.applications.byIndex(secretIndex, keyText(keyOf(changed))).map(keyOf), {
       predicate: partChanged(({ metadata, status }) => [metadata.uid, metadata.deletionTimestamp, status?.version, status?.keys]),
     }),
-    watches(
-      tenant,
-      changed =>
-        ofTenant(changed)
-          .filter(({ spec }) => spec.domains !== undefined)
-          .map(keyOf),
-      {
-        predicate: partChanged(({ metadata, status }) => [metadata.uid, status?.namespace]),
-      },
-    ),
+    watches(tenant, changed => withDomains(ofTenant(changed)).map(keyOf), {
+      predicate: partChanged(({ metadata, status }) => [metadata.uid, status?.namespace]),
+    }),
     watches(tenant, changed => ofTenant(changed).map(keyOf), { predicate: partChanged(({ status }) => status?.runtimeClasses) }),
     watches(horizontalPodAutoscalers, applicationOfAutoscaler, { ...labelled, predicate: partChanged(autoscalerFields) }),
     watches(persistentVolumeClaims, applicationOf, labelled),
     watches(pods, applicationOf, { ...labelled, predicate: partChanged(problemFields) }),
-    tagAnswers(caches, tags),
-    readImages(images),
+    // Answers of registries about followed tags and images.
+    {
+      attach: (_source, enqueue) =>
+        tags.onChange(name => {
+          for (const follower of caches.applications.byIndex(tagIndex, name)) enqueue(keyOf(follower), later)
+        }),
+    },
+    { attach: (_source, enqueue) => images.onRead(key => enqueue(key, later)) },
   ]
 }
 

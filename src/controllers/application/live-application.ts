@@ -5,6 +5,7 @@ import { type Application, application as applications } from '../../api/apps/ap
 import { keyOf } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { KubeError } from '../../kube/client/errors.ts'
+import { once } from '../../lib/limits/once.ts'
 
 /**
  * Resolves to the Application as the API server has it, with `managedFields`.
@@ -25,9 +26,5 @@ async function read(client: Pick<KubeClient, 'get'>, cached: Application): Promi
  * one between two writes does.
  */
 export function liveApplication(client: Pick<KubeClient, 'get'>, cached: Application): LiveApplication {
-  let answer: Promise<Application> | undefined
-  return () => {
-    answer ??= read(client, cached)
-    return answer
-  }
+  return once(() => read(client, cached))
 }

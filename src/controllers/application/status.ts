@@ -4,16 +4,13 @@ import { type Application, applicationReasons } from '../../api/apps/application
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { Refusal } from '../kit/refusal.ts'
+import type { Progress } from './objects/apply-manifests.ts'
 import type { InventoryEntry } from './objects/inventory.ts'
-import type { Refused, ReleaseReport } from './rollout/report.ts'
+import type { ReleaseReport } from './releases/report.ts'
 import type { Rollout } from './rollout/rollout.ts'
+import { generationTimes } from './rollout/rollout-times.ts'
 
 export type ApplicationStatus = NonNullable<Application['status']>
-
-/** How far one reconcile got. `applied`: the cluster has every object. */
-export type Progress =
-  | ({ readonly kind: 'refused' } & Refused)
-  | { readonly kind: 'applied'; readonly url: string | undefined; readonly changed: boolean }
 
 /** What the status reports. */
 export type Observation = {
@@ -33,14 +30,9 @@ export type Observation = {
 }
 
 function renderedCondition(progress: Progress): WantedCondition {
-  if (progress.kind === 'applied')
-    return {
-      type: 'Rendered',
-      status: 'True',
-      reason: applicationReasons.applied,
-      message: 'the cluster has every object of the chart',
-    }
-  return { type: 'Rendered', status: 'False', reason: progress.reason, message: progress.message }
+  const type = 'Rendered'
+  if (progress.kind === 'refused') return { type, status: 'False', reason: progress.reason, message: progress.message }
+  return { type, status: 'True', reason: applicationReasons.applied, message: 'the cluster has every object of the chart' }
 }
 
 /** Whether something answers requests, an earlier version included. */
@@ -103,14 +95,6 @@ function readyBecause({ pinned }: ReleaseReport, { progress }: Rollout): WantedC
   }
 }
 
-/** What was found out about the image. */
-function foundFields({ following, imageContents, processes }: Observation): Partial<ApplicationStatus> {
-  return {
-    ...defined({ followedTag: following?.followedTag }),
-    ...defined({ imageContents, processes }),
-  }
-}
-
 function conditionsOf(application: Application, observation: Observation): WantedCondition[] {
   const { progress, autoscaling, redirecting, following } = observation
   return [
@@ -127,21 +111,21 @@ export function nextStatus(application: Application, observation: Observation, n
   const generation = metadata.generation ?? 1
   const { progress, rollout, inventory, releases } = observation
   const applied = progress.kind === 'applied'
+  const changed = applied && progress.changed
   const running = applied && rollout.complete && spec.suspend !== true
-  const times = before?.observedGeneration === generation ? before : undefined
-  const time = now.toISOString()
   return {
     observedGeneration: generation,
     conditions: mergeConditions(before?.conditions, conditionsOf(application, observation), generation, now),
     inventory: [...inventory],
-    ...foundFields(observation),
     ...releases.fields,
     ...defined({
+      followedTag: observation.following?.followedTag,
+      imageContents: observation.imageContents,
+      processes: observation.processes,
       url: applied ? progress.url : before?.url,
       image: running ? spec.image : before?.image,
       commit: running ? spec.commit : before?.commit,
-      appliedAt: applied ? (progress.changed ? time : (times?.appliedAt ?? time)) : times?.appliedAt,
-      availableAt: running && releases.hold === undefined ? (times?.availableAt ?? time) : times?.availableAt,
     }),
+    ...generationTimes(application, { applied, changed, available: running && releases.hold === undefined }, now),
   }
 }

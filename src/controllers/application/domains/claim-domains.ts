@@ -6,18 +6,17 @@ import type { KubeClient } from '../../../kube/client/client.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
 import { ownerReference, uidOf } from '../../../kube/object/owner.ts'
 import { soonest } from '../../kit/soonest.ts'
-import type { Facts } from '../gather.ts'
-import { unclaimedHosts } from '../hosts.ts'
+import { fieldManager } from '../field-manager.ts'
 import { challengeOf } from './dns-challenge.ts'
 import type { DomainProofs } from './domain-proofs.ts'
+import { type HostFacts, unclaimedHosts } from './hosts.ts'
 
 export type ClaimDeps = { readonly client: Pick<KubeClient, 'create' | 'get'>; readonly proofs: DomainProofs }
 
-/** The facts with the claims that exist now, and when to look again for the rest. */
-export type Claimed = {
-  readonly facts: Facts
+/** The claims that exist now, by host, and when to look again for the rest. */
+export type Claimed = Pick<HostFacts, 'claims'> & {
   /** Undefined when every host is claimed. */
-  readonly requeueAfterMilliseconds: number | undefined
+  readonly requeueAfterMilliseconds?: number | undefined
   /** True while no answer has come for one of the hosts: nothing can be said about it yet. */
   readonly pending: boolean
 }
@@ -33,7 +32,7 @@ function claimFor(host: string, owner: Tenant): DomainClaim {
 /** Resolves to the claim on the host, ours or that of whoever was first; undefined when it vanished in between. */
 async function claim({ client }: ClaimDeps, host: string, owner: Tenant): Promise<DomainClaim | undefined> {
   try {
-    return await client.create(domainClaim, claimFor(host, owner), { fieldManager: 'sekisho.dev/application' })
+    return await client.create(domainClaim, claimFor(host, owner), { fieldManager })
   } catch (error) {
     if (!isKubeError(error, 409)) throw error
     return client.get(domainClaim, { name: host })
@@ -41,10 +40,10 @@ async function claim({ client }: ClaimDeps, host: string, owner: Tenant): Promis
 }
 
 /** Claims what is proved by now. Safe to repeat. */
-export async function claimDomains(deps: ClaimDeps, facts: Facts): Promise<Claimed> {
+export async function claimDomains(deps: ClaimDeps, facts: HostFacts): Promise<Claimed> {
   const { tenant } = facts
-  if (tenant === undefined) return { facts, requeueAfterMilliseconds: undefined, pending: false }
   const claims = new Map(facts.claims)
+  if (tenant === undefined) return { claims, pending: false }
   const pauses: number[] = []
   let pending = false
   for (const host of unclaimedHosts(facts)) {
@@ -54,5 +53,5 @@ export async function claimDomains(deps: ClaimDeps, facts: Facts): Promise<Claim
     else pauses.push(state.requeueAfterMilliseconds)
     pending ||= state.kind === 'pending'
   }
-  return { facts: { ...facts, claims }, requeueAfterMilliseconds: soonest(...pauses), pending }
+  return { claims, requeueAfterMilliseconds: soonest(...pauses), pending }
 }

@@ -2,8 +2,10 @@
 // controller. One look-up of a tenant at a time and few in all, so that a tenant with many unproved domains waits for itself. In memory only: what
 // was proved is kept as a DomainClaim.
 import { exponential } from '../../../lib/backoff.ts'
-import type { Clock } from '../../../lib/clock.ts'
-import { elapsed } from '../../../lib/clock.ts'
+import { BoundedMap } from '../../../lib/bounded-map.ts'
+import { type Clock, elapsed } from '../../../lib/clock.ts'
+import { createFairLimit } from '../../../lib/limits/fair-limit.ts'
+import { createKeyedMutex } from '../../../lib/limits/keyed-mutex.ts'
 import type { Challenge, LookUpTexts } from './dns-challenge.ts'
 
 /** What is known about a record, and when to ask again. */
@@ -23,8 +25,6 @@ export type DomainProofsDeps = {
 }
 
 type Entry = {
-  readonly challenge: Challenge
-  readonly tenant: string
   found: boolean | undefined
   failures: number
   dueAt: number
@@ -46,13 +46,11 @@ const pendingPause = 250
 /** Does nothing until it is asked. */
 export function createDomainProofs({ lookUp, clock, leastMilliseconds = 5000 }: DomainProofsDeps): DomainProofs {
   const pauses = { baseMilliseconds: leastMilliseconds, capMilliseconds: longestPause }
-  const entries = new Map<string, Entry>()
-  /** Tenants in the order of their turns. */
-  const queues = new Map<string, Entry[]>()
-  const busy = new Set<string>()
+  const entries = new BoundedMap<Entry>(mostEntries)
+  const oneOfTenant = createKeyedMutex()
+  const limit = createFairLimit({ concurrency: mostAtOnce, waitingPerKey: 1, waiting: mostEntries })
 
-  async function look(entry: Entry): Promise<void> {
-    const { name, value } = entry.challenge
+  async function look({ name, value }: Challenge, entry: Entry): Promise<void> {
     const texts = await lookUp(name)
     entry.found = texts.includes(value)
     entry.failures = entry.found ? 0 : entry.failures + 1
@@ -61,40 +59,14 @@ export function createDomainProofs({ lookUp, clock, leastMilliseconds = 5000 }: 
     entry.waiting = false
   }
 
-  function startNext(): void {
-    for (const [tenant, queue] of queues) {
-      if (busy.size >= mostAtOnce) return
-      if (busy.has(tenant)) continue
-      const entry = queue.shift()
-      queues.delete(tenant)
-      if (entry === undefined) continue
-      if (queue.length > 0) queues.set(tenant, queue)
-      busy.add(tenant)
-      void look(entry).finally(() => {
-        busy.delete(tenant)
-        startNext()
-      })
-    }
-  }
-
-  function entryFor(challenge: Challenge, tenant: string): Entry {
-    const key = `${challenge.name} ${challenge.value}`
-    const known = entries.get(key)
-    entries.delete(key)
-    const entry = known ?? { challenge, tenant, found: undefined, failures: 0, dueAt: 0, waiting: false }
-    entries.set(key, entry)
-    const [oldest] = entries.keys()
-    if (entries.size > mostEntries && oldest !== undefined) entries.delete(oldest)
-    return entry
-  }
-
   return {
     stateOf(challenge, tenant) {
-      const entry = entryFor(challenge, tenant)
+      const key = `${challenge.name} ${challenge.value}`
+      const entry = entries.get(key) ?? { found: undefined, failures: 0, dueAt: 0, waiting: false }
+      entries.set(key, entry)
       if (!entry.waiting && entry.dueAt <= elapsed(clock)) {
         entry.waiting = true
-        queues.set(tenant, [...(queues.get(tenant) ?? []), entry])
-        startNext()
+        void oneOfTenant.run(tenant, async () => limit.run(tenant, () => look(challenge, entry)))
       }
       const kind = entry.found === undefined ? 'pending' : entry.found ? 'proven' : 'absent'
       return {

@@ -1,6 +1,6 @@
 // The hosts that no Application may have because the platform is reached there: taken from the settings, once, at the start. Pure.
 import { AppError } from '../../../lib/errors.ts'
-import { sharesCookies } from '../hosts.ts'
+import { sharesCookies } from './hosts.ts'
 
 export type PlatformAddresses = {
   /** Where people sign in: its cookies are sent to that host. */

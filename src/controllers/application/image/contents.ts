@@ -24,6 +24,11 @@ export type ContentsState =
   | { readonly kind: 'unread' }
   | { readonly kind: 'pending'; readonly requeueAfterMilliseconds: number }
 
+/** Undefined while nothing is known, and for an image that is not read. */
+export function knownContents(state: ContentsState): ImageContents | undefined {
+  return state.kind === 'known' ? state.contents : undefined
+}
+
 const label = 'io.buildpacks.build.metadata'
 const longestLabel = 1_048_576
 /** The bounds of `status.imageContents.processes`. */

@@ -4,7 +4,7 @@ import { processDefaults } from '../../../api/apps/application/process-defaults.
 import type { Application } from '../../../api/apps/application.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import type { ChartCron, ChartProcess } from '../../../services/charts/chart-input.ts'
-import { type ContentsState, type ImageContents, inLauncher, programOf } from './contents.ts'
+import { type ContentsState, type ImageContents, inLauncher, knownContents, programOf } from './contents.ts'
 
 type Spec = Application['spec']
 
@@ -52,32 +52,21 @@ export function processesOf(spec: Spec, contents: ImageContents | undefined): re
   return (spec.processes ?? processesOfImage(spec, contents)).map(process => withProgram(process, contents))
 }
 
+type Known = { readonly application: Application; readonly contents: ContentsState }
+
 /** What an Application is known to run all the time. */
-export function runningIn({
-  application: { spec },
-  contents,
-}: {
-  readonly application: Application
-  readonly contents: ContentsState
-}): readonly ChartProcess[] {
-  return processesOf(spec, contents.kind === 'known' ? contents.contents : undefined)
+export function runningIn({ application: { spec }, contents }: Known): readonly ChartProcess[] {
+  return processesOf(spec, knownContents(contents))
 }
 
 /** What the status shows of the image: what was read, and what runs because `spec.processes` is omitted. */
-export function foundIn({
-  application: { spec },
-  contents,
-}: {
-  readonly application: Application
-  readonly contents: ContentsState
-}): Pick<NonNullable<Application['status']>, 'imageContents' | 'processes'> {
-  const known = contents.kind === 'known' ? contents.contents : undefined
-  const isKnown = spec.image !== undefined && (known !== undefined || contents.kind === 'unread')
-  const shown = spec.processes === undefined && isKnown ? processesOf(spec, known).slice(0, mostProcesses) : undefined
-  return {
-    ...defined({ imageContents: known }),
-    ...(shown === undefined ? {} : { processes: shown.map(({ name, port }) => ({ name, ...defined({ port }) })) }),
-  }
+export function foundIn(known: Known): Pick<NonNullable<Application['status']>, 'imageContents' | 'processes'> {
+  const { application, contents } = known
+  const { image, processes } = application.spec
+  const imageContents = knownContents(contents)
+  const isKnown = image !== undefined && (imageContents !== undefined || contents.kind === 'unread')
+  const shown = processes === undefined && isKnown ? runningIn(known).slice(0, mostProcesses) : undefined
+  return defined({ imageContents, processes: shown?.map(({ name, port }) => ({ name, ...defined({ port }) })) })
 }
 
 /** What runs by a schedule. */

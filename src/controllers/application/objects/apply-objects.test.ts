@@ -4,7 +4,7 @@ import type { Application } from '../../../api/apps/application.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../../api/resource.ts'
 import type { Applied } from '../../../kube/client/client.ts'
 import { KubeError } from '../../../kube/client/errors.ts'
-import { desiredManifests, type Manifest } from '../desired.ts'
+import { desiredManifests, type Manifest } from '../rendering/desired.ts'
 import { applyObjects, plantedClaim } from './apply-objects.ts'
 import { entryOf, entryText } from './inventory.ts'
 

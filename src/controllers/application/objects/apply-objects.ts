@@ -1,6 +1,5 @@
 // Writes an Application's objects: creates, changes and prunes them. Never changes or deletes an object that the Application does not control.
-// reconcile.ts calls it; together they are the only files that write: objects here, the status there. The status must name beforehand what
-// could not be found by its owner (`mustBeNamedFirst` in inventory.ts).
+// The status must name beforehand what could not be found by its owner (apply-manifests.ts).
 import { type Application, applicationReasons, application as applications } from '../../../api/apps/application.ts'
 import { deployments, persistentVolumeClaims } from '../../../api/builtin/index.ts'
 import type { KubeObject } from '../../../api/resource.ts'
@@ -9,15 +8,16 @@ import { controllerOf, controllingKey } from '../../../kube/object/owner.ts'
 import { quotaCure } from '../../kit/cluster-refusal.ts'
 import { ensureObject } from '../../kit/ensure-object.ts'
 import type { Refusal } from '../../kit/refusal.ts'
-import type { Manifest } from '../desired.ts'
+import { fieldManager } from '../field-manager.ts'
+import type { Manifest } from '../rendering/desired.ts'
+import { renderableKind } from '../rendering/renderable-kinds.ts'
+import { isKeptClaimOf, missingRecord } from '../rendering/volume-claim-rules.ts'
 import { type Autoscaled, autoscaledBy, isAutoscaled, withReplicas } from './autoscaled.ts'
 import { entryOf, entryText, type InventoryEntry } from './inventory.ts'
 import { needsApply } from './needs-apply.ts'
-import { renderableKind } from './renderable-kinds.ts'
-import { isKeptClaimOf, missingRecord } from './volume-claim-rules.ts'
 
-/** The field manager of an Application's objects and of its status. */
-export const fieldManager = 'sekisho.dev/application'
+/** What the cluster refuses today it may accept later, such as after a quota is raised: tried again at this interval. */
+const refusedRetryMilliseconds = 60_000
 
 /** On whose behalf objects are written, and with which client. */
 export type Target = {
@@ -27,16 +27,20 @@ export type Target = {
   readonly assertCurrent: () => Promise<unknown>
 }
 
-/** What is known of the Application's objects before the API server is asked. */
-export type KnownObjects = {
-  /** Cached objects that the Application controls, by `entryText`. */
+/** What the caches know of an Application's objects. */
+export type ObjectFacts = {
+  /** Those whose controller is the Application, by uid, and the volume claims that are kept for it, by `entryText`. */
   readonly children: ReadonlyMap<string, KubeObject>
+  /** The volume claims that carry its label, whoever made them, by `entryText`. */
+  readonly volumeClaims: ReadonlySet<string>
+  /** What the Application has: its inventory and its cached children. */
+  readonly present: readonly InventoryEntry[]
+}
+
+export type KnownObjects = Pick<ObjectFacts, 'children'> & {
   /** The `entryText` of what was there or named before this run. Anything else is most likely absent: creating it costs one request, not two. */
   readonly named: ReadonlySet<string>
 }
-
-/** `children` as above; `volumeClaims`: the volume claims that carry the label of the Application, by `entryText`. */
-export type PresentClaims = Pick<KnownObjects, 'children'> & { readonly volumeClaims: ReadonlySet<string> }
 
 /** `changed`: at least one object was written. */
 export type AppliedObjects =
@@ -77,9 +81,6 @@ function owns(application: Application, object: KubeObject): boolean {
   return controllerOf(object)?.uid === application.metadata.uid
 }
 
-/** What the cluster refuses today it may accept later, such as after a quota is raised: retried at this interval. */
-const refusedRetryMilliseconds = 60_000
-
 async function applyOne(writing: Writing, manifest: Manifest, { children, named }: KnownObjects): Promise<Applied> {
   const { client, application, autoscaled, assertCurrent } = writing
   const type = renderableKind(manifest)
@@ -116,7 +117,10 @@ async function recordKept({ client, application }: Target, object: KubeObject): 
  * A volume claim that carries the label of the Application without being one of its objects: a tenant may have planted it, so that the Application must
  * not name it as its own. Undefined when there is none.
  */
-export function plantedClaim(manifests: readonly Manifest[], { children, volumeClaims }: PresentClaims): Refusal | undefined {
+export function plantedClaim(
+  manifests: readonly Manifest[],
+  { children, volumeClaims }: Pick<ObjectFacts, 'children' | 'volumeClaims'>,
+): Refusal | undefined {
   const planted = manifests.find(manifest => {
     const text = entryText(entryOf(manifest))
     return volumeClaims.has(text) && !children.has(text)

@@ -2,17 +2,15 @@
 // field that an apply no longer contains falls back to its default, one pod: an apply therefore repeats the number that runs. Pure.
 // Source: https://kubernetes.io/docs/reference/using-api/server-side-apply/#transferring-ownership
 import { deployments, horizontalPodAutoscalers } from '../../../api/builtin/index.ts'
-import type { KubeObject } from '../../../api/resource.ts'
+import { isOf, type KubeObject } from '../../../api/resource.ts'
 import { integerAt, objectAt, textAt } from '../../../lib/json/json-value.ts'
-import type { Manifest } from '../desired.ts'
+import type { Manifest } from '../rendering/desired.ts'
 
 /** The least number of pods of each Deployment with an autoscaler, by the Deployment's name. */
 export type Autoscaled = ReadonlyMap<string, number>
 
 export function autoscaledBy(manifests: readonly Manifest[]): Autoscaled {
-  const autoscalers = manifests.filter(
-    ({ apiVersion, kind }) => apiVersion === horizontalPodAutoscalers.apiVersion && kind === horizontalPodAutoscalers.kind,
-  )
+  const autoscalers = manifests.filter(manifest => isOf(horizontalPodAutoscalers, manifest))
   return new Map(
     autoscalers.flatMap(manifest => {
       const spec = objectAt(manifest, 'spec')
@@ -26,8 +24,8 @@ export function autoscaledBy(manifests: readonly Manifest[]): Autoscaled {
 }
 
 /** Whether the manifest is a Deployment whose number of pods belongs to an autoscaler. */
-export function isAutoscaled({ apiVersion, kind, metadata }: Manifest, autoscaled: Autoscaled): boolean {
-  return apiVersion === deployments.apiVersion && kind === deployments.kind && autoscaled.has(metadata.name)
+export function isAutoscaled(manifest: Manifest, autoscaled: Autoscaled): boolean {
+  return isOf(deployments, manifest) && autoscaled.has(manifest.metadata.name)
 }
 
 /** What to apply: with the number of pods that runs, or with the least number where none runs. `live` must come from the API server, just now. */

@@ -4,7 +4,7 @@
 // apply is repeated and changes nothing: no event, no loop.
 import type { KubeObject } from '../../../api/resource.ts'
 import { isJsonObject, type JsonObject } from '../../../lib/json/json-value.ts'
-import { type Manifest, renderedHashAnnotation } from '../desired.ts'
+import { type Manifest, renderedHashAnnotation } from '../rendering/desired.ts'
 
 function isNamed(item: unknown): item is { readonly name: string } {
   return isJsonObject(item) && typeof item['name'] === 'string'

@@ -1,6 +1,5 @@
 // Finds out which release an Application is to run, makes the Release that its spec asks for, and runs the release job. Writes by
-// write-releases.ts only. Order: the Release, then its job, then (in reconcile.ts) its objects: each exists before its effects, and a run after
-// a crash finds it.
+// write-releases.ts only. Order: the Release, then its job: each exists before its effects, and a run after a crash finds it.
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { type Release, release as releases } from '../../../api/apps/release.ts'
 import { jobs } from '../../../api/builtin/index.ts'
@@ -8,13 +7,12 @@ import type { KubeClient } from '../../../kube/client/client.ts'
 import { KubeError } from '../../../kube/client/errors.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Refusal } from '../../../policy/check.ts'
-import type { Manifest } from '../desired.ts'
-import type { Facts } from '../gather.ts'
 import type { LiveApplication } from '../live-application.ts'
+import type { Manifests } from '../rendering/manifest-source.ts'
 import { type Choice, choosePinned, chooseRelease, planRelease, type ReleasePlan } from './choose-release.ts'
 import { type Changes, changedBy, changedByKnown, changeOf, desiredRelease, personIn, releaseName } from './desired-release.ts'
 import type { KnownLogins } from './known-logins.ts'
-import { applicationOf, contentHash, type ReleaseHeader } from './release-content.ts'
+import { applicationOf, contentHash, type ReleaseFacts, type ReleaseHeader } from './release-content.ts'
 import { decideJob, deletedJob, desiredJob, type JobRecord, jobHold } from './release-job.ts'
 import type { ReleaseObservation } from './release-status.ts'
 import type { Snapshots } from './snapshots.ts'
@@ -28,16 +26,17 @@ export type ReleaseDeps = {
   readonly clock: Clock
 }
 
+/** What decides which release runs. */
+type Facts = { readonly application: Application; readonly releases: ReleaseFacts; readonly followed?: { readonly tag: string } }
+
 /** The manifests of the spec as it is, or why there are none. */
-export type RenderSpec = () => Promise<
-  { readonly kind: 'wanted'; readonly manifests: readonly Manifest[] } | ({ readonly kind: 'refused' } & Refusal)
->
+export type RenderSpec = () => Promise<Manifests>
 
 export type Prepared =
   /** `application`: as the release says it. */
   | { readonly kind: 'run'; readonly application: Application; readonly observed: ReleaseObservation }
-  | { readonly kind: 'nothing'; readonly hold: Refusal; readonly observed: ReleaseObservation }
-  | ({ readonly kind: 'refused' } & Refusal)
+  /** Nothing is to be applied. `observed`: absent when nothing was decided about releases. */
+  | ({ readonly kind: 'refused'; readonly observed?: ReleaseObservation } & Refusal)
 
 /**
  * The newest Release. The cache may not have one yet that this process made; one that was deleted by force leaves only its number.
@@ -143,9 +142,8 @@ async function jobStep(deps: ReleaseDeps, facts: Facts, newest: number, render: 
       return { kind: 'job', record: updated, hold: jobHold(updated, namespace) }
     }
     case 'cleared':
-      return { kind: 'job', record: decision.record, hold: undefined }
     case 'hold':
-      return { kind: 'job', record: decision.record, hold: decision.hold }
+      return { kind: 'job', record: decision.record, hold: decision.kind === 'hold' ? decision.hold : undefined }
   }
 }
 
@@ -157,7 +155,8 @@ async function prepared(
   observed: Omit<ReleaseObservation, 'runs' | 'hold'>,
 ): Promise<Prepared> {
   if (choice.kind === 'refused') return choice
-  if (choice.kind === 'nothing') return { ...choice, observed: { ...observed, runs: undefined, hold: choice.hold } }
+  if (choice.kind === 'nothing')
+    return { kind: 'refused', ...choice.hold, observed: { ...observed, runs: undefined, hold: choice.hold } }
   const { number, hold } = choice
   const seen = { ...observed, runs: number, hold }
   if (number === observed.newest && !observed.isPinned) return { kind: 'run', application, observed: seen }

@@ -2,6 +2,8 @@
 import { hash } from 'node:crypto'
 import type { Application } from '../../../api/apps/application.ts'
 import { notInRelease, type Release, type ReleaseSnapshot } from '../../../api/apps/release.ts'
+import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import type { Job, Pod } from '../../../api/builtin/index.ts'
 import { canonicalJson, type JsonValue } from '../../../lib/json/canonical-json.ts'
 import { defined } from '../../../lib/json/defined.ts'
 
@@ -10,6 +12,19 @@ export type ReleaseHeader = Omit<Release, 'spec'> & { readonly spec: Omit<Releas
 
 /** The AppSecrets that are used, and their versions. */
 export type SecretVersions = Readonly<Record<string, string>>
+
+/** What is known of an Application's releases. */
+export type ReleaseFacts = {
+  /** Those of this Application by uid, newest first. */
+  readonly headers: readonly ReleaseHeader[]
+  readonly jobs: readonly Job[]
+  /** Pods of release jobs, by the name of their Job. */
+  readonly podsOfJobs: ReadonlyMap<string, Pod>
+  /** The RemoteSyncs that name the Application. */
+  readonly syncs: readonly RemoteSync[]
+  /** The AppSecrets that it uses. */
+  readonly secretVersions: SecretVersions
+}
 
 type Process = NonNullable<ReleaseSnapshot['processes']>[number]
 

@@ -1,7 +1,7 @@
 // The release job: its pod, when it is started, and what its end means.
 import { describe, expect, test } from 'vitest'
 import type { Job, Pod } from '../../../api/builtin/index.ts'
-import type { Manifest } from '../desired.ts'
+import type { Manifest } from '../rendering/desired.ts'
 import { decideJob, desiredJob, type JobFacts, type JobRecord, jobName, surplusJobs } from './release-job.ts'
 import { application, now } from './testing/application.ts'
 

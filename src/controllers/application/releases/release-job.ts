@@ -4,6 +4,7 @@
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { deployments, type Job, jobs, type Pod } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
+import { isOf } from '../../../api/resource.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { ownerReference } from '../../../kube/object/owner.ts'
 import { defined } from '../../../lib/json/defined.ts'
@@ -11,8 +12,8 @@ import { isJsonObject, type JsonObject, listAt, objectAt, objectsAt } from '../.
 import { redactTokens } from '../../../lib/log.ts'
 import { boundedName } from '../../../lib/text/bounded-name.ts'
 import type { Refusal } from '../../../policy/check.ts'
-import type { Manifest } from '../desired.ts'
-import { isolationLabels } from '../objects/isolation.ts'
+import type { Manifest } from '../rendering/desired.ts'
+import { isolationLabels } from '../rendering/isolation.ts'
 
 /** What the status records of it. */
 export type JobRecord = NonNullable<NonNullable<Application['status']>['releaseJob']>
@@ -28,10 +29,6 @@ const keptSeconds = 604_800
 export function jobName(application: string, number: number): string {
   const suffix = `-release-v${number}`
   return `${boundedName(application, longestName - suffix.length, { length: 8 })}${suffix}`
-}
-
-function isDeployment({ apiVersion, kind }: Manifest): boolean {
-  return apiVersion === deployments.apiVersion && kind === deployments.kind
 }
 
 /** A volume claim can be held by a running pod on another node, so the job does without. */
@@ -81,7 +78,7 @@ function podSpec(template: JsonObject, job: NonNullable<Application['spec']['rel
 export function desiredJob(application: Application, number: number, manifests: readonly Manifest[]): NewObject<Job> | undefined {
   const { releaseJob: job } = application.spec
   const { name, namespace = '' } = application.metadata
-  const candidates = manifests.filter(isDeployment)
+  const candidates = manifests.filter(manifest => isOf(deployments, manifest))
   const web = candidates.find(({ metadata }) => metadata.labels[labels.process] === 'web') ?? candidates[0]
   const template = web && objectAt(web, 'spec', 'template')
   const spec = template && job && podSpec(template, job)

@@ -4,7 +4,7 @@ import { releaseOutcomes as outcomes, type Release } from '../../../api/apps/rel
 import { findCondition, mergeConditions } from '../../../kube/object/conditions.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import type { Refusal } from '../../../policy/check.ts'
-import type { RolloutRecord } from '../rollout/rollout-record.ts'
+import { phasesOf, type RolloutRecord } from '../rollout/rollout-times.ts'
 import type { Verdict } from '../rollout/verdict.ts'
 import type { ReleaseHeader } from './release-content.ts'
 import type { JobRecord } from './release-job.ts'
@@ -44,25 +44,6 @@ export function rollbackOf(
 ): NonNullable<Status['rollback']> | undefined {
   if (verdict.kind !== 'failed' || isPinned || runs !== newest || record.before === undefined) return undefined
   return { from: record.release, to: record.before, reason: verdict.problem.slice(0, 2048), at: now.toISOString() }
-}
-
-type Phases = NonNullable<Status['phases']>
-
-/** The phases of the newest release; `applied` and `ready` count only when it is the one that runs. */
-function phasesOf(before: Status | undefined, observed: ReleaseObservation, ready: boolean, now: Date): Phases | undefined {
-  const { newest, madeAt, runs, job } = observed
-  if (newest === undefined) return undefined
-  const known = before?.phases?.release === newest ? before.phases : undefined
-  const time = now.toISOString()
-  const base: Phases = known ?? { release: newest, releasedAt: madeAt ?? time }
-  const ownJob = job?.release === newest ? job : undefined
-  return {
-    ...base,
-    ...(ownJob ? { jobStartedAt: ownJob.startedAt } : {}),
-    ...(ownJob?.state === 'Succeeded' && ownJob.endedAt !== undefined ? { jobEndedAt: ownJob.endedAt } : {}),
-    ...(runs === newest && base.appliedAt === undefined ? { appliedAt: time } : {}),
-    ...(runs === newest && ready && base.availableAt === undefined ? { availableAt: time } : {}),
-  }
 }
 
 /** The roll back that began earlier; it ends when another release is the newest. */

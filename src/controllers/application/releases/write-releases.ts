@@ -1,13 +1,13 @@
-// Writes Releases and release jobs: creates them once, and deletes what is not kept. reconcile.ts calls it. Creating is what makes a number and
-// a job unique: whatever a crash or a late cache repeats finds the object under its name.
+// Writes Releases and release jobs: creates them once, and deletes what is not kept. Creating is what makes a number and a job unique: whatever a
+// crash or a late cache repeats finds the object under its name.
 import type { Application } from '../../../api/apps/application.ts'
 import { type Release, release as releases } from '../../../api/apps/release.ts'
 import { type Job, jobs } from '../../../api/builtin/index.ts'
-import { type KubeObject, keyOf, type ResourceType } from '../../../api/resource.ts'
+import type { KubeObject, ResourceType } from '../../../api/resource.ts'
 import type { KubeClient, NewObject } from '../../../kube/client/client.ts'
 import { isKubeError, KubeError } from '../../../kube/client/errors.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
-import { fieldManager } from '../objects/apply-objects.ts'
+import { fieldManager } from '../field-manager.ts'
 
 /** The client, and the Application to which everything belongs. */
 export type ReleaseTarget = {
@@ -49,17 +49,14 @@ export function startJob(target: ReleaseTarget, desired: NewObject<Job>): Promis
   return createOrFind(target, jobs, desired)
 }
 
-async function remove({ client }: ReleaseTarget, type: ResourceType, object: Pick<KubeObject, 'metadata'>): Promise<void> {
-  const { uid } = object.metadata
-  if (uid !== undefined) await client.delete(type, keyOf(object as KubeObject), { uid })
-}
-
-/** Deletes Releases that are no longer kept. */
-export async function deleteReleases(target: ReleaseTarget, surplus: readonly Pick<KubeObject, 'metadata'>[]): Promise<void> {
-  for (const one of surplus) await remove(target, releases, one)
-}
-
-/** Deletes Jobs of earlier releases. */
-export async function deleteJobs(target: ReleaseTarget, surplus: readonly Job[]): Promise<void> {
-  for (const one of surplus) await remove(target, jobs, one)
+/** Deletes what is no longer kept. */
+export async function deleteAll(
+  { client }: ReleaseTarget,
+  type: ResourceType,
+  surplus: readonly Pick<KubeObject, 'metadata'>[],
+): Promise<void> {
+  for (const { metadata } of surplus) {
+    const { namespace = '', name, uid } = metadata
+    if (uid !== undefined) await client.delete(type, { namespace, name }, { uid })
+  }
 }

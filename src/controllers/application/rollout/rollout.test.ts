@@ -1,8 +1,8 @@
 // Rollouts, from states of Deployments and pods as a real cluster reports them.
 import { describe, expect, test } from 'vitest'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
-import { withDelay } from './observation.ts'
 import { evaluateRollout } from './rollout.ts'
+import { withDelay } from './rollout-times.ts'
 import { withUnanswered } from './unanswered.ts'
 
 function deployment(status: Deployment['status'], replicas = 1): Deployment {

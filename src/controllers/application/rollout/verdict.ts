@@ -4,9 +4,8 @@ import { releaseDefaults } from '../../../api/apps/application/releases.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
 import { troubledPod } from '../../../api/pods/pod-problem.ts'
-import { untilDelayed } from './observation.ts'
 import type { Rollout } from './rollout.ts'
-import type { RolloutRecord } from './rollout-record.ts'
+import { type RolloutRecord, remainingTime, untilDelayed } from './rollout-times.ts'
 
 /** Restarts after which a process is not expected to recover: the kubelet waits 10, 20 and 40 seconds before them. */
 const hopelessRestarts = 3
@@ -59,7 +58,7 @@ function crashOf(facts: RolloutFacts): string | undefined {
  */
 export function verdictOf(facts: RolloutFacts, timeoutSeconds: number): Verdict {
   const { record, rollout, refused, wasReady, now } = facts
-  const left = Date.parse(record.observedAt ?? record.startedAt) + timeoutSeconds * 1000 - now.getTime()
+  const left = remainingTime(record, timeoutSeconds, now)
   const crash = left > 0 ? crashOf(facts) : undefined
   if (crash !== undefined) return { kind: 'failed', problem: crash }
   if (rollout.complete && refused === undefined) return { kind: 'ready' }

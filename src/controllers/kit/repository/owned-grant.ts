@@ -14,6 +14,7 @@ import { findCondition } from '../../../kube/object/conditions.ts'
 import { controllerOf, ownerReference, uidOf } from '../../../kube/object/owner.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
+import { once } from '../../../lib/limits/once.ts'
 import type { SecretString } from '../../../lib/secret-string.ts'
 import { boundedName } from '../../../lib/text/bounded-name.ts'
 import type { Refusal } from '../../../policy/check.ts'
@@ -154,16 +155,11 @@ export type AccessRequest = {
 export function accessOnce(deps: AccessDeps, { owner, grant, app, actor }: AccessRequest): () => Promise<RepositoryAccess> {
   const { namespace = '', name } = owner.metadata
   const subject = { kind: owner.kind, namespace, name, uid: uidOf(owner) }
-  const open = async (): Promise<RepositoryAccess> => {
+  return once(async () => {
     const endpoints = await deps.endpointsOf(app)
     const { token, repositories } = await deps.tokens.request({ grant, subject, actor })
     const [repository] = repositories
     if (repository && repositories.length === 1) return { endpoints, token, repository }
     throw new AppError('integrity_violation', `the token for ${namespace}/${name} does not reach exactly one repository`)
-  }
-  let opened: Promise<RepositoryAccess> | undefined
-  return () => {
-    opened ??= open()
-    return opened
-  }
+  })
 }

@@ -3,6 +3,7 @@
 import { remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient, RepositoryFacts } from '../../../github/index.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { once } from '../../../lib/limits/once.ts'
 import { type AccessDeps, type AccessRequest, accessOnce, type RepositoryAccess } from '../../kit/repository/owned-grant.ts'
 import type { CommitReader } from './resolve.ts'
 import type { FileReader } from './unchanged.ts'
@@ -28,19 +29,12 @@ export function openRepositoryOnce(deps: OpenRepositoryDeps, request: AccessRequ
     const opened = await access()
     return { access: opened, client: deps.openRepository(opened, installation) }
   }
-  const ask = async (): Promise<RepositoryFacts> => {
+  const current = once(async (): Promise<RepositoryFacts> => {
     const { access: opened, client } = await open()
     const found = await client.repository(opened.repository.id)
     if (found !== undefined) return found
     const message = `spec.repository: GitHub does not show repository ${opened.repository.fullName} (id ${opened.repository.id}) to the App any more`
     throw new AppError('not_found', message, { reason: reasons.repositoryNotFound })
-  }
-  let asked: Promise<RepositoryFacts> | undefined
-  return {
-    open,
-    current() {
-      asked ??= ask()
-      return asked
-    },
-  }
+  })
+  return { open, current }
 }

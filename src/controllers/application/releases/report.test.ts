@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import type { Pod } from '../../../api/builtin/index.ts'
-import type { ReleaseObservation } from '../releases/release-status.ts'
-import { nextOutcome, surplusReleases } from '../releases/release-status.ts'
-import { application, header, now } from '../releases/testing/application.ts'
+import type { ReleaseObservation } from './release-status.ts'
+import { nextOutcome, surplusReleases } from './release-status.ts'
 import { type Found, reportOf } from './report.ts'
+import { application, header, now } from './testing/application.ts'
 
 const at = (seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString()
 const observed: ReleaseObservation = {

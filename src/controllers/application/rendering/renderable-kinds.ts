@@ -9,7 +9,7 @@ import {
   serviceAccounts,
   services,
 } from '../../../api/builtin/index.ts'
-import type { ResourceType } from '../../../api/resource.ts'
+import { isOf, type ResourceType } from '../../../api/resource.ts'
 
 function kind(apiVersion: string, name: string, plural: string): ResourceType {
   return { apiVersion, kind: name, plural, namespaced: true }
@@ -31,7 +31,7 @@ export const renderableKinds: readonly ResourceType[] = [
 
 /** The kind of an object; undefined when charts may not render it. */
 export function renderableKind(object: { readonly apiVersion: string; readonly kind: string }): ResourceType | undefined {
-  return renderableKinds.find(type => type.apiVersion === object.apiVersion && type.kind === object.kind)
+  return renderableKinds.find(type => isOf(type, object))
 }
 
 /** The kinds by name, for messages. */

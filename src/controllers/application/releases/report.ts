@@ -3,14 +3,11 @@
 import type { Application } from '../../../api/apps/application.ts'
 import type { Pod } from '../../../api/builtin/index.ts'
 import type { Refusal } from '../../kit/refusal.ts'
-import { nextReleaseStatus, type ReleaseObservation, type ReleaseStatus, rollbackOf } from '../releases/release-status.ts'
-import { observedRecord } from './observation.ts'
-import type { Rollout } from './rollout.ts'
-import { rolloutRecord } from './rollout-record.ts'
-import { rolloutSettings, verdictOf } from './verdict.ts'
-
-/** `whileApplying`: by the cluster, or by an object that it has, which is a problem of the release; what is refused before that is one of the spec. */
-export type Refused = Refusal & { readonly whileApplying?: true }
+import type { Progress } from '../objects/apply-manifests.ts'
+import type { Rollout } from '../rollout/rollout.ts'
+import { observedRecord, rolloutRecord } from '../rollout/rollout-times.ts'
+import { rolloutSettings, verdictOf } from '../rollout/verdict.ts'
+import { nextReleaseStatus, type ReleaseObservation, type ReleaseStatus, rollbackOf } from './release-status.ts'
 
 export type ReleaseReport = {
   readonly fields: ReleaseStatus
@@ -25,7 +22,7 @@ export type ReleaseReport = {
 /** What the reconcile found out. */
 export type Found = {
   readonly observed: ReleaseObservation | undefined
-  readonly progress: { readonly kind: 'applied' } | ({ readonly kind: 'refused' } & Refused)
+  readonly progress: Pick<Extract<Progress, { kind: 'applied' }>, 'kind'> | Extract<Progress, { kind: 'refused' }>
   readonly rollout: Rollout
   readonly pods: readonly Pod[]
   readonly replicas: number | undefined

@@ -5,7 +5,7 @@ import type { Application } from '../../../api/apps/application.ts'
 import { type PersistentVolumeClaim, persistentVolumeClaims } from '../../../api/builtin/index.ts'
 import { domain } from '../../../api/kind.ts'
 import { labels, whenDeletedAnnotation } from '../../../api/names.ts'
-import type { KubeObject } from '../../../api/resource.ts'
+import { isOf, type KubeObject } from '../../../api/resource.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
 import { type JsonObject, objectAt, textAt } from '../../../lib/json/json-value.ts'
 
@@ -19,7 +19,7 @@ export type ClaimRecord = Pick<KubeObject, 'apiVersion' | 'kind'> & {
 const forbidden = ['volumeName', 'selector', 'dataSource', 'dataSourceRef']
 
 function isClaim(object: { readonly apiVersion?: unknown; readonly kind?: unknown }): boolean {
-  return object.apiVersion === persistentVolumeClaims.apiVersion && object.kind === persistentVolumeClaims.kind
+  return isOf(persistentVolumeClaims, object)
 }
 
 /** Which rule the claim breaks; undefined for none, and for another kind of object. */

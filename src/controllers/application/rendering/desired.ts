@@ -1,20 +1,20 @@
 // Turns what a chart rendered into the manifests to apply: checks every object against the closed list and marks it as the Application's.
 // Pure: the same Application and the same rendering result in the same manifests. Never drops an object silently: all of them, or a reason.
 import { hash } from 'node:crypto'
-import type { Application } from '../../api/apps/application.ts'
-import { domain } from '../../api/kind.ts'
-import { labels } from '../../api/names.ts'
-import type { OwnerReference, ResourceType } from '../../api/resource.ts'
-import { serviceProxyLabel } from '../../api/tenancy/service-proxy.ts'
-import { ownerReference } from '../../kube/object/owner.ts'
-import { isJsonObject, type JsonObject, objectAt } from '../../lib/json/json-value.ts'
-import type { ChartInput } from '../../services/charts/chart-input.ts'
-import { type AllowedHosts, brokenIngressRule } from './objects/ingress-rules.ts'
-import { brokenIsolationRule, isolatedPodSpec, isolationLabels } from './objects/isolation.ts'
-import { brokenPodRule, podTemplatePath } from './objects/pod-rules.ts'
-import { type AllowedRedirects, redirectIngresses } from './objects/redirect-ingress.ts'
-import { renderableKind, renderableKinds, renderableText } from './objects/renderable-kinds.ts'
-import { brokenVolumeClaimRule, outlivesApplication } from './objects/volume-claim-rules.ts'
+import type { Application } from '../../../api/apps/application.ts'
+import { domain } from '../../../api/kind.ts'
+import { labels } from '../../../api/names.ts'
+import { isOf, type OwnerReference, type ResourceType } from '../../../api/resource.ts'
+import { serviceProxyLabel } from '../../../api/tenancy/service-proxy.ts'
+import { ownerReference } from '../../../kube/object/owner.ts'
+import { isJsonObject, type JsonObject, objectAt } from '../../../lib/json/json-value.ts'
+import type { ChartInput } from '../../../services/charts/chart-input.ts'
+import { type AllowedHosts, brokenIngressRule } from './ingress-rules.ts'
+import { brokenIsolationRule, isolatedPodSpec, isolationLabels } from './isolation.ts'
+import { brokenPodRule, podTemplatePath } from './pod-rules.ts'
+import { type AllowedRedirects, redirectIngresses } from './redirect-ingress.ts'
+import { renderableKind, renderableKinds, renderableText } from './renderable-kinds.ts'
+import { brokenVolumeClaimRule, outlivesApplication } from './volume-claim-rules.ts'
 
 /** What the decision allowed, and what it adds to what was rendered. */
 type Allowed = AllowedHosts &
@@ -152,7 +152,7 @@ function manifestOf(checked: Checked, application: Application, allowed: Allowed
 }
 
 function order(manifest: Manifest): number {
-  return renderableKinds.findIndex(type => type.apiVersion === manifest.apiVersion && type.kind === manifest.kind)
+  return renderableKinds.findIndex(type => isOf(type, manifest))
 }
 
 /** Stops a chart from giving code that is not trusted what only the tenant's own may have. */

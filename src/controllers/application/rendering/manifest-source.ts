@@ -4,18 +4,28 @@
 import { type Application, applicationReasons } from '../../../api/apps/application.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Refusal } from '../../../policy/check.ts'
+import type { ChartInput, ChartSource } from '../../../services/charts/chart-input.ts'
 import type { ChartRenderer } from '../../../services/charts/renderer.ts'
-import type { Decision } from '../decide.ts'
-import { desiredManifests, type Manifest } from '../desired.ts'
+import type { RedirectGroup } from '../domains/redirects.ts'
+import { desiredManifests, type Manifest } from './desired.ts'
 
 export type Manifests =
   | { readonly kind: 'wanted'; readonly manifests: readonly Manifest[] }
   | ({ readonly kind: 'refused' } & Refusal)
 
+/** What to render. */
+export type Render = {
+  readonly source: ChartSource
+  readonly input: ChartInput
+  /** What the platform adds to what the chart renders. */
+  readonly redirects: readonly RedirectGroup[]
+  readonly timeoutMilliseconds: number
+}
+
 /** Renders, or returns what equal input rendered before. */
 export type ManifestSource = {
-  /** The manifests, or why there are none; the message does not name the chart. Rejects only after the renderer has stopped. */
-  readonly of: (application: Application, decision: Extract<Decision, { kind: 'render' }>) => Promise<Manifests>
+  /** The manifests, or why there are none. Rejects only after the renderer has stopped. */
+  readonly of: (application: Application, render: Render) => Promise<Manifests>
 }
 
 const mostKept = 256
@@ -23,6 +33,10 @@ const mostKept = 256
 const longestKept = 65_536
 
 const reasons = { failed: applicationReasons.chartFailed, 'timed-out': applicationReasons.chartTimedOut } as const
+
+function refused({ spec }: Application, reason: string, message: string): Manifests {
+  return { kind: 'refused', reason, message: `ApplicationChart ${spec.chart}: ${message}` }
+}
 
 // Memory (rendered manifests): uid of an Application → chart revision and input, and what they rendered
 //   life: until 256 other Applications were rendered
@@ -45,9 +59,9 @@ export function createManifestSource(renderer: Pick<ChartRenderer, 'render'>): M
       }
       kept.delete(uid)
       const rendering = await renderer.render(source, input, timeoutMilliseconds)
-      if (rendering.kind !== 'rendered') return { kind: 'refused', reason: reasons[rendering.kind], message: rendering.message }
+      if (rendering.kind !== 'rendered') return refused(application, reasons[rendering.kind], rendering.message)
       const manifests = desiredManifests(application, rendering.objects, { ...input, redirects })
-      if (manifests.kind === 'refused') return { ...manifests, reason: applicationReasons.chartFailed }
+      if (manifests.kind === 'refused') return refused(application, reasons.failed, manifests.message)
       if (rendering.length <= longestKept) kept.set(uid, { renderedFrom, manifests })
       return manifests
     },

@@ -1,18 +1,18 @@
 // The host names of an Application (the platform's name for it, or its domains), and which Application may use which. Pure.
 // A name below the platform's domain belongs to the namespace that it contains. Any other name belongs to the tenant that has the DomainClaim
 // on it; what the platform and other Ingresses of the cluster use belongs to no tenant. Inside a tenant the older Application has it.
-import { namedDomains } from '../../api/apps/application/domains.ts'
-import { type IngressAddress, platformHost } from '../../api/apps/application/url.ts'
-import { type Application, applicationReasons as reasons } from '../../api/apps/application.ts'
-import type { Ingress } from '../../api/builtin/index.ts'
-import type { DomainClaim } from '../../api/tenancy/domain-claim.ts'
-import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
-import { type Claim, comesFirst } from '../kit/precedence.ts'
-import { challengeOf, challengeText } from './domains/dns-challenge.ts'
-import { type RedirectAnnotations, redirectedHosts } from './domains/redirects.ts'
+import { namedDomains } from '../../../api/apps/application/domains.ts'
+import { type IngressAddress, platformHost } from '../../../api/apps/application/url.ts'
+import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
+import type { Ingress } from '../../../api/builtin/index.ts'
+import type { DomainClaim } from '../../../api/tenancy/domain-claim.ts'
+import type { Tenant } from '../../../api/tenancy/tenant.ts'
+import { type Check, firstRefusal, type Refusal } from '../../../policy/check.ts'
+import { type Claim, comesFirst } from '../../kit/precedence.ts'
+import { challengeOf, challengeText } from './dns-challenge.ts'
+import { type RedirectAnnotations, redirectedHosts } from './redirects.ts'
 
-export { type IngressAddress, urlOf } from '../../api/apps/application/url.ts'
+export { type IngressAddress, urlOf } from '../../../api/apps/application/url.ts'
 
 /** The Applications that want a host, by host. */
 export type UsersOfHost = ReadonlyMap<string, readonly Application[]>
@@ -172,6 +172,9 @@ export function missingProof(facts: HostFacts): Refusal | undefined {
     message: `${fields}: prove that ${hosts.join(', ')} belongs to you by the DNS record ${records.join(' and ')} (it is looked up again within 5 minutes), or ask a platform admin for a DomainClaim`,
   }
 }
+
+/** In this order: a host that belongs to another tenant is refused before a proof for another one is requested. */
+export const hostChecks: readonly Check<HostFacts>[] = [domainProblem, missingProof]
 
 /** True when the host must not be served for this Application any more, whatever runs: another tenant has it, or the platform. */
 export function isLost(facts: HostFacts, host: string): boolean {

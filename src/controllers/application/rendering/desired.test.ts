@@ -1,13 +1,13 @@
 // What a chart may render, and how a live object is compared with it.
 import { describe, expect, test } from 'vitest'
-import type { Application } from '../../api/apps/application.ts'
-import { objectAt } from '../../lib/json/json-value.ts'
+import type { Application } from '../../../api/apps/application.ts'
+import { objectAt } from '../../../lib/json/json-value.ts'
+import { isFoundByOwner } from '../caches.ts'
+import { redirectIngressName } from '../domains/redirects.ts'
+import { entriesOf, mustBeNamedFirst, obsolete, union } from '../objects/inventory.ts'
+import { contains, needsApply } from '../objects/needs-apply.ts'
 import { desiredManifests, type Manifest, mostObjects } from './desired.ts'
-import { redirectIngressName } from './domains/redirects.ts'
-import { isFoundByOwner } from './gather.ts'
-import { entriesOf, mustBeNamedFirst, obsolete, union } from './objects/inventory.ts'
-import { contains, needsApply } from './objects/needs-apply.ts'
-import { podTemplatePath } from './objects/pod-rules.ts'
+import { podTemplatePath } from './pod-rules.ts'
 
 const application: Application = {
   apiVersion: 'apps.sekisho.dev/v1alpha1',
