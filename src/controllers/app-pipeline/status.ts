@@ -11,7 +11,7 @@ import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Row } from './activity.ts'
 import { type Entry, pausedStanding, requestedBy, type Standing } from './choose.ts'
 import { requestsText } from './preview/requests.ts'
-import { standingOf } from './preview/state.ts'
+import { standingOf } from '../kit/owned-application/state.ts'
 import type { KnownPullRequests } from './pull-requests/known.ts'
 
 export type AppPipelineStatus = NonNullable<AppPipeline['status']>

@@ -5,8 +5,8 @@ import type { PullRequest } from '../../../github/index.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { SecretString } from '../../../lib/secret-string.ts'
 import { facts, now, pipeline, preview, pull, repository, sha } from '../testing/app-pipeline.ts'
-import { list } from './ask.ts'
-import type { KnownPullRequests } from './known.ts'
+import { list } from './fetch-details.ts'
+import type { KnownPullRequests } from '../pull-requests/known.ts'
 
 const template = { application: { chart: 'web' }, build: { strategy: 'Buildpacks', timeoutSeconds: 900 } } as const
 const merging = pipeline({ template: { ...template, source: 'Merge' } })

@@ -5,9 +5,9 @@ import { appPipelineReasons as reasons } from '../../../api/apps/app-pipeline.ts
 import { type Application, applicationReasons } from '../../../api/apps/application.ts'
 import { type RemoteSync, remoteSyncReasons } from '../../../api/apps/remote-sync.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
-import type { Standing } from '../choose.ts'
-import type { Preview } from '../gather.ts'
-import type { BranchTip } from '../pull-requests/known.ts'
+import type { Standing } from '../../app-pipeline/choose.ts'
+import type { Preview } from '../../app-pipeline/gather.ts'
+import type { BranchTip } from '../../app-pipeline/pull-requests/known.ts'
 import { isEnding } from './last-hook.ts'
 
 /** The reasons of a RemoteSync that is on its way; those that nothing of the pull request can change are waits. */

@@ -9,8 +9,8 @@ import type { RepositoryAccess } from '../../kit/repository/owned-grant.ts'
 import { type Choice, choose, hasNeeds } from '../choose.ts'
 import { haltOf } from '../decide.ts'
 import type { Facts } from '../gather.ts'
-import { type BranchTip, type Details, detailsKey, isStillTip, type KnownPullRequests, relisted } from './known.ts'
-import { listOpen } from './list.ts'
+import { type BranchTip, type Details, detailsKey, isStillTip, type KnownPullRequests, relisted } from '../pull-requests/known.ts'
+import { listOpen } from '../pull-requests/list.ts'
 
 export type AskDeps = {
   /** `installation` is the id of the installation under which the token was requested. */

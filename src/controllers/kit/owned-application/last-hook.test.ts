@@ -1,7 +1,7 @@
 // When a preview may be deleted: after its hook, and at the latest when the time of the hook is over.
 import { expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
-import { now, preview } from '../testing/app-pipeline.ts'
+import { now, preview } from '../../app-pipeline/testing/app-pipeline.ts'
 import { endingAnnotation, endStep, isEnding } from './last-hook.ts'
 
 const hook = { command: ['drop'], timeoutSeconds: 60 }

@@ -3,9 +3,9 @@ import { type AppPipeline, appPipelineReasons as reasons } from '../../../api/ap
 import type { KubeObject, ResourceType } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
-import { type Ensured, ensureObject } from '../../kit/ensure-object.ts'
-import type { Standing } from '../choose.ts'
-import { isAsDesired, type Manifest } from '../desired.ts'
+import { type Ensured, ensureObject } from '../ensure-object.ts'
+import type { Standing } from '../../app-pipeline/choose.ts'
+import { isAsDesired, type Manifest } from '../../app-pipeline/desired.ts'
 
 type Written<T> =
   | { readonly kind: 'live'; readonly object: T; readonly changed: boolean }
