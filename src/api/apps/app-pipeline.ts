@@ -1,4 +1,5 @@
 // AppPipeline: keeps one running Application for every open pull request of a repository that may have one.
+
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { followerFields, followerReasons, followerReasonTexts, followerStatusFields } from '../repository-follower.ts'
 import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
@@ -8,6 +9,9 @@ import { policyField } from './app-pipeline/policy.ts'
 import { hooksField, hostField, pausedField, previewEnvironmentField, previewLimitsField } from './app-pipeline/preview.ts'
 import { previewStatusFields } from './app-pipeline/status.ts'
 import { templateField } from './app-pipeline/template.ts'
+import { type OwnsApplications, ownedReasons, ownedReasonTexts } from './application-owner.ts'
+
+export const ownsApplications: OwnsApplications = { noun: 'preview', setBy: 'spec.template' }
 
 export const appPipeline = defineKind({
   group: 'apps',
@@ -63,6 +67,7 @@ export const appPipeline = defineKind({
       report ? { pull_requests: 'write', deployments: 'write', statuses: 'write' } : { pull_requests: 'read' },
     purpose: () => 'lists the pull requests that get a preview',
   },
+  ownsApplications,
   status: { ...followerStatusFields, observedWake: observedWakeField, ...previewStatusFields },
   conditions: {
     Listed: 'GitHub was asked, under an approved grant, which pull requests are open, and its answers are complete.',
@@ -81,16 +86,10 @@ export const appPipeline = defineKind({
     TooManyPullRequests: 'More pull requests are open than the platform lists (1,000). Those that were opened last are listed.',
     GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. What runs goes on. The platform tries again.',
     Suspended: 'All previews are paused, because `spec.suspend` is `true`. Set it to `false` to go on.',
-    Removing: 'The preview of a pull request that may not have one any more is being removed.',
-    NameConflict:
-      'An Application or a RemoteSync with the name of a preview exists and does not belong to this AppPipeline. Delete or rename it. The message names it.',
+    ...ownedReasonTexts(ownsApplications),
     QuotaExceeded:
       'The tenant may not have more Applications or RemoteSyncs. Lower `spec.limits.previews`, delete what is not used, or ask a platform admin.',
     RightMissing: rightMissingText,
-    RefusedByCluster: 'The API server refused the Application or the RemoteSync of a preview. The message names the cause.',
-    Preparing: 'The Application and the RemoteSync of the preview are being created.',
-    NewCommit: 'The pull request has a newer commit than the one that is built or runs.',
-    Running: 'The preview runs the newest commit.',
     PullRequestClosed: 'The pull request is closed or merged.',
     BaseBranchExcluded: '`spec.policy.baseBranches` does not name the branch that the pull request goes into.',
     LabelMissing: 'The pull request lacks a label of `spec.policy.labels`. Add it on GitHub.',
@@ -142,14 +141,8 @@ export const appPipelineReasons = {
   tooMany: 'TooManyPullRequests',
   unreachable: 'GitHubUnreachable',
   suspended: 'Suspended',
-  removing: 'Removing',
-  nameConflict: 'NameConflict',
-  quotaExceeded: 'QuotaExceeded',
-  refusedByCluster: 'RefusedByCluster',
   rightMissing: rightMissingReason,
-  preparing: 'Preparing',
-  newCommit: 'NewCommit',
-  running: 'Running',
+  ...ownedReasons,
   closed: 'PullRequestClosed',
   baseBranch: 'BaseBranchExcluded',
   labelMissing: 'LabelMissing',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { now, preview, sha } from '../testing/app-pipeline.ts'
-import { isBehind } from '../../kit/owned-application/state.ts'
+import { isBehind } from './behind.ts'
 
 const [head, base, next] = [sha(1), sha(2), sha(3)]
 const seconds = (count: number): Date => new Date(now.getTime() + count * 1000)

@@ -1,17 +1,18 @@
-// The state of a preview that exists, from what its RemoteSync and its Application report. Pure.
+// The state of an owned Application, from what it and its RemoteSync report. Pure.
 
-import type { PreviewState } from '../../../api/apps/app-pipeline/status.ts'
-import { appPipelineReasons as reasons } from '../../../api/apps/app-pipeline.ts'
 import { type Application, applicationReasons } from '../../../api/apps/application.ts'
+import { type OwnedState, ownedReasons as reasons } from '../../../api/apps/application-owner.ts'
 import { type RemoteSync, remoteSyncReasons } from '../../../api/apps/remote-sync.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
-import type { Standing } from '../../app-pipeline/choose.ts'
-import type { Preview } from '../../app-pipeline/gather.ts'
-import type { BranchTip } from '../../app-pipeline/pull-requests/known.ts'
+import type { Refusal } from '../../../policy/check.ts'
 import { isEnding } from './last-hook.ts'
+import type { Owned } from './owned.ts'
 
-/** The reasons of a RemoteSync that is on its way; those that nothing of the pull request can change are waits. */
-const stateOfReason: Readonly<Record<string, PreviewState>> = {
+/** What becomes of it, and why. */
+export type OwnedStanding = Refusal & { readonly state: OwnedState }
+
+/** The reasons of a RemoteSync that is on its way; those that nothing of the source can change are waits. */
+const stateOfReason: Readonly<Record<string, OwnedState>> = {
   [remoteSyncReasons.fetching]: 'Building',
   [remoteSyncReasons.building]: 'Building',
   [remoteSyncReasons.queued]: 'Building',
@@ -42,21 +43,21 @@ const onTheWay: readonly string[] = [
   applicationReasons.rightMissing,
 ]
 
-const preparing: Standing = {
+const preparing = (noun: string): OwnedStanding => ({
   state: 'Waiting',
   reason: reasons.preparing,
-  message: 'the Application and the RemoteSync of the preview are being created',
-}
+  message: `the Application and the RemoteSync of the ${noun} are being created`,
+})
 
-function ofApplication(application: Application): Standing | undefined {
+function ofApplication(application: Application): OwnedStanding | undefined {
   const ready = findCondition(application.status?.conditions, 'Ready')
   if (ready === undefined || ready.status === 'True') return undefined
   return { state: onTheWay.includes(ready.reason) ? 'Building' : 'Failed', reason: ready.reason, message: ready.message }
 }
 
-function ofRemoteSync(remoteSync: RemoteSync, application: Application): Standing {
+function ofRemoteSync(remoteSync: RemoteSync, application: Application, noun: string): OwnedStanding {
   const ready = findCondition(remoteSync.status?.conditions, 'Ready')
-  if (ready === undefined) return preparing
+  if (ready === undefined) return preparing(noun)
   if (ready.reason === remoteSyncReasons.applicationNotReady) {
     const standing = ofApplication(application)
     if (standing !== undefined) return standing
@@ -64,41 +65,43 @@ function ofRemoteSync(remoteSync: RemoteSync, application: Application): Standin
   return { state: stateOfReason[ready.reason] ?? 'Waiting', reason: ready.reason, message: ready.message }
 }
 
-/** Whether the end of the preview has begun. It is made again, if it must, when it is gone. */
-export function isLeaving({ application, remoteSync }: Preview): boolean {
+/** Whether its end has begun. It is made again, if it must, when it is gone. */
+export function isLeaving({ application, remoteSync }: Owned): boolean {
   return isEnding(application) || [application, remoteSync].some(object => object?.metadata.deletionTimestamp !== undefined)
 }
 
-/** The head of the pull request when the RemoteSync last asked GitHub. */
+/** The newest commit of its source when the RemoteSync last asked GitHub. */
 export function headOf({ status }: RemoteSync): string | undefined {
   return status?.pullRequest?.headCommit ?? status?.commit
 }
 
-/**
- * Whether the RemoteSync does not know the newest commit of the pull request, or runs a merge commit that was made of another commit than `tip`, or is in
- * conflict with another one. While it waits for a merge commit it asks by itself, and what it resolved after the tip was asked for is newer.
- */
-export function isBehind(remoteSync: RemoteSync, headCommit: string, tip: BranchTip | undefined): boolean {
-  const known = headOf(remoteSync)
-  if (known === undefined) return false
-  if (known !== headCommit) return true
-  const { pullRequest, phases } = remoteSync.status ?? {}
-  const { baseCommit, conflictSince } = pullRequest ?? {}
-  if (tip === undefined || baseCommit === undefined || baseCommit === tip.commit) return false
-  return !(Date.parse(conflictSince ?? phases?.resolvedAt ?? '') > tip.askedAt.getTime())
+export type StandingOptions = {
+  /** What it is called in messages. */
+  readonly noun: string
+  /** False when the owner names the image, so that there is no RemoteSync. */
+  readonly isBuilt: boolean
+  /** The newest commit of its source; undefined when GitHub was not asked. */
+  readonly headCommit?: string | undefined
 }
 
-/** `headCommit`: the newest commit of the pull request; undefined when GitHub was not asked. */
-export function standingOf(preview: Preview, headCommit: string | undefined): Standing {
-  const { application, remoteSync } = preview
-  if (isLeaving(preview))
-    return { state: 'Removing', reason: reasons.removing, message: 'the objects of the preview are being deleted' }
-  if (application === undefined || remoteSync === undefined) return preparing
+export function standingOf(owned: Owned, { noun, isBuilt, headCommit }: StandingOptions): OwnedStanding {
+  const { application, remoteSync } = owned
+  if (isLeaving(owned))
+    return { state: 'Removing', reason: reasons.removing, message: `the objects of the ${noun} are being deleted` }
+  if (application === undefined || (isBuilt && remoteSync === undefined)) return preparing(noun)
+  if (remoteSync === undefined) return ofImage(application, noun)
   const ready = findCondition(remoteSync.status?.conditions, 'Ready')
-  if (ready?.status !== 'True') return ofRemoteSync(remoteSync, application)
+  if (ready?.status !== 'True') return ofRemoteSync(remoteSync, application, noun)
   if (headCommit !== undefined && headOf(remoteSync) !== headCommit) {
     const message = `commit ${headCommit} of the pull request has not been looked at yet; what was built before keeps serving`
     return { state: 'Building', reason: reasons.newCommit, message }
   }
-  return { state: 'Running', reason: reasons.running, message: 'the preview runs the newest commit' }
+  return { state: 'Running', reason: reasons.running, message: `the ${noun} runs the newest commit` }
+}
+
+/** Where the owner names the image. */
+function ofImage(application: Application, noun: string): OwnedStanding {
+  const ready = findCondition(application.status?.conditions, 'Ready')
+  if (ready === undefined) return preparing(noun)
+  return ofApplication(application) ?? { state: 'Running', reason: reasons.running, message: `the ${noun} runs` }
 }
