@@ -2,11 +2,11 @@
 const processes = 'broker|controllers|admission|cli'
 /** What a service of the controllers' process may use of the others; the rest use none. */
 const serviceRooms = {
-  'token-desk': 'redelivery|platform-secrets',
+  'token-desk': 'redelivery',
   redelivery: 'token-desk',
+  builds: 'registry',
   'image-cleanup': 'registry|builds',
   'followed-tags': 'registry',
-  registry: 'platform-secrets',
 }
 const foundations = 'api|lib|kube|policy|identity|github|store|web'
 const layer = (name, from, to, comment) => ({ name, severity: 'error', comment, from: { path: from }, to: { path: to } })
@@ -155,7 +155,7 @@ module.exports = {
     layer('web-on-lib', '^src/web', '^src/(?!web|api|lib)', 'Plumbing shared by processes knows none of them.'),
     layer(
       'services-on-foundations',
-      '^src/services/',
+      '^src/services/(?!.*/main\\.ts$)',
       `^src/(?!(services|${foundations})/)`,
       'A service offers a port to controllers and knows no controller and no process.',
     ),
@@ -170,7 +170,7 @@ module.exports = {
       layer(
         `${name}-as-agreed`,
         `^src/services/${name}/`,
-        `^src/services/(?!(${name}|${may})[/.])`,
+        `^src/services/(?!(${name}|${may})/|[^/]+\\.ts$)`,
         'A service uses another one only where serviceRooms says so.',
       ),
     ),

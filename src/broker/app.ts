@@ -14,8 +14,7 @@ import type { Manager } from '../kube/manager.ts'
 import type { Clock } from '../lib/clock.ts'
 import { derivedFrom } from '../lib/derived.ts'
 import type { Log } from '../lib/log.ts'
-import { createSealingMetrics } from '../store/resealing/metrics.ts'
-import { createResealLoop } from '../store/resealing/reseal-loop.ts'
+import { openResealing } from '../store/resealing/open.ts'
 import { createSharedKeyCheck } from '../store/resealing/shared-key.ts'
 import type { BrokerStore } from '../store/store.ts'
 import type { ProvenClient } from '../web/clients/client-key.ts'
@@ -134,16 +133,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   })
 
   const metrics = deps.metrics ?? new Registry()
-  const sealed = createSealingMetrics(metrics)
-  const resealing = createResealLoop({
-    process: 'broker',
-    resealing: store.resealing,
-    audit: store.audit,
-    isLeader,
-    observe: totals => sealed('broker', totals),
-    clock,
-    log,
-  })
+  const resealing = openResealing({ process: 'broker', store, isLeader, metrics, clock, log })
   const sharedKey = createSharedKeyCheck({ keys: store.resealing.keys, audit: store.audit, isLeader, clock, log })
 
   const builds = createVisibleBuilds({ kept: store.keptLogs, reviews, remoteSyncs: manager.cache(remoteSync) })

@@ -2,29 +2,30 @@
 // manager here, so create the app before `manager.start()` and start it afterwards.
 import { builderServiceAccount } from '../api/dockerfile-build.ts'
 import { platformNamespace, platformServiceAccount } from '../api/names.ts'
+import { tenant } from '../api/tenancy/tenant.ts'
 import type { ControllerDefinition } from '../kube/controller/controller.ts'
 import { createEventRecorder, type EventRecorder } from '../kube/object/events.ts'
 import { defined } from '../lib/json/defined.ts'
-import { type OpenAppSecrets, openAppSecrets } from '../services/app-secret-keys/open.ts'
-import { type OpenBuildLogs, openBuildLogs } from '../services/builds/logs/open.ts'
-import { type Builds, openBuilds } from '../services/builds/open.ts'
-import { type ChartRenderer, createChartRenderer } from '../services/charts/renderer.ts'
-import { createTagReader, type TagReader } from '../services/followed-tags/read-tag.ts'
-import { createTagWatch } from '../services/followed-tags/tag-watch.ts'
-import { type OpenUnusedImages, openUnusedImages } from '../services/image-cleanup/open.ts'
+import { openAppSecrets } from '../services/app-secret-keys/open.ts'
+import { openBuildLogs } from '../services/builds/logs/open.ts'
+import { openBuilds } from '../services/builds/open.ts'
+import { createChartRenderer } from '../services/charts/renderer.ts'
+import { openFollowedTags } from '../services/followed-tags/open.ts'
+import { openUnusedImages } from '../services/image-cleanup/open.ts'
 import { openNetworkProbe } from '../services/network-probe/open.ts'
 import { openNodeCheck } from '../services/node-check/open.ts'
+import { partOf } from '../services/part.ts'
 import { createPlatformSecrets } from '../services/platform-secrets.ts'
 import { type OpenRegistry, openRegistry } from '../services/registry/open.ts'
-import { type OpenTokenDesk, openTokenDesk } from '../services/token-desk/open.ts'
+import { openTokenDesk } from '../services/token-desk/open.ts'
 import { openWebhookCertificate } from '../services/webhook-certificate/open.ts'
+import { openResealing } from '../store/resealing/open.ts'
 import type { ControllersDeps } from './app-deps.ts'
 import { createAppPipelineController } from './app-pipeline/index.ts'
 import { createAppSecretController } from './app-secret/index.ts'
 import { dnsLookUp } from './application/domains/dns-challenge.ts'
 import { createDomainProofs } from './application/domains/domain-proofs.ts'
 import { reservedHostsOf } from './application/domains/reserved-hosts.ts'
-import type { FollowedTags } from './application/image/followed-tag.ts'
 import { createApplicationController } from './application/index.ts'
 import { createApplicationChartController } from './application-chart/index.ts'
 import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
@@ -32,7 +33,7 @@ import type { ControllersSettings } from './config.ts'
 import { createDomainClaimController } from './domain-claim/index.ts'
 import { createGitHubReportController } from './github-report/index.ts'
 import { createInstallationController } from './installation/index.ts'
-import { openResealing } from './open-resealing.ts'
+import { tenantsByNamespace } from './kit/tenants-by-namespace.ts'
 import { createPreviewApprovalController } from './preview-approval/index.ts'
 import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
@@ -50,83 +51,60 @@ export type ControllersApp = {
 }
 
 /** Rejects when a key of the token desk or the source store cannot be opened. */
-export async function createControllersApp(deps: ControllersDeps): Promise<ControllersApp> {
-  const { settings, manager, kube: client, clock } = deps
-  const log = deps.log.child({ process: 'controllers' })
-  const secretOf = createPlatformSecrets({ client, clock })
-  const registry = await openRegistry({ ...deps, log }, secretOf)
-  const builds = await openBuilds({ ...deps, log })
-  const services: Services = {
-    tokenDesk: await openTokenDesk({ ...deps, log }, secretOf),
-    builds,
-    buildLogs: openBuildLogs({ ...deps, log }),
-    appSecrets: await openAppSecrets({ ...deps, log, generation: settings.appSecretsKeyGeneration }),
-    registry,
-    unusedImages: openUnusedImages({ ...deps, log }, registry, builds.kpack.installed),
-    tagReader: createTagReader(clock),
-    renderer: createChartRenderer(),
-    events: createEventRecorder({ client, clock, log, component: 'sekisho-controllers' }),
-  }
-  const { tokenDesk, buildLogs, unusedImages, appSecrets, renderer, events } = services
-  const resealing = openResealing({ ...deps, log })
-  const webhookCertificate = openWebhookCertificate({ ...deps, log })
-  const networkProbe = openNetworkProbe({ manager, host: settings.probeHost, metrics: deps.metrics, clock, log })
-  const nodeCheck = openNodeCheck({ manager, node: settings.nodeName, metrics: deps.metrics, clock, log })
-  for (const controller of createControllers({ ...deps, log }, services)) manager.add(controller)
-
+export async function createControllersApp(given: ControllersDeps): Promise<ControllersApp> {
+  const deps = { ...given, log: given.log.child({ process: 'controllers' }) }
+  const { settings, manager, kube: client, clock, log } = deps
+  const services = await openServices(deps)
+  const events = createEventRecorder({ client, clock, log, component: 'sekisho-controllers' })
+  for (const controller of createControllers({ ...deps, events }, services)) manager.add(controller)
+  const part = partOf(...Object.values(services))
   return {
     async start() {
-      await builds.start()
-      await registry.start()
-      renderer.warmUp()
-      await tokenDesk.start()
-      networkProbe.start()
-      nodeCheck?.start()
-      buildLogs.start()
-      unusedImages.start()
-      appSecrets.publishing.start()
-      resealing.start()
-      webhookCertificate?.start()
+      await part.start()
       log.info({ tokenDesk: settings.tokenDeskPort, sources: settings.sourcePort }, 'token desk and source store listening')
     },
     async stop() {
-      await Promise.all([
-        tokenDesk.stop(),
-        builds.stop(),
-        buildLogs.stop(),
-        unusedImages.stop(),
-        registry.stop(),
-        services.tagReader.close(),
-        renderer.stop(),
-        networkProbe.stop(),
-        nodeCheck?.stop(),
-        appSecrets.publishing.stop(),
-        resealing.stop(),
-        webhookCertificate?.stop(),
-      ])
+      await part.stop()
       await events.flush()
     },
-    appSecretsKey: appSecrets.publicKey,
+    appSecretsKey: services.appSecrets.publicKey,
   }
 }
 
-type Services = {
-  readonly tokenDesk: OpenTokenDesk
-  readonly builds: Builds
-  readonly buildLogs: OpenBuildLogs
-  readonly unusedImages: OpenUnusedImages
-  readonly appSecrets: OpenAppSecrets
-  readonly registry: OpenRegistry
-  readonly tagReader: TagReader
-  readonly renderer: ChartRenderer
-  readonly events: EventRecorder
+type Services = Awaited<ReturnType<typeof openServices>>
+
+/** In the order in which they start. Call before the manager starts: they add caches. */
+async function openServices(deps: ControllersDeps) {
+  const { settings, manager, kube: client, metrics, clock, log } = deps
+  const secretOf = createPlatformSecrets({ client, clock })
+  const tenantsIn = tenantsByNamespace(manager.cache(tenant))
+  const builds = await openBuilds(deps)
+  const registry = await openRegistry({ ...deps, tenantsIn }, secretOf)
+  const renderer = createChartRenderer()
+  return {
+    builds,
+    registry,
+    renderer: { ...renderer, start: renderer.warmUp },
+    tokenDesk: await openTokenDesk(deps, { secretOf, tenantsIn }),
+    networkProbe: openNetworkProbe({ manager, host: settings.probeHost, metrics, clock, log }),
+    nodeCheck: openNodeCheck({ manager, node: settings.nodeName, metrics, clock, log }),
+    buildLogs: openBuildLogs(deps),
+    unusedImages: openUnusedImages(deps, registry, builds.kpack.installed),
+    appSecrets: await openAppSecrets({ ...deps, generation: settings.appSecretsKeyGeneration }),
+    tags: openFollowedTags({ settings, clock }),
+    resealing: openResealing({ ...deps, process: 'controllers', isLeader: manager.isLeader, metrics }),
+    webhookCertificate: openWebhookCertificate(deps),
+  }
 }
 
 /** One controller per kind. */
-function createControllers(deps: ControllersDeps, services: Services): readonly ControllerDefinition[] {
-  const { settings, store, manager, clock, log, metrics } = deps
+function createControllers(
+  deps: ControllersDeps & { readonly events: EventRecorder },
+  services: Services,
+): readonly ControllerDefinition[] {
+  const { settings, store, manager, clock, log, metrics, events } = deps
   const { certificateIssuers, redirectAnnotations } = settings
-  const { renderer, events, builds, buildLogs, unusedImages, appSecrets, registry } = services
+  const { renderer, builds, buildLogs, unusedImages, appSecrets, registry, tags } = services
   const { desk, githubApps, certificateAuthorities } = services.tokenDesk
   const shared = { client: manager.client, manager, events, clock, log, platformNamespace }
   const onGitHub = { ...shared, githubApps, desk, audit: store.audit, tokens: store.tokens }
@@ -149,7 +127,6 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
   }
   const ingress = { publicUrl: settings.applicationUrl, className: settings.ingressClass, tlsPort: settings.applicationTlsPort }
   const proofs = createDomainProofs({ lookUp: dnsLookUp(settings.dnsServers), clock })
-  const tags = followedTagsOf(settings, services.tagReader, clock)
   const domains = { reservedHosts: reservedHostsOf(settings), redirectAnnotations, proofs }
   return [
     createTenantController({ ...onGitHub, settings: tenantSettings, registry: registry.tenants }),
@@ -195,12 +172,6 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
       publicUrl: settings.publicUrl,
     }),
   ]
-}
-
-/** The tags of the registries that the administrators listed. */
-function followedTagsOf(settings: ControllersSettings, { read }: TagReader, clock: ControllersDeps['clock']): FollowedTags {
-  const { followedRegistries: registries, followedTagSeconds } = settings
-  return { registries, ...createTagWatch({ read, clock, everyMilliseconds: followedTagSeconds * 1000 }) }
 }
 
 /** Undefined when no image for Dockerfile builds is configured. */

@@ -92,6 +92,14 @@ export function listSetting<T>(
   return { name, description, kind: 'list', ...options, parse: text => itemsOf(text).map(read) }
 }
 
+/** Refuses an item of a list that has another form than `form` describes. */
+export function matching(pattern: RegExp, form: string): (item: string) => string {
+  return item => {
+    if (pattern.test(item)) return item
+    throw new Error(`holds ${item.slice(0, 100)}; it must hold only ${form}`)
+  }
+}
+
 /** One of a closed list of words. */
 export function choiceSetting<const T extends string>(
   name: string,
@@ -107,7 +115,8 @@ export function choiceSetting<const T extends string>(
   return { name, description, kind: 'choice', choices, ...options, parse }
 }
 
-type Values<S extends { readonly [key: string]: Setting<unknown> }> = {
+/** The values of a table of settings. */
+export type SettingsOf<S extends { readonly [key: string]: Setting<unknown> }> = {
   readonly [K in keyof S]: S[K] extends Setting<infer T> ? (S[K] extends { readonly optional: true } ? T | undefined : T) : never
 }
 
@@ -123,7 +132,7 @@ function rawValue(environment: Environment, item: Setting<unknown>): string | un
 export function readSettings<S extends { readonly [key: string]: Setting<unknown> }>(
   settings: S,
   environment: Environment,
-): Values<S> {
+): SettingsOf<S> {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
   for (const [key, item] of Object.entries(settings)) {
@@ -136,7 +145,7 @@ export function readSettings<S extends { readonly [key: string]: Setting<unknown
     }
   }
   if (problems.length > 0) throw unusable(problems)
-  return Object.freeze(values) as Values<S>
+  return Object.freeze(values) as SettingsOf<S>
 }
 
 /** The results of several readers. Throws one `invalid_configuration` with the problems of all of them. */

@@ -14,12 +14,12 @@ import { hasEnded as hasPodEnded } from '../../src/services/builds/buildkit/pod-
 import { buildScope } from '../../src/services/builds/kpack/build-manifest.ts'
 import { hasEnded } from '../../src/services/builds/kpack/build-state.ts'
 import { type KpackBuild, kpackBuilds } from '../../src/services/builds/kpack/resources.ts'
+import { createCooldowns } from '../../src/services/image-cleanup/cooldowns.ts'
 import { createImageClaims } from '../../src/services/image-cleanup/image-claims.ts'
 import { type BuildKind, lookAtCluster } from '../../src/services/image-cleanup/look.ts'
 import type { ImageResult } from '../../src/services/image-cleanup/metrics.ts'
 import { createRegistryImages } from '../../src/services/image-cleanup/registry-images.ts'
 import { type RemovalDeps, removeUnused } from '../../src/services/image-cleanup/remove-unused.ts'
-import { createRests } from '../../src/services/image-cleanup/rests.ts'
 import { createRegistryReader, type ReaderAuthorization } from '../../src/services/registry/registry-reader.ts'
 import { databases, movableClock, openTestStore, type TestDatabase, type TestStore } from '../fixtures/databases.ts'
 import { hasDockerRegistry, startDockerRegistry, type TestRegistry } from '../fixtures/docker-registry.ts'
@@ -87,7 +87,7 @@ function platformOn(
     registryImages: createRegistryImages(reader),
     look: (namespace, signal) => lookAtCluster({ client: controllers, buildKinds }, namespace, signal),
     isEmptyCluster: () => false,
-    rests: createRests({ clock, log: silentLog, observe: () => {} }),
+    cooldowns: createCooldowns({ clock, log: silentLog, observe: () => {} }),
     count: (result, number = 1) => void counts.set(result, (counts.get(result) ?? 0) + number),
     claims: createImageClaims(clock),
     registry: `${host.host}/apps`,

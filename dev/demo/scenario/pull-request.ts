@@ -161,7 +161,7 @@ export async function untilNothingIsLeft(demo: DemoContext, ended: EndedPreview)
   const others = items.filter(({ spec }) => spec.number === number && !approved.includes(spec.headCommit))
   if (others.length > 0) throw new Error(`pull request ${number} has approvals of ${JSON.stringify(others)}`)
   if (images === undefined) return '; the registry was not asked: SEKISHO_UP_REGISTRY is not set'
-  // Images go when the pods have ended, five seconds after the last look that finds them in use (src/services/image-cleanup/ended-previews.ts).
+  // Images go when the pods have ended, five seconds after the last look that finds them in use (src/services/image-cleanup/pushes/ended-previews.ts).
   await waitUntil(
     `no image and no cache of ${name} to be left in the registry`,
     async () => {

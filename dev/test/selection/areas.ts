@@ -1,5 +1,11 @@
 // The parts of the repository that several costly cases prove, as lists of globs.
 
+/** How services open, and those that no other list names. */
+export const serviceOpeners: readonly string[] = [
+  'src/services/*.ts',
+  'src/services/*/open.ts',
+  'src/services/{app-secret-keys,image-cleanup,redelivery,webhook-certificate}/**',
+]
 export const packages: readonly string[] = ['package-lock.json', '.node-version']
 export const apiServer: readonly string[] = [
   ...packages,
@@ -10,7 +16,7 @@ export const apiServer: readonly string[] = [
 export const previews: readonly string[] = [
   'src/controllers/{app-pipeline,preview-approval}/**',
   'src/api/apps/**',
-  'src/policy/**',
+  'src/{policy,controllers/kit,lib/limits}/**',
   'test/fixtures/{preview-fixture,preview-platform,pipeline-fixture,pull-requests}.ts',
 ]
 /** What end-to-end tests share. */
@@ -37,4 +43,4 @@ export const podsOfTenants: readonly string[] = [
 ]
 /** What integration tests share. */
 export const fixtures: readonly string[] = ['test/{attack,bench,fixtures,platform,proxies,server,sweep}/**']
-export const runtime: readonly string[] = ['src/kube/**', 'src/controllers/{*.ts,kit/**}', 'src/controllers/services/**']
+export const runtime: readonly string[] = ['src/kube/**', 'src/controllers/{*.ts,kit/**}', ...serviceOpeners]

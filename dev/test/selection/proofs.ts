@@ -170,7 +170,7 @@ export const crashPoints: Readonly<Record<string, readonly string[]>> = {
   'service-proxy': ['src/controllers/service-proxy/**'],
   tenant: ['src/controllers/tenant/**', 'src/services/token-desk/**'],
   'token desk': ['src/services/token-desk/**'],
-  'unused images': ['src/services/registry/**'],
+  'unused images': ['src/services/{followed-tags,image-cleanup,registry}/**'],
   'webhook inbox': ['src/broker/webhooks/**', 'src/store/inbox/**'],
 }
 

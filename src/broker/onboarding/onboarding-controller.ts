@@ -52,12 +52,12 @@ const proofCountsMilliseconds = minutes(15)
 const waitMilliseconds = 2000
 const searchMilliseconds = 2000
 /** One that waits for its Tenant or a former Installation is woken by them; this is for a change that nobody saw. */
-const restMilliseconds = 30_000
+const cooldownMilliseconds = 30_000
 const pause = { baseMilliseconds: 30_000, capMilliseconds: minutes(30) }
 /** As many as a search reads. */
 const mostRemembered = 1000
 
-type Rest = { readonly failures: number; readonly until: number }
+type Cooldown = { readonly failures: number; readonly until: number }
 
 // Memory (onboardings that rest): onboarding → when it is tried again after a failure or a wait
 //   life: until it is finished or the process ends
@@ -75,7 +75,7 @@ export function createOnboardingController(deps: OnboardingControllerDeps): Onbo
   const { onboardings, isLeader, clock, log } = deps
   const flights = new SingleFlight<Progress>()
   const mutex = createKeyedMutex()
-  const rests = new BoundedMap<Rest>(mostRemembered)
+  const cooldowns = new BoundedMap<Cooldown>(mostRemembered)
 
   const advance = (id: string): Promise<Progress> =>
     flights.run(id, async () => {
@@ -90,18 +90,18 @@ export function createOnboardingController(deps: OnboardingControllerDeps): Onbo
       })
     })
 
-  const rest = (id: string, failures: number, milliseconds: number): void => {
-    rests.set(id, { failures, until: clock.now().getTime() + milliseconds })
+  const coolDown = (id: string, failures: number, milliseconds: number): void => {
+    cooldowns.set(id, { failures, until: clock.now().getTime() + milliseconds })
   }
 
   const attempt = async (id: string): Promise<void> => {
     if (!isLeader()) return
     try {
-      if ((await advance(id)) === 'waiting') rest(id, 0, restMilliseconds)
-      else rests.delete(id)
+      if ((await advance(id)) === 'waiting') coolDown(id, 0, cooldownMilliseconds)
+      else cooldowns.delete(id)
     } catch (error) {
-      const failures = (rests.get(id)?.failures ?? 0) + 1
-      rest(id, failures, equalJitter(pause, failures - 1, deps.random))
+      const failures = (cooldowns.get(id)?.failures ?? 0) + 1
+      coolDown(id, failures, equalJitter(pause, failures - 1, deps.random))
       // The intent is still in the store: the next change of the Tenant or the search tries again.
       const isExpected = isAppError(error) || isKubeError(error)
       log.error({ onboarding: id, error: isExpected ? redactTokens(messageOf(error)) : error }, 'failed to advance onboarding')
@@ -114,7 +114,7 @@ export function createOnboardingController(deps: OnboardingControllerDeps): Onbo
       if (!isLeader()) return
       if (isTooOld(record, now))
         await onboardings.move(record, 'abandoned', { note: 'it could not be completed in a day: begin again' })
-      else if ((rests.get(record.id)?.until ?? 0) <= now) await attempt(record.id)
+      else if ((cooldowns.get(record.id)?.until ?? 0) <= now) await attempt(record.id)
     }
   }
 

@@ -6,13 +6,13 @@ import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
 import type { DiscussedPullRequest } from '../../github/index.ts'
 import {
   candidatesOf,
+  cooldownMilliseconds,
   mayBeApproved,
   mostAskedAtOnce,
   mostPeople,
   nextEnd,
   planQuestions,
   readyOf,
-  restMilliseconds,
   standingOf,
 } from './decide.ts'
 import type { Facts, PreviewRow } from './gather.ts'
@@ -70,8 +70,11 @@ describe('GitHub is asked', () => {
         rows: [row(7, 'WaitingForApproval', head, present)],
         asked: new Map([[7, askedAt(secondsAgo, { isDue, updatedAt })]]),
       })
-    expect(planQuestions(rested(700, changed), resync)).toEqual({ ask: [], requeueAfterMilliseconds: restMilliseconds - 700_000 })
-    expect(numbers(rested(restMilliseconds / 1000, changed))).toEqual([7])
+    expect(planQuestions(rested(700, changed), resync)).toEqual({
+      ask: [],
+      requeueAfterMilliseconds: cooldownMilliseconds - 700_000,
+    })
+    expect(numbers(rested(cooldownMilliseconds / 1000, changed))).toEqual([7])
     expect(numbers(rested(700, changed, true))).toEqual([7])
     // Something has changed; GitHub does not say when; the answer may be older than a change in the same moment.
     expect(numbers(rested(700, at(2001).toISOString()))).toEqual([7])

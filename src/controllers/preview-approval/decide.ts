@@ -22,7 +22,7 @@ const settledMilliseconds = 600_000
  * The longest time between two questions about one pull request. GitHub does not promise that every comment and review changes the time of the pull
  * request, and who spoke may get write access afterwards.
  */
-export const restMilliseconds = 6 * 3_600_000
+export const cooldownMilliseconds = 6 * 3_600_000
 
 /** Whether the list shows a change that came after the last question; a list can be older than it. */
 function isLater(updatedAt: string | undefined, asked: string | undefined): boolean {
@@ -44,7 +44,7 @@ export function planQuestions(facts: Facts, resyncMilliseconds: number): Plan {
   const pauseAfter = (last: Asked, updatedAt: string | undefined): number => {
     if (last.isDue || isLater(updatedAt, last.updatedAt)) return pauseMilliseconds
     const isAnswered = isSettled({ at: last.at, time: last.updatedAt }, updatedAt)
-    return isAnswered ? Math.max(restMilliseconds, resyncMilliseconds) : resyncMilliseconds
+    return isAnswered ? Math.max(cooldownMilliseconds, resyncMilliseconds) : resyncMilliseconds
   }
   const dueIn = ({ number, headCommit, updatedAt }: PreviewRow): number => {
     const last = asked.get(number)

@@ -50,7 +50,7 @@ test('replicas have one key, which the leader publishes once; a year later the n
   const old = await sealed(first.publicKey())
   expect(await second.keys.open(old, place)).toMatchObject({ isCurrent: true })
 
-  first.publishing.start()
+  await first.start()
   await waitUntil('the public key to be published', () => {
     expect(published).toEqual([first.publicKey()])
     return true
@@ -60,7 +60,7 @@ test('replicas have one key, which the leader publishes once; a year later the n
   clock.step(year)
   await clock.advance(5000)
   await waitUntil('the public key to be published again', seen => seen(published).length === 2)
-  await first.publishing.stop()
+  await first.stop()
   expect(published[1]).toBe(first.publicKey())
   expect(await first.keys.open(old, place)).toMatchObject({ isCurrent: false })
   const again = await first.keys.seal(new SecretString('one'), place)

@@ -3,23 +3,23 @@
 // this process.
 import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
 import { appSecretsKeyMap, platformNamespace } from '../../api/names.ts'
-import type { ControllersDeps } from '../../controllers/app-deps.ts'
 import { claimedKeyId, makeOpeningKey, type OpeningKey, openingKeyOf } from '../../identity/sealed-values/open.ts'
 import { type SealValue, sealerOf } from '../../identity/sealed-values/seal.ts'
 import type { SecretKeys } from '../../identity/sealed-values/secret-keys.ts'
 import { elapsed } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { type Periodic, periodic } from '../../lib/periodic.ts'
+import { periodic } from '../../lib/periodic.ts'
+import type { ServiceDeps } from '../deps.ts'
+import type { Part } from '../part.ts'
 
-export type OpenAppSecrets = {
+/** It keeps the newest key published while this process leads. */
+export type OpenAppSecrets = Part & {
   readonly keys: SecretKeys
   /** The newest one, as `sealerOf` takes it. */
   readonly publicKey: () => string
-  /** Keeps the newest key published while this process leads. */
-  readonly publishing: Periodic
 }
 
-type Deps = Pick<ControllersDeps, 'store' | 'manager' | 'clock' | 'log'> & {
+type Deps = Pick<ServiceDeps<never>, 'store' | 'manager' | 'clock' | 'log'> & {
   /** The generation that must exist at least; raised to replace the key before its time. */
   readonly generation: number
 }
@@ -77,7 +77,7 @@ export async function openAppSecrets(deps: Deps): Promise<OpenAppSecrets> {
       seal: async (value, place) => (await keyring.seal)(value, place),
     },
     publicKey: () => keyring.newest.publicKey,
-    publishing: periodic({
+    ...periodic({
       name: 'key for values of AppSecrets',
       everyMilliseconds: publishMilliseconds,
       enabled: manager.isLeader,

@@ -2,10 +2,13 @@
 // token.
 import { randomBytes } from 'node:crypto'
 import { builderServiceAccount } from '../../api/dockerfile-build.ts'
-import type { ControllersDeps } from '../../controllers/app-deps.ts'
 import { untilAnswered } from '../../kube/client/until-answered.ts'
 import type { Periodic } from '../../lib/periodic.ts'
 import { SecretString } from '../../lib/secret-string.ts'
+import type { ServiceDeps } from '../deps.ts'
+import type { Part } from '../part.ts'
+import type { RegistrySettings } from '../registry/config.ts'
+import type { BuildSettings } from './config.ts'
 import type { KpackSettings } from './kpack/build-manifest.ts'
 import { kpackInstalled } from './kpack/kpack-builder.ts'
 import { createSourceEndpoint } from './source-endpoint.ts'
@@ -13,17 +16,16 @@ import { type ChildStore, createChildStore } from './source-store/child-store.ts
 import { fetchMilliseconds } from './source-store/open-store.ts'
 import { createSourceStore, type SourceStore } from './source-store/source-store.ts'
 
-export type Builds = {
+export type Builds = Part & {
   readonly sources: SourceStore
   readonly kpack: { readonly installed: boolean; readonly settings: KpackSettings }
-  /** Resolves when the source store listens, if it is a child of this process; its own container starts by itself. */
-  readonly start: () => Promise<void>
-  /** May be called before `start`. */
-  readonly stop: () => Promise<void>
 }
 
+/** `dataFolder`: for fetched sources, where the source store is a child of this process. */
+type Deps = ServiceDeps<BuildSettings & Pick<RegistrySettings, 'registry'> & { readonly dataFolder: string }>
+
 /** Call before the manager starts: it asks the API server whether kpack is installed. */
-export async function openBuilds(deps: ControllersDeps): Promise<Builds> {
+export async function openBuilds(deps: Deps): Promise<Builds> {
   const { settings, kube, store, clock, log } = deps
   const { socket, child } = findSourceStore(deps)
   const sources = createSourceStore({
@@ -58,14 +60,14 @@ export async function openBuilds(deps: ControllersDeps): Promise<Builds> {
 }
 
 /** Undefined where this process does not know the address of its pod: somebody else sees to the endpoints of the Service. */
-function sourceEndpoint({ settings, manager, clock, log }: ControllersDeps): Periodic | undefined {
+function sourceEndpoint({ settings, manager, clock, log }: Deps): Periodic | undefined {
   const { podAddress: address, sourcePort: port } = settings
   const { client, isLeader } = manager
   return address === undefined ? undefined : createSourceEndpoint({ client, isLeader, address, port, clock, log })
 }
 
 /** The source store of the pod's own container, or a child of this process where there is none. */
-function findSourceStore({ settings, clock, log }: ControllersDeps): { readonly socket: string; readonly child?: ChildStore } {
+function findSourceStore({ settings, clock, log }: Deps): { readonly socket: string; readonly child?: ChildStore } {
   if (settings.sourceSocket !== undefined) return { socket: settings.sourceSocket }
   const folder = `${settings.dataFolder}/sources`
   const socket = `${folder}/orders.sock`

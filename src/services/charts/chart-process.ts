@@ -24,7 +24,7 @@ export type ChartProcessOptions = {
 
 const megabyte = 1_048_576
 const moduleWorker = fileURLToPath(new URL('./module-worker.ts', import.meta.url))
-const project = join(dirname(moduleWorker), '..', '..')
+const project = join(dirname(moduleWorker), '..', '..', '..')
 /** What a chart may take beside its heap: new objects, compiled code, buffers. */
 const besideHeapMegabytes = 128
 const longestMessage = 4096

@@ -1,6 +1,6 @@
 // The decision about one digest, exhaustively: over everything that may name it, and over the times of one and of two records.
 import { describe, expect, test } from 'vitest'
-import { type DigestFacts, decide, endedPreviewMilliseconds, type PresentImage, restOf } from './decide.ts'
+import { type DigestFacts, decide, endedPreviewMilliseconds, graceOf, type PresentImage } from './decide.ts'
 
 const hour = 3_600_000
 const now = new Date('2026-01-10T00:00:00Z')
@@ -37,7 +37,7 @@ const facts = (more: Partial<DigestFacts> = {}): DigestFacts => ({
   names: nothing,
   taggedByOthers: false,
   now,
-  restMilliseconds: periodMilliseconds,
+  graceMilliseconds: periodMilliseconds,
   ...more,
 })
 const decided = (more: Partial<DigestFacts> = {}): string => decide(facts(more)).kind
@@ -126,7 +126,7 @@ test('a digest without a record is never deleted', () => {
 describe('how long nothing may have named an image', () => {
   const preview = (more: Partial<PresentImage> = {}) => image({ ofPreview: true, ...more })
   const rest = (images: readonly PresentImage[], remoteSyncs: readonly string[] = []) =>
-    restOf(images, { ...nothing, remoteSyncs: new Set(remoteSyncs) }, periodMilliseconds)
+    graceOf(images, { ...nothing, remoteSyncs: new Set(remoteSyncs) }, periodMilliseconds)
 
   test.each([
     ['a preview that has ended', [preview(), preview({ kind: 'Cache', tag: 'cache-uid-1' })], endedPreviewMilliseconds],
@@ -139,6 +139,6 @@ describe('how long nothing may have named an image', () => {
   })
 
   test('is never longer for a preview than for others', () => {
-    expect(restOf([preview()], nothing, 1000)).toBe(1000)
+    expect(graceOf([preview()], nothing, 1000)).toBe(1000)
   })
 })

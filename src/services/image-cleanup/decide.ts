@@ -20,8 +20,8 @@ export type DigestFacts = {
   /** Whether a tag that no build pushed means it. */
   readonly taggedByOthers: boolean
   readonly now: Date
-  /** Between two looks, as `restOf` says. */
-  readonly restMilliseconds: number
+  /** Between two looks, as `graceOf` says. */
+  readonly graceMilliseconds: number
 }
 
 export type DigestDecision =
@@ -32,7 +32,7 @@ export type DigestDecision =
   | { readonly kind: 'delete' }
 
 /** Whether anything may still pull the image. */
-export function isNeeded({ digest, images, names, taggedByOthers }: Omit<DigestFacts, 'now' | 'restMilliseconds'>): boolean {
+export function isNeeded({ digest, images, names, taggedByOthers }: Omit<DigestFacts, 'now' | 'graceMilliseconds'>): boolean {
   if (taggedByOthers || names.digests.has(digest)) return true
   const pinned = [...(names.pinned.get(digest) ?? [])]
   return images.some(({ kind, owner, repository, tag }) => {
@@ -45,15 +45,15 @@ export function isNeeded({ digest, images, names, taggedByOthers }: Omit<DigestF
 export const endedPreviewMilliseconds = 5_000
 
 /** How long nothing may have named the images of a digest. Short only when all of them are of previews whose RemoteSync is gone. */
-export function restOf(images: readonly PresentImage[], names: ClusterNames, periodMilliseconds: number): number {
+export function graceOf(images: readonly PresentImage[], names: ClusterNames, periodMilliseconds: number): number {
   const haveEnded = images.every(({ ofPreview, owner }) => ofPreview && owner !== undefined && !names.remoteSyncs.has(owner))
   return haveEnded ? Math.min(endedPreviewMilliseconds, periodMilliseconds) : periodMilliseconds
 }
 
 export function decide(facts: DigestFacts): DigestDecision {
-  const { images, now, restMilliseconds } = facts
+  const { images, now, graceMilliseconds } = facts
   if (images.length === 0 || isNeeded(facts)) return { kind: 'keep' }
-  const latest = now.getTime() - restMilliseconds
+  const latest = now.getTime() - graceMilliseconds
   return {
     kind: images.every(({ unusedSince }) => unusedSince !== undefined && unusedSince.getTime() <= latest) ? 'delete' : 'unused',
   }

@@ -2,7 +2,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { ImageRecord, ImageRecords, PushedRepository } from '../../store/builds/image-records.ts'
 import type { PresentImage } from './decide.ts'
-import { foundImage } from './pushed-images.ts'
+import { foundImage } from './pushes/pushed-images.ts'
 import type { Doubt, RegistryImages } from './registry-images.ts'
 
 export type GatherDeps = {

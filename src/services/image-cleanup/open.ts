@@ -6,7 +6,6 @@ import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { pods } from '../../api/builtin/index.ts'
 import type { KubeObject } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
-import type { ControllersDeps } from '../../controllers/app-deps.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import { periodic } from '../../lib/periodic.ts'
 import type { Builder, BuildKey } from '../builds/builder.ts'
@@ -15,26 +14,27 @@ import { hasEnded as hasPodEnded } from '../builds/buildkit/pod-state.ts'
 import { buildScope } from '../builds/kpack/build-manifest.ts'
 import { hasEnded as hasBuildEnded } from '../builds/kpack/build-state.ts'
 import { type KpackBuild, kpackBuilds } from '../builds/kpack/resources.ts'
+import type { ServiceDeps } from '../deps.ts'
+import { type Part, partOf } from '../part.ts'
+import type { RegistrySettings } from '../registry/config.ts'
 import { splitRegistry } from '../registry/image-place.ts'
 import type { OpenRegistry } from '../registry/open.ts'
-import { createEndedPreviews } from './ended-previews.ts'
+import { createCooldowns } from './cooldowns.ts'
 import { createImageClaims, type ImageClaims } from './image-claims.ts'
 import { type BuildKind, lookAtCluster } from './look.ts'
 import { createImageMetrics, type ImageMetrics } from './metrics.ts'
-import { createRecordingOfPushes } from './record-pushes.ts'
+import { createEndedPreviews } from './pushes/ended-previews.ts'
+import { createRecordingOfPushes } from './pushes/record-pushes.ts'
 import { createRegistryImages } from './registry-images.ts'
 import { removeUnused } from './remove-unused.ts'
-import { createRests } from './rests.ts'
 
-export type OpenUnusedImages = {
+export type OpenUnusedImages = Part & {
   /** Whoever is about to use an image that nothing names claims it here. */
   readonly claims: Pick<ImageClaims, 'claim'>
   /** Must be called before `start`. */
   readonly recordFrom: (builder: Pick<Builder, 'logged'>) => void
   /** Call before a build is deleted. Rejects when the database does not answer. */
   readonly recordNow: (build: BuildKey) => Promise<void>
-  readonly start: () => void
-  readonly stop: () => Promise<void>
 }
 
 /** A round without images that are due is two queries. */
@@ -42,7 +42,11 @@ const everyMilliseconds = 5_000
 const uncounted: ImageMetrics = { count: () => {}, resting: () => {} }
 
 /** Call before the manager starts: it adds caches. Nothing runs before `start`. With SEKISHO_UNUSED_IMAGE_HOURS=0 pushes are recorded and nothing is deleted. */
-export function openUnusedImages(deps: ControllersDeps, registry: OpenRegistry, kpackInstalled: boolean): OpenUnusedImages {
+export function openUnusedImages(
+  deps: ServiceDeps<Pick<RegistrySettings, 'registry' | 'registryAuthentication'> & { readonly unusedImageHours: number }>,
+  registry: OpenRegistry,
+  kpackInstalled: boolean,
+): OpenUnusedImages {
   const { settings, store, manager, metrics, clock, log } = deps
   const { client, isLeader } = manager
   const { images } = store
@@ -60,7 +64,7 @@ export function openUnusedImages(deps: ControllersDeps, registry: OpenRegistry, 
     registryImages: createRegistryImages(registry),
     look: (namespace: string, signal: AbortSignal) => lookAtCluster({ client, buildKinds }, namespace, signal),
     isEmptyCluster: () => inhabitants.every(cache => cache.list().length === 0),
-    rests: createRests({ clock, log, observe: resting }),
+    cooldowns: createCooldowns({ clock, log, observe: resting }),
     count,
     claims,
     onlyBuildsPush: settings.registryAuthentication === 'token-server',
@@ -93,13 +97,7 @@ export function openUnusedImages(deps: ControllersDeps, registry: OpenRegistry, 
       logged = builder.logged
     },
     recordNow: recording.recordNow,
-    start() {
-      recording.start()
-      removing.start()
-    },
-    async stop() {
-      await Promise.all([recording.stop(), removing.stop()])
-    },
+    ...partOf(recording, removing),
   }
 }
 

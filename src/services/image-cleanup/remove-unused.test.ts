@@ -5,12 +5,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { databases, movableClock, openTestStore, type TestDatabase, type TestStore } from '../../../test/fixtures/databases.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import type { PushedImage } from '../../store/builds/image-records.ts'
+import { createCooldowns } from './cooldowns.ts'
 import { createImageClaims, type ImageClaims } from './image-claims.ts'
 import type { ClusterLook } from './look.ts'
 import { createImageNames } from './named-images.ts'
 import type { Doubt, RegistryImages, Removal } from './registry-images.ts'
 import { type RemovalDeps, removeUnused } from './remove-unused.ts'
-import { createRests } from './rests.ts'
 
 const host = 'registry.example.com'
 const repository = 'apps/acme/shop'
@@ -99,7 +99,7 @@ beforeEach(async () => {
       return { ...names(), remoteSyncs, building }
     },
     isEmptyCluster: () => isEmpty,
-    rests: createRests({ clock, log: silentLog, observe: () => {} }),
+    cooldowns: createCooldowns({ clock, log: silentLog, observe: () => {} }),
     count: (result, number = 1) => void counts.set(result, (counts.get(result) ?? 0) + number),
     claims,
     registry: `${host}/apps`,

@@ -4,14 +4,14 @@
 import { messageOf } from '../../lib/errors.ts'
 import { type Log, redactTokens } from '../../lib/log.ts'
 import type { ImageRecords } from '../../store/builds/image-records.ts'
-import { type ClusterNames, decide, isNeeded, type PresentImage, restOf } from './decide.ts'
+import type { Cooldowns } from './cooldowns.ts'
+import { type ClusterNames, decide, graceOf, isNeeded, type PresentImage } from './decide.ts'
 import { certain, type GatherDeps, type Place, readContents, tagsOf, Unavailable, Uncertain } from './gather.ts'
 import type { ImageClaims } from './image-claims.ts'
 import type { ClusterLook } from './look.ts'
 import type { ImageResult } from './metrics.ts'
-import { isBuildRepository } from './pushed-images.ts'
+import { isBuildRepository } from './pushes/pushed-images.ts'
 import type { RegistryImages } from './registry-images.ts'
-import type { Rests } from './rests.ts'
 
 export type RemovalDeps = GatherDeps & {
   readonly images: ImageRecords
@@ -20,7 +20,7 @@ export type RemovalDeps = GatherDeps & {
   readonly look: (namespace: string, signal: AbortSignal) => Promise<ClusterLook>
   /** A cluster without any Tenant and Application is a new one, or one that is not restored yet: it says nothing about the images. */
   readonly isEmptyCluster: () => boolean
-  readonly rests: Rests
+  readonly cooldowns: Cooldowns
   readonly claims: Pick<ImageClaims, 'beginDeletion'>
   readonly count: (result: ImageResult, number?: number) => void
   /** Host and path of the tenants' images. */
@@ -49,13 +49,13 @@ type Round = {
 
 /** One round: the repositories whose images are due, at most 50 deletions; none on an empty cluster. Rejects when the database does not answer. */
 export async function removeUnused(deps: RemovalDeps, host: string, signal: AbortSignal): Promise<void> {
-  const { images, rests, isLeader, clock } = deps
+  const { images, cooldowns, isLeader, clock } = deps
   if (deps.isEmptyCluster()) return
   const round: Round = { deletions: mostDeletions, looks: new Map(), signal }
   for (const place of await images.due(host, clock.now(), mostRepositories)) {
     if (signal.aborted || !isLeader() || round.deletions <= 0) return
     try {
-      if (rests.isResting(place.namespace)) await postpone(deps, place)
+      if (cooldowns.isCoolingDown(place.namespace)) await postpone(deps, place)
       else await lookAtRepository(deps, place, round)
     } catch (error) {
       if (signal.aborted) return
@@ -66,10 +66,10 @@ export async function removeUnused(deps: RemovalDeps, host: string, signal: Abor
   }
 }
 
-function report({ rests, log }: RemovalDeps, { repository, namespace }: Place, error: unknown): void {
+function report({ cooldowns, log }: RemovalDeps, { repository, namespace }: Place, error: unknown): void {
   const fields = { repository, error: redactTokens(messageOf(error)).slice(0, 300) }
   // What a refusal means was said already.
-  const isQuiet = error instanceof Busy || rests.isResting(namespace)
+  const isQuiet = error instanceof Busy || cooldowns.isCoolingDown(namespace)
   if (isQuiet) log.debug(fields, 'images of a repository are looked at later')
   else log.info(fields, 'unused images of a repository stay for now')
 }
@@ -105,11 +105,11 @@ async function settle(
   const { place, digest, group, taggedByOthers } = candidate
   const due = group.filter(({ lookAt }) => lookAt <= now)
   if (due.length === 0) return
-  const restMilliseconds = restOf(group, names, periodMilliseconds)
-  const { kind } = decide({ digest, images: group, names, taggedByOthers, now, restMilliseconds })
+  const graceMilliseconds = graceOf(group, names, periodMilliseconds)
+  const { kind } = decide({ digest, images: group, names, taggedByOthers, now, graceMilliseconds })
   if (kind === 'delete' && round.deletions-- > 0) await remove(deps, candidate, round.signal)
   if (kind === 'delete') return
-  const lookAt = new Date(now.getTime() + (kind === 'keep' ? periodMilliseconds : restMilliseconds))
+  const lookAt = new Date(now.getTime() + (kind === 'keep' ? periodMilliseconds : graceMilliseconds))
   if (kind === 'keep') await images.looked(place, tagsOf(group), { lookAt, unusedSince: undefined })
   else
     for (const [since, some] of Map.groupBy(due, ({ unusedSince = now }) => unusedSince.getTime()))
@@ -129,7 +129,7 @@ type Candidate = {
 }
 
 async function remove(deps: RemovalDeps, candidate: Candidate, signal: AbortSignal): Promise<void> {
-  const { images, registryImages, rests, count, isLeader, clock, log } = deps
+  const { images, registryImages, cooldowns, count, isLeader, clock, log } = deps
   const { place, digest, group } = candidate
   const tags = tagsOf(group)
   const now = clock.now()
@@ -147,11 +147,11 @@ async function remove(deps: RemovalDeps, candidate: Candidate, signal: AbortSign
   if (!deps.claims.beginDeletion(`${place.registry}/${place.repository}@${digest}`)) throw new Busy('a branch takes the image')
   const removal = certain(await registryImages.remove(place.repository, digest))
   if (removal.kind === 'refused') {
-    rests.refused(removal, place.namespace)
+    cooldowns.refused(removal, place.namespace)
     count('refused', tags.length)
     throw new Uncertain(`the registry answered ${removal.status} to the deletion`)
   }
-  rests.deleted(place.namespace)
+  cooldowns.deleted(place.namespace)
   await images.forget(place, tags)
   count('deleted', tags.length)
   const [{ unusedSince = now } = { unusedSince: now }] = group

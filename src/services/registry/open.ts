@@ -4,13 +4,14 @@ import { Registry } from 'prom-client'
 import { secrets } from '../../api/builtin/index.ts'
 import type { ReadNamedSecret } from '../../api/named-secret.ts'
 import { platformNamespace, registrySecrets } from '../../api/names.ts'
-import { tenant as tenants } from '../../api/tenancy/tenant.ts'
-import type { ControllersDeps } from '../../controllers/app-deps.ts'
-import { tenantsByNamespace } from '../../controllers/kit/tenants-by-namespace.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { AppError } from '../../lib/errors.ts'
 import { periodic } from '../../lib/periodic.ts'
 import { listen } from '../../web/server.ts'
 import { certificateFromFiles } from '../../web/tls.ts'
+import type { ServiceDeps } from '../deps.ts'
+import { type Part, partOf } from '../part.ts'
+import type { RegistrySettings } from './config.ts'
 import { dockerConfig } from './credentials.ts'
 import { type ImageLabels, keepingLabels, readImageLabels } from './image-labels.ts'
 import { placeOfImage, type RegistryPlace, splitRegistry } from './image-place.ts'
@@ -29,7 +30,7 @@ import { isDisjoint, type RegistryLayout } from './token-server/access.ts'
 import { createRegistryMetrics } from './token-server/metrics.ts'
 import { openTokenServer, type TokenServer } from './token-server/open-token-server.ts'
 
-export type OpenRegistry = {
+export type OpenRegistry = Part & {
   readonly tenants: TenantRegistry
   readonly place: RegistryPlace
   /** The Secret that pods pull with; undefined when the registry asks for no credential. */
@@ -48,19 +49,17 @@ export type OpenRegistry = {
   readonly remove: ManifestRemover
   /** Gives an image of the registry, named by its digest, one more tag. Never rejects. */
   readonly tag: (image: string, tag: string) => Promise<Tagging>
-  /** Resolves when the token server listens, if there is one. */
-  readonly start: () => Promise<void>
-  /** May be called before `start`. */
-  readonly stop: () => Promise<void>
 }
 
 const platformSecretMilliseconds = 5_000
 const fieldManager = 'sekisho.dev/registry'
 
-type Mode = Pick<OpenRegistry, 'tenants' | 'tokenPort' | 'start' | 'stop'> & { readonly authorization: ReaderAuthorization }
+type Deps = ServiceDeps<RegistrySettings> & { readonly tenantsIn: (namespace: string) => readonly Tenant[] }
+
+type Mode = Part & Pick<OpenRegistry, 'tenants' | 'tokenPort'> & { readonly authorization: ReaderAuthorization }
 
 /** Call before the manager starts: it adds caches. Throws `invalid_configuration` when settings of the mode are missing. */
-export async function openRegistry(deps: ControllersDeps, secretOf: ReadNamedSecret): Promise<OpenRegistry> {
+export async function openRegistry(deps: Deps, secretOf: ReadNamedSecret): Promise<OpenRegistry> {
   const { settings, log } = deps
   const place = { registry: settings.registry, aliases: settings.registryAliases }
   const { host } = splitRegistry(settings.registry)
@@ -98,7 +97,7 @@ export async function openRegistry(deps: ControllersDeps, secretOf: ReadNamedSec
   }
 }
 
-function openMode(deps: ControllersDeps, host: string, secretOf: ReadNamedSecret): Promise<Mode> {
+function openMode(deps: Deps, host: string, secretOf: ReadNamedSecret): Promise<Mode> {
   switch (deps.settings.registryAuthentication) {
     case 'token-server':
       return openWithTokenServer(deps, host)
@@ -109,15 +108,13 @@ function openMode(deps: ControllersDeps, host: string, secretOf: ReadNamedSecret
         tenants: registryOfAnybody,
         authorization: {},
         tokenPort: undefined,
-        start: async () => {},
-        stop: async () => {},
+        ...partOf(),
       })
   }
 }
 
-async function openWithSecrets({ settings, manager }: ControllersDeps, host: string, secretOf: ReadNamedSecret): Promise<Mode> {
+async function openWithSecrets({ settings, tenantsIn }: Deps, host: string, secretOf: ReadNamedSecret): Promise<Mode> {
   const given = givenTenantRegistry(secretOf)
-  const tenantsIn = tenantsByNamespace(manager.cache(tenants))
   return {
     tenants: given,
     authorization: {
@@ -129,14 +126,12 @@ async function openWithSecrets({ settings, manager }: ControllersDeps, host: str
       },
     },
     tokenPort: undefined,
-    start: async () => {},
-    stop: async () => {},
+    ...partOf(),
   }
 }
 
-async function openWithTokenServer(deps: ControllersDeps, host: string): Promise<Mode> {
-  const { settings, store, manager, clock, log, metrics = new Registry() } = deps
-  const tenantsIn = tenantsByNamespace(manager.cache(tenants))
+async function openWithTokenServer(deps: Deps, host: string): Promise<Mode> {
+  const { settings, store, tenantsIn, clock, log, metrics = new Registry() } = deps
   const certificate = certificateFromFiles(
     { certificatePath: settings.registryTokenCertificatePath, privateKeyPath: settings.registryTokenKeyPath },
     { log },
@@ -178,7 +173,7 @@ async function openWithTokenServer(deps: ControllersDeps, host: string): Promise
   }
 }
 
-function authorityOf({ registryAuthorityCertificate, registryAuthorityKey }: ControllersDeps['settings']) {
+function authorityOf({ registryAuthorityCertificate, registryAuthorityKey }: RegistrySettings) {
   if (registryAuthorityCertificate !== undefined && registryAuthorityKey !== undefined)
     return { certificatePem: registryAuthorityCertificate, privateKeyPem: registryAuthorityKey }
   throw new AppError(
@@ -187,7 +182,7 @@ function authorityOf({ registryAuthorityCertificate, registryAuthorityKey }: Con
   )
 }
 
-function layoutOf({ registry, registryPlatformPaths }: ControllersDeps['settings']): RegistryLayout {
+function layoutOf({ registry, registryPlatformPaths }: RegistrySettings): RegistryLayout {
   const layout = { tenants: splitRegistry(registry).path, platform: registryPlatformPaths }
   if (isDisjoint(layout)) return layout
   throw new AppError(
@@ -197,7 +192,7 @@ function layoutOf({ registry, registryPlatformPaths }: ControllersDeps['settings
 }
 
 /** Keeps the Secret by which kpack pulls and pushes the platform's images: `sekisho-registry-platform` in the platform's namespace. */
-function keepPlatformSecret({ manager, clock, log }: ControllersDeps, { credentials }: TokenServer, host: string) {
+function keepPlatformSecret({ manager, clock, log }: Deps, { credentials }: TokenServer, host: string) {
   const name = registrySecrets.platform
   return periodic({
     name: 'registry credential of the platform',

@@ -6,17 +6,18 @@ import { type RepositoryGrant, repositoryGrant } from '../../api/github/reposito
 import type { ReadNamedSecret } from '../../api/named-secret.ts'
 import { wakeAnnotation } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
-import { tenant } from '../../api/tenancy/tenant.ts'
-import type { ControllersDeps } from '../../controllers/app-deps.ts'
-import { tenantsByNamespace } from '../../controllers/kit/tenants-by-namespace.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { createTokenRevoker, endpointsOf } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { periodic } from '../../lib/periodic.ts'
 import { createWebServer, listen } from '../../web/server.ts'
+import type { ServiceDeps } from '../deps.ts'
+import type { Part } from '../part.ts'
 import { createRedelivery } from '../redelivery/poll.ts'
 import { createGitHubApps, type GitHubApps } from './app-clients.ts'
-import { createCountedAudit } from './counted-audit.ts'
+import { createCountedAudit } from './audit/counted-audit.ts'
+import type { TokenDeskSettings } from './config.ts'
 import { createTokenDesk } from './desk.ts'
 import { readyInstallations } from './ready-installations.ts'
 import { openTokenDeskCertificate } from './server/certificate.ts'
@@ -24,23 +25,21 @@ import { tokenRoutes } from './server/routes.ts'
 import { createTokenSweep } from './sweep.ts'
 import type { TokenDesk } from './token-desk.ts'
 
-export type OpenTokenDesk = {
+export type OpenTokenDesk = Part & {
   readonly desk: TokenDesk
   readonly githubApps: GitHubApps
   /** PEM of the authorities that workloads must trust now. */
   readonly certificateAuthorities: () => string
-  /** Resolves when the token desk listens. */
-  readonly start: () => Promise<void>
-  /** May be called before `start`. */
-  readonly stop: () => Promise<void>
 }
 
 /** Call before the manager starts: it adds caches. */
-export async function openTokenDesk(deps: ControllersDeps, secretOf: ReadNamedSecret): Promise<OpenTokenDesk> {
+export async function openTokenDesk(
+  deps: ServiceDeps<TokenDeskSettings>,
+  { secretOf, tenantsIn }: { readonly secretOf: ReadNamedSecret; readonly tenantsIn: (namespace: string) => readonly Tenant[] },
+): Promise<OpenTokenDesk> {
   const { settings, store, kube, manager, clock, log } = deps
   const { isLeader } = manager
   const apps = manager.cache(clusterGitHubApp)
-  const tenantsIn = tenantsByNamespace(manager.cache(tenant))
   const githubApps = createGitHubApps({ apps, secretOf, isLeader, log, clock })
   const installations = manager.cache(installation)
   const counted = createCountedAudit({ audit: store.audit, clock, log })

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { EndingToken, InstallationIdentity, LiveTokenFilter, TokenRegistry } from '../../store/token-registry.ts'
-import { type AuditAppend, tokenRecord } from './desk-audit.ts'
+import { type AuditAppend, tokenRecord } from './audit/desk-audit.ts'
 import { platformSubjectKind } from './single-use-token.ts'
 
 export type RevokeDeps = {

@@ -3,7 +3,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import type { TokenRegistry } from '../../store/token-registry.ts'
-import { tokenRecord } from './desk-audit.ts'
+import { tokenRecord } from './audit/desk-audit.ts'
 import { type RevokeDeps, retryRevocations } from './revoke.ts'
 
 export type SweepDeps = RevokeDeps & {

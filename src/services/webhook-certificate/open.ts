@@ -10,12 +10,13 @@ import {
   type WebhookConfiguration,
 } from '../../api/builtin/index.ts'
 import { admissionWebhook, platformNamespace } from '../../api/names.ts'
-import type { ControllersDeps } from '../../controllers/app-deps.ts'
 import { issueCertificate } from '../../identity/certificate-authority.ts'
 import { type CertifiedKey, certificateFacts } from '../../identity/certified-key.ts'
 import { AppError } from '../../lib/errors.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
+import type { SecretString } from '../../lib/secret-string.ts'
+import type { ServiceDeps } from '../deps.ts'
 import { decideRenewal, type RenewalDecision, type WebhookCertificateFacts, webhookHost } from './decide.ts'
 import { createWebhookCertificateMetrics } from './metrics.ts'
 
@@ -24,8 +25,12 @@ const checkMilliseconds = 600_000
 /** The share of its life from which the end of the authority is reported. */
 const alarmShare = 1 / 5
 
-type Deps = Pick<ControllersDeps, 'manager' | 'metrics' | 'clock' | 'log'> & {
-  readonly settings: Pick<ControllersDeps['settings'], 'admissionAuthorityCertificate' | 'admissionAuthorityKey'>
+type Settings = {
+  readonly admissionAuthorityCertificate: string | undefined
+  readonly admissionAuthorityKey: SecretString | undefined
+}
+
+type Deps = Pick<ServiceDeps<Settings>, 'manager' | 'metrics' | 'clock' | 'log' | 'settings'> & {
   /** Default sekisho-system. */
   readonly namespace?: string
 }
@@ -117,7 +122,7 @@ function createRenewal(deps: Deps, authority: CertifiedKey): Periodic {
   })
 }
 
-function authorityOf({ admissionAuthorityCertificate, admissionAuthorityKey }: Deps['settings']): CertifiedKey | undefined {
+function authorityOf({ admissionAuthorityCertificate, admissionAuthorityKey }: Settings): CertifiedKey | undefined {
   if (admissionAuthorityCertificate === undefined && admissionAuthorityKey === undefined) return undefined
   if (admissionAuthorityCertificate === undefined || admissionAuthorityKey === undefined)
     throw new AppError(

@@ -5,14 +5,12 @@ import { type Application, applicationReasons as reasons } from '../../../api/ap
 import type { WantedCondition } from '../../../kube/object/conditions.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import type { FollowedRegistry } from '../../../services/followed-tags/followed-registry.ts'
+import type { FollowedTags } from '../../../services/followed-tags/open.ts'
 import type { FollowedTag } from '../../../services/followed-tags/read-tag.ts'
-import { type TagWatch, tagName } from '../../../services/followed-tags/tag-watch.ts'
+import { tagName } from '../../../services/followed-tags/tag-watch.ts'
 import { parseReference, placeOfImage, type RegistryPlace } from '../../../services/registry/image-place.ts'
 import { isRepositoryName } from '../../../services/registry/repository.ts'
 import type { ReleaseHeader } from '../releases/release-content.ts'
-
-/** The registries that may be asked, and what is known of their tags. */
-export type FollowedTags = TagWatch & { readonly registries: readonly FollowedRegistry[] }
 
 /** What is known of the tag of one Application. */
 export type Followed = {

@@ -3,24 +3,11 @@
 import { type Pod, pods } from '../../../api/builtin/index.ts'
 import { dockerfileBuildContainers as containers, dockerfileBuildLabel } from '../../../api/dockerfile-build.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
-import type { KubeClient } from '../../../kube/client/client.ts'
-import { isKubeError, lacksRight } from '../../../kube/client/errors.ts'
-import { uidOf } from '../../../kube/object/owner.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/errors.ts'
-import type { BuildSecrets } from '../build-secrets.ts'
-import type { Builder, BuildKey, BuildOwner, BuildRequest, StartOutcome } from '../builder.ts'
-import {
-  belongsTo,
-  loggedBuild,
-  ownerKeys,
-  ownerKeyText,
-  ownerKeyTexts,
-  ownerUidOf,
-  ownerUids,
-  secretsAnnotation,
-} from '../kpack/build-manifest.ts'
+import type { Builder } from '../builder.ts'
 import type { LabelAnswer } from '../kpack/image-commit.ts'
+import { createObjectBuilder, logOfStep, type ObjectBuilderDeps } from '../object-builder.ts'
 import { type BuildkitSettings, buildkitPod, pushesOf, sourceOf } from './pod-manifest.ts'
 import {
   builtImage,
@@ -36,14 +23,10 @@ import {
 /** Selects the pods of Dockerfile builds. */
 export const buildkitScope = { labelSelector: dockerfileBuildLabel }
 
-export type BuildkitDeps = {
-  readonly client: Pick<KubeClient, 'get' | 'create' | 'delete' | 'podLogs'>
+export type BuildkitDeps = ObjectBuilderDeps & {
   /** The pods of `buildkitScope`. */
   readonly pods: Cache<Pod>
-  /** Of the pods that it creates. */
-  readonly fieldManager: string
   readonly settings: BuildkitSettings
-  readonly secrets: Pick<BuildSecrets, 'provide'>
   readonly clock: Clock
   /** Reads the labels of an image that is named by its digest. Never rejects. */
   readonly labelsOf: (image: string) => Promise<LabelAnswer>
@@ -51,65 +34,9 @@ export type BuildkitDeps = {
   readonly plainHttp: () => Promise<boolean>
 }
 
-const ownerIndex = 'dockerfile-build-owner'
-const ownerKeyIndex = 'dockerfile-build-owner-key'
-
-function keyOfPod({ metadata: { namespace = '', name } }: Pod): BuildKey {
-  return { namespace, name }
-}
-
-function isLeaving({ metadata }: Pod): boolean {
-  return metadata.deletionTimestamp !== undefined
-}
-
-/** Call before the cache starts: it adds an index. */
+/** Call before the cache starts: it adds indexes. */
 export function createBuildkitBuilder(deps: BuildkitDeps): Builder {
-  const { client, pods: cache, settings, secrets, clock, fieldManager, labelsOf, plainHttp } = deps
-  cache.addIndex(ownerIndex, ownerUids)
-  cache.addIndex(ownerKeyIndex, ownerKeyTexts)
-
-  async function existing(key: BuildKey, owner: BuildOwner): Promise<StartOutcome> {
-    const pod = await client.get(pods, key)
-    if (pod && belongsTo(pod, owner) && pod.metadata.deletionTimestamp === undefined) return { kind: 'started' }
-    const message = `a Pod named ${key.name} exists that is being deleted or belongs to another ${owner.kind}`
-    return { kind: 'refused', message }
-  }
-
-  /** The pod waits for the Secret that it mounts. Resolves to why it cannot be made. */
-  async function provideSecrets(pod: Pod): Promise<string | undefined> {
-    const { name, annotations = {} } = pod.metadata
-    const names = annotations[secretsAnnotation]?.split(',') ?? []
-    const [owner] = ownerKeys(pod, 'RemoteSync')
-    if (names.length === 0 || owner?.namespace === undefined) return undefined
-    const { apiVersion, kind } = pods
-    const provided = await secrets.provide({
-      key: keyOfPod(pod),
-      namespace: owner.namespace,
-      names,
-      owner: { apiVersion, kind, name, uid: uidOf(pod) },
-    })
-    return provided.kind === 'missing' ? provided.message : undefined
-  }
-
-  async function start(request: BuildRequest): Promise<StartOutcome> {
-    let plain: boolean
-    try {
-      plain = await plainHttp()
-    } catch (error) {
-      return { kind: 'refused', message: `the image registry does not answer: ${messageOf(error)}`.slice(0, 500) }
-    }
-    try {
-      const pod = await client.create(pods, buildkitPod(request, settings, plain), { fieldManager })
-      const missing = await provideSecrets(pod)
-      if (missing === undefined) return { kind: 'started' }
-      await client.delete(pods, request.key)
-      return { kind: 'refused', message: missing }
-    } catch (error) {
-      if (isKubeError(error, 409)) return existing(request.key, request.owner)
-      if (!isKubeError(error) || error.retryable || lacksRight(error)) throw error
-      return { kind: 'refused', message: `the API server refused the Pod of the build: ${error.message}`.slice(0, 500) }
-    }
-  }
+  const { client, pods: cache, settings, clock, labelsOf, plainHttp } = deps
 
   async function evidenceOf(pod: Pod): Promise<PodEvidence> {
     const image = builtImage(pod)
@@ -121,46 +48,24 @@ export function createBuildkitBuilder(deps: BuildkitDeps): Builder {
   async function logOf({ metadata: { namespace = '', name } }: Pod): Promise<string> {
     const key = { namespace, name }
     const pod = await client.get(pods, key)
-    if (!pod) return ''
-    const container = stepOf(pod)
-    return client.podLogs(key, { container, tailLines: 200, limitBytes: 262_144 }).catch((error: unknown) => {
-      if (isKubeError(error) && !error.retryable) return `the log of step ${container} cannot be read: ${messageOf(error)}`
-      throw error
-    })
+    return pod ? logOfStep(client, key, { container: stepOf(pod), tailLines: 200, limitBytes: 262_144 }) : ''
   }
 
-  return {
-    start,
-    async observe(key, owner) {
-      const pod = cache.get(key) ?? (await client.get(pods, key))
-      if (!pod || !belongsTo(pod, owner) || isLeaving(pod)) return { kind: 'absent' }
-      // The process may have ended between the pod and its Secret, for which the pod waits.
-      if (!hasEnded(pod) && !hasBegun(pod)) await provideSecrets(pod)
-      return readPodState(pod, await evidenceOf(pod), clock.now())
+  return createObjectBuilder(deps, {
+    type: pods,
+    cache,
+    async manifest(request) {
+      const plain = await plainHttp().catch((error: unknown) => `the image registry does not answer: ${messageOf(error)}`)
+      return typeof plain === 'string' ? plain.slice(0, 500) : buildkitPod(request, settings, plain)
     },
-    cancel: key => client.delete(pods, key),
-    ofOwner: owner =>
-      [...cache.byIndex(ownerIndex, owner.uid)]
-        .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1))
-        .map(pod => ({ key: keyOfPod(pod), ended: hasEnded(pod), createdAt: pod.metadata.creationTimestamp ?? '' })),
-    ofKey: (kind, key) =>
-      cache
-        .byIndex(ownerKeyIndex, ownerKeyText(kind, key))
-        .filter(pod => !isLeaving(pod))
-        .map(pod => ({ key: keyOfPod(pod), ownerUid: ownerUidOf(pod, kind) })),
-    running: () =>
-      cache
-        .list()
-        .filter(pod => !hasEnded(pod) && !isLeaving(pod))
-        .map(pod => ({ tenant: pod.metadata.namespace ?? '', name: pod.metadata.name })),
-    logged: () =>
-      cache.list().flatMap(pod => {
-        const { url, commit } = sourceOf(pod)
-        const result = hasEnded(pod) ? (hasFailed(pod) ? 'Failed' : 'Succeeded') : undefined
-        const steps = [containers.source, containers.build]
-        const masked = url === '' ? [] : [url]
-        return loggedBuild(pod, { commit, pod: pod.metadata.name, steps, result, masked, pushes: pushesOf(pod) }) ?? []
-      }),
-    known: key => cache.get(key) !== undefined,
-  }
+    hasBegun,
+    hasEnded,
+    hasFailed,
+    stateOf: async pod => readPodState(pod, await evidenceOf(pod), clock.now()),
+    logged(pod) {
+      const { url, commit } = sourceOf(pod)
+      const steps = [containers.source, containers.build]
+      return { commit, pod: pod.metadata.name, steps, pushes: pushesOf(pod), sourceUrl: url }
+    },
+  })
 }

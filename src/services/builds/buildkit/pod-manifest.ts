@@ -15,7 +15,7 @@ import {
 import { labels } from '../../../api/names.ts'
 import { buildSecretName } from '../build-secrets.ts'
 import type { BuildRequest, LoggedBuild } from '../builder.ts'
-import { ownerUidLabel, ownerUidOf, requestAnnotations } from '../kpack/build-manifest.ts'
+import { ownerUidLabel, ownerUidOf, requestAnnotations } from '../owner.ts'
 
 export type BuildkitSettings = {
   /** Where images go, `host:port` or `host/path`. */

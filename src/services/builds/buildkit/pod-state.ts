@@ -9,7 +9,7 @@ import { defined } from '../../../lib/json/defined.ts'
 import { isDigest } from '../../../lib/text/image-digest.ts'
 import type { BuildState, CommitProof } from '../builder.ts'
 import { causeOf } from '../cause/cause.ts'
-import { tailOf } from '../kpack/build-state.ts'
+import { tailOf } from '../cause/log-tail.ts'
 import type { LabelAnswer } from '../kpack/image-commit.ts'
 
 /** Added to the build's own timeout for scheduling and image pulls. A build that has not ended by then is given up. */

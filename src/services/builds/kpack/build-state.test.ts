@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Pod } from '../../../api/builtin/index.ts'
 import type { BuildRequest } from '../builder.ts'
-import { belongsTo, kpackBuildManifest, ownerKeys, ownerUids, pushesOf } from './build-manifest.ts'
-import { failedStep, readBuildState, tailOf } from './build-state.ts'
+import { tailOf } from '../cause/log-tail.ts'
+import { belongsTo, ownerKeys, ownerUids } from '../owner.ts'
+import { kpackBuildManifest, pushesOf } from './build-manifest.ts'
+import { failedStep, readBuildState } from './build-state.ts'
 import type { KpackBuild } from './resources.ts'
 
 const request: BuildRequest = {

@@ -5,7 +5,7 @@ import { defined } from '../../../lib/json/defined.ts'
 import { digestOf } from '../../../lib/text/image-digest.ts'
 import type { BuildState, CommitProof } from '../builder.ts'
 import { causeOf } from '../cause/cause.ts'
-import { cleanLog } from '../cause/clean-log.ts'
+import { tailOf } from '../cause/log-tail.ts'
 import { podEnd } from '../pod-end.ts'
 import { builderOf } from './build-manifest.ts'
 import { isRebase, type KpackBuild, stepsOf } from './resources.ts'
@@ -58,12 +58,6 @@ export function failedStep(build: KpackBuild, pod: Pod | undefined): string {
   const failed = statuses.find(status => (status.state?.terminated?.exitCode ?? 0) !== 0)
   const named = /Container (\w+) terminated/.exec(succeeded(build).message)?.[1]
   return failed?.name ?? named ?? currentStep(build)
-}
-
-/** The last lines of a log, safe for a status. Ten, because npm prints the cause that far above the end. */
-export function tailOf(log: string): string {
-  const lines = cleanLog(log).lines.map(line => line.trim().slice(0, 200))
-  return lines.slice(-10).join('\n').slice(-1200)
 }
 
 /**

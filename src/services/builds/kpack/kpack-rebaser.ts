@@ -4,11 +4,12 @@
 import { labels } from '../../../api/names.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
-import { isKubeError, lacksRight } from '../../../kube/client/errors.ts'
 import { digestOf } from '../../../lib/text/image-digest.ts'
+import { createBuildObject } from '../object-builder.ts'
+import { ownerAnnotation, ownerUidLabel } from '../owner.ts'
 import type { RebaseRequest, Rebaser } from '../rebaser.ts'
-import { type BuilderImage, type KpackSettings, ownerAnnotation, ownerUidLabel } from './build-manifest.ts'
-import { builderImage, existing } from './kpack-builder.ts'
+import type { BuilderImage, KpackSettings } from './build-manifest.ts'
+import { builderImage } from './kpack-builder.ts'
 import { type ClusterBuilder, type KpackBuild, kpackBuilds, rebaseAnnotation, rebaseReason } from './resources.ts'
 
 export type KpackRebaserDeps = {
@@ -74,20 +75,15 @@ export function createKpackRebaser(deps: KpackRebaserDeps): Rebaser {
       return stack === undefined || runImage === undefined ? undefined : { name, stack, runImage }
     },
     async start(request) {
-      const { key, owner } = request
       const builder = await builderImage(deps, request.builder)
       if (typeof builder === 'string') return { kind: 'refused', message: builder }
-      const tagged = await tagImage(request.image, key.name)
+      const tagged = await tagImage(request.image, request.key.name)
       if (tagged.kind === 'unavailable') return { kind: 'refused', message: tagged.message }
       if (tagged.kind !== 'tagged') return { kind: 'impossible', message: tagged.message }
-      try {
-        await client.create(kpackBuilds, kpackRebaseManifest(request, builder, settings), { fieldManager })
-        return { kind: 'started' }
-      } catch (error) {
-        if (isKubeError(error, 409)) return existing(deps, key, owner)
-        if (!isKubeError(error) || error.retryable || lacksRight(error)) throw error
-        return { kind: 'impossible', message: `the API server refused the Build: ${error.message}`.slice(0, 500) }
-      }
+      const manifest = kpackRebaseManifest(request, builder, settings)
+      const created = await createBuildObject({ client, type: kpackBuilds, fieldManager }, manifest, request.owner)
+      if (created.kind === 'taken') return { kind: 'refused', message: created.message }
+      return created.kind === 'refused' ? { kind: 'impossible', message: created.message } : { kind: 'started' }
     },
   }
 }

@@ -4,24 +4,34 @@ import { remoteSync } from '../../../api/apps/remote-sync.ts'
 import { secrets } from '../../../api/builtin/index.ts'
 import { appSecretSecretName } from '../../../api/names.ts'
 import { tenant } from '../../../api/tenancy/tenant.ts'
-import type { ControllersDeps } from '../../../controllers/app-deps.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { SecretString } from '../../../lib/secret-string.ts'
+import type { ServiceDeps } from '../../deps.ts'
+import { type Part, partOf } from '../../part.ts'
 import type { LoggedBuild } from '../builder.ts'
 import { causeOf } from '../cause/cause.ts'
-import { tailOf } from '../kpack/build-state.ts'
+import { tailOf } from '../cause/log-tail.ts'
+import type { BuildSettings } from '../config.ts'
 import { createLogCollector, type LogCollector } from './collector.ts'
 import { type BuildLogMetrics, createBuildLogMetrics } from './metrics.ts'
 import { createLogRetention } from './retention.ts'
 
-export type OpenBuildLogs = Pick<LogCollector, 'collectFrom' | 'stop'> & { readonly start: () => void }
+export type OpenBuildLogs = Part & Pick<LogCollector, 'collectFrom'>
 
 const megabyte = 1_048_576
 const mostBeginning = megabyte
 const uncounted: BuildLogMetrics = { written: () => {}, streams: () => {} }
 
 /** Call before the manager starts: it asks for a cache. Nothing runs before `start`. */
-export function openBuildLogs({ settings, store, kube: client, manager, metrics, clock, log }: ControllersDeps): OpenBuildLogs {
+export function openBuildLogs({
+  settings,
+  store,
+  kube: client,
+  manager,
+  metrics,
+  clock,
+  log,
+}: ServiceDeps<BuildSettings>): OpenBuildLogs {
   const { isLeader } = manager
   const logs = store.buildLogs
   const { written, streams } = metrics === undefined ? uncounted : createBuildLogMetrics(metrics)
@@ -52,16 +62,7 @@ export function openBuildLogs({ settings, store, kube: client, manager, metrics,
     clock,
     log,
   })
-  return {
-    collectFrom: collector.collectFrom,
-    start() {
-      collector.start()
-      retention.start()
-    },
-    async stop() {
-      await Promise.all([collector.stop(), retention.stop()])
-    },
-  }
+  return { collectFrom: collector.collectFrom, ...partOf(collector, retention) }
 }
 
 /** The values of the AppSecrets that the build was given, as they are now. One without values gave the build none. */

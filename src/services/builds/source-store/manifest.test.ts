@@ -6,7 +6,7 @@ import { asObject, type JsonObject, objectAt, objectsAt, textAt } from '../../..
 import { sourceStoreSettings } from './config.ts'
 
 async function manifest(path: string): Promise<JsonObject> {
-  const content: unknown = parse(await readFile(new URL(`../../../deploy/${path}`, import.meta.url), 'utf8'))
+  const content: unknown = parse(await readFile(new URL(`../../../../deploy/${path}`, import.meta.url), 'utf8'))
   return asObject(content) ?? {}
 }
 
@@ -55,5 +55,5 @@ test('the ServiceAccount’s token is mounted by name, into the container of the
 })
 
 test.each(['standalone', 'production'])('the form %s has the container', async form => {
-  expect((await manifest(`${form}/kustomization.yaml`))['components']).toContain('./')
+  expect((await manifest(`${form}/kustomization.yaml`))['components']).toContain('../source-store')
 })

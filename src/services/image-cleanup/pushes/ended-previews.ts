@@ -1,9 +1,9 @@
 // Finds the images of previews that have ended, and has them looked at now instead of after a day. It decides nothing about them: that is for the looks,
 // which ask the API server. What it says may be too early, while pods of the preview end; so it says it again, soon for two minutes, then ever later, and at
 // last leaves the rest to the looks that every image gets.
-import { exponential } from '../../lib/backoff.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { ImageRecords } from '../../store/builds/image-records.ts'
+import { exponential } from '../../../lib/backoff.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { ImageRecords } from '../../../store/builds/image-records.ts'
 
 export type EndedPreviewsDeps = {
   readonly images: Pick<ImageRecords, 'previewOwners' | 'hasten'>

@@ -5,16 +5,16 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Removal } from './registry-images.ts'
 
-export type Rests = {
+export type Cooldowns = {
   /** Whether nothing is to be deleted there now. */
-  readonly isResting: (namespace: string) => boolean
+  readonly isCoolingDown: (namespace: string) => boolean
   readonly refused: (refusal: Extract<Removal, { readonly kind: 'refused' }>, namespace: string) => void
   /** A deletion succeeded there: what is refused later is reported again. */
   readonly deleted: (namespace: string) => void
 }
 
-const restMilliseconds = 86_400_000
-const mostRests = 10_000
+const cooldownMilliseconds = 86_400_000
+const maxCooldowns = 10_000
 const whole = ''
 
 // Memory (what the registry refused): the registry, or the part of a tenant → when a deletion is tried again (ADR 0045)
@@ -23,7 +23,7 @@ const whole = ''
 //   freshness: a deletion that succeeds
 //   replicas: leader only; the next tries once
 /** `observe` gets the number of parts of the registry that rest. */
-export function createRests({
+export function createCooldowns({
   clock,
   log,
   observe,
@@ -31,18 +31,18 @@ export function createRests({
   readonly clock: Clock
   readonly log: Pick<Log, 'error'>
   readonly observe: (resting: number) => void
-}): Rests {
-  const rests = new BoundedMap<{ readonly until: number; readonly status: number }>(mostRests)
+}): Cooldowns {
+  const cooldowns = new BoundedMap<{ readonly until: number; readonly status: number }>(maxCooldowns)
   return {
-    isResting: namespace => {
+    isCoolingDown: namespace => {
       const now = clock.now().getTime()
-      return [whole, namespace].some(part => (rests.get(part)?.until ?? 0) > now)
+      return [whole, namespace].some(part => (cooldowns.get(part)?.until ?? 0) > now)
     },
     refused({ status, byRegistry }, namespace) {
       const part = byRegistry ? whole : namespace
-      const known = rests.get(part)?.status
-      rests.set(part, { until: clock.now().getTime() + restMilliseconds, status })
-      observe(rests.size)
+      const known = cooldowns.get(part)?.status
+      cooldowns.set(part, { until: clock.now().getTime() + cooldownMilliseconds, status })
+      observe(cooldowns.size)
       if (known === status) return
       const cure = byRegistry
         ? 'allow it (distribution: storage.delete.enabled), or set a retention rule there and SEKISHO_UNUSED_IMAGE_HOURS=0'
@@ -51,8 +51,8 @@ export function createRests({
       log.error(fields, `the registry refuses to delete images that nothing uses, and is not asked again for a day: ${cure}`)
     },
     deleted(namespace) {
-      const ended = [whole, namespace].map(part => rests.delete(part)).includes(true)
-      if (ended) observe(rests.size)
+      const ended = [whole, namespace].map(part => cooldowns.delete(part)).includes(true)
+      if (ended) observe(cooldowns.size)
     },
   }
 }

@@ -1,9 +1,9 @@
 // What builds push is recorded once, and again by the next leader; a failure loses nothing.
 import { afterEach, expect, test } from 'vitest'
-import type { Periodic } from '../../lib/periodic.ts'
-import { createFakeClock, settle } from '../../lib/testing/fake-clock.ts'
-import { silentLog } from '../../lib/testing/silent-log.ts'
-import type { PushedImage } from '../../store/builds/image-records.ts'
+import type { Periodic } from '../../../lib/periodic.ts'
+import { createFakeClock, settle } from '../../../lib/testing/fake-clock.ts'
+import { silentLog } from '../../../lib/testing/silent-log.ts'
+import type { PushedImage } from '../../../store/builds/image-records.ts'
 import type { PushingBuild } from './pushed-images.ts'
 import { createRecordingOfPushes } from './record-pushes.ts'
 

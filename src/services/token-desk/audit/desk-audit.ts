@@ -1,9 +1,9 @@
 // The token desk's records in the audit log: one shape for every step of a token, with ids and permissions and never the token itself.
-import type { AuditRecord } from '../../api/audit-event.ts'
-import type { JsonValue } from '../../lib/json/canonical-json.ts'
-import type { TokenIntent } from '../../store/token-registry.ts'
+import type { AuditRecord } from '../../../api/audit-event.ts'
+import type { JsonValue } from '../../../lib/json/canonical-json.ts'
+import type { TokenIntent } from '../../../store/token-registry.ts'
+import type { TokenRequest } from '../token-desk.ts'
 import type { CountedEvent } from './counted-audit.ts'
-import type { TokenRequest } from './token-desk.ts'
 
 /** Resolves when the record is durable. */
 export type AuditAppend = { readonly append: (record: AuditRecord) => Promise<unknown> }

@@ -1,8 +1,8 @@
 // What a build pushes, as records: only tags in the registry of the platform and below the path of the build's own tenant. Pure.
-import type { PushedImage } from '../../store/builds/image-records.ts'
-import { splitRegistry } from '../registry/image-place.ts'
-import { isRepositoryName } from '../registry/repository.ts'
-import { tenantPath } from '../registry/token-server/access.ts'
+import type { PushedImage } from '../../../store/builds/image-records.ts'
+import { splitRegistry } from '../../registry/image-place.ts'
+import { isRepositoryName } from '../../registry/repository.ts'
+import { tenantPath } from '../../registry/token-server/access.ts'
 
 /** What of a build says what it pushes. */
 export type PushingBuild = {

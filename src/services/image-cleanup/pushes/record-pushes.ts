@@ -1,9 +1,9 @@
 // Records what builds push while they exist, and at the latest before the platform deletes them, so that it is known after they are gone. A build that
 // nobody saw leaves an image that is found by the tags of its repository.
-import type { Clock } from '../../lib/clock.ts'
-import type { Log } from '../../lib/log.ts'
-import { type Periodic, periodic } from '../../lib/periodic.ts'
-import type { ImageRecords } from '../../store/builds/image-records.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import { type Periodic, periodic } from '../../../lib/periodic.ts'
+import type { ImageRecords } from '../../../store/builds/image-records.ts'
 import { type PushingBuild, pushedImages } from './pushed-images.ts'
 
 export type RecordingDeps = {
