@@ -7,7 +7,8 @@ const options = { noun: 'workspace', isBuilt: false }
 const lastTransitionTime = '2026-01-01T12:00:00Z'
 
 function app(ready?: { readonly status: 'True' | 'False'; readonly reason: string }, deletionTimestamp?: string): Application {
-  const conditions = ready === undefined ? [] : [{ type: 'Ready', message: 'm', lastTransitionTime, ...ready }]
+  const conditions =
+    ready === undefined ? [] : [{ type: 'Ready', message: 'm', lastTransitionTime, observedGeneration: 1, ...ready }]
   const metadata = { name: 'x', namespace: 'acme', ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) }
   return { apiVersion: 'v', kind: 'Application', metadata, spec: { chart: 'web' }, status: { conditions } }
 }
