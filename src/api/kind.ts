@@ -1,6 +1,6 @@
 // What one of our kinds is: names, schemas, columns, conditions and texts as data. `defineKind` ties them to static types;
 // `schema/crd.ts` makes the CustomResourceDefinition of it, and dev/generate/reference the page docs/reference/kinds.md.
-import type { OwnsApplications } from './apps/application-owner.ts'
+import type { OwnsApplications } from './capabilities/application-owner.ts'
 import type { FollowsRepository } from './repository-follower.ts'
 import type { Condition, KubeObject, ObjectMeta, ResourceType } from './resource.ts'
 import { conditionsSchema } from './schema/conditions-schema.ts'
@@ -58,7 +58,7 @@ export type KindOptions<Spec extends TSchema, Status extends Record<string, TSch
   readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string }
   /** Set by a kind that follows a repository; its spec has `followerFields`, its status `followerStatusFields`. */
   readonly followsRepository?: FollowsRepository<Static<Spec>>
-  /** Set by a kind whose objects own Applications (`apps/application-owner.ts`). */
+  /** Set by a kind whose objects own Applications (`capabilities/application-owner.ts`). */
   readonly ownsApplications?: OwnsApplications
   readonly rules?: readonly Rule[]
   readonly columns: readonly PrinterColumn[]

@@ -1,5 +1,6 @@
 // AppPipeline: keeps one running Application for every open pull request of a repository that may have one.
 
+import { type OwnsApplications, ownedReasons, ownedReasonTexts } from '../capabilities/application-owner.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { followerFields, followerReasons, followerReasonTexts, followerStatusFields } from '../repository-follower.ts'
 import { type ReasonTexts, rightMissingReason, rightMissingText } from '../resource.ts'
@@ -9,7 +10,6 @@ import { policyField } from './app-pipeline/policy.ts'
 import { hooksField, hostField, pausedField, previewEnvironmentField, previewLimitsField } from './app-pipeline/preview.ts'
 import { previewStatusFields } from './app-pipeline/status.ts'
 import { templateField } from './app-pipeline/template.ts'
-import { type OwnsApplications, ownedReasons, ownedReasonTexts } from './application-owner.ts'
 
 export const ownsApplications: OwnsApplications = { noun: 'preview', setBy: 'spec.template' }
 

@@ -1,8 +1,8 @@
 // What an AppPipeline reports: a row for each pull request, and counts.
 
+import { ownedStates } from '../../capabilities/application-owner.ts'
 import { commitId, numericId, timestamp } from '../../schema/fields.ts'
 import { choice, integer, list, object, optional, text } from '../../schema/schema.ts'
-import { ownedStates } from '../application-owner.ts'
 
 /** What becomes of the preview of a pull request. */
 export const previewStates = [...ownedStates, 'LeftOut'] as const

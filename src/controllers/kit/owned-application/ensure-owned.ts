@@ -1,8 +1,8 @@
 // Makes or changes what one owned Application consists of. Never changes an object that the owner does not control.
 
 import { type Application, application as applications } from '../../../api/apps/application.ts'
-import { ownedReasons as reasons } from '../../../api/apps/application-owner.ts'
 import { type RemoteSync, remoteSync as remoteSyncs } from '../../../api/apps/remote-sync.ts'
+import { ownedReasons as reasons } from '../../../api/capabilities/application-owner.ts'
 import type { KubeObject, ResourceType } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { controllerOf, uidOf } from '../../../kube/object/owner.ts'

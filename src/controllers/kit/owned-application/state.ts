@@ -1,8 +1,8 @@
 // The state of an owned Application, from what it and its RemoteSync report. Pure.
 
 import { type Application, applicationReasons } from '../../../api/apps/application.ts'
-import { type OwnedState, ownedReasons as reasons } from '../../../api/apps/application-owner.ts'
 import { type RemoteSync, remoteSyncReasons } from '../../../api/apps/remote-sync.ts'
+import { type OwnedState, ownedReasons as reasons } from '../../../api/capabilities/application-owner.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import { isEnding } from './last-hook.ts'
