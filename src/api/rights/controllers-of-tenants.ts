@@ -6,7 +6,9 @@ import type { Right } from './right.ts'
 const github = `github.${domain}`
 const apps = `apps.${domain}`
 const rbac = 'rbac.authorization.k8s.io'
-const tenantWrites = 'src/controllers/tenant/reconcile.ts'
+const tenantEnds = 'src/controllers/tenant/reconcile.ts'
+const tenantFills = 'src/controllers/tenant/contents/fill-namespaces.ts'
+const tenantPrunes = 'src/controllers/tenant/contents/prune.ts'
 const tenantContents = 'src/controllers/tenant/desired.ts'
 const tenantCaches = 'src/controllers/tenant/own-objects.ts'
 const namespaceEnds = 'src/controllers/tenant/end/end-namespaces.ts'
@@ -24,15 +26,21 @@ const reconcilerOf = (kind: string): string => `src/controllers/${kind}/reconcil
 /** What the Tenant controller keeps in both namespaces. `namespaces` is the namespace itself: RBAC asks for it in that namespace. */
 function ofTenant(place: 'application' | 'build'): readonly Right[] {
   return [
-    { place, group: '', resources: ['namespaces'], verbs: ['patch', 'delete'], usedBy: [tenantWrites] },
+    { place, group: '', resources: ['namespaces'], verbs: ['patch', 'delete'], usedBy: [tenantFills, tenantEnds] },
     {
       place,
       group: 'networking.k8s.io',
       resources: ['networkpolicies'],
       verbs: ['create', 'patch', 'delete'],
-      usedBy: [tenantWrites],
+      usedBy: [tenantContents, tenantPrunes],
     },
-    { place, group: '', resources: ['resourcequotas'], verbs: ['create', 'patch', 'delete'], usedBy: [tenantWrites] },
+    {
+      place,
+      group: '',
+      resources: ['resourcequotas'],
+      verbs: ['create', 'patch', 'delete'],
+      usedBy: [tenantContents, tenantPrunes],
+    },
     { place, group: '', resources: ['limitranges'], verbs: ['create', 'patch'], usedBy: [tenantContents] },
     {
       place,
@@ -60,7 +68,7 @@ function renderedKinds(group: string, resources: readonly string[]): Right {
 
 const inApplications: readonly Right[] = [
   ...ofTenant('application'),
-  { place: 'application', group: rbac, resources: ['rolebindings'], verbs: ['delete'], usedBy: [tenantWrites] },
+  { place: 'application', group: rbac, resources: ['rolebindings'], verbs: ['delete'], usedBy: [tenantPrunes] },
   // The values of AppSecrets. RBAC has no prefixes, so this reads every Secret there, which whoever may create pods there can do, too.
   {
     place: 'application',

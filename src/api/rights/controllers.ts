@@ -11,7 +11,8 @@ const tenancy = `tenancy.${domain}`
 const github = `github.${domain}`
 const apps = `apps.${domain}`
 const rbac = 'rbac.authorization.k8s.io'
-const tenantWrites = 'src/controllers/tenant/reconcile.ts'
+const tenantFills = 'src/controllers/tenant/contents/fill-namespaces.ts'
+const tenantRights = 'src/controllers/tenant/rights/platform-rights.ts'
 const tenantCaches = 'src/controllers/tenant/own-objects.ts'
 const applicationCaches = 'src/controllers/application/index.ts'
 const claims = 'src/controllers/application/domains/claim-domains.ts'
@@ -112,11 +113,7 @@ const clusterWide: readonly Right[] = [
     group: apps,
     resources: ['previewapprovals'],
     verbs: ['get', ...cached],
-    usedBy: [
-      controllerOf('preview-approval'),
-      controllerOf('remote-sync'),
-      'src/controllers/remote-sync/source/fork-approval.ts',
-    ],
+    usedBy: [controllerOf('preview-approval'), controllerOf('remote-sync'), 'src/controllers/remote-sync/source/fork-wall.ts'],
   },
   {
     place: 'cluster',
@@ -132,7 +129,7 @@ const clusterWide: readonly Right[] = [
     group: '',
     resources: ['namespaces'],
     verbs: ['get', ...cached, 'create'],
-    usedBy: ['src/controllers/tenant/gather.ts', tenantWrites, tenantCaches],
+    usedBy: ['src/controllers/tenant/gather.ts', tenantFills, tenantCaches],
   },
   { place: 'cluster', group: 'node.k8s.io', resources: ['runtimeclasses'], verbs: cached, usedBy: [controllerOf('tenant')] },
   {
@@ -148,7 +145,7 @@ const clusterWide: readonly Right[] = [
     group: rbac,
     resources: ['rolebindings'],
     verbs: ['create', 'patch'],
-    usedBy: [tenantWrites],
+    usedBy: [tenantRights],
   },
   {
     place: 'cluster',
@@ -156,7 +153,7 @@ const clusterWide: readonly Right[] = [
     resources: ['clusterroles'],
     names: [...Object.values(tenantRoles), ...Object.values(namespaceRoles)],
     verbs: ['bind'],
-    usedBy: ['src/controllers/tenant/role-bindings.ts', 'src/controllers/tenant/platform-bindings.ts'],
+    usedBy: ['src/controllers/tenant/rights/role-bindings.ts', 'src/controllers/tenant/rights/platform-bindings.ts'],
     unseen: 'not a request of its own: the API server asks for it when a RoleBinding is written',
   },
   { place: 'cluster', group: '', resources: ['resourcequotas', 'limitranges'], verbs: cached, usedBy: [tenantCaches] },

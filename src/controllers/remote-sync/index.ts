@@ -39,7 +39,7 @@ import { addRemoteSyncIndexes, installationIndex, type RemoteSyncCaches, targetI
 import { createLastChecks } from './last-checks.ts'
 import { createRecentPreviews } from './promotion/recent-previews.ts'
 import { type RemoteSyncDeps, reconcileRemoteSync } from './reconcile.ts'
-import { approvedSync } from './source/fork-approval.ts'
+import { approvedSync } from './source/fork-wall.ts'
 
 export type RemoteSyncControllerDeps = Pick<
   RemoteSyncDeps,

@@ -13,7 +13,7 @@ import { credentialsExist, decide, quotasAreCounted } from './decide.ts'
 import { desiredContents, desiredNamespaces, desiredRights } from './desired.ts'
 import { stateOf } from './gather.ts'
 import { needsApply } from './needs-apply.ts'
-import { desiredBindings } from './role-bindings.ts'
+import { desiredBindings } from './rights/role-bindings.ts'
 import { classMarks } from './runtime/choose-classes.ts'
 import { nextStatus } from './status.ts'
 

@@ -22,10 +22,13 @@ import { secretData, type TenantCredentials } from '../../services/registry/tena
 import { applicationQuota, buildQuota, containerDefaults, kindsQuota, priorityQuota } from './limits.ts'
 import { applicationNetworkPolicies } from './network/application-network.ts'
 import { buildNetworkPolicies } from './network/build-network.ts'
-import { type PlatformAccounts, platformBindings, rightsFinalizer } from './platform-bindings.ts'
-import { desiredBindings } from './role-bindings.ts'
+import { type PlatformAccounts, platformBindings, rightsFinalizer } from './rights/platform-bindings.ts'
+import { desiredBindings } from './rights/role-bindings.ts'
 import type { ClassMarks } from './runtime/choose-classes.ts'
 import type { TenantSettings } from './settings.ts'
+
+/** The field manager of the namespaces, of their contents and of the status. */
+export const fieldManager = 'sekisho.dev/tenant'
 
 /** The hash of what was applied: an object with this hash and unchanged fields is not applied again. */
 export const desiredHashAnnotation = 'sekisho.dev/desired-hash'

@@ -15,8 +15,9 @@ import { enforcementConfigMap, recordedEnforcement } from '../../services/networ
 import { inStatus, sayingMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { tenantsByNamespace } from '../kit/tenants-by-namespace.ts'
+import { fieldManager } from './desired.ts'
 import { createOwnObjects, ownedKinds } from './own-objects.ts'
-import { fieldManager, reconcileTenant, type TenantDeps } from './reconcile.ts'
+import { reconcileTenant, type TenantDeps } from './reconcile.ts'
 import { chosenClasses, classNames } from './runtime/choose-classes.ts'
 import { createUserRanges } from './users/user-ranges.ts'
 

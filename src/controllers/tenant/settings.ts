@@ -1,7 +1,7 @@
 // What the platform's operator decides about the namespaces of all tenants. Set by configuration; tenants cannot change it.
 import type { AddressRange } from '../../lib/address-range.ts'
 import type { AllowedRange, IngressPeers } from './network/network-settings.ts'
-import type { PlatformAccounts } from './platform-bindings.ts'
+import type { PlatformAccounts } from './rights/platform-bindings.ts'
 import type { DefaultClasses } from './runtime/choose-classes.ts'
 
 export type NetworkSettings = {

@@ -8,11 +8,11 @@ import type { Halt } from '../halt.ts'
 import type { LastChecks } from '../last-checks.ts'
 import { findPromotion, type PromotionDeps, withPromotion } from '../promotion/promote.ts'
 import { type ReconcileState, withoutCommit, withPullRequest, withStatus, withTree, withUnbuilt } from '../status.ts'
-import { mayRetry, signalledAt } from '../wake.ts'
 import type { OpenRepository, RepositoryReader } from './open-repository.ts'
 import type { FoundCommit } from './pull-request.ts'
 import { findCommit } from './resolve.ts'
 import { findUnbuilt } from './unchanged.ts'
+import { mayRetry, signalledAt } from './wake.ts'
 
 export type AskDeps = PromotionDeps & { readonly lastChecks: Pick<LastChecks, 'set'>; readonly clock: Clock }
 

@@ -3,7 +3,7 @@ import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient } from '../../../github/index.ts'
 import { isMeant } from '../../kit/repository/path-filter.ts'
 import type { RemoteSyncStatus } from '../status.ts'
-import { isNewSpec } from '../wake.ts'
+import { isNewSpec } from './wake.ts'
 
 /** A commit that is not built, and the commit of the image that stays. */
 export type Unbuilt = NonNullable<RemoteSyncStatus['unbuilt']>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { RemoteSync } from '../../api/apps/remote-sync.ts'
-import { wakeOf } from '../kit/repository/observed-wake.ts'
-import { commit, condition, now, sync } from './testing/remote-sync.ts'
+import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import { wakeOf } from '../../kit/repository/observed-wake.ts'
+import { commit, condition, now, sync } from '../testing/remote-sync.ts'
 import { knownConflict, mayRetry, mustResolve, signalledAt } from './wake.ts'
 
 const known = sync({}, { status: { commit, observedGeneration: 1, handledWake: 'old' } })

@@ -1,10 +1,10 @@
 // When GitHub must be asked for the commit again, and when the signal to do so arrived. Pure.
-import { appPipeline } from '../../api/apps/app-pipeline.ts'
-import { type RemoteSync, remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
-import { findCondition } from '../../kube/object/conditions.ts'
-import { wakeOf } from '../kit/repository/observed-wake.ts'
-import type { Facts } from './gather.ts'
-import { type FollowedHead, settledAt } from './source/pull-request.ts'
+import { appPipeline } from '../../../api/apps/app-pipeline.ts'
+import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
+import { findCondition } from '../../../kube/object/conditions.ts'
+import { wakeOf } from '../../kit/repository/observed-wake.ts'
+import type { Facts } from '../gather.ts'
+import { type FollowedHead, settledAt } from './pull-request.ts'
 
 function isNewWake(remoteSync: RemoteSync): boolean {
   const wake = wakeOf(remoteSync)
