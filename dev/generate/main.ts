@@ -13,6 +13,7 @@ import { rolesFile } from '../../src/store/access/grants.ts'
 import { githubEmulatorPage } from './github-routes.ts'
 import { blockForm, memoryOf } from './memory/memory-blocks.ts'
 import { productFiles } from './memory/product-files.ts'
+import { platformAdminYaml } from './platform-admin-role.ts'
 import { platformRoleFiles } from './platform-roles.ts'
 import { undocumentedVariables } from './reference/environment.ts'
 import { referencePages } from './reference/pages.ts'
@@ -38,6 +39,7 @@ function generatedFiles(): Map<string, string> {
   const resources = [...admission.keys()]
   files.set('deploy/policies/kustomization.yaml', banner + stringify({ ...kustomization, resources }))
   files.set('deploy/rbac/tenant-roles.yaml', banner + tenantRolesYaml())
+  files.set('deploy/rbac/platform-admin.yaml', banner + platformAdminYaml())
   files.set('deploy/postgres/roles.sql', rolesFile())
   for (const [name, text] of platformRoleFiles()) files.set(`deploy/${name}`, banner + text)
   files.set('docs/reference/github-emulator.md', githubEmulatorPage())

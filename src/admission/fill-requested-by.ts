@@ -1,11 +1,13 @@
 // Fills in `spec.requestedBy` where it is absent, and keeps it true when a colleague changes an object with a file that omits the field.
 // It never replaces a name that a person wrote: the rule `requested-by` refuses a wrong one.
 // See docs/adr/0011-requested-by-is-filled-in.md.
+import { delegatingKinds } from '../api/registry.ts'
 import { type JsonObject, objectAt, textAt } from '../lib/json/json-value.ts'
 import { sameJson } from '../lib/json/same-json.ts'
 import type { AdmissionRequest } from './review.ts'
 import { covers } from './rule.ts'
-import { isOfFollower, isOfFollowerExpression, requestedBy } from './rules/kinds/requested-by.ts'
+import { requestedBy } from './rules/kinds/requested-by.ts'
+import { isControlledBy, isControlledByExpression } from './rules/owner-kinds.ts'
 
 /** One operation of a JSON Patch (RFC 6902). */
 export type JsonPatchOperation = { readonly op: 'add'; readonly path: string; readonly value: string }
@@ -22,7 +24,7 @@ function requesterFor(request: AdmissionRequest, spec: JsonObject): string | und
   const former = textAt(before, 'requestedBy')
   if (named !== undefined && named !== former) return undefined
   // It names the person of its owner, whoever changes it: the controllers do, and the rule refuses it to others.
-  if (named === former && isOfFollower(request.object)) return undefined
+  if (named === former && isControlledBy(delegatingKinds, request.object)) return undefined
   const wanted = sameJson(withoutRequester(spec), withoutRequester(before)) ? former : request.username
   return wanted === named ? undefined : wanted
 }
@@ -37,7 +39,7 @@ export const needsRequester = {
     '!object.?spec.?requestedBy.hasValue()',
     " || (request.operation == 'UPDATE' && object.spec.requestedBy != request.userInfo.username",
     ' && object.?spec.?requestedBy == oldObject.?spec.?requestedBy && object.spec != oldObject.spec',
-    ` && !${isOfFollowerExpression('object')})`,
+    ` && !${isControlledByExpression(delegatingKinds, 'object')})`,
   ].join(''),
 }
 

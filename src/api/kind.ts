@@ -1,5 +1,6 @@
 // What one of our kinds is: names, schemas, columns, conditions and texts as data. `defineKind` ties them to static types;
 // `schema/crd.ts` makes the CustomResourceDefinition of it, and dev/generate/reference the page docs/reference/kinds.md.
+import type { OwnsApplications } from './capabilities/application-owner.ts'
 import type { Reason, Reasons } from './reasons/reason.ts'
 import type { FollowsRepository } from './repository-follower.ts'
 import type { Condition, KubeObject, ObjectMeta, ResourceType } from './resource.ts'
@@ -20,6 +21,9 @@ export type PrinterColumn = {
 
 /** `create-delete` is for kinds that are requested and given up but never edited; all three include reading. */
 export type TenantAccess = 'read' | 'create-delete' | 'write'
+
+/** What platform admins may do beside reading: end what is there, or all. */
+export type AdminAccess = 'delete' | 'write'
 
 /** The columns that every kind has before `Age`. */
 export const readyColumns: readonly PrinterColumn[] = [
@@ -49,10 +53,14 @@ export type KindOptions<Spec extends TSchema, Status extends Record<string, TSch
   readonly immutableSpec?: boolean
   /** What the roles developer and admin may do with objects in their namespace; viewers may read them. Absent: tenants may do nothing. */
   readonly tenantAccess?: TenantAccess
+  /** What the role of platform admins may do with it beside reading. Absent: nothing. */
+  readonly adminAccess?: AdminAccess
   /** The fields that `kubectl scale` sets and shows; whoever may write the kind may scale it. */
   readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string }
   /** Set by a kind that follows a repository; its spec has `followerFields`, its status `followerStatusFields`. */
   readonly followsRepository?: FollowsRepository<Static<Spec>>
+  /** Set by a kind whose objects own Applications (`capabilities/application-owner.ts`). */
+  readonly ownsApplications?: OwnsApplications
   readonly rules?: readonly Rule[]
   readonly columns: readonly PrinterColumn[]
   readonly selectableFields?: readonly string[]

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import {
   groups,
   isGroup,
+  ownedName,
   parseUserSubject,
   previewName,
   pullRequestOfWake,
@@ -47,6 +48,13 @@ test('a preview is named after its pipeline and its pull request', () => {
   expect(previewName('shop', 12)).toBe('shop-pr-12')
   expect(previewName('a-very-long-name-of-a-pipeline-of-the-shop', 12)).toMatch(/^a-very-long-name-of-a-pip-[0-9a-f]{8}-pr-12$/)
   expect(previewName('9lives', 12)).toMatch(/^p9lives-[0-9a-f]{8}-pr-12$/)
+})
+
+test('an owned Application is named after its owner and what it is for; what is no DNS label has a hash', () => {
+  expect(ownedName('team', 'mia')).toBe('team-mia')
+  expect(ownedName('team', 'Mia_Müller')).toMatch(/^team-mia-m-ller-[0-9a-f]{8}$/)
+  expect(ownedName('team', 'mia-müller')).not.toBe(ownedName('team', 'mia-m-ller'))
+  expect(ownedName('a-very-long-name-of-a-kind-of-the-team', 'somebody-with-a-long-name')).toMatch(/^[a-z][-a-z0-9]{0,39}$/)
 })
 
 /** Names that resemble each other: few characters, and long ones that differ at the end. */

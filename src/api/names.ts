@@ -1,6 +1,7 @@
 // Names on which several processes must agree: labels, annotations, reserved prefixes, roles, and how people and groups are spelled. Data and
 // pure functions; a changed value breaks objects that exist.
 import { hashedName } from '../lib/text/bounded-name.ts'
+import { kebabCase } from '../lib/text/kebab-case.ts'
 import { domain } from './kind.ts'
 
 /** Whether a key of labels or annotations, or an API group with its version, belongs to the platform: admission refuses such keys from people. */
@@ -60,19 +61,32 @@ export const labels = {
   managedBy: 'app.kubernetes.io/managed-by',
 } as const
 
-/** The longest name of a preview: names of objects and host names that are derived from it then fit into 63 characters. */
-const longestPreviewName = 40
+/** The label on what objects of a kind own: its value is the name of the owner. `sekisho.dev/app-pipeline` for an AppPipeline. */
+export function ownerLabel(kind: string): string {
+  return `${domain}/${kebabCase(kind)}`
+}
+
+/** The longest name of an owned Application: names of objects and host names that are derived from it then fit into 63 characters. */
+const longestOwnedName = 40
+const longestPart = 20
 
 /**
- * The name of the Application and of the RemoteSync of a preview: `<pipeline>-pr-<number>`, a DNS label. A hash replaces the end of a pipeline's
- * name that is too long, and belongs to the name of one that is not a DNS label, so that no two previews of a namespace have the same name.
+ * The name of an Application that another object owns, and of its RemoteSync: `<owner>-<part>`, a DNS label. A hash replaces the end of what is too
+ * long, and belongs to what is not a DNS label, so that no two parts of one owner have the same name.
  */
+export function ownedName(owner: string, part: string): string {
+  const isPlain = part.length <= longestPart && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(part)
+  const slug = part.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+  const end = `-${isPlain ? part : hashedName(slug, longestPart, { of: part, length: 8 })}`
+  const most = longestOwnedName - end.length
+  if (owner.length <= most && /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(owner)) return `${owner}${end}`
+  const begin = `p${owner}`.slice(/^[a-z]/.test(owner) ? 1 : 0).replaceAll(/[^a-z0-9]+/g, '-')
+  return `${hashedName(begin, most, { of: owner, length: 8 })}${end}`
+}
+
+/** The name of the Application and of the RemoteSync of a preview: `<pipeline>-pr-<number>`. */
 export function previewName(pipeline: string, number: number): string {
-  const end = `-pr-${number}`
-  const most = longestPreviewName - end.length
-  if (pipeline.length <= most && /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(pipeline)) return `${pipeline}${end}`
-  const begin = `p${pipeline}`.slice(/^[a-z]/.test(pipeline) ? 1 : 0).replaceAll(/[^a-z0-9]+/g, '-')
-  return `${hashedName(begin, most, { of: pipeline, length: 8 })}${end}`
+  return ownedName(pipeline, `pr-${number}`)
 }
 
 /** Kubernetes' label on the pods of a Job: https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-name */

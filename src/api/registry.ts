@@ -9,11 +9,14 @@ import { githubReport } from './apps/github-report.ts'
 import { previewApproval } from './apps/preview-approval.ts'
 import { release } from './apps/release.ts'
 import { remoteSync } from './apps/remote-sync.ts'
+import type { OwnsApplications } from './capabilities/application-owner.ts'
 import { clusterGitHubApp } from './github/cluster-github-app.ts'
 import { installation } from './github/installation.ts'
 import { repositoryGrant } from './github/repository-grant.ts'
 import type { KindDefinition } from './kind.ts'
+import { ownerLabel } from './names.ts'
 import type { FollowsRepository, RepositoryFollower } from './repository-follower.ts'
+import type { KubeObject } from './resource.ts'
 import { domainClaim } from './tenancy/domain-claim.ts'
 import { tenant } from './tenancy/tenant.ts'
 
@@ -45,7 +48,27 @@ export const followerKinds: readonly FollowerKind[] = kinds.filter(
 
 export type RequesterKind = { readonly kind: KindDefinition; readonly operations: readonly ('CREATE' | 'UPDATE')[] }
 
+export type OwnerKind = KindDefinition & { readonly options: { readonly ownsApplications: OwnsApplications } }
+
+/** The kinds whose objects own Applications. Admission, lists of Applications and quota derive from this list. */
+export const ownerKinds: readonly OwnerKind[] = kinds.filter(
+  (kind): kind is OwnerKind => kind.options.ownsApplications !== undefined,
+)
+
+/** The label selector of what is nobody's part: no object of one of `ownerKinds` owns it. */
+export const unownedSelector = ownerKinds.map(({ kind }) => `!${ownerLabel(kind)}`).join(',')
+
+/** Whether an object of one of `ownerKinds` owns it, by the labels that only the platform sets. */
+export function isOwned({ metadata: { labels = {} } }: KubeObject): boolean {
+  return ownerKinds.some(({ kind }) => labels[ownerLabel(kind)] !== undefined)
+}
+
 /** The kinds whose `spec.requestedBy` is the user who makes the request, and the operations for which that is enforced. */
 export const requesterKinds: readonly RequesterKind[] = kinds
   .filter(({ specSchema }) => objectAt(specSchema, 'properties', 'requestedBy') !== undefined)
   .map(kind => ({ kind, operations: kind.options.immutableSpec === true ? ['CREATE'] : ['CREATE', 'UPDATE'] }))
+
+/** The kinds for whose objects the controllers make others in the name of the same person: a grant, a RemoteSync. */
+export const delegatingKinds: readonly KindDefinition[] = requesterKinds
+  .map(({ kind }) => kind)
+  .filter(({ options }) => options.followsRepository !== undefined || options.ownsApplications !== undefined)

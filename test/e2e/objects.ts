@@ -1,6 +1,7 @@
 // Reads objects of the cluster as the administrator: by `kind/name`, their conditions and Events; and waits for conditions.
 import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { tenantNamespace } from '../../dev/demo/context.ts'
+import { kinds } from '../../src/api/registry.ts'
 import type { Condition } from '../../src/api/resource.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
@@ -19,20 +20,13 @@ export type Live = {
 
 type Collection = { readonly path: string; readonly namespaced: boolean }
 
-const ours = (group: string, plural: string, namespaced = true): Collection => ({
-  path: `/apis/${group}.sekisho.dev/v1alpha1/${plural}`,
-  namespaced,
-})
+const ours = kinds.map(({ apiVersion, kind, plural, namespaced }): [string, Collection] => [
+  kind.toLowerCase(),
+  { path: `/apis/${apiVersion}/${plural}`, namespaced },
+])
 
 const collections: Readonly<Record<string, Collection>> = {
-  application: ours('apps', 'applications'),
-  remotesync: ours('apps', 'remotesyncs'),
-  release: ours('apps', 'releases'),
-  applicationchart: ours('apps', 'applicationcharts', false),
-  repositorygrant: ours('github', 'repositorygrants'),
-  installation: ours('github', 'installations'),
-  tenant: ours('tenancy', 'tenants', false),
-  domainclaim: ours('tenancy', 'domainclaims', false),
+  ...Object.fromEntries(ours),
   deployment: { path: '/apis/apps/v1/deployments', namespaced: true },
   ingress: { path: '/apis/networking.k8s.io/v1/ingresses', namespaced: true },
   service: { path: '/api/v1/services', namespaced: true },

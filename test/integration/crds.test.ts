@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { examplePaths } from '../../dev/generate/reference/kinds.ts'
+import { examplePath } from '../../dev/generate/reference/kinds.ts'
 import { kinds, requesterKinds } from '../../src/api/registry.ts'
 import { customResourceDefinition } from '../../src/api/schema/crd.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
@@ -188,7 +188,7 @@ describe('the API server', () => {
     'accepts the example of %s in the reference',
     async (kindName, kind) => {
       const { name, admin } = await withNamespace()
-      const text = readFileSync(join(import.meta.dirname, '../..', examplePaths[kindName] ?? expect.fail()), 'utf8')
+      const text = readFileSync(join(import.meta.dirname, '../..', examplePath(kindName)), 'utf8')
       const example = parse(text) as { metadata: { name: string }; spec: object }
       // There is no admission webhook here that fills it in.
       const requester = requesterKinds.some(({ kind: other }) => other === kind) ? { requestedBy: 'github|github.com|1' } : {}

@@ -2,6 +2,7 @@
 // other environments use as well. Names are the same in every environment: what differs is left out, because a write that
 // has another name in each is never reached.
 import { platformNamespace } from '../../src/api/names.ts'
+import { kinds } from '../../src/api/registry.ts'
 import type { View } from './chaos-proxy/chaos-proxy.ts'
 import { isWrite, type RequestFacts } from './chaos-proxy/request-facts.ts'
 
@@ -16,10 +17,7 @@ export type VisibleScope = {
 }
 
 const clusterWide = new Set([
-  'tenants',
-  'domainclaims',
-  'clustergithubapps',
-  'applicationcharts',
+  ...kinds.filter(({ namespaced }) => !namespaced).map(({ plural }) => plural),
   'namespaces',
   'clusterbuilders',
   'customresourcedefinitions',

@@ -5,27 +5,19 @@ import type { ReasonClass } from '../../../src/api/reasons/reason.ts'
 import { kinds } from '../../../src/api/registry.ts'
 import { customResourceDefinition } from '../../../src/api/schema/crd.ts'
 import { asObject, isJsonObject, type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../src/lib/json/json-value.ts'
+import { kebabCase } from '../../../src/lib/text/kebab-case.ts'
 import { defaultGrantRules } from '../../../src/policy/grant-rule.ts'
 import { code, page, table } from '../markdown.ts'
 
 /** Reads an example manifest by its path in the repository. */
 export type ReadExample = (path: string) => string
 
-/** Where the example of each kind is. `kinds.test.ts` validates them against the schemas, test/integration/crds.test.ts on an API server. */
-export const examplePaths: Readonly<Record<string, string>> = {
-  Tenant: 'deploy/examples/kinds/tenant.yaml',
-  DomainClaim: 'deploy/examples/kinds/domain-claim.yaml',
-  ClusterGitHubApp: 'deploy/examples/kinds/cluster-github-app.yaml',
-  Installation: 'deploy/examples/kinds/installation.yaml',
-  RepositoryGrant: 'deploy/examples/kinds/repository-grant.yaml',
-  ApplicationChart: 'deploy/examples/kinds/application-chart.yaml',
-  AppSecret: 'deploy/examples/kinds/app-secret.yaml',
-  Application: 'deploy/examples/shop/application.yaml',
-  GitHubReport: 'deploy/examples/kinds/github-report.yaml',
-  Release: 'deploy/examples/kinds/release.yaml',
-  RemoteSync: 'deploy/examples/shop/remote-sync.yaml',
-  AppPipeline: 'deploy/examples/kinds/app-pipeline.yaml',
-  PreviewApproval: 'deploy/examples/kinds/preview-approval.yaml',
+/** What `deploy/examples/shop` has is not shown twice. */
+const inShop: readonly string[] = ['Application', 'RemoteSync']
+
+/** Where the example of a kind is. `kinds.test.ts` validates it against the schema, test/integration/crds.test.ts on an API server. */
+export function examplePath(kind: string): string {
+  return `deploy/examples/${inShop.includes(kind) ? 'shop' : 'kinds'}/${kebabCase(kind)}.yaml`
 }
 
 type Field = { readonly path: string; readonly schema: JsonObject; readonly required: boolean }
@@ -176,9 +168,7 @@ function facts({ options, group, apiVersion }: KindDefinition): string {
 }
 
 function exampleOf({ options }: KindDefinition, read: ReadExample): string {
-  const path = examplePaths[options.kind]
-  if (path === undefined)
-    throw new Error(`${options.kind} has no example: add one to examplePaths in dev/generate/reference/kinds.ts`)
+  const path = examplePath(options.kind)
   const text = read(path)
   if (asObject(parse(text))?.['kind'] !== options.kind) throw new Error(`${path} is not a ${options.kind}`)
   return `\`\`\`yaml\n${text.trim()}\n\`\`\``

@@ -9,9 +9,9 @@ import { applicationCommit } from './kinds/application-commit.ts'
 import { domainClaimWriters } from './kinds/domain-claim-writers.ts'
 import { installationWriters } from './kinds/installation-writers.ts'
 import { kindFinalizers } from './kinds/kind-finalizers.ts'
+import { ownedWriters } from './kinds/owned-writers.ts'
 import { platformKinds } from './kinds/platform-kinds.ts'
 import { previewApprovalWriters } from './kinds/preview-approval-writers.ts'
-import { previewWriters } from './kinds/preview-writers.ts'
 import { releaseWriters } from './kinds/release-writers.ts'
 import { requestedBy } from './kinds/requested-by.ts'
 import { statusWriters } from './kinds/status-writers.ts'
@@ -59,7 +59,7 @@ export const rules: readonly Rule[] = [
   releaseWriters,
   reportWriters,
   previewApprovalWriters,
-  previewWriters,
+  ownedWriters,
   statusWriters,
   kindFinalizers,
   applicationCommit,

@@ -1,4 +1,6 @@
 // AppPipeline: keeps one running Application for every open pull request of a repository that may have one.
+
+import { type OwnsApplications, ownedReasonDefinitions } from '../capabilities/application-owner.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import { followerFields, followerReasonDefinitions, followerStatusFields } from '../repository-follower.ts'
@@ -9,18 +11,14 @@ import { hooksField, hostField, pausedField, previewEnvironmentField, previewLim
 import { previewStatusFields } from './app-pipeline/status.ts'
 import { templateField } from './app-pipeline/template.ts'
 
+export const ownsApplications: OwnsApplications = { noun: 'preview', setBy: 'spec.template' }
+
 const reasons = defineReasons(
   {
     ready: {
       Listed:
         'All open pull requests are known, as far as GitHub said when it was last asked: at a webhook, or at the periodic check.',
       UpToDate: 'Every pull request that may have a preview has one, and no other has.',
-      Running: 'The preview runs the newest commit.',
-    },
-    progress: {
-      Removing: 'The preview of a pull request that may not have one any more is being removed.',
-      Preparing: 'The Application and the RemoteSync of the preview are being created.',
-      NewCommit: 'The pull request has a newer commit than the one that is built or runs.',
     },
     machine: {
       ListIncomplete:
@@ -32,16 +30,11 @@ const reasons = defineReasons(
       RepositoryNotFound:
         'The repository was deleted, or the installation of the App does not reach it any more. What runs goes on.',
       TooManyPullRequests: 'More pull requests are open than the platform lists (1,000). Those that were opened last are listed.',
-      NameConflict:
-        'An Application or a RemoteSync with the name of a preview exists and does not belong to this AppPipeline. Delete or rename it. The message names it.',
-      QuotaExceeded:
-        'The tenant may not have more Applications or RemoteSyncs. Lower `spec.limits.previews`, delete what is not used, or ask a platform admin.',
       PullRequestClosed: 'The pull request is closed or merged.',
       ApprovalMissing:
         'The commits of the pull request are in a fork, and nobody has approved the newest one. Look at it, and approve it with a review, or with the comment `/sekisho approve` and the full id of the commit.',
     },
     failed: {
-      RefusedByCluster: 'The API server refused the Application or the RemoteSync of a preview. The message names the cause.',
       ForkDeleted: 'The commits of the pull request are in a repository that was deleted.',
     },
     intended: {
@@ -74,6 +67,7 @@ const reasons = defineReasons(
     fork: 'ForkExcluded',
   },
   followerReasonDefinitions,
+  ownedReasonDefinitions(ownsApplications),
   rightMissing,
 )
 
@@ -134,6 +128,7 @@ export const appPipeline = defineKind({
       report ? { pull_requests: 'write', deployments: 'write', statuses: 'write' } : { pull_requests: 'read' },
     purpose: () => 'lists the pull requests that get a preview',
   },
+  ownsApplications,
   status: { ...followerStatusFields, observedWake: observedWakeField, ...previewStatusFields },
   conditions: {
     Listed: 'GitHub was asked, under an approved grant, which pull requests are open, and its answers are complete.',

@@ -30,6 +30,7 @@ export const applicationChart = defineKind({
   plural: 'applicationcharts',
   shortNames: ['achart'],
   scope: 'Cluster',
+  adminAccess: 'write',
   description: 'The code that turns an Application into Kubernetes objects. Applications choose a chart with `spec.chart`.',
   writtenBy: 'Platform admins. The installation contains the chart `web`.',
   spec: object(

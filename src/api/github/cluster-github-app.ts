@@ -37,6 +37,7 @@ export const clusterGitHubApp = defineKind({
   plural: 'clustergithubapps',
   shortNames: ['cgha'],
   scope: 'Cluster',
+  adminAccess: 'write',
   description: 'A GitHub App on github.com or on a GitHub Enterprise Server, as which the platform acts.',
   writtenBy: 'Platform admins.',
   spec: object(

@@ -57,6 +57,7 @@ export const repositoryGrant = defineKind({
   plural: 'repositorygrants',
   shortNames: ['grant', 'rgrant'],
   scope: 'Namespaced',
+  adminAccess: 'delete',
   description:
     'Access to named repositories, with named permissions, for named subjects. Tokens are issued only under an approved grant.',
   writtenBy:

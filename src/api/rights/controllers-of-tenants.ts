@@ -156,7 +156,13 @@ const inApplications: readonly Right[] = [
     group: apps,
     resources: ['applications', 'remotesyncs'],
     verbs: ['create', 'patch', 'delete'],
-    usedBy: [reconcilerOf('remote-sync'), 'src/controllers/remote-sync/deployment/apply-image.ts', reconcilerOf('app-pipeline')],
+    usedBy: [
+      reconcilerOf('remote-sync'),
+      'src/controllers/remote-sync/deployment/apply-image.ts',
+      'src/controllers/kit/owned-application/ensure-owned.ts',
+      'src/controllers/kit/owned-application/remove-owned.ts',
+      'src/controllers/app-pipeline/apply-previews.ts',
+    ],
   },
   { place: 'application', group: apps, resources: ['apppipelines'], verbs: ['patch'], usedBy: [reconcilerOf('app-pipeline')] },
   {

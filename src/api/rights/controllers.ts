@@ -85,7 +85,13 @@ const clusterWide: readonly Right[] = [
     group: apps,
     resources: ['applications', 'remotesyncs'],
     verbs: ['get', ...cached],
-    usedBy: [reconcilerOf('application'), reconcilerOf('remote-sync'), reconcilerOf('app-pipeline'), controllerOf('remote-sync')],
+    usedBy: [
+      reconcilerOf('application'),
+      reconcilerOf('remote-sync'),
+      controllerOf('remote-sync'),
+      controllerOf('app-pipeline'),
+      'src/controllers/kit/owned-application/ensure-owned.ts',
+    ],
   },
   { place: 'cluster', group: apps, resources: ['githubreports'], verbs: cached, usedBy: [controllerOf('github-report')] },
   {

@@ -3,16 +3,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { namespaceRoles, tenantRoles } from '../names.ts'
+import { kinds } from '../registry.ts'
 import { platformAccounts, type Right, writingVerbs } from './index.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const rights = platformAccounts.flatMap(({ name, rights: own }) => own.map((right): [string, Right] => [name, right]))
 
 const clusterScoped = new Set([
-  'tenants',
-  'domainclaims',
-  'clustergithubapps',
-  'applicationcharts',
+  ...kinds.filter(({ namespaced }) => !namespaced).map(({ plural }) => plural),
   'namespaces',
   'clusterroles',
   'tokenreviews',

@@ -24,6 +24,7 @@ export const domainClaim = defineKind({
   plural: 'domainclaims',
   shortNames: ['dclaim'],
   scope: 'Cluster',
+  adminAccess: 'write',
   description:
     'A host name outside the domain of the platform, and the tenant to whom it belongs. The name of the object is the host name.',
   writtenBy:

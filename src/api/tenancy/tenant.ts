@@ -60,6 +60,7 @@ export const tenant = defineKind({
   plural: 'tenants',
   shortNames: ['tn'],
   scope: 'Cluster',
+  adminAccess: 'write',
   description: 'A GitHub account that uses the platform: its namespace, the roles of its people and teams, and its limits.',
   writtenBy: 'The platform, when an owner of the account onboards it, and platform admins.',
   spec: object(

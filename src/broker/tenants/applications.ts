@@ -3,7 +3,7 @@
 import { type Application, application } from '../../api/apps/application.ts'
 import { type Release, release } from '../../api/apps/release.ts'
 import { keptObject } from '../../api/kept-object.ts'
-import { labels } from '../../api/names.ts'
+import { unownedSelector } from '../../api/registry.ts'
 import type { ObjectKey } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
@@ -18,7 +18,7 @@ const shownSpec = ['chart', 'image', 'commit', 'pinnedRelease', 'suspend'] as co
 const shownStatus = ['url', 'image', 'commit', 'release', 'latestRelease', 'rollback', 'conditions'] as const
 
 export type ApplicationReader = {
-  /** Those that belong to no preview, by name. People who look at the same time share the answer. */
+  /** Those that no object owns, by name. People who look at the same time share the answer. */
   readonly list: (namespace: string) => Promise<Bounded<Application>>
   readonly get: (key: ObjectKey) => Promise<Application | undefined>
   /** The newest first. */
@@ -45,8 +45,8 @@ export function createApplicationReader(kube: Pick<KubeClient, 'get' | 'snapshot
   return {
     list: namespace =>
       flights.run(namespace, async () => {
-        const labelSelector = `!${labels.appPipeline}`
-        const { items } = await kube.snapshot(application, { namespace, labelSelector, keep: shown, most: mostApplications + 1 })
+        const options = { namespace, labelSelector: unownedSelector, keep: shown, most: mostApplications + 1 }
+        const { items } = await kube.snapshot(application, options)
         return bounded(items, mostApplications)
       }),
     async get(key) {

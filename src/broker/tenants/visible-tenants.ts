@@ -6,7 +6,7 @@ import type { Application } from '../../api/apps/application.ts'
 import type { Release } from '../../api/apps/release.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import type { Installation } from '../../api/github/installation.ts'
-import { labels } from '../../api/names.ts'
+import { isOwned } from '../../api/registry.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
@@ -133,7 +133,6 @@ async function parts(
   identity: Identity,
   { namespace, access }: { readonly namespace: string; readonly access: TenantAccess },
 ): Promise<Omit<TenantView, 'tenant' | 'role' | 'access'>> {
-  const isOwn = ({ metadata }: RemoteSync): boolean => metadata.labels?.[labels.appPipeline] === undefined
   const [listed, built] = await Promise.all([
     access.applications ? applications.list(namespace).catch(unread) : undefined,
     access.builds ? builds.list(identity, namespace, { limit: mostBuilds }).catch(unlessRefused) : undefined,
@@ -141,7 +140,9 @@ async function parts(
   return {
     ...(access.installations ? { installations: byName(installations.list(namespace)) } : {}),
     ...(listed && { applications: listed }),
-    ...(access.remoteSyncs ? { remoteSyncs: bounded(byName(remoteSyncs.list(namespace).filter(isOwn)), mostListed) } : {}),
+    ...(access.remoteSyncs
+      ? { remoteSyncs: bounded(byName(remoteSyncs.list(namespace).filter(sync => !isOwned(sync))), mostListed) }
+      : {}),
     ...(access.pipelines ? { pipelines: bounded(byName(pipelines.list(namespace)), mostPipelines) } : {}),
     ...(built && { builds: built }),
   }

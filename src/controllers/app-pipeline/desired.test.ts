@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
-import { desiredApplication, desiredHashAnnotation, desiredRemoteSync, isAsDesired, type PreviewFacts } from './desired.ts'
+import { desiredHashAnnotation, isAsDesired } from '../kit/owned-application/manifest.ts'
+import { desiredApplication, desiredRemoteSync, type PreviewFacts } from './desired.ts'
 import { pipeline, preview, pull, repository } from './testing/app-pipeline.ts'
 
 function facts(changes: Partial<PreviewFacts> = {}, spec: Partial<AppPipeline['spec']> = {}): PreviewFacts {
@@ -29,6 +30,17 @@ describe('the Application', () => {
       ownerReferences: [{ kind: 'AppPipeline', uid: 'uid-pipeline', controller: true }],
     })
     expect(spec).toEqual({ chart: 'web', domains: ['pr-12-shop.acme.apps.example.com'] })
+  })
+
+  test('is what former versions applied, so that an upgrade writes no preview anew', () => {
+    const metadata = { labels: { team: 'a' }, annotations: { note: 'b' } }
+    const template = { ...pipeline().spec.template, metadata }
+    const of = facts({ pull: pull(3), ingress: { publicUrl: new URL('https://apps.test'), tlsPort: 443 } }, { template })
+    const hashes = [desiredApplication(of), desiredRemoteSync(of)].map(({ metadata: { annotations } }) => annotations)
+    expect(hashes).toEqual([
+      { note: 'b', 'sekisho.dev/preview-hash': '7996d3edaba3d332be5f52bd885cbd34' },
+      { 'sekisho.dev/preview-hash': 'b4fabbc074b55a13d7e1a367be9c6ac4' },
+    ])
   })
 
   test('has facts of its pull request, which win over the template and name no other variable', () => {

@@ -1,32 +1,16 @@
 // What an AppPipeline wants to exist for one pull request: an Application and a RemoteSync that builds its image. Pure.
-import { createHash } from 'node:crypto'
 import type { PreviewFact } from '../../api/apps/app-pipeline/preview.ts'
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import { type IngressAddress, platformHost, urlOf } from '../../api/apps/application/url.ts'
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import { type RemoteSync, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
-import { domain } from '../../api/kind.ts'
 import { labels, previewName } from '../../api/names.ts'
 import { followedRepository } from '../../api/repository-follower.ts'
-import type { KubeObject, ObjectMeta } from '../../api/resource.ts'
 import type { PullRequest } from '../../github/index.ts'
-import type { Applied } from '../../kube/client/client.ts'
-import { ownerReference } from '../../kube/object/owner.ts'
-import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
-import { defined } from '../../lib/json/defined.ts'
-import { sameJson } from '../../lib/json/same-json.ts'
+import { type Manifest, type OwnedManifest, ownedManifest } from '../kit/owned-application/manifest.ts'
 import { isOfFork } from './policy/checks.ts'
 import { templateOfFork } from './preview/fork.ts'
 import { hostLabel } from './preview/host.ts'
-
-/** On what belongs to a preview: a hash of what was applied last, so that a field that the template no longer has is removed. */
-export const desiredHashAnnotation = `${domain}/preview-hash`
-
-/** An object as it is applied. */
-export type Manifest = Applied & {
-  readonly metadata: { readonly name: string; readonly namespace: string } & Partial<ObjectMeta>
-  readonly spec: Readonly<Record<string, unknown>>
-}
 
 /** What one preview is made from. */
 export type PreviewFacts = {
@@ -92,38 +76,10 @@ function environmentOf(facts: PreviewFacts): Application['spec']['env'] {
   return all.length === 0 ? undefined : all
 }
 
-function withHash(manifest: Manifest): Manifest {
-  const hash = createHash('sha256')
-    .update(canonicalJson(manifest as unknown as JsonValue))
-    .digest('hex')
-    .slice(0, 32)
-  const annotations = { ...manifest.metadata.annotations, [desiredHashAnnotation]: hash }
-  return { ...manifest, metadata: { ...manifest.metadata, annotations } }
-}
-
-function metadataOf({ pipeline, repository, pull }: PreviewFacts, kind: 'Application' | 'RemoteSync'): Manifest['metadata'] {
-  const { name, namespace = '' } = pipeline.metadata
-  const { metadata: given = {} } = pipeline.spec.template
-  const ofTemplate = kind === 'Application' ? given : {}
-  return {
-    name: previewName(name, pull.number),
-    namespace,
-    labels: {
-      ...ofTemplate.labels,
-      [labels.appPipeline]: name,
-      [labels.repository]: String(repository),
-      [labels.pullRequest]: String(pull.number),
-    },
-    ...defined({ annotations: ofTemplate.annotations }),
-    ownerReferences: [
-      ownerReference({ ...pipeline, apiVersion: appPipeline.apiVersion, kind: appPipeline.kind }, { controller: true }),
-    ],
-  }
-}
-
-/** JSON has no undefined fields, and a hash must not depend on them. */
-function present(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+/** What the Application and the RemoteSync of a preview have in common. */
+function placeOf({ pipeline, repository, pull }: PreviewFacts): Pick<OwnedManifest, 'owner' | 'ownerType' | 'part' | 'labels'> {
+  const place = { [labels.repository]: String(repository), [labels.pullRequest]: String(pull.number) }
+  return { owner: pipeline, ownerType: appPipeline, part: `pr-${pull.number}`, labels: place }
 }
 
 /** Until a release has been rolled out, the hook takes the place of the release job: it gates the first one. */
@@ -143,19 +99,21 @@ function volumesOf({ pipeline }: PreviewFacts): Application['spec']['volumes'] {
 
 /** The Application of a preview. A RemoteSync sets its image and commit. */
 export function desiredApplication(facts: PreviewFacts): Manifest {
-  const template = templateOf(facts)
-  return withHash({
-    apiVersion: applications.apiVersion,
-    kind: applications.kind,
-    metadata: metadataOf(facts, 'Application'),
-    spec: present({
-      ...template.application,
+  const { application, metadata: given } = templateOf(facts)
+  const place = placeOf(facts)
+  return ownedManifest({
+    ...place,
+    type: applications,
+    labels: { ...given?.labels, ...place.labels },
+    annotations: given?.annotations,
+    spec: {
+      ...application,
       volumes: volumesOf(facts),
       env: environmentOf(facts),
       releaseJob: releaseJobOf(facts),
       domains: [hostOf(facts)],
       suspend: facts.paused ? true : undefined,
-    }),
+    },
   })
 }
 
@@ -171,30 +129,22 @@ function repositoryName({ pipeline, remoteSync, repository }: PreviewFacts): str
 
 /** The RemoteSync of a preview, in the name of the person of the AppPipeline. */
 export function desiredRemoteSync(facts: PreviewFacts): Manifest {
-  const { installation, requestedBy } = facts.pipeline.spec
+  const { metadata, spec } = facts.pipeline
   const template = templateOf(facts)
-  const metadata = metadataOf(facts, 'RemoteSync')
-  return withHash({
-    apiVersion: remoteSyncs.apiVersion,
-    kind: remoteSyncs.kind,
-    metadata,
-    spec: present({
-      installation,
+  const { number } = facts.pull
+  return ownedManifest({
+    ...placeOf(facts),
+    type: remoteSyncs,
+    spec: {
+      installation: spec.installation,
       repository: repositoryName(facts),
-      requestedBy,
-      source: { pullRequest: facts.pull.number, ...(template.source === 'Merge' ? { mergeCommit: true } : {}) },
+      requestedBy: spec.requestedBy,
+      source: { pullRequest: number, ...(template.source === 'Merge' ? { mergeCommit: true } : {}) },
       subPath: template.subPath,
       paths: template.paths,
       build: template.build,
-      application: metadata.name,
+      application: previewName(metadata.name, number),
       suspend: facts.paused ? true : undefined,
-    }),
+    },
   })
-}
-
-/** Whether applying the manifest would change the object: the hash finds what the template no longer has, the fields what others changed. */
-export function isAsDesired(live: KubeObject & { readonly spec: object }, { metadata, spec }: Manifest): boolean {
-  if (live.metadata.annotations?.[desiredHashAnnotation] !== metadata.annotations?.[desiredHashAnnotation]) return false
-  const present: Readonly<Record<string, unknown>> = { ...live.spec }
-  return Object.entries(spec).every(([field, value]) => sameJson(present[field], value))
 }

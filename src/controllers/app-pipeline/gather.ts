@@ -8,8 +8,8 @@ import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { labels } from '../../api/names.ts'
 import { type KubeObject, keyOf, keyText } from '../../api/resource.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
-import { controllerOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { addOwnedIndex, type Owned, ownedBy } from '../kit/owned-application/owned.ts'
 import { ownedGrantName } from '../kit/repository/owned-grant.ts'
 import type { KnownPullRequests, PullRequestMemory } from './pull-requests/known.ts'
 
@@ -22,31 +22,23 @@ export type AppPipelineCaches = {
   readonly grants: Cache<RepositoryGrant>
 }
 
-/** AppPipelines by the `keyText` of their Installation; children by the uid of the AppPipeline that controls them; approvals by the same. */
+/** AppPipelines by the `keyText` of their Installation; approvals by the uid of their AppPipeline. */
 export const installationIndex = 'appPipelineInstallation'
-const ownerIndex = 'appPipelineOwner'
 const approvalIndex = 'appPipelineApproval'
-
-const ownerOf = (object: KubeObject): readonly string[] => {
-  const owner = controllerOf(object)
-  return owner?.kind === appPipeline.kind ? [owner.uid] : []
-}
 
 /** Call once, before the caches start. */
 export function addAppPipelineIndexes({ pipelines, applications, remoteSyncs, approvals }: AppPipelineCaches): void {
   pipelines.addIndex(installationIndex, item => [keyText({ ...keyOf(item), name: item.spec.installation })])
-  applications.addIndex(ownerIndex, ownerOf)
-  remoteSyncs.addIndex(ownerIndex, ownerOf)
+  addOwnedIndex(applications, appPipeline.kind)
+  addOwnedIndex(remoteSyncs, appPipeline.kind)
   approvals.addIndex(approvalIndex, ({ spec }) => [spec.pipeline.uid])
 }
 
 /** What exists of one preview. */
-export type Preview = {
+export type Preview = Owned & {
   readonly number: number
   /** The numeric id of the repository whose pull request it belongs to. */
   readonly repository: number
-  readonly application: Application | undefined
-  readonly remoteSync: RemoteSync | undefined
 }
 
 export type Facts = {
@@ -90,12 +82,14 @@ function previewsOf(applications: readonly Application[], remoteSyncs: readonly 
 /** What is known before GitHub is asked. */
 export function gather({ caches, memory, clock }: GatherDeps, pipeline: AppPipeline): Facts {
   const { namespace = '', uid = '' } = pipeline.metadata
+  const applications = ownedBy(caches.applications, appPipeline.kind, uid)
+  const remoteSyncs = ownedBy(caches.remoteSyncs, appPipeline.kind, uid)
   return {
     pipeline,
     now: clock.now(),
     installation: caches.installations.get({ namespace, name: pipeline.spec.installation }),
     grant: caches.grants.get({ namespace, name: ownedGrantName(pipeline) }),
-    previews: previewsOf(caches.applications.byIndex(ownerIndex, uid), caches.remoteSyncs.byIndex(ownerIndex, uid)),
+    previews: previewsOf(applications, remoteSyncs),
     approvals: caches.approvals.byIndex(approvalIndex, uid).filter(({ metadata }) => metadata.deletionTimestamp === undefined),
     known: memory.get(uid),
   }

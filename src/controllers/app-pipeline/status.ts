@@ -1,17 +1,17 @@
 // The status of an AppPipeline: a row for each open pull request, counts, conditions, and the Events about previews. Pure.
 
 import { isOfStranger, mostRows } from '../../api/apps/app-pipeline/status.ts'
-import { type AppPipeline, appPipelineReasons as reasons } from '../../api/apps/app-pipeline.ts'
+import { type AppPipeline, ownsApplications, appPipelineReasons as reasons } from '../../api/apps/app-pipeline.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import type { ObjectEvent } from '../../kube/object/events.ts'
 import { defined } from '../../lib/json/defined.ts'
+import { standingOf } from '../kit/owned-application/state.ts'
 import type { Refusal } from '../kit/refusal.ts'
 import { changeTime } from '../kit/repository/change-times.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Row } from './activity.ts'
 import { type Entry, pausedStanding, requestedBy, type Standing } from './choose.ts'
 import { requestsText } from './preview/requests.ts'
-import { standingOf } from './preview/state.ts'
 import type { KnownPullRequests } from './pull-requests/known.ts'
 
 export type AppPipelineStatus = NonNullable<AppPipeline['status']>
@@ -54,7 +54,7 @@ function standing(entry: Entry, { refused, pipeline }: Observation): Standing {
 /** An entry that keeps or holds something may have been made in this very run: the cache shows it later. */
 function existing({ preview, number, pull }: Entry): Standing {
   const objects = preview ?? { number, repository: 0, application: undefined, remoteSync: undefined }
-  return standingOf(objects, pull?.headCommit)
+  return standingOf(objects, { noun: ownsApplications.noun, isBuilt: true, headCommit: pull?.headCommit })
 }
 
 /** Undefined when the commit is not known: nothing is reported about a preview of which GitHub says nothing and the last status said nothing. */

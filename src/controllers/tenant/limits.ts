@@ -2,7 +2,7 @@
 // a mistake or a flood away from others, and platform admins raise them (`spec.limits` of a Tenant). Node ports and load balancers bypass the
 // ingress, so they are 0.
 // A quota must name only kinds that the cluster has: it refuses to create what it names and cannot count.
-import { followerKinds } from '../../api/registry.ts'
+import { followerKinds, ownerKinds } from '../../api/registry.ts'
 import { defaultResources } from '../../api/tenancy/resource-limits.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { boundedKinds } from '../../api/tenancy/tenant-roles.ts'
@@ -21,7 +21,7 @@ function applicationsOf(limits: Tenant['spec']['limits']): number {
 
 /**
  * Our own kinds. They have a quota of their own, because a cluster needs up to half a minute after their installation until it can count them.
- * Each kind that follows a repository is limited as Applications are.
+ * Each kind that follows a repository or owns Applications is limited as Applications are.
  */
 export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, string>> {
   const applications = canonicalQuantity(String(applicationsOf(limits)))
@@ -32,7 +32,9 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
     'count/repositorygrants.github.sekisho.dev': canonicalQuantity(
       String(mostOtherGrants + followerKinds.length * applicationsOf(limits)),
     ),
-    ...Object.fromEntries(followerKinds.map(({ plural, group }) => [`count/${plural}.${group}`, applications])),
+    ...Object.fromEntries(
+      [...followerKinds, ...ownerKinds].map(({ plural, group }) => [`count/${plural}.${group}`, applications]),
+    ),
   }
 }
 

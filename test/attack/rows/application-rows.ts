@@ -214,13 +214,13 @@ const previewFixtures: readonly Existing[] = [
   { path: `${apps}/remotesyncs`, object: previewSync, controlledBy: `${apps}/apppipelines/dave` },
 ]
 
-const ofPreview = expecting('preview-writers')
+const ofPreview = expecting('owned-writers')
 const secretOfTenant = { spec: { envFrom: [{ secret: 'shop' }] } }
 const otherSource = { spec: { source: { pullRequest: 2 } } }
 const previewRows: readonly Row[] = [
   ...[dave, impostor].flatMap(as => [
     ofPreview.patch(`${as.user} gives a preview a secret`, as, `${apps}/applications/preview`, secretOfTenant),
-    expecting('preview-writers', 'requested-by').patch(
+    expecting('owned-writers', 'requested-by').patch(
       `${as.user} builds another pull request for a preview`,
       as,
       `${apps}/remotesyncs/preview`,

@@ -1,37 +1,16 @@
 // `spec.requestedBy` is the user who makes the request: the controllers later check on GitHub what that person may do, and the audit log
-// names them. The one exception is what the controllers create for an object of a kind that follows a repository, such as its grant: it carries the
-// name in that object.
-import { followerKinds, requesterKinds } from '../../../api/registry.ts'
-import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
+// names them. The one exception is what the controllers create for an object of a kind that follows a repository or owns Applications, such as a
+// grant: it carries the name in that object.
+import { delegatingKinds, requesterKinds } from '../../../api/registry.ts'
+import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { PlatformIdentities } from '../../identities.ts'
 import type { AdmissionRequest } from '../../review.ts'
 import { celList, celText, type Rule } from '../../rule.ts'
-
-/**
- * Whether the controlling owner of an object follows a repository: the platform makes such an object (reserved-metadata), and it names the person
- * of its owner. Kubernetes lets an object have one controlling owner.
- */
-export function isOfFollower(object: JsonObject | undefined): boolean {
-  return objectsAt(objectAt(object, 'metadata'), 'ownerReferences').some(
-    owner =>
-      owner['controller'] === true &&
-      followerKinds.some(
-        ({ group, kind }) => textAt(owner, 'kind') === kind && textAt(owner, 'apiVersion')?.startsWith(`${group}/`) === true,
-      ),
-  )
-}
-
-/** The CEL twin of `isOfFollower`. */
-export function isOfFollowerExpression(object: string): string {
-  const followers = followerKinds.map(
-    ({ group, kind }) => `(o.kind == ${celText(kind)} && o.apiVersion.startsWith(${celText(`${group}/`)}))`,
-  )
-  return `${object}.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && (${followers.join(' || ')}))`
-}
+import { isControlledBy, isControlledByExpression } from '../owner-kinds.ts'
 
 function isOwned({ username, object }: AdmissionRequest, identities: PlatformIdentities): boolean {
-  return identities.controllers.includes(username) && isOfFollower(object)
+  return identities.controllers.includes(username) && isControlledBy(delegatingKinds, object)
 }
 
 const afterName = ', the user who makes the request; omit the field to have it filled in'
@@ -57,7 +36,7 @@ export const requestedBy: Rule = {
       },
       {
         name: 'owned',
-        expression: `request.userInfo.username in ${celList(identities.controllers)} && ${isOfFollowerExpression('dyn(object)')}`,
+        expression: `request.userInfo.username in ${celList(identities.controllers)} && ${isControlledByExpression(delegatingKinds, 'dyn(object)')}`,
       },
     ],
     validation: {

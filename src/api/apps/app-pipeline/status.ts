@@ -1,19 +1,11 @@
 // What an AppPipeline reports: a row for each pull request, and counts.
+
+import { ownedStates } from '../../capabilities/application-owner.ts'
 import { commitId, numericId, timestamp } from '../../schema/fields.ts'
 import { choice, integer, list, object, optional, text } from '../../schema/schema.ts'
 
 /** What becomes of the preview of a pull request. */
-export const previewStates = [
-  'Waiting',
-  'WaitingForApproval',
-  'LeftOut',
-  'Building',
-  'Running',
-  'Failed',
-  'Conflict',
-  'Paused',
-  'Removing',
-] as const
+export const previewStates = [...ownedStates, 'LeftOut'] as const
 export type PreviewState = (typeof previewStates)[number]
 
 /** More pull requests are not listed: previews first, then those of the repository itself, then forks in turns. */

@@ -1,20 +1,20 @@
-// When a preview may be deleted: after its hook, and at the latest when the time of the hook is over.
+// When an owned Application may be deleted: after its hook, and at the latest when the time of the hook is over.
 import { expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
-import { now, preview } from '../testing/app-pipeline.ts'
 import { endingAnnotation, endStep, isEnding } from './last-hook.ts'
 
+const now = new Date('2026-01-01T12:00:00.000Z')
 const hook = { command: ['drop'], timeoutSeconds: 60 }
 const before = (seconds: number): string => new Date(now.getTime() - seconds * 1000).toISOString()
 
 /** An Application at generation 2 that has run release 1. */
 function app(status: Application['status'] = {}, since?: string): Application {
-  const { application } = preview(1)
-  if (application === undefined) return expect.fail('no Application')
   const annotations = since === undefined ? {} : { [endingAnnotation]: since }
   return {
-    ...application,
-    metadata: { ...application.metadata, generation: 2, resourceVersion: '5', annotations },
+    apiVersion: 'v',
+    kind: 'Application',
+    metadata: { name: 'shop-pr-1', namespace: 'acme', uid: 'uid-1', generation: 2, resourceVersion: '5', annotations },
+    spec: { chart: 'web' },
     status: { release: 1, latestRelease: 2, observedGeneration: 2, ...status },
   }
 }

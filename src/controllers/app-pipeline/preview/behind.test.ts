@@ -4,8 +4,9 @@ import { application } from '../../../api/apps/application.ts'
 import { type RemoteSync, remoteSync as remoteSyncs } from '../../../api/apps/remote-sync.ts'
 import { stateOfUnready } from '../../../api/reasons/remote-sync-state.ts'
 import { defined } from '../../../lib/json/defined.ts'
+import { standingOf } from '../../kit/owned-application/state.ts'
 import { now, preview, sha } from '../testing/app-pipeline.ts'
-import { isBehind, standingOf } from './state.ts'
+import { isBehind } from './behind.ts'
 
 const [head, base, next] = [sha(1), sha(2), sha(3)]
 const seconds = (count: number): Date => new Date(now.getTime() + count * 1000)
@@ -69,7 +70,7 @@ const unready = (reason: string) => {
 
 test.each([...remoteSyncs.reasons.keys()])('a preview whose RemoteSync says %s', reason => {
   const remoteSync = sync(unready(reason))
-  expect(standingOf({ ...preview(1), remoteSync }, head)).toEqual({
+  expect(standingOf({ ...preview(1), remoteSync }, { noun: 'preview', isBuilt: true, headCommit: head })).toEqual({
     state: stateOfUnready(remoteSync, { reason }),
     reason,
     message: 'm',
@@ -86,6 +87,10 @@ test.each([...application.reasons].map(([name, reason]) => [name, reason.class] 
       application: { ...found.application, status: unready(reason) },
     }
     const state = of === 'progress' || of === 'machine' ? 'Building' : 'Failed'
-    expect(standingOf(objects as typeof found, head)).toEqual({ state, reason, message: 'm' })
+    expect(standingOf(objects as typeof found, { noun: 'preview', isBuilt: true, headCommit: head })).toEqual({
+      state,
+      reason,
+      message: 'm',
+    })
   },
 )

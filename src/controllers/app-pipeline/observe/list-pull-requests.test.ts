@@ -4,9 +4,9 @@ import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { PullRequest } from '../../../github/index.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { SecretString } from '../../../lib/secret-string.ts'
+import type { KnownPullRequests } from '../pull-requests/known.ts'
 import { facts, now, pipeline, preview, pull, repository, sha } from '../testing/app-pipeline.ts'
-import { list } from './ask.ts'
-import type { KnownPullRequests } from './known.ts'
+import { listPullRequests } from './list-pull-requests.ts'
 
 const template = { application: { chart: 'web' }, build: { strategy: 'Buildpacks', timeoutSeconds: 900 } } as const
 const merging = pipeline({ template: { ...template, source: 'Merge' } })
@@ -43,7 +43,7 @@ async function listed(
   })
   const deps = { openPullRequests: () => reader, clock: { now: () => now, sleep: async () => {} } }
   const present = facts({ pipeline: of, existing: [preview(1), preview(2), preview(3)], known })
-  const result = await list(deps, present, { access, installationId: 1, signal })
+  const result = await listPullRequests(deps, present, { access, installationId: 1, signal })
   return { asked, known: result, tips: [...result.tips].map(([branch, { commit }]) => [branch, commit]) }
 }
 

@@ -1,13 +1,12 @@
-// The hook that runs before a preview is deleted: the release job of a last release, so that it has the image, the environment and the security of the
-// preview. An annotation of the Application says that its end has begun; from then on nothing brings it back, and the hook cannot keep it for ever. Pure.
-import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
+// The hook that runs before an owned Application is deleted: the release job of a last release, so that it has the image, the environment and the
+// security of that Application. An annotation says that the end has begun; from then on nothing brings it back, and the hook cannot keep it for ever. Pure.
 import type { Application } from '../../../api/apps/application.ts'
 import { domain } from '../../../api/kind.ts'
 
-/** On the Application of a preview: since when its end waits for the hook. */
+/** On the Application: since when its end waits for the hook. */
 export const endingAnnotation = `${domain}/preview-ending`
 
-type Hook = NonNullable<NonNullable<AppPipeline['spec']['hooks']>['deleted']>
+export type LastHook = NonNullable<Application['spec']['releaseJob']>
 
 /** For a Job whose pod no node takes, and for the Application controller to begin with it. */
 const graceMilliseconds = 120_000
@@ -18,7 +17,7 @@ export type EndStep =
   | { readonly kind: 'begin'; readonly patch: object; readonly milliseconds: number }
   | { readonly kind: 'wait'; readonly milliseconds: number }
 
-/** Whether the end of the preview has begun. */
+/** Whether its end has begun. */
 export function isEnding(application: Application | undefined): boolean {
   return application?.metadata.annotations?.[endingAnnotation] !== undefined
 }
@@ -31,7 +30,7 @@ function hasRun({ metadata, status }: Application, began: number): boolean {
 }
 
 /** What to do next before the Application is deleted. What never ran has nothing to clean up. */
-export function endStep(hook: Hook | undefined, application: Application, now: Date): EndStep {
+export function endStep(hook: LastHook | undefined, application: Application, now: Date): EndStep {
   const { metadata, status } = application
   if (hook === undefined || status?.release === undefined) return { kind: 'delete' }
   const most = hook.timeoutSeconds * 1000 + graceMilliseconds
@@ -45,7 +44,7 @@ export function endStep(hook: Hook | undefined, application: Application, now: D
   }
   const began = Date.parse(since)
   const left = began + most - now.getTime()
-  // Not a time: nobody but the platform could have written it, and it must not keep the preview.
+  // Not a time: nobody but the platform could have written it, and it must not keep the Application.
   if (hasRun(application, began) || !(left > 0)) return { kind: 'delete' }
   return { kind: 'wait', milliseconds: left }
 }

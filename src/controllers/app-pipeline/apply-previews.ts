@@ -1,0 +1,98 @@
+// Makes the previews be as they were chosen: removes, makes and wakes. Every write may be repeated after a crash.
+import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
+import { type RemoteSync, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
+import { wakeAnnotation } from '../../api/names.ts'
+import { keyOf } from '../../api/resource.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { isKubeError } from '../../kube/client/errors.ts'
+import { uidOf } from '../../kube/object/owner.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { ensureOwned } from '../kit/owned-application/ensure-owned.ts'
+import { isEnding } from '../kit/owned-application/last-hook.ts'
+import { removeOwned } from '../kit/owned-application/remove-owned.ts'
+import { isLeaving } from '../kit/owned-application/state.ts'
+import { wakeOf } from '../kit/repository/observed-wake.ts'
+import type { Entry, Standing } from './choose.ts'
+import { desiredApplication, desiredRemoteSync, type PreviewFacts } from './desired.ts'
+import type { Preview } from './gather.ts'
+import { isBehind } from './preview/behind.ts'
+import type { BranchTip, KnownPullRequests } from './pull-requests/known.ts'
+
+export type ApplyDeps = {
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch' | 'delete'>
+  readonly clock: Clock
+  readonly ingress: PreviewFacts['ingress']
+  readonly fieldManager: string
+}
+
+/** What the API server refused, by number, and how long hooks may still take. */
+export type Applied = { readonly refused: ReadonlyMap<number, Standing>; readonly waits: readonly number[] }
+
+export type ToApply = {
+  readonly pipeline: AppPipeline
+  readonly entries: readonly Entry[]
+  readonly known: KnownPullRequests | undefined
+}
+
+/** Removals first: they free places and quota, and must go on, also when GitHub does not answer. @throws KubeError when a retry may succeed */
+export async function applyPreviews(deps: ApplyDeps, wanted: ToApply, signal: AbortSignal): Promise<Applied> {
+  const { pipeline, entries, known } = wanted
+  const refused = new Map<number, Standing>()
+  const leaving = entries.flatMap(({ action, preview }) =>
+    preview !== undefined && (action === 'remove' || isEnding(preview.application)) ? [preview] : [],
+  )
+  const waits = await removePreviews(deps, pipeline, leaving)
+  for (const entry of entries) {
+    if (entry.action !== 'keep' || known === undefined) continue
+    signal.throwIfAborted()
+    // What is being deleted, by whomever, is made again when it is gone.
+    if (entry.preview !== undefined && isLeaving(entry.preview)) continue
+    const { pull, paused, preview } = entry
+    const { application, remoteSync } = preview ?? {}
+    const facts = { pipeline, repository: known.repository, pull, paused, ingress: deps.ingress, application, remoteSync }
+    const standing = await keepPreview(deps, facts, known.tips.get(pull.baseBranch))
+    if (standing !== undefined) refused.set(entry.number, standing)
+  }
+  return { refused, waits }
+}
+
+/** Resolves to how long hooks may still take. @throws KubeError */
+export function removePreviews(
+  deps: Pick<ApplyDeps, 'client' | 'clock' | 'fieldManager'>,
+  { spec }: AppPipeline,
+  previews: readonly Preview[],
+): Promise<readonly number[]> {
+  const { client, clock, fieldManager } = deps
+  return removeOwned({ client, clock, fieldManager, hook: spec.hooks?.deleted }, previews)
+}
+
+/** Resolves to why the API server refuses a part of it. */
+async function keepPreview(deps: ApplyDeps, facts: PreviewFacts, tip: BranchTip | undefined): Promise<Standing | undefined> {
+  const { client, fieldManager } = deps
+  const desired = { application: desiredApplication(facts), remoteSync: desiredRemoteSync(facts) }
+  const kept = await ensureOwned({ client, fieldManager, owner: facts.pipeline }, facts, desired)
+  if (kept.kind === 'refused') return kept.standing
+  const { remoteSync } = kept
+  if (!facts.paused && remoteSync?.changed === false) await wake(deps, remoteSync.object, facts.pull.headCommit, tip)
+  return undefined
+}
+
+/** A commit that GitHub shows here and the RemoteSync does not: its own webhook was lost, or it asked GitHub a moment before the push. */
+async function wake(
+  { client, clock, fieldManager }: ApplyDeps,
+  remoteSync: RemoteSync,
+  headCommit: string,
+  tip: BranchTip | undefined,
+): Promise<void> {
+  const pending = wakeOf(remoteSync)
+  if (!isBehind(remoteSync, headCommit, tip) || pending !== remoteSync.status?.handledWake) return
+  const reason = tip === undefined ? headCommit : `${headCommit}-${tip.commit}`
+  // It was woken for these commits already: GitHub's answers differ, and another question would not help.
+  if (pending?.endsWith(`/${reason}`)) return
+  const annotations = { [wakeAnnotation]: `${clock.now().toISOString()}/${reason}` }
+  const metadata = { uid: uidOf(remoteSync), annotations }
+  await client.mergePatch(remoteSyncs, keyOf(remoteSync), { metadata }, { fieldManager }).catch((error: unknown) => {
+    // Another object has the name now: the cache shows it soon.
+    if (!isKubeError(error, 409)) throw error
+  })
+}
