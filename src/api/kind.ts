@@ -1,8 +1,8 @@
 // What one of our kinds is: names, schemas, columns, conditions and texts as data. `defineKind` ties them to static types;
 // `schema/crd.ts` makes the CustomResourceDefinition of it, and dev/generate/reference the page docs/reference/kinds.md.
 import type { OwnsApplications } from './capabilities/application-owner.ts'
+import type { FollowsRepository } from './capabilities/repository-follower.ts'
 import type { Reason, Reasons } from './reasons/reason.ts'
-import type { FollowsRepository } from './repository-follower.ts'
 import type { Condition, KubeObject, ObjectMeta, ResourceType } from './resource.ts'
 import { conditionsSchema } from './schema/conditions-schema.ts'
 import { integer, object, optional, type Rule, type Static, type TSchema } from './schema/schema.ts'

@@ -2,7 +2,7 @@
 // signed checkpoints that the broker keeps outside reveal a truncated log, a recomputed chain and a replaced database.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AuditRecord } from '../../src/api/audit-event.ts'
+import type { AuditRecord } from '../../src/api/audit/audit-event.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'
 import { createCheckpointExport } from '../../src/broker/audit/checkpoint-export.ts'
 import { checkpointsKey, problemAnnotation } from '../../src/broker/audit/checkpoint-map.ts'

@@ -7,7 +7,7 @@ import { acceptMembership, setRole } from '../../dev/github/actions/memberships.
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import { organizationByLogin, userByLogin } from '../../dev/github/state/github-state.ts'
 import { startStockedEmulator } from '../../dev/github/testing/stocked-emulator.ts'
-import type { AuditRecord } from '../../src/api/audit-event.ts'
+import type { AuditRecord } from '../../src/api/audit/audit-event.ts'
 import { namespaces, secrets } from '../../src/api/builtin/index.ts'
 import { clusterGitHubApp } from '../../src/api/github/cluster-github-app.ts'
 import { type Installation, installation } from '../../src/api/github/installation.ts'

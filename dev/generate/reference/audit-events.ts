@@ -1,5 +1,5 @@
 // docs/reference/audit-events.md: every action of the audit log, from the list that the store accepts.
-import { auditActions, auditEvents } from '../../../src/api/audit-event.ts'
+import { auditActions, auditEvents } from '../../../src/api/audit/audit-event.ts'
 import { code, page, table } from '../markdown.ts'
 
 function eventSection(action: (typeof auditActions)[number]): string {
@@ -58,7 +58,7 @@ export function auditEventsPage(): string {
   return page({
     title: 'Audit events',
     subject: 'This page lists the events of the audit log with their actors, objects, outcomes and details.',
-    source: '`src/api/audit-event.ts`',
+    source: '`src/api/audit/audit-event.ts`',
     sections: [
       table(
         ['Action', 'Recorded when'],

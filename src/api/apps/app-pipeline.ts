@@ -1,9 +1,9 @@
 // AppPipeline: keeps one running Application for every open pull request of a repository that may have one.
 
 import { type OwnsApplications, ownedReasonDefinitions } from '../capabilities/application-owner.ts'
+import { followerFields, followerReasonDefinitions, followerStatusFields } from '../capabilities/repository-follower.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons, rightMissing } from '../reasons/reason.ts'
-import { followerFields, followerReasonDefinitions, followerStatusFields } from '../repository-follower.ts'
 import { observedWakeField } from '../schema/fields.ts'
 import { flag, object, optional } from '../schema/schema.ts'
 import { policyField } from './app-pipeline/policy.ts'

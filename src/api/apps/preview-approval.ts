@@ -2,7 +2,7 @@
 // build and run it. Written by the platform only, after it asked GitHub about that person, and never changed. The approval is for the commit: a
 // push makes another one, which nobody has approved.
 import { AppError } from '../../lib/errors.ts'
-import type { AuditRecord } from '../audit-event.ts'
+import type { AuditRecord } from '../audit/audit-event.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { labels, previewName } from '../names.ts'
 import { defineReasons } from '../reasons/reason.ts'

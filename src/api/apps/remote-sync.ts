@@ -1,12 +1,13 @@
 // RemoteSync: keeps an Application at the image built from a branch, pull request or commit of a repository.
+
+import { followerFields, followerReasonDefinitions, followerStatusFields } from '../capabilities/repository-follower.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons, rightMissing } from '../reasons/reason.ts'
-import { followerFields, followerReasonDefinitions, followerStatusFields } from '../repository-follower.ts'
 import { objectName, timestamp } from '../schema/fields.ts'
 import { choice, flag, integer, object, optional, text } from '../schema/schema.ts'
-import { buildField, pathsField, subPathField, subPathRule } from './build-fields.ts'
-import { rebaseField } from './remote-sync-rebase.ts'
-import { sourceField, sourceStatusFields } from './remote-sync-source.ts'
+import { buildField, pathsField, subPathField, subPathRule } from './remote-sync/build-fields.ts'
+import { rebaseField } from './remote-sync/rebase.ts'
+import { sourceField, sourceStatusFields } from './remote-sync/source.ts'
 
 const reasons = defineReasons(
   {

@@ -1,6 +1,6 @@
 // What a person requests of an onboarding: to begin it, to see it, to confirm it, to withdraw it. Nothing is created in the cluster before the
 // person has seen the roles and confirmed; the proof is then made once more, and the audit log has the record first.
-import type { AuditRecord } from '../../api/audit-event.ts'
+import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { userSubject } from '../../api/names.ts'
 import type { UserClient } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'

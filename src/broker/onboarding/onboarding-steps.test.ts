@@ -1,6 +1,6 @@
 // What the last step of an onboarding does when the process died during it. The crash sweep covers the earlier steps on a real API server.
 import { expect, test } from 'vitest'
-import type { AuditRecord } from '../../api/audit-event.ts'
+import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import type { OnboardingRecord } from './onboarding-records.ts'
 import { advanceOnboarding, type StepDeps } from './onboarding-steps.ts'

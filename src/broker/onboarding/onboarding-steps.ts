@@ -1,7 +1,7 @@
 // The steps of a confirmed onboarding, one remembered state at a time, from the state it stopped in: write the Tenant; when the Tenant
 // controller has created the namespace, write the Installation; then append the audit record. The only writer of these objects. Every step
 // may run again after a crash.
-import type { TenantAuditRecord } from '../../api/audit-event.ts'
+import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import { namespaces } from '../../api/builtin/index.ts'
 import { type Installation, installation } from '../../api/github/installation.ts'
 import { buildNamespaceOf, labels, userSubject, wakeAnnotation, wakeText } from '../../api/names.ts'

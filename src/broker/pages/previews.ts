@@ -1,7 +1,7 @@
 // The pull requests of a tenant's AppPipelines, and what waits for an approval. Pure. Names of repositories and messages are text: they are escaped like
 // all values. The form names the commit that the person sees: a push in between makes it a refusal, never the approval of something else.
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
-import { followedRepository } from '../../api/repository-follower.ts'
+import { followedRepository } from '../../api/capabilities/repository-follower.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { PreviewRow } from '../previews/visible-previews.ts'
 import type { Person } from '../sessions.ts'

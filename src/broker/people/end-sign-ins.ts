@@ -1,6 +1,6 @@
 // Ends every sign-in of a person for good: sessions of the pages, sessions of the issuer, and what programs refresh their tokens with. Nothing that
 // was copied before works again, also not after the person's next sign-in. An ID token that was issued before works until it expires (10 minutes).
-import type { AuditRecord } from '../../api/audit-event.ts'
+import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { userSubject } from '../../api/names.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import type { OidcRecords } from '../../store/oidc-records.ts'

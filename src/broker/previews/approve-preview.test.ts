@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
-import type { AuditRecord } from '../../api/audit-event.ts'
+import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { KubeError } from '../../kube/client/errors.ts'
 import { AppError } from '../../lib/errors.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'

@@ -10,10 +10,10 @@ import {
   newPreviewApproval,
   previewApproval,
 } from '../../api/apps/preview-approval.ts'
-import type { TenantAuditRecord } from '../../api/audit-event.ts'
+import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
+import { followedRepository } from '../../api/capabilities/repository-follower.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import { parseUserSubject } from '../../api/names.ts'
-import { followedRepository } from '../../api/repository-follower.ts'
 import { type RepositoryClient, writerById } from '../../github/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'

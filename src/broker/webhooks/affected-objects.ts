@@ -1,11 +1,11 @@
 // Decides which objects an event affects: they get the wake annotation. Pure. What the candidates are (by number, by installation, by person) is
 // looked up in `candidate-reader.ts`; here the event says which kinds it concerns, and a push or pull request which followers.
 
+import type { RepositoryFollower } from '../../api/capabilities/repository-follower.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import { installation } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { FollowerKind } from '../../api/registry.ts'
-import type { RepositoryFollower } from '../../api/repository-follower.ts'
 import { type KubeObject, keyOf, type ObjectKey, type ResourceType } from '../../api/resource.ts'
 import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
 import type { GitHubEvent } from './github-event.ts'

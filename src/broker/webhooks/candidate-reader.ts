@@ -1,11 +1,12 @@
 // Looks up what an event may affect, by indexes of the caches: the cost of a delivery depends on what it affects, never on how many tenants,
 // grants or RemoteSyncs there are. It reads caches only and must never list one. Repositories match by numeric id where one is known, and by
 // name where none is; a name counts only inside the installation that the event came from.
+
+import { followedRepository, type RepositoryFollower } from '../../api/capabilities/repository-follower.ts'
 import { installation } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { userSubject } from '../../api/names.ts'
 import { type FollowerKind, followerKinds } from '../../api/registry.ts'
-import { followedRepository, type RepositoryFollower } from '../../api/repository-follower.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'

@@ -1,7 +1,7 @@
 // Reading and verifying the audit log.
 import { type Command, Option } from 'commander'
-import { auditActions } from '../../api/audit-event.ts'
-import { auditOutcomes } from '../../api/audit-event-shape.ts'
+import { auditActions } from '../../api/audit/audit-event.ts'
+import { auditOutcomes } from '../../api/audit/audit-event-shape.ts'
 import { countUpTo, durationSeconds, namespaceName, reasonText, repositoryId } from '../argument-parsers.ts'
 import { onPlatform, outputOption } from './options.ts'
 import type { Runners } from './runners.ts'

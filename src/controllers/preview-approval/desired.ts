@@ -1,7 +1,7 @@
 // The approval to create and the audit record that precedes it. Pure.
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import { newPreviewApproval, type PreviewApproval } from '../../api/apps/preview-approval.ts'
-import type { TenantAuditRecord } from '../../api/audit-event.ts'
+import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import { userSubject } from '../../api/names.ts'
 import type { Candidate } from './decide.ts'
 

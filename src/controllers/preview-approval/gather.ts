@@ -2,9 +2,9 @@
 // only, as values. Never writes; absence is a fact and never throws.
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
+import { followedRepository } from '../../api/capabilities/repository-follower.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
-import { followedRepository } from '../../api/repository-follower.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { Clock } from '../../lib/clock.ts'

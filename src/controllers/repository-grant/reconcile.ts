@@ -1,7 +1,7 @@
 // Keeps the status of one RepositoryGrant current and ends the tokens under it when it no longer holds. The only file here that writes.
 // Order: the decision is in the audit log before it is in the status; the status says no before tokens are revoked (the token desk
 // reads the status again after minting, so that no token is issued in between).
-import type { TenantAuditRecord } from '../../api/audit-event.ts'
+import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'

@@ -1,6 +1,6 @@
 // When a decision is recorded in the audit log, and when it is there already.
 import { expect, test } from 'vitest'
-import type { AuditRecord } from '../../api/audit-event.ts'
+import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import type { AuditEntry } from '../../store/audit/audit-chain.ts'
 import { type DecisionLog, recordDecision } from './record-decision.ts'
 

@@ -1,6 +1,6 @@
 // Records a decision in the audit log, once. The log has it before the status does: after a crash in between, or a refused write of the
 // status, the controller decides the same again and must not record it twice. Decides nothing.
-import type { AuditRecord, TenantAuditRecord } from '../../api/audit-event.ts'
+import type { AuditRecord, TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 

@@ -1,7 +1,7 @@
 // The token desk on a real store, with the API server, the audit log and GitHub scripted: the order of its steps and what each failure leaves.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { movableClock, openTestStore, type TestStore } from '../../../test/fixtures/databases.ts'
-import type { AuditAction } from '../../api/audit-event.ts'
+import type { AuditAction } from '../../api/audit/audit-event.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { MintedToken, MintRequest } from '../../github/index.ts'

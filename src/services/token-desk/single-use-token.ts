@@ -2,7 +2,7 @@
 // It is stored as `revoking` from the start, so the sweep of the token desk revokes it after a crash. It never leaves the callback that
 // uses it and is never delivered.
 import { randomUUID } from 'node:crypto'
-import type { AuditAction, AuditRecord } from '../../api/audit-event.ts'
+import type { AuditAction, AuditRecord } from '../../api/audit/audit-event.ts'
 import { platformNamespace } from '../../api/names.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AuditRecord } from '../../api/audit-event.ts'
+import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { emptyHead } from '../../lib/hash-chain/hash-chain.ts'
 import { type AuditTexts, entryOf, nextEntries } from './audit-chain.ts'
 

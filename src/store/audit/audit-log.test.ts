@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { databases, openTestStore, type TestDatabase } from '../../../test/fixtures/databases.ts'
-import type { AuditRecord } from '../../api/audit-event.ts'
+import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { emptyHead } from '../../lib/hash-chain/hash-chain.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'

@@ -1,7 +1,7 @@
 // The audit log: append only, hash chained, many concurrent appends in one transaction. It owns the order of entries; it must never
 // change or remove one, and never report an entry as appended before it is durable.
 import type pg from 'pg'
-import type { AuditRecord, TenantAuditRecord } from '../../api/audit-event.ts'
+import type { AuditRecord, TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { ChainHead } from '../../lib/hash-chain/hash-chain.ts'

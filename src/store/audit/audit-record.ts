@@ -1,6 +1,6 @@
 // Makes a record fit for permanent storage: bounds on every text, always an actor, only content that has one canonical form.
 // Texts from outside are repaired rather than refused (a NUL in a login must not keep its refusal out of the log). Pure.
-import { type AuditRecord, auditActions } from '../../api/audit-event.ts'
+import { type AuditRecord, auditActions } from '../../api/audit/audit-event.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
 import { redactTokens } from '../../lib/log.ts'

@@ -3,8 +3,8 @@
 // transaction-level advisory lock; the primary key on the sequence refuses what slips past.
 // Source: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
 import pg from 'pg'
-import type { AuditAction } from '../../api/audit-event.ts'
-import type { AuditOutcome } from '../../api/audit-event-shape.ts'
+import type { AuditAction } from '../../api/audit/audit-event.ts'
+import type { AuditOutcome } from '../../api/audit/audit-event-shape.ts'
 import { type ChainHead, emptyHead } from '../../lib/hash-chain/hash-chain.ts'
 import { type AuditEntry, type AuditTexts, entryOf } from './audit-chain.ts'
 

@@ -1,6 +1,6 @@
 // The loop that seals again: it works only on the replica that leads, records what changed, and nothing twice.
 import { expect, test } from 'vitest'
-import type { AuditRecord } from '../../api/audit-event.ts'
+import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import type { AuditEntry } from '../audit/audit-chain.ts'
 import { createResealLoop, recordedTotals } from './reseal-loop.ts'

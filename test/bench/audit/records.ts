@@ -1,5 +1,5 @@
 // The records of the bench: what the token desk writes when it issues a token, each slightly different.
-import type { AuditRecord } from '../../../src/api/audit-event.ts'
+import type { AuditRecord } from '../../../src/api/audit/audit-event.ts'
 
 export function recordNumber(number: number): AuditRecord {
   return {

@@ -1,6 +1,6 @@
 // Which pull requests get a preview. Data only: `src/controllers/app-pipeline/policy` decides.
 import { choice, flag, list, object, optional, text } from '../../schema/schema.ts'
-import { pathPattern } from '../build-fields.ts'
+import { pathPattern } from '../remote-sync/build-fields.ts'
 
 const label = text({ description: 'The name of a label on GitHub. Upper and lower case are the same.', max: 50 })
 

@@ -1,7 +1,7 @@
 // What every preview of an AppPipeline is made of: the Application and how its image is built. The fields are those of Application and RemoteSync.
 import { choice, map, object, optional, type Rule, type TSchema, text, withoutProperties } from '../../schema/schema.ts'
 import { type Application, application } from '../application.ts'
-import { buildField, pathsField, subPathField, subPathRule } from '../build-fields.ts'
+import { buildField, pathsField, subPathField, subPathRule } from '../remote-sync/build-fields.ts'
 import { publicField } from './public.ts'
 
 /** The fields of an Application that belong to one preview, so that no template can have them. */

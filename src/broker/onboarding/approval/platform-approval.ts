@@ -1,6 +1,6 @@
 // Onboardings of accounts that are not listed: a platform admin approves or refuses them. An approval proves the requester's binding again before
 // anything is created, because days may have passed; both decisions are in the audit log before they count.
-import type { AuditRecord } from '../../../api/audit-event.ts'
+import type { AuditRecord } from '../../../api/audit/audit-event.ts'
 import { userSubject } from '../../../api/names.ts'
 import { AppError, isAppError } from '../../../lib/errors.ts'
 import { type OnboardingRecord, type ProvedIntent, provedRecord } from '../onboarding-records.ts'

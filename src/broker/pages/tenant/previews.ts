@@ -3,7 +3,7 @@
 
 import { type PreviewState, previewStates } from '../../../api/apps/app-pipeline/status.ts'
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
-import { followedRepository } from '../../../api/repository-follower.ts'
+import { followedRepository } from '../../../api/capabilities/repository-follower.ts'
 import { type Html, html } from '../../../web/html.ts'
 import type { PreviewRow } from '../../previews/visible-previews.ts'
 import type { Person } from '../../sessions.ts'

@@ -3,7 +3,7 @@
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
-import { followedRepository } from '../../../api/repository-follower.ts'
+import { followedRepository } from '../../../api/capabilities/repository-follower.ts'
 import { type Html, html } from '../../../web/html.ts'
 import type { TenantView } from '../../tenants/visible-tenants.ts'
 import { stateOf } from '../builds.ts'

@@ -2,8 +2,8 @@
 // nothing here reads cookies. Platform admins read the whole log, tenant admins that of their namespace; everybody else gets `not_found`.
 import { readFile } from 'node:fs/promises'
 import { type Static, Type } from '@fastify/type-provider-typebox'
-import { auditActions } from '../../../api/audit-event.ts'
-import { auditOutcomes } from '../../../api/audit-event-shape.ts'
+import { auditActions } from '../../../api/audit/audit-event.ts'
+import { auditOutcomes } from '../../../api/audit/audit-event-shape.ts'
 import { signCheckpoint } from '../../../identity/oidc/audit-checkpoint.ts'
 import type { IssuerKeys } from '../../../identity/oidc/issuer-keys.ts'
 import type { IdentityClaims } from '../../../identity/verify-id-token.ts'

@@ -1,5 +1,5 @@
 // Asks GitHub for the open pull requests, and for the branches into which merge commits go. Reads only.
-import { followedRepository } from '../../../api/repository-follower.ts'
+import { followedRepository } from '../../../api/capabilities/repository-follower.ts'
 import { AppError } from '../../../lib/errors.ts'
 import type { Facts } from '../gather.ts'
 import { type BranchTip, isStillTip, type KnownPullRequests, relisted } from '../pull-requests/known.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { RepositoryFollower } from '../../../api/capabilities/repository-follower.ts'
 import { repositoryGrant } from '../../../api/github/repository-grant.ts'
-import type { RepositoryFollower } from '../../../api/repository-follower.ts'
 import { KubeError } from '../../../kube/client/errors.ts'
 import { ensureOwnedGrant } from './ensure-owned-grant.ts'
 import { planOwnedGrant } from './owned-grant.ts'

@@ -1,7 +1,8 @@
 // Creates or replaces the grant that an object owns because its kind follows a repository, where the plan says so. The decision on the grant
 // wakes its owner. It decides nothing: `owned-grant.ts` does.
+
+import { followerReasons, type RepositoryFollower } from '../../../api/capabilities/repository-follower.ts'
 import { repositoryGrant } from '../../../api/github/repository-grant.ts'
-import { followerReasons, type RepositoryFollower } from '../../../api/repository-follower.ts'
 import { keyOf } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'

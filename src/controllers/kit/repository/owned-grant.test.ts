@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import type { RepositoryFollower } from '../../../api/capabilities/repository-follower.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
-import type { RepositoryFollower } from '../../../api/repository-follower.ts'
 import type { Condition } from '../../../api/resource.ts'
 import { SecretString } from '../../../lib/secret-string.ts'
 import type { DeliveredToken, TokenRequest } from '../../../services/token-desk/token-desk.ts'

@@ -1,6 +1,8 @@
 // The RepositoryGrant that an object owns because its kind follows a repository: what it says, what its decision means for the owner, and
 // the token under it. The same for every such kind. The grant is created in the name of the owner's requester and decided like any other.
 // Grants are immutable, so a change of installation, repository or requester replaces it. Never writes to the cluster.
+
+import { followedRepository, followerReasons, type RepositoryFollower } from '../../../api/capabilities/repository-follower.ts'
 import {
   grantSubjectKinds,
   type RepositoryGrant,
@@ -8,7 +10,6 @@ import {
   repositoryGrantReasons,
 } from '../../../api/github/repository-grant.ts'
 import { followerKinds } from '../../../api/registry.ts'
-import { followedRepository, followerReasons, type RepositoryFollower } from '../../../api/repository-follower.ts'
 import type { GitHubEndpoints } from '../../../github/index.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { controllerOf, ownerReference, uidOf } from '../../../kube/object/owner.ts'

@@ -1,6 +1,6 @@
 // Counting equal events: what is durable before the caller goes on, how many records a flood makes, and what a failure leaves.
 import { expect, test } from 'vitest'
-import type { AuditRecord } from '../../../api/audit-event.ts'
+import type { AuditRecord } from '../../../api/audit/audit-event.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { createFakeClock, settle } from '../../../lib/testing/fake-clock.ts'
 import { silentLog } from '../../../lib/testing/silent-log.ts'

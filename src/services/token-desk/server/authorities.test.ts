@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { movableClock } from '../../../../test/fixtures/databases.ts'
-import type { AuditRecord } from '../../../api/audit-event.ts'
+import type { AuditRecord } from '../../../api/audit/audit-event.ts'
 import { makeCertificateAuthority } from '../../../identity/certificate-authority.ts'
 import { certificateBlocks } from '../../../lib/certificate-blocks.ts'
 import type { SecretString } from '../../../lib/secret-string.ts'

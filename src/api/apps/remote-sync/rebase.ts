@@ -1,5 +1,5 @@
 // What a RemoteSync says in its status about the build that gives its image a newer run image.
-import { integer, object, optional, text } from '../schema/schema.ts'
+import { integer, object, optional, text } from '../../schema/schema.ts'
 
 export const rebaseField = object(
   {

@@ -1,7 +1,7 @@
 // The fields of a RemoteSync that say which commit is deployed: what a person asks for, and what the platform knows about a pull request and
 // about an image that was promoted.
-import { commitId, numericId, timestamp } from '../schema/fields.ts'
-import { atMostOneOf, flag, integer, object, optional, text } from '../schema/schema.ts'
+import { commitId, numericId, timestamp } from '../../schema/fields.ts'
+import { atMostOneOf, flag, integer, object, optional, text } from '../../schema/schema.ts'
 
 const pullRequestNumber = { min: 1, max: 2_147_483_647 }
 

@@ -1,10 +1,10 @@
 // What it means for a kind to follow a repository. For a kind that declares `followsRepository` in its definition, webhooks wake its objects,
 // admission enforces the requester, the quota of the tenant counts it, each object owns a RepositoryGrant, and the tenant roles include it,
 // without code of its own in any of these places. Data and types only; `registry.ts` lists the kinds.
-import { defineReasons } from './reasons/reason.ts'
-import type { Condition, KubeObject, ObjectMeta } from './resource.ts'
-import { numericId, objectName, type PermissionLevel, repositoryName, requestedByField } from './schema/fields.ts'
-import { object, optional, text } from './schema/schema.ts'
+import { defineReasons } from '../reasons/reason.ts'
+import type { Condition, KubeObject, ObjectMeta } from '../resource.ts'
+import { numericId, objectName, type PermissionLevel, repositoryName, requestedByField } from '../schema/fields.ts'
+import { object, optional, text } from '../schema/schema.ts'
 
 /** The fields of `spec` that every such kind has, under these names. */
 export const followerFields = {

@@ -1,6 +1,6 @@
 // The fields of a RemoteSync, and of the template of an AppPipeline, that say when and how an image is built.
-import { buildResourcesField, dnsLabel, dockerfileField, environmentField, objectName } from '../schema/fields.ts'
-import { choice, flag, integer, list, object, optional, type Rule, text } from '../schema/schema.ts'
+import { buildResourcesField, dnsLabel, dockerfileField, environmentField, objectName } from '../../schema/fields.ts'
+import { choice, flag, integer, list, object, optional, type Rule, text } from '../../schema/schema.ts'
 
 /** One pattern of `spec.paths`. */
 export const pathPattern = text({
