@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
-const module = join(import.meta.dirname, 'process.ts')
+const module = join(import.meta.dirname, 'run.ts')
 
 /** A process with `start` as the body of its start function; resolves when it has printed `until`. */
 async function startProcess(start: string, until: string) {
@@ -21,7 +21,11 @@ async function startProcess(start: string, until: string) {
       output += chunk
     })
   const prints = async (word: string): Promise<void> => {
-    while (!output.includes(word)) await Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data')])
+    const ended = exited.then(() => 'ended' as const)
+    while (!output.includes(word)) {
+      const next = await Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data'), ended])
+      if (next === 'ended' && !output.includes(word)) throw new Error(`it ended before it printed ${word}: ${output}`)
+    }
   }
   await prints(until)
   return { child, exited, prints, output: () => output }
