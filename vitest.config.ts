@@ -1,5 +1,6 @@
-// Eight projects: pure (functions of their arguments) and unit (no network but loopback), programs (whole programs, PostgreSQL, a browser), integration,
-// faults and sweep (a real API server, started once), e2e and replicas (the running dev cluster). dev/test/vitest/projects.ts tells the first five apart.
+// Eight projects: pure (functions of their arguments) and unit (no network but loopback), programs (whole programs, PostgreSQL,
+// a browser), integration, faults and sweep (a real API server, started once), e2e and replicas (the running dev cluster).
+// dev/test/vitest/projects.ts tells the first five apart.
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'

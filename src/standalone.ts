@@ -1,5 +1,6 @@
-// The whole platform in one process: broker, controllers and admission on one database and one ServiceAccount. It connects the parts and owns
-// the order in which they start and stop; it decides nothing. `src/{broker,controllers,admission}/main.ts` run them apart.
+// The whole platform in one process: broker, controllers and admission on one database and one ServiceAccount. It connects the
+// parts and owns the order in which they start and stop; it decides nothing. `src/{broker,controllers,admission}/main.ts` run
+// them apart.
 import { createAdmissionApp } from './admission/app.ts'
 import { sealerFrom } from './admission/app-secrets/public-key.ts'
 import { readAdmissionSettings } from './admission/config.ts'

@@ -1,4 +1,5 @@
-// Who stopped an attempt: recognised from answers as the API server, the registry, the broker and the desk give them, and never guessed.
+// Who stopped an attempt: recognised from answers as the API server, the registry, the broker and the desk give them, and never
+// guessed.
 import { describe, expect, test } from 'vitest'
 import { judgeApi, judgeBroker, judgeDesk, judgeKubectl, judgeRegistry } from './judge.ts'
 

@@ -1,4 +1,5 @@
-// Reads who stopped an attempt from its answer. Pure. Nothing counts as stopped by default: an answer that is not recognised is unclear.
+// Reads who stopped an attempt from its answer. Pure. Nothing counts as stopped by default: an answer that is not recognised is
+// unclear.
 import { type Layer, stopped, succeeded, unclear, type Verdict } from './verdict.ts'
 import type { HttpAnswer } from './world/http.ts'
 

@@ -1,5 +1,5 @@
-// `make attack`: one tenant, and people without one, against another tenant and the platform, on the running installation. Exit code 0 only
-// when the layer that stopped it is known for every attempt.
+// `make attack`: one tenant, and people without one, against another tenant and the platform, on the running installation. Exit
+// code 0 only when the layer that stopped it is known for every attempt.
 import { parseArgs } from 'node:util'
 import { print, printUsage, runCommandLine } from '../cluster/command-line.ts'
 import { withLock } from '../cluster/processes/lock.ts'

@@ -75,7 +75,10 @@ export function summaryText(summary: Summary, seconds: number): string {
   ].join('\n')
 }
 
-/** A line for each attempt that was not stopped, and for each that was unclear only at first: what `make test` repeats in its last lines. */
+/**
+ * A line for each attempt that was not stopped, and for each that was unclear only at first: what `make test` repeats in its
+ * last lines.
+ */
 export function outcomeLines({ results, unclearAtFirst }: Played): readonly string[] {
   const line = (outcome: string) => (result: AttemptResult) =>
     `${outcome}: ${result.attack} > ${result.attempt}: ${result.outcome}: ${result.evidence}`

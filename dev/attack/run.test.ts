@@ -1,4 +1,5 @@
-// The run itself: an attempt that fails, hangs, or is stopped by another layer than expected is unclear; so is an attack with nothing to try.
+// The run itself: an attempt that fails, hangs, or is stopped by another layer than expected is unclear; so is an attack with
+// nothing to try.
 import { expect, test } from 'vitest'
 import type { Attack } from './attack.ts'
 import { attacks } from './list.ts'

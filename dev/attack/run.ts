@@ -19,7 +19,10 @@ const patience = { short: timeLimit(60_000), long: timeLimit(280_000) }
 /** Attacks that run beside each other. */
 const lanes = 3
 
-/** An attack that is unclear is played once more when no more than these are: a platform that answers nobody would be asked for hours. */
+/**
+ * An attack that is unclear is played once more when no more than these are: a platform that answers nobody would be asked for
+ * hours.
+ */
 const mostRepeated = 4
 
 export type Played = {
@@ -30,8 +33,8 @@ export type Played = {
 }
 
 /**
- * `onAttack` hears of each attack as it ends. An attack that is unclear, because an answer was late or lost on a busy machine, is repeated once with
- * nothing beside it; one of which an attempt succeeded never is.
+ * `onAttack` hears of each attack as it ends. An attack that is unclear, because an answer was late or lost on a busy machine,
+ * is repeated once with nothing beside it; one of which an attempt succeeded never is.
  */
 export async function runAttacks(world: World, attacks: readonly Attack[], options: RunOptions): Promise<Played> {
   const results = new Map<Attack, readonly AttemptResult[]>()

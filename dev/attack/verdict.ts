@@ -1,5 +1,5 @@
-// The verdict on one attempt: stopped, and by whom; succeeded; or unclear. An attempt counts as stopped only when its answer shows who stopped
-// it; whatever is not understood is unclear, and both what succeeded and what is unclear fail the run.
+// The verdict on one attempt: stopped, and by whom; succeeded; or unclear. An attempt counts as stopped only when its answer
+// shows who stopped it; whatever is not understood is unclear, and both what succeeded and what is unclear fail the run.
 
 export const layers = {
   authentication: 'The API server, a page or an API of the platform demands authentication (401, or the sign-in page).',

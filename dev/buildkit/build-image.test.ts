@@ -16,7 +16,10 @@ printf '%s\\n' "$@" > ROOT/asked
 for word in "$@"; do case "$word" in --metadata-file=*) printf '{\\n  "containerimage.digest": "${digest}"\\n}' > "\${word#*=}" ;; esac; done
 `
 
-/** A container whose root is a folder, with the volume of the build's secrets as the kubelet writes it: links to a folder of the present version. */
+/**
+ * A container whose root is a folder, with the volume of the build's secrets as the kubelet writes it: links to a folder of the
+ * present version.
+ */
 function container(secrets: Readonly<Record<string, string>>) {
   const root = mkdtempSync(join(tmpdir(), 'sekisho-build-image-'))
   onTestFinished(() => rmSync(root, { recursive: true }))

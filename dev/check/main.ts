@@ -1,4 +1,5 @@
-// `make check`: every check that needs neither a cluster nor a database. They run concurrently; each prints one line, and its output if it fails.
+// `make check`: every check that needs neither a cluster nor a database. They run concurrently; each prints one line, and its
+// output if it fails.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 

@@ -22,7 +22,9 @@ export function printUsage(usage: string, asked = false): number {
   return asked ? 0 : 2
 }
 
-/** A defect of this code, for which the place matters. Node's refusals, such as of an unknown flag, are TypeErrors with a code. */
+/**
+ * A defect of this code, for which the place matters. Node's refusals, such as of an unknown flag, are TypeErrors with a code.
+ */
 function isDefect(error: unknown): error is Error {
   return (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError) && !('code' in error)
 }

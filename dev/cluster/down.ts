@@ -1,5 +1,5 @@
-// Stops the development cluster and undoes its changes to the host. Caches stay; the cluster's data is deleted unless it is to be kept.
-// It must never stop a cluster that it did not start.
+// Stops the development cluster and undoes its changes to the host. Caches stay; the cluster's data is deleted unless it is to
+// be kept. It must never stop a cluster that it did not start.
 import { rm } from 'node:fs/promises'
 import { AppError } from '../../src/lib/errors.ts'
 import { endAbandonedClusters } from './control-plane/test-cluster.ts'

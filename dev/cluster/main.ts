@@ -1,4 +1,5 @@
-// The command line of the local cluster: up, build, gvisor, down, status, doctor, test-server, env. Progress goes to standard error, results to standard output.
+// The command line of the local cluster: up, build, gvisor, down, status, doctor, test-server, env. Progress goes to standard
+// error, results to standard output.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

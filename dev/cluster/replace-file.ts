@@ -1,5 +1,5 @@
-// Writes a configuration file atomically, so that a program that watches it sees the old or the new text, and only when it differs.
-// Its owner only can read it: many of these files contain keys.
+// Writes a configuration file atomically, so that a program that watches it sees the old or the new text, and only when it
+// differs. Its owner only can read it: many of these files contain keys.
 import { readFile, rename, writeFile } from 'node:fs/promises'
 
 export async function replaceFile(path: string, text: string): Promise<void> {

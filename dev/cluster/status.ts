@@ -1,5 +1,5 @@
-// The status of the development cluster: the recorded processes, checked one by one, and whether the API server and the node are ready.
-// It changes nothing and starts nothing.
+// The status of the development cluster: the recorded processes, checked one by one, and whether the API server and the node
+// are ready. It changes nothing and starts nothing.
 import { asObject, objectsAt } from '../../src/lib/json/json-value.ts'
 import { adminClientFor } from './control-plane/admin-client.ts'
 import { processFolder, readHostRecord } from './host/record.ts'

@@ -113,8 +113,8 @@ async function bootNode(options: UpOptions, controlPlane: ControlPlane, programs
 }
 
 /**
- * Issues the serving certificates of the issuer, of the admission webhook and of the registry's token server, signed by the authority in the API
- * server's authentication file.
+ * Issues the serving certificates of the issuer, of the admission webhook and of the registry's token server, signed by the
+ * authority in the API server's authentication file.
  */
 export async function issueBrokerCertificate(settings: ClusterSettings): Promise<void> {
   const authority = await openAuthority(join(devClusterFolder(settings), 'pki'), 'ca', 'sekisho-dev-ca')

@@ -1,5 +1,5 @@
-// Writes the bundle of the command line into dist/cli, which bin/sekisho starts while it is newer than the sources. The file `node` is written
-// last: it names the Node.js that starts the bundle, so that bin/sekisho does not have to look for one.
+// Writes the bundle of the command line into dist/cli, which bin/sekisho starts while it is newer than the sources. The file
+// `node` is written last: it names the Node.js that starts the bundle, so that bin/sekisho does not have to look for one.
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bundleCommandLine } from './bundle.ts'

@@ -1,12 +1,16 @@
-// A user's browser as an HTTP client: cookies, redirects, links and forms found by their visible text. It runs no JavaScript, because the
-// pages need none, and sends exactly what the HTML standard says a form submits (hidden fields, ticked boxes, the pressed button).
+// A user's browser as an HTTP client: cookies, redirects, links and forms found by their visible text. It runs no JavaScript,
+// because the pages need none, and sends exactly what the HTML standard says a form submits (hidden fields, ticked boxes, the
+// pressed button).
 import { type HTMLElement, parse } from 'node-html-parser'
 import { CookieJar } from 'tough-cookie'
 import { Agent, type Dispatcher, request } from 'undici'
 
 export type Page = { readonly url: URL; readonly status: number; readonly html: string; readonly root: HTMLElement }
 
-/** What the user changes in a form before pressing the button: texts and choices by field name, check boxes by field name and values. */
+/**
+ * What the user changes in a form before pressing the button: texts and choices by field name, check boxes by field name and
+ * values.
+ */
 export type FormInput = { readonly [field: string]: string | readonly string[] }
 
 export class Browser {

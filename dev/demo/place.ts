@@ -1,4 +1,5 @@
-// Where the demo plays: on the local platform, or with KUBECONFIG on the one that `make up` installed there with the GitHub emulator.
+// Where the demo plays: on the local platform, or with KUBECONFIG on the one that `make up` installed there with the GitHub
+// emulator.
 import { AppError } from '../../src/lib/errors.ts'
 import { catalog } from '../cluster/binaries/catalog.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'

@@ -1,5 +1,5 @@
-// The images and the build cache of previews, as the registry shows them to whoever pushes the platform's images: people of tenants cannot list it.
-// Reads only.
+// The images and the build cache of previews, as the registry shows them to whoever pushes the platform's images: people of
+// tenants cannot list it. Reads only.
 import { processEnvironment } from '../../src/lib/config.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'
 import { sharedRegistry } from '../images/image-deps.ts'
@@ -12,7 +12,9 @@ export type PreviewImage = { readonly tag: string; readonly digest: string }
 export type PreviewImages = {
   /** What builds of the preview pushed: at least one image and a cache, or it throws DemoFailure. */
   readonly built: (preview: string) => Promise<readonly PreviewImage[]>
-  /** What is still there of the preview, as text: every tag, and every manifest of `before`; but the image of the digest `kept`. */
+  /**
+   * What is still there of the preview, as text: every tag, and every manifest of `before`; but the image of the digest `kept`.
+   */
   readonly left: (preview: string, before: readonly PreviewImage[], kept?: string) => Promise<readonly string[]>
 }
 

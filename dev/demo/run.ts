@@ -1,5 +1,5 @@
-// The demo: its users onboard an organization, deploy an application and meet the access rules, with the real tools only, on the running
-// platform. It ends at the first step that fails.
+// The demo: its users onboard an organization, deploy an application and meet the access rules, with the real tools only, on
+// the running platform. It ends at the first step that fails.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { catalog } from '../cluster/binaries/catalog.ts'
@@ -40,7 +40,10 @@ export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Pr
   console.log(`demo: ${passed} steps passed in ${((performance.now() - started) / 1000).toFixed(0)} s`)
 }
 
-/** Prepares tools and users for the platform of these settings. `homes` is the folder below the state folder for the users' homes. */
+/**
+ * Prepares tools and users for the platform of these settings. `homes` is the folder below the state folder for the users'
+ * homes.
+ */
 export async function prepareDemo(settings: ClusterSettings, homes = 'demo'): Promise<DemoContext> {
   const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress: standardErrorProgress() })
   const github = await readLocalGitHub(settings)

@@ -1,5 +1,6 @@
-// The tools of the demo's users: git, kubectl, the sekisho CLI. Each user has a home and an environment of their own, so that no command
-// can use the credentials of another user. Secrets are passed to git in its environment, never as an argument or in a URL.
+// The tools of the demo's users: git, kubectl, the sekisho CLI. Each user has a home and an environment of their own, so that
+// no command can use the credentials of another user. Secrets are passed to git in its environment, never as an argument or in
+// a URL.
 import { spawn } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Generates the Prisma client into src/store/generated (not committed). Generation needs no engine, but the command line asks for one
-// and would download it: any existing program satisfies it.
+// Generates the Prisma client into src/store/generated (not committed). Generation needs no engine, but the command line asks
+// for one and would download it: any existing program satisfies it.
 import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

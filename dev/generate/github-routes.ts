@@ -1,5 +1,5 @@
-// The reference page of the GitHub emulator: its routes and what each is checked by, its webhooks, faults, limits. Made from the tables
-// that the emulator itself and its contract tests run by, so that it cannot say anything else.
+// The reference page of the GitHub emulator: its routes and what each is checked by, its webhooks, faults, limits. Made from
+// the tables that the emulator itself and its contract tests run by, so that it cannot say anything else.
 import { areas } from '../github/contract/areas.ts'
 import { type DescribedRoute, type DescriptionName, descriptions, openDescription } from '../github/contract/description.ts'
 import { webhookEvents } from '../github/contract/webhook-events.ts'

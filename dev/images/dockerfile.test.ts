@@ -1,5 +1,5 @@
-// The Dockerfile at the root and our own image maker say the same: which files run, where, as whom and how. No container engine is needed to see
-// that; whether the image builds is shown by building it.
+// The Dockerfile at the root and our own image maker say the same: which files run, where, as whom and how. No container engine
+// is needed to see that; whether the image builds is shown by building it.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -10,7 +10,9 @@ const read = (name: string): string => readFileSync(join(root, name), 'utf8')
 
 type Instruction = { readonly name: string; readonly text: string }
 
-/** https://docs.docker.com/reference/dockerfile/#format: one instruction per line, `\` continues it, `#` begins a comment line. */
+/**
+ * https://docs.docker.com/reference/dockerfile/#format: one instruction per line, `\` continues it, `#` begins a comment line.
+ */
 const instructions: readonly Instruction[] = read('Dockerfile')
   .split('\n')
   .filter(line => !line.startsWith('#'))

@@ -62,7 +62,10 @@ function registriesOf(settings: ClusterSettings): Registries {
   return settings.givenKubeconfig === undefined ? localRegistries(settings) : givenRegistry(settings)
 }
 
-/** The registry of the tenants' images, read as who pushes what builds begin from. Throws `invalid_configuration` as `make up` does. */
+/**
+ * The registry of the tenants' images, read as who pushes what builds begin from. Throws `invalid_configuration` as `make up`
+ * does.
+ */
 export function sharedRegistry(settings: ClusterSettings): RegistryClient {
   const { address, client } = registriesOf(settings)('run')
   if (client === undefined) throw new AppError('internal', `there is no client for the registry ${address}`)

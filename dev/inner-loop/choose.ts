@@ -1,4 +1,5 @@
-// Which tests answer for a word of a path: the small ones whose own path contains it, and of those that need more, what uses a file whose path does.
+// Which tests answer for a word of a path: the small ones whose own path contains it, and of those that need more, what uses a
+// file whose path does.
 import type { Imports } from '../test/vitest/imports.ts'
 
 /** Paths relative to the repository. */
@@ -11,7 +12,9 @@ export type Checkout = {
   readonly large: Readonly<Record<string, readonly string[]>>
 }
 
-/** Of one project: `near` are named like the word or import such a file themselves, `far` use one through others, nearest first. */
+/**
+ * Of one project: `near` are named like the word or import such a file themselves, `far` use one through others, nearest first.
+ */
 export type Users = { readonly project: string; readonly near: readonly string[]; readonly far: readonly string[] }
 
 export type Choice = { readonly small: readonly string[]; readonly sources: readonly string[]; readonly users: readonly Users[] }

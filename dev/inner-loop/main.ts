@@ -1,5 +1,6 @@
-// `make t F=word`: the tests of a word of a path while one works. The small ones answer first; when they pass, the tests on programs and on the API
-// server that are named like it or import such a file themselves, or the nearest two. What else uses it is named, with the command that runs it.
+// `make t F=word`: the tests of a word of a path while one works. The small ones answer first; when they pass, the tests on
+// programs and on the API server that are named like it or import such a file themselves, or the nearest two. What else uses it
+// is named, with the command that runs it.
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'

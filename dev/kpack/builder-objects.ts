@@ -1,5 +1,5 @@
-// The objects that builds need besides kpack: lifecycle, stack, buildpacks and the ClusterBuilder `sekisho`. All images are named by
-// digest, so that changed content changes the object and kpack notices.
+// The objects that builds need besides kpack: lifecycle, stack, buildpacks and the ClusterBuilder `sekisho`. All images are
+// named by digest, so that changed content changes the object and kpack notices.
 import { buildpacks } from '../images/recipes/buildpack.ts'
 import { stackId } from '../images/recipes/stack.ts'
 import { type KubernetesObject, withLabel } from './kubernetes-object.ts'

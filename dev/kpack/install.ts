@@ -1,6 +1,6 @@
-// Installs kpack and, in a second step, the builder `sekisho` in a cluster, unless they exist. In between the platform starts: it finds kpack's
-// kinds, and makes the registry credential that the builder needs. Idempotent: the same inputs are applied once.
-// It must never change a kpack that it did not install.
+// Installs kpack and, in a second step, the builder `sekisho` in a cluster, unless they exist. In between the platform starts:
+// it finds kpack's kinds, and makes the registry credential that the builder needs. Idempotent: the same inputs are applied
+// once. It must never change a kpack that it did not install.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,7 +19,10 @@ export type InstallInputs = {
   readonly releaseFolder: string
   readonly version: string
   readonly kpackImage: string
-  /** Where kpack's pods find the API server; absent when it is not known, as on a cluster of the user's own: then they get no policies. */
+  /**
+   * Where kpack's pods find the API server; absent when it is not known, as on a cluster of the user's own: then they get no
+   * policies.
+   */
   readonly node?: NodeEndpoints
 }
 

@@ -1,4 +1,5 @@
-// The command line of the kpack installer: builds and pushes the images it needs, installs, waits. Progress goes to standard error.
+// The command line of the kpack installer: builds and pushes the images it needs, installs, waits. Progress goes to standard
+// error.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { AppError } from '../../src/lib/errors.ts'

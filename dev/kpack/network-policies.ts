@@ -1,5 +1,6 @@
-// The network of kpack's own namespace on the local cluster: its webhook answers the API server, its controller reads and writes images and
-// objects. Everything else is closed. On other clusters the addresses of API server and registry are not known here.
+// The network of kpack's own namespace on the local cluster: its webhook answers the API server, its controller reads and
+// writes images and objects. Everything else is closed. On other clusters the addresses of API server and registry are not
+// known here.
 import type { KubernetesObject } from './kubernetes-object.ts'
 import { withLabel } from './kubernetes-object.ts'
 

@@ -1,5 +1,6 @@
-// Renders kpack's release manifests from the config folder of its Go module. Those files are ytt templates whose expressions are YAML
-// comments, so they parse as YAML with missing values; this file fills them in and adapts the result to a small shared machine.
+// Renders kpack's release manifests from the config folder of its Go module. Those files are ytt templates whose expressions
+// are YAML comments, so they parse as YAML with missing values; this file fills them in and adapts the result to a small shared
+// machine.
 import { parseAllDocuments } from 'yaml'
 import { AppError } from '../../src/lib/errors.ts'
 import { type KubernetesObject, withLabel } from './kubernetes-object.ts'
@@ -12,7 +13,10 @@ const skippedFiles = new Set(['schema.yaml', 'default_clusterlifecycle.yaml'])
 /** The ConfigMaps from which the controller reads its images. */
 const imageConfigMaps = new Set(['build-init-image', 'build-waiter-image', 'rebase-image', 'completion-image'])
 
-/** Deployment → its program and resources. Measured peaks: controller 93 MB, webhook 57 MB; a CPU limit would only slow the start. */
+/**
+ * Deployment → its program and resources. Measured peaks: controller 93 MB, webhook 57 MB; a CPU limit would only slow the
+ * start.
+ */
 const servers: Readonly<Record<string, { command: string; resources: object }>> = {
   'kpack-controller': {
     command: '/controller',
@@ -58,8 +62,8 @@ function fill(object: KubernetesObject, { image, version }: ReleaseValues): Kube
 type Rule = { readonly resources?: readonly string[] }
 
 /**
- * Upstream lets the controller read every Secret of the cluster, for registry and git credentials. Ours reads the registry credentials that the
- * platform makes, by their names (deploy/rbac/kpack.yaml), and no others.
+ * Upstream lets the controller read every Secret of the cluster, for registry and git credentials. Ours reads the registry
+ * credentials that the platform makes, by their names (deploy/rbac/kpack.yaml), and no others.
  */
 function withoutSecrets(object: KubernetesObject): readonly Rule[] {
   const rules = (object['rules'] ?? []) as readonly Rule[]

@@ -1,4 +1,5 @@
-// The configuration of the production form's PostgreSQL, read by PostgreSQL itself: nobody gets in without TLS, and commits are durable.
+// The configuration of the production form's PostgreSQL, read by PostgreSQL itself: nobody gets in without TLS, and commits are
+// durable.
 import { execFile } from 'node:child_process'
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// The PostgreSQL of the local production form: Debian's, on this host, with a folder, an address and certificates of its own. It is durable, as in
-// production, and takes connections of pods by TLS only. It never touches another server of this machine.
+// The PostgreSQL of the local production form: Debian's, on this host, with a folder, an address and certificates of its own.
+// It is durable, as in production, and takes connections of pods by TLS only. It never touches another server of this machine.
 import { chmod, chown, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'

@@ -1,5 +1,5 @@
-// Starts a temporary PostgreSQL for tests with its own folder, free loopback port and password. PostgreSQL refuses to run as root, so root
-// runs it as the account of the Debian package. It never touches a server that already runs.
+// Starts a temporary PostgreSQL for tests with its own folder, free loopback port and password. PostgreSQL refuses to run as
+// root, so root runs it as the account of the Debian package. It never touches a server that already runs.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,10 @@ export type TestPostgres = {
 /** `durable` waits for the disk at every commit, as in production; without it commits survive the process and not the machine. */
 export type PostgresOptions = { readonly durable?: boolean }
 
-/** Resolves when the server answers; rejects with the command that installs PostgreSQL when it is missing. `stop()` removes everything. */
+/**
+ * Resolves when the server answers; rejects with the command that installs PostgreSQL when it is missing. `stop()` removes
+ * everything.
+ */
 export async function startPostgres({ durable = false }: PostgresOptions = {}): Promise<TestPostgres> {
   const programs = findPostgres()
   if (programs === undefined)

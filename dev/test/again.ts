@@ -1,4 +1,5 @@
-// The lines about single tests in the end of `make test`: what failed, what passed only when it was repeated, and the command that repeats exactly it.
+// The lines about single tests in the end of `make test`: what failed, what passed only when it was repeated, and the command
+// that repeats exactly it.
 import type { Environment } from '../../src/lib/config.ts'
 import { shellWord } from '../cluster/environment.ts'
 import type { Failure, FileRecord } from './vitest/outcome-reporter.ts'
@@ -22,7 +23,10 @@ export function nameOf({ file }: FileRecord, { test }: Failure): string {
   return test === undefined ? file : `${file} > ${test}`
 }
 
-/** For a POSIX shell in the folder of the repository. Vitest matches the names of suites and test, joined by ` > `, as a regular expression. */
+/**
+ * For a POSIX shell in the folder of the repository. Vitest matches the names of suites and test, joined by ` > `, as a regular
+ * expression.
+ */
 export function againLine({ project, file }: FileRecord, { test, seed }: Failure, environment: Environment): string {
   const kept = oneForm.includes(project) ? [] : keptVariables
   const variables = [...kept.map(name => [name, environment[name]]), ['SEKISHO_SEED', seed]].flatMap(([name, value]) =>

@@ -1,5 +1,5 @@
-// Runs the stages of a lane one after the other, and at its end once more each file of tests in which something failed: alone, in a fresh process with
-// fresh fixtures. A lane goes on after a stage that failed, unless the later ones need it.
+// Runs the stages of a lane one after the other, and at its end once more each file of tests in which something failed: alone,
+// in a fresh process with fresh fixtures. A lane goes on after a stage that failed, unless the later ones need it.
 import type { Environment } from '../../src/lib/config.ts'
 import { againLine, inOneLine, nameOf, outcomePrefixes } from './again.ts'
 import { runStage, type StageOptions, type StageRun } from './run-stage.ts'
@@ -23,7 +23,10 @@ export type StageResult = {
   /** Of the first pass. */
   readonly seconds: number
   readonly files: readonly FileRecord[]
-  /** `failed:`, `flaky:` and `again:` for each test that was not simply green; of a failed program that names none, its last lines. */
+  /**
+   * `failed:`, `flaky:` and `again:` for each test that was not simply green; of a failed program that names none, its last
+   * lines.
+   */
   readonly lines: readonly string[]
 }
 /** `missing`: why the lanes that need this one are left out. */

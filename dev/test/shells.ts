@@ -1,5 +1,5 @@
-// The shells whose completion the unit tests execute. They are installed where `make up` installs packages anyway; elsewhere those tests are skipped,
-// and say so.
+// The shells whose completion the unit tests execute. They are installed where `make up` installs packages anyway; elsewhere
+// those tests are skipped, and say so.
 import { messageOf } from '../../src/lib/errors.ts'
 import { type DebianPackage, installCommand, installMissing, missingPackages } from '../cluster/node/packages.ts'
 import type { Progress } from '../cluster/progress.ts'

@@ -1,5 +1,5 @@
-// How long each stage and each file of tests took, and the order of files that follows from it. The order is committed, so that it is the same for
-// everybody, whatever ran before: dev/test/vitest/file-order.json.
+// How long each stage and each file of tests took, and the order of files that follows from it. The order is committed, so that
+// it is the same for everybody, whatever ran before: dev/test/vitest/file-order.json.
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -44,7 +44,10 @@ export function timeLines(stages: readonly StageResult[]): readonly string[] {
   ]
 }
 
-/** Files that did not run keep their number, and those that are gone lose it. Whole seconds, below two 0: a run changes few lines. */
+/**
+ * Files that did not run keep their number, and those that are gone lose it. Whole seconds, below two 0: a run changes few
+ * lines.
+ */
 export function mergedOrder(order: FileTimes, ran: FileTimes, exists: (path: string) => boolean): FileTimes {
   const rounded = Object.entries(ran).map(([file, seconds]): [string, number] => [file, seconds < 2 ? 0 : Math.round(seconds)])
   const all = Object.entries({ ...order, ...Object.fromEntries(rounded) }).filter(([file]) => exists(file))

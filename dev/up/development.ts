@@ -1,5 +1,6 @@
-// `make dev`: the standalone form as a process of this host in watch mode, against the running cluster, under the same addresses and the same
-// identity. While it runs, the Deployment has no pod and the Services point at this host; when it ends (Ctrl-C), both are restored.
+// `make dev`: the standalone form as a process of this host in watch mode, against the running cluster, under the same
+// addresses and the same identity. While it runs, the Deployment has no pod and the Services point at this host; when it ends
+// (Ctrl-C), both are restored.
 import { spawn } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

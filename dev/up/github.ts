@@ -1,4 +1,5 @@
-// The GitHub of the local platform: the emulator as a supervised process, and the credentials of its App, which only the owner knows.
+// The GitHub of the local platform: the emulator as a supervised process, and the credentials of its App, which only the owner
+// knows.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'

@@ -1,4 +1,5 @@
-// The kubectl calls of `make up`: apply, wait, read; always with the administrator's kubeconfig of the development cluster, or with the user's.
+// The kubectl calls of `make up`: apply, wait, read; always with the administrator's kubeconfig of the development cluster, or
+// with the user's.
 import { runCommand, tryCommand } from '../cluster/run-command.ts'
 
 export type Kubectl = {

@@ -1,5 +1,5 @@
-// `make up`, `make down`, `make dev`: brings up Kubernetes, GitHub, builds and the platform in the order in which they need each other.
-// Every step is idempotent: on a running platform `up` takes seconds and changes only what differs.
+// `make up`, `make down`, `make dev`: brings up Kubernetes, GitHub, builds and the platform in the order in which they need
+// each other. Every step is idempotent: on a running platform `up` takes seconds and changes only what differs.
 import { parseArgs } from 'node:util'
 import { processEnvironment } from '../../src/lib/config.ts'
 import { AppError } from '../../src/lib/errors.ts'

@@ -1,5 +1,5 @@
-// The two forms in which the platform runs (deploy/standalone, deploy/production), and which of them a cluster has. A Deployment tells: nothing else
-// records the form.
+// The two forms in which the platform runs (deploy/standalone, deploy/production), and which of them a cluster has. A
+// Deployment tells: nothing else records the form.
 import { AppError } from '../../src/lib/errors.ts'
 import type { AdminClient } from '../cluster/control-plane/admin-client.ts'
 

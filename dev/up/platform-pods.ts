@@ -41,7 +41,8 @@ export async function leadingPod(admin: AdminClient): Promise<PlatformPod> {
     readonly items: readonly Lease[]
   }
   const leases = items.filter(({ metadata: { name } }) => name === 'sekisho-controllers' || name === 'sekisho')
-  // The holder's identity is the pod's name and, behind `_`, an id of the process (src/kube/manager.ts). The Lease of the other form may be left.
+  // The holder's identity is the pod's name and, behind `_`, an id of the process (src/kube/manager.ts). The Lease of the other
+  // form may be left.
   const holders = leases.flatMap(({ spec: { holderIdentity } }) => holderIdentity?.split('_')[0] || [])
   const leader = (await platformPods(admin, 'controllers')).find(({ name }) => holders.includes(name))
   if (leader === undefined)

@@ -1,5 +1,5 @@
-// Brings the platform up on the local cluster, in one of its two forms: cluster, GitHub, kpack and image, database, secrets, manifests. Each step
-// first checks what exists.
+// Brings the platform up on the local cluster, in one of its two forms: cluster, GitHub, kpack and image, database, secrets,
+// manifests. Each step first checks what exists.
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../src/lib/errors.ts'
@@ -66,8 +66,9 @@ export async function platformUp(settings: ClusterSettings, progress: Progress, 
 }
 
 /**
- * Starts the builds that are needed last, so that they fill what those of Kubernetes leave of the processors while they fetch modules and link. With a
- * full cache nothing happens. A step that needs a program waits for its build; where that failed, the step builds it again and reports the failure.
+ * Starts the builds that are needed last, so that they fill what those of Kubernetes leave of the processors while they fetch
+ * modules and link. With a full cache nothing happens. A step that needs a program waits for its build; where that failed, the
+ * step builds it again and reports the failure.
  */
 function buildAhead(settings: ClusterSettings, progress: Progress): void {
   ensureBuildPrograms({ settings, progress }).catch((error: unknown) =>
@@ -116,7 +117,10 @@ async function platformReady(kubectl: Kubectl, settings: ClusterSettings, mode: 
   })
 }
 
-/** Deletes the state of the emulator, the database and the demo together with the cluster: a new cluster knows none of the emulator's installations. */
+/**
+ * Deletes the state of the emulator, the database and the demo together with the cluster: a new cluster knows none of the
+ * emulator's installations.
+ */
 export async function forgetLocalState(settings: ClusterSettings): Promise<void> {
   await rm(githubFolder(settings), { recursive: true, force: true })
   await rm(databaseFolder(settings), { recursive: true, force: true })

@@ -1,5 +1,5 @@
-// The settings of the development platform: those of its pods (ConfigMap sekisho-settings), which are those of the process that `make dev` runs, too.
-// Where a pod finds its Secrets its manifest says.
+// The settings of the development platform: those of its pods (ConfigMap sekisho-settings), which are those of the process that
+// `make dev` runs, too. Where a pod finds its Secrets its manifest says.
 import { redirectAnnotations } from '../cluster/node/services/traefik.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'
 import { githubHost, githubPort } from './github.ts'

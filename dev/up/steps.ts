@@ -13,7 +13,10 @@ import { deploymentsOf, type Mode } from './mode.ts'
 import { podTrouble } from './rollout/pod-trouble.ts'
 import { platformAdmin } from './settings-map.ts'
 
-/** Runs a step that has its own command line in its own process; its progress is shown at once, its standard output is the result. */
+/**
+ * Runs a step that has its own command line in its own process; its progress is shown at once, its standard output is the
+ * result.
+ */
 export function runTool(settings: ClusterSettings, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { cwd: settings.repository, stdio: ['ignore', 'pipe', 'inherit'] })

@@ -1,6 +1,7 @@
-// `make up` with another MODE than what runs: replaces one form by the other. Tenants, Installations and Applications stay, because they are objects
-// of the cluster. A form's database does not stay: it knows nothing of what happens under the other form, and its audit log would contradict the
-// checkpoints. So people sign in again, and the log begins anew (docs/adr/0026-two-forms-on-one-base.md).
+// `make up` with another MODE than what runs: replaces one form by the other. Tenants, Installations and Applications stay,
+// because they are objects of the cluster. A form's database does not stay: it knows nothing of what happens under the other
+// form, and its audit log would contradict the checkpoints. So people sign in again, and the log begins anew
+// (docs/adr/0026-two-forms-on-one-base.md).
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Progress } from '../cluster/progress.ts'
@@ -22,7 +23,10 @@ export async function formInCluster(kubectl: Kubectl): Promise<Mode | undefined>
   return modeOf(names.split('\n').map(name => name.replace(/^.*\//, '')))
 }
 
-/** Removes everything of `former` that `next` does not have, and what would contradict `next`. Safe to repeat after an interruption. */
+/**
+ * Removes everything of `former` that `next` does not have, and what would contradict `next`. Safe to repeat after an
+ * interruption.
+ */
 export async function removeFormer(
   { kubectl, settings, progress }: { readonly kubectl: Kubectl; readonly settings: ClusterSettings; readonly progress: Progress },
   former: Mode,

@@ -1,5 +1,5 @@
-// Answers a review by the list of rules. Fails closed: it refuses when a rule throws, when no rule matches the resource (registration and
-// rules have drifted apart).
+// Answers a review by the list of rules. Fails closed: it refuses when a rule throws, when no rule matches the resource
+// (registration and rules have drifted apart).
 import { AppError, messageOf } from '../lib/errors.ts'
 import { type Log, redactTokens } from '../lib/log.ts'
 import type { FindSealer } from './app-secrets/public-key.ts'
@@ -31,8 +31,9 @@ export type DispatchDeps = {
 const deadlineMilliseconds = 1500
 
 /**
- * The validating answer: the first refusal of a rule that matches the request. Throws only `unavailable`, when it is too late to evaluate it: for
- * the API server that is a webhook which is down, so that the policies judge alone, or the request is refused where there are none.
+ * The validating answer: the first refusal of a rule that matches the request. Throws only `unavailable`, when it is too late
+ * to evaluate it: for the API server that is a webhook which is down, so that the policies judge alone, or the request is
+ * refused where there are none.
  */
 export function evaluate(deps: DispatchDeps, request: AdmissionRequest): AdmissionResponse {
   const matching = deps.rules.filter(rule => rule.matches.some(match => covers(match, request)))

@@ -1,6 +1,6 @@
-// Fills in `spec.requestedBy` where it is absent, and keeps it true when a colleague changes an object with a file that omits the field.
-// It never replaces a name that a person wrote: the rule `requested-by` refuses a wrong one.
-// See docs/adr/0011-requested-by-is-filled-in.md.
+// Fills in `spec.requestedBy` where it is absent, and keeps it true when a colleague changes an object with a file that omits
+// the field. It never replaces a name that a person wrote: the rule `requested-by` refuses a wrong one. See
+// docs/adr/0011-requested-by-is-filled-in.md.
 import { delegatingKinds } from '../api/registry.ts'
 import { type JsonObject, objectAt, textAt } from '../lib/json/json-value.ts'
 import { sameJson } from '../lib/json/same-json.ts'
@@ -30,8 +30,8 @@ function requesterFor(request: AdmissionRequest, spec: JsonObject): string | und
 }
 
 /**
- * The requests whose name `fillRequestedBy` sets, in CEL: only these are sent, so that a write which says whose it is does not depend on the
- * webhook.
+ * The requests whose name `fillRequestedBy` sets, in CEL: only these are sent, so that a write which says whose it is does not
+ * depend on the webhook.
  */
 export const needsRequester = {
   name: 'name-must-be-filled-in',

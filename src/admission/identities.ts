@@ -1,5 +1,5 @@
-// The platform's identities as the API server sees them: the one place from which the webhook's rules and the generated policies take their
-// names. Rules authorise by identity only; field managers are free text and prove nothing.
+// The platform's identities as the API server sees them: the one place from which the webhook's rules and the generated
+// policies take their names. Rules authorise by identity only; field managers are free text and prove nothing.
 import { modes, type PlatformProcess, platformNamespace, platformServiceAccount } from '../api/names.ts'
 import { platformAccounts, type Right } from '../api/rights/index.ts'
 
@@ -13,13 +13,18 @@ export type PlatformIdentities = {
   readonly accounts: readonly { readonly username: string; readonly rights: readonly Right[] }[]
   /** Kubernetes' own controllers that delete objects when their namespace or owner is deleted. */
   readonly reapers: readonly string[]
-  /** Kubernetes' own controllers that write Endpoints and EndpointSlices; the last without `--use-service-account-credentials`. */
+  /**
+   * Kubernetes' own controllers that write Endpoints and EndpointSlices; the last without `--use-service-account-credentials`.
+   */
   readonly endpointControllers: readonly string[]
   /** Kubernetes' own controller that binds PersistentVolumeClaims; the last without `--use-service-account-credentials`. */
   readonly volumeBinders: readonly string[]
   /** cert-manager where its installation puts it: it fills Secrets with certificates, and marks them as its own. */
   readonly certificateManagers: readonly string[]
-  /** What the user names of Kubernetes' own components begin with: controllers, schedulers, kubelets. No other user may have such names. */
+  /**
+   * What the user names of Kubernetes' own components begin with: controllers, schedulers, kubelets. No other user may have
+   * such names.
+   */
   readonly kubernetesPrefixes: readonly string[]
 }
 

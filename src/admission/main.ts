@@ -1,5 +1,5 @@
-// The admission webhook as a process of its own: pure rules behind TLS. It opens no database, does not call the API server, reads no secret but
-// its own certificate, watches nothing and elects nobody; every replica answers.
+// The admission webhook as a process of its own: pure rules behind TLS. It opens no database, does not call the API server,
+// reads no secret but its own certificate, watches nothing and elects nobody; every replica answers.
 import { processEnvironment, readTogether } from '../lib/config.ts'
 import { openBareProcess } from '../process/bare-process.ts'
 import { readProcessSettings } from '../process/config.ts'

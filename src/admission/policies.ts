@@ -1,5 +1,5 @@
-// The rules as ValidatingAdmissionPolicies with their bindings: they hold while the platform is down, and on clusters that do not allow
-// webhooks. Pure; the result is committed under deploy/policies.
+// The rules as ValidatingAdmissionPolicies with their bindings: they hold while the platform is down, and on clusters that do
+// not allow webhooks. Pure; the result is committed under deploy/policies.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 import { defined } from '../lib/json/defined.ts'
 import { platformIdentities } from './identities.ts'

@@ -1,6 +1,6 @@
-// The HTTPS server that answers AdmissionReviews: routes and limits. It answers by pure rules, without a credential or the database, and
-// discloses nothing but the reason of a refusal: client certificates or a network policy keep away all but API servers, and nothing here relies
-// on that.
+// The HTTPS server that answers AdmissionReviews: routes and limits. It answers by pure rules, without a credential or the
+// database, and discloses nothing but the reason of a refusal: client certificates or a network policy keep away all but API
+// servers, and nothing here relies on that.
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { createPostServer, type PostRoute, type PostServer } from '../web/post-server.ts'
@@ -24,7 +24,10 @@ export type ReviewServerDeps = {
 
 /** Room for two objects of 1.5 MB (etcd's limit), escaped. */
 const bodyLimit = 8 * 1024 * 1024
-/** An API server sends one review for each write in progress; most are a few KiB. Reviews are parsed on the thread that answers them. */
+/**
+ * An API server sends one review for each write in progress; most are a few KiB. Reviews are parsed on the thread that answers
+ * them.
+ */
 const budget = { requests: 64, bytes: 4 * bodyLimit, bodyLimit }
 /** API servers keep a few connections each. */
 const connections = { most: 256, mostOfClient: 128 }

@@ -1,5 +1,5 @@
-// The part of AdmissionReview v1 that rules read. Parsing is strict about the user, the resource and the operation. Objects stay unchecked
-// JSON: a rule reads the fields that it needs by the guards of json-value.ts and must not fail on any content.
+// The part of AdmissionReview v1 that rules read. Parsing is strict about the user, the resource and the operation. Objects
+// stay unchecked JSON: a rule reads the fields that it needs by the guards of json-value.ts and must not fail on any content.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { loginExtra } from '../api/names.ts'
 import { AppError } from '../lib/errors.ts'
@@ -28,7 +28,10 @@ export type AdmissionRequest = {
 
 const operations: readonly string[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] satisfies Operation[]
 
-/** Throws `invalid_request` for anything but a review; the server then answers 400, which for the API server is a webhook that is down. */
+/**
+ * Throws `invalid_request` for anything but a review; the server then answers 400, which for the API server is a webhook that
+ * is down.
+ */
 export function admissionRequest(body: unknown): AdmissionRequest {
   const review = asObject(body)
   const request = asObject(review?.['request'])

@@ -1,5 +1,5 @@
-// The rules in the sets in which requests are sent to the webhook: the webhook sees neither the labels of a namespace nor who is a platform
-// admin, so the registration of each set selects by both, and the path names the set whose rules apply.
+// The rules in the sets in which requests are sent to the webhook: the webhook sees neither the labels of a namespace nor who
+// is a platform admin, so the registration of each set selects by both, and the path names the set whose rules apply.
 import { labels, platformNamespace } from '../api/names.ts'
 import { administers, type Rule, type Scope } from './rule.ts'
 import { rules } from './rules/index.ts'

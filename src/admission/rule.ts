@@ -1,20 +1,21 @@
-// What an admission rule is: the requests that it matches, and one check written twice, in TypeScript for the webhook (clear messages)
-// and in CEL for a ValidatingAdmissionPolicy (holds while all our processes are down). The attack matrix (test/attack) proves that both
-// agree, and that everything stays refused while the webhook is down.
+// What an admission rule is: the requests that it matches, and one check written twice, in TypeScript for the webhook (clear
+// messages) and in CEL for a ValidatingAdmissionPolicy (holds while all our processes are down). The attack matrix
+// (test/attack) proves that both agree, and that everything stays refused while the webhook is down.
 import type { ResourceType } from '../api/resource.ts'
 import type { PlatformIdentities } from './identities.ts'
 import type { AdmissionRequest, Operation } from './review.ts'
 
 /**
- * `tenant-namespaces`: those with the tenant label, which only the platform can set (namespace-guard). `application-namespaces`: those of them
- * in which tenants have roles, not those for builds; `build-namespaces`: those. Built-in kinds are matched only there and in the platform's own namespace, so that writes
- * of others do not depend on the webhook.
+ * `tenant-namespaces`: those with the tenant label, which only the platform can set (namespace-guard).
+ * `application-namespaces`: those of them in which tenants have roles, not those for builds; `build-namespaces`: those.
+ * Built-in kinds are matched only there and in the platform's own namespace, so that writes of others do not depend on the
+ * webhook.
  */
 export type Scope = 'everywhere' | 'tenant-namespaces' | 'application-namespaces' | 'build-namespaces' | 'platform-namespace'
 
 /**
- * CEL that is true for platform admins: whoever may `administer` the virtual resource `platforms` in the whole cluster, by the ClusterRole
- * `sekisho:platform-admin` or as a cluster administrator. A right in one namespace does not count.
+ * CEL that is true for platform admins: whoever may `administer` the virtual resource `platforms` in the whole cluster, by the
+ * ClusterRole `sekisho:platform-admin` or as a cluster administrator. A right in one namespace does not count.
  */
 export const administers = "authorizer.group('sekisho.dev').resource('platforms').check('administer').allowed()"
 
@@ -26,18 +27,24 @@ export type Match = {
   readonly operations: readonly Operation[]
 }
 
-/** The request passes when `expression` is true; otherwise the message is shown, or the text that `messageExpression` computes. */
+/**
+ * The request passes when `expression` is true; otherwise the message is shown, or the text that `messageExpression` computes.
+ */
 export type Validation = { readonly expression: string } & (
   | { readonly message: string; readonly messageExpression?: never }
   | { readonly messageExpression: string; readonly message?: never }
 )
 
-/** The identities that are not of the platform and that rules may exempt: Kubernetes' own, and operators that act on what tenants write. */
+/**
+ * The identities that are not of the platform and that rules may exempt: Kubernetes' own, and operators that act on what
+ * tenants write.
+ */
 export type DeputyIdentities = 'kubernetesPrefixes' | 'reapers' | 'endpointControllers' | 'volumeBinders' | 'certificateManagers'
 
 /**
- * What a rule lets a controller do that it refuses to tenants. A tenant's object may be what makes the controller do it, so the rule says which part
- * of which object that is (`template`), and which rules judge it there (`judgedBy`); no `follows` says that no tenant decides the content.
+ * What a rule lets a controller do that it refuses to tenants. A tenant's object may be what makes the controller do it, so the
+ * rule says which part of which object that is (`template`), and which rules judge it there (`judgedBy`); no `follows` says
+ * that no tenant decides the content.
  */
 export type Exemption = {
   /** What the controller does there. */
@@ -58,8 +65,8 @@ export type Rule = {
   readonly stops: string
   readonly scope: Scope
   /**
-   * True: platform admins may do what the rule refuses to others. Only the API server knows who they are (`administers`), so policies
-   * ask it, and their requests are not sent to the webhook; `check` never sees them.
+   * True: platform admins may do what the rule refuses to others. Only the API server knows who they are (`administers`), so
+   * policies ask it, and their requests are not sent to the webhook; `check` never sees them.
    */
   readonly administratorsMay?: true
   /** Every exemption of an identity that is not of the platform (exemptions.test.ts); docs/reference/exemptions.md shows them. */
@@ -70,8 +77,9 @@ export type Rule = {
   /** The message of the refusal; undefined when the request passes. Pure; throwing counts as a refusal. */
   readonly check: (request: AdmissionRequest, identities: PlatformIdentities) => string | undefined
   /**
-   * The same check for the API server itself. Absent: CEL cannot say it, so only the webhook judges, and without it the request is refused
-   * (failurePolicy Fail). Present: it says everything that `check` says, so the webhook may be down (Ignore); the attack matrix proves it.
+   * The same check for the API server itself. Absent: CEL cannot say it, so only the webhook judges, and without it the request
+   * is refused (failurePolicy Fail). Present: it says everything that `check` says, so the webhook may be down (Ignore); the
+   * attack matrix proves it.
    */
   readonly policy?: (identities: PlatformIdentities) => {
     readonly variables: readonly { readonly name: string; readonly expression: string }[]
@@ -84,7 +92,10 @@ export type PolicyRule = Pick<Rule, 'name' | 'stops' | 'scope' | 'administrators
   readonly policy: NonNullable<Rule['policy']>
   /** The user names whose requests the policy looks at; everybody's when absent. */
   readonly users?: (identities: PlatformIdentities) => readonly string[]
-  /** The policy is evaluated for each object of this kind in the namespace of the request, as `params`; without any it lets the request pass. */
+  /**
+   * The policy is evaluated for each object of this kind in the namespace of the request, as `params`; without any it lets the
+   * request pass.
+   */
   readonly param?: Pick<ResourceType, 'apiVersion' | 'kind'>
 }
 

@@ -1,7 +1,8 @@
-// What is kept of an object in memory. A cache of all namespaces holds what tenants write, up to the 1.5 MB that etcd takes for each object, so
-// what is kept is bounded: metadata above 16 KB is cut to what the platform reads, and the content of a large object of a built-in kind is
-// dropped. The content of our own kinds is bounded by their schemas; the snapshot of a Release is dropped, because an Application has up to 100
-// Releases and runs one. Of an EndpointSlice only its Service and the number of its endpoints are kept. Pure.
+// What is kept of an object in memory. A cache of all namespaces holds what tenants write, up to the 1.5 MB that etcd takes for
+// each object, so what is kept is bounded: metadata above 16 KB is cut to what the platform reads, and the content of a large
+// object of a built-in kind is dropped. The content of our own kinds is bounded by their schemas; the snapshot of a Release is
+// dropped, because an Application has up to 100 Releases and runs one. Of an EndpointSlice only its Service and the number of
+// its endpoints are kept. Pure.
 import { defined } from '../lib/json/defined.ts'
 import { type CountedEndpointSlice, type EndpointSlice, serviceNameLabel } from './builtin/networking.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from './resource.ts'
@@ -13,7 +14,10 @@ const mostText = 1024
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 const own = 'sekisho.dev/'
 
-/** Without bookkeeping that no reader uses, and without what is above the bounds. `mostContent`: characters of an object of a built-in kind. */
+/**
+ * Without bookkeeping that no reader uses, and without what is above the bounds. `mostContent`: characters of an object of a
+ * built-in kind.
+ */
 export function keptObject<T extends KubeObject>(object: T, mostContent = Number.POSITIVE_INFINITY): T {
   if (object.kind === 'EndpointSlice')
     return countedSlice(object as KubeObject as EndpointSlice | CountedEndpointSlice) as KubeObject as T
@@ -23,7 +27,8 @@ export function keptObject<T extends KubeObject>(object: T, mostContent = Number
   const isOwn = apiVersion.includes(own)
   if (isOwn || mostContent === Number.POSITIVE_INFINITY || !sizeAbove(content, mostContent))
     return metadata === given ? slim : { ...slim, metadata }
-  // All content of the kinds that are cached for all namespaces is optional for readers, because objects of tenants may lack anything.
+  // All content of the kinds that are cached for all namespaces is optional for readers, because objects of tenants may lack
+  // anything.
   return { apiVersion, kind, metadata } as T
 }
 
@@ -65,7 +70,10 @@ function countedSlice(slice: EndpointSlice | CountedEndpointSlice): CountedEndpo
   return { apiVersion, kind, metadata: kept as ObjectMeta, endpointCount: endpoints?.length ?? 0 }
 }
 
-/** Whether the texts in a value have more characters than `most`; each entry counts for eight more. Stops as soon as it is known. */
+/**
+ * Whether the texts in a value have more characters than `most`; each entry counts for eight more. Stops as soon as it is
+ * known.
+ */
 function sizeAbove(value: unknown, most: number): boolean {
   let left = most
   const take = (item: unknown): void => {

@@ -51,7 +51,10 @@ export type KindOptions<Spec extends TSchema, Status extends Record<string, TSch
   /** Of its conditions; the file of the kind exports their names. */
   readonly reasons: Reasons<object>
   readonly immutableSpec?: boolean
-  /** What the roles developer and admin may do with objects in their namespace; viewers may read them. Absent: tenants may do nothing. */
+  /**
+   * What the roles developer and admin may do with objects in their namespace; viewers may read them. Absent: tenants may do
+   * nothing.
+   */
   readonly tenantAccess?: TenantAccess
   /** What the role of platform admins may do with it beside reading. Absent: nothing. */
   readonly adminAccess?: AdminAccess

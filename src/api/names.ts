@@ -1,10 +1,10 @@
-// Names on which several processes must agree: labels, annotations, reserved prefixes, roles, and how people and groups are spelled. Data and
-// pure functions; a changed value breaks objects that exist.
+// Names on which several processes must agree: labels, annotations, reserved prefixes, roles, and how people and groups are
+// spelled. Data and pure functions; a changed value breaks objects that exist.
 import { hashedName } from '../lib/text/bounded-name.ts'
 import { kebabCase } from '../lib/text/kebab-case.ts'
 import { domain } from './kind.ts'
 
-/** Whether a key of labels or annotations, or an API group with its version, belongs to the platform: admission refuses such keys from people. */
+/** Whether a key of labels or annotations, or an API group, belongs to the platform: admission refuses it from people. */
 export function isReservedKey(key: string): boolean {
   return key.startsWith(`${domain}/`) || key.includes(`.${domain}/`)
 }
@@ -23,8 +23,8 @@ export type Wake = {
 }
 
 /**
- * The value of the wake annotation: `<RFC 3339 time>/<delivery id>`, and `/pull/<number>` for what is about one pull request. A hint: the next one
- * replaces it, also before anybody has seen it, so that what it is about must be found without it as well.
+ * The value of the wake annotation: `<RFC 3339 time>/<delivery id>`, and `/pull/<number>` for what is about one pull request. A
+ * hint: the next one replaces it, also before anybody has seen it, so that what it is about must be found without it as well.
  */
 export function wakeText({ receivedAt, deliveryId, pullRequest }: Wake): string {
   const about = pullRequest === undefined ? '' : `/pull/${pullRequest}`
@@ -43,20 +43,25 @@ export const labels = {
   namespacePurpose: `${domain}/purpose`,
   /** On both namespaces of a tenant: the first of its user ids on the nodes (src/lib/limits/user-range.ts). */
   firstUser: `${domain}/first-user`,
-  /** On both namespaces of a tenant: the RuntimeClass of their pods, and that of the pods of isolated Applications (Tenant.spec.runtimeClass). */
+  /**
+   * On both namespaces of a tenant: the RuntimeClass of their pods, and that of the pods of isolated Applications
+   * (Tenant.spec.runtimeClass).
+   */
   runtimeClass: `${domain}/runtime-class`,
   isolatedRuntimeClass: `${domain}/isolated-runtime-class`,
   application: `${domain}/application`,
   process: `${domain}/process`,
   /** On a release job and its pods: the number of the release. */
   release: `${domain}/release`,
-  /** On what belongs to a preview: the name of its AppPipeline, the numeric id of the repository, and the number of its pull request. */
+  /** On what belongs to a preview: the name of its AppPipeline, the id of the repository, the number of its pull request. */
   appPipeline: `${domain}/app-pipeline`,
   repository: `${domain}/repository`,
   pullRequest: `${domain}/pull-request`,
   /** On the pods of isolated Applications: network policies cut them off by it. */
   isolated: `${domain}/isolated`,
-  /** On an Ingress that redirects its hosts: it alone carries the annotations of the administrator, and no chart can render it. */
+  /**
+   * On an Ingress that redirects its hosts: it alone carries the annotations of the administrator, and no chart can render it.
+   */
   redirect: `${domain}/redirect`,
   managedBy: 'app.kubernetes.io/managed-by',
 } as const
@@ -66,13 +71,13 @@ export function ownerLabel(kind: string): string {
   return `${domain}/${kebabCase(kind)}`
 }
 
-/** The longest name of an owned Application: names of objects and host names that are derived from it then fit into 63 characters. */
+/** The longest name of an owned Application: names and host names that are derived from it fit into 63 characters. */
 const longestOwnedName = 40
 const longestPart = 20
 
 /**
- * The name of an Application that another object owns, and of its RemoteSync: `<owner>-<part>`, a DNS label. A hash replaces the end of what is too
- * long, and belongs to what is not a DNS label, so that no two parts of one owner have the same name.
+ * The name of an Application that another object owns, and of its RemoteSync: `<owner>-<part>`, a DNS label. A hash replaces
+ * the end of what is too long, and belongs to what is not a DNS label, so that no two parts of one owner have the same name.
  */
 export function ownedName(owner: string, part: string): string {
   const isPlain = part.length <= longestPart && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(part)
@@ -89,19 +94,25 @@ export function previewName(pipeline: string, number: number): string {
   return ownedName(pipeline, `pr-${number}`)
 }
 
-/** Kubernetes' label on the pods of a Job: https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-name */
+/**
+ * Kubernetes' label on the pods of a Job:
+ * https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-name
+ */
 export const jobNameLabel = 'batch.kubernetes.io/job-name'
 
-/** The ServiceAccount of the pods of isolated Applications, in every tenant's namespace. It has no rights, and no grant can name it. */
+/** The ServiceAccount of the pods of isolated Applications, in each tenant's namespace: without rights, named by no grant. */
 export const isolatedServiceAccount = 'sekisho-isolated'
 
 /** Secrets whose names begin with this belong to the platform: admission refuses every use of them by a tenant. */
 export const reservedSecretPrefix = 'ghtok-'
 
-/** Secrets whose names begin with this hold the platform's credentials for the image registry: only the platform makes or changes them. */
+/** Secrets whose names begin with this hold the platform's credentials for the image registry; only it changes them. */
 export const registrySecretPrefix = 'sekisho-registry-'
 
-/** The Secrets with registry credentials: of builds in a build namespace, of pods in a tenant's namespace, of kpack in the platform's. */
+/**
+ * The Secrets with registry credentials: of builds in a build namespace, of pods in a tenant's namespace, of kpack in the
+ * platform's.
+ */
 export const registrySecrets = {
   build: `${registrySecretPrefix}build`,
   pull: `${registrySecretPrefix}pull`,
@@ -119,7 +130,10 @@ export function appSecretSecretName(appSecret: string): string {
 /** The Secrets in build namespaces with the values that one build gets. */
 export const buildSecretPrefix = 'build-secrets-'
 
-/** On pod templates of Applications: a hash of the AppSecrets that they use and of their versions, so that a change of a value rolls the pods. */
+/**
+ * On pod templates of Applications: a hash of the AppSecrets that they use and of their versions, so that a change of a value
+ * rolls the pods.
+ */
 export const secretsAnnotation = `${domain}/secrets`
 
 /** On an Application: `spec.commit`, when a RemoteSync took the image of a preview instead of building it. */
@@ -128,10 +142,16 @@ export const promotedAnnotation = `${domain}/promoted`
 /** On an Application: `spec.image`, when it is the image before on another run image. */
 export const rebasedAnnotation = `${domain}/rebased`
 
-/** On an Application: which user made the last changes of its spec (src/api/apps/application/changed-by.ts). Nobody else can set it. */
+/**
+ * On an Application: which user made the last changes of its spec (src/api/apps/application/changed-by.ts). Nobody else can set
+ * it.
+ */
 export const changedByAnnotation = `${domain}/changed-by`
 
-/** What the API server adds to a person who signed in with GitHub (AuthenticationConfiguration, docs/guide/install.md): the login, for display only. */
+/**
+ * What the API server adds to a person who signed in with GitHub (AuthenticationConfiguration, docs/guide/install.md): the
+ * login, for display only.
+ */
 export const loginExtra = `${domain}/login`
 
 /** On pod templates of Applications: `spec.restartedAt`, so that a change of it replaces the pods. */
@@ -140,14 +160,23 @@ export const restartedAnnotation = `${domain}/restarted-at`
 /** The ConfigMap in the platform's namespace with the public key that values of AppSecrets are sealed to, and the field of it. */
 export const appSecretsKeyMap = { name: 'sekisho-app-secrets-key', field: 'key.json' } as const
 
-/** On a namespace of a tenant, beside the labels of the same names: the tolerations of a RuntimeClass (`tolerationText`), separated by commas. */
+/**
+ * On a namespace of a tenant, beside the labels of the same names: the tolerations of a RuntimeClass (`tolerationText`),
+ * separated by commas.
+ */
 export const runtimeTolerationsAnnotation = `${domain}/runtime-class-tolerations`
 export const isolatedRuntimeTolerationsAnnotation = `${domain}/isolated-runtime-class-tolerations`
 
-/** On pod templates of Applications: the RuntimeClass that the platform gives their pods, so that a change of it replaces the pods. */
+/**
+ * On pod templates of Applications: the RuntimeClass that the platform gives their pods, so that a change of it replaces the
+ * pods.
+ */
 export const runtimeClassAnnotation = `${domain}/runtime-class`
 
-/** On a Tenant: a platform admin changes its value to revoke the tenant's registry credentials at once and to have new ones made. */
+/**
+ * On a Tenant: a platform admin changes its value to revoke the tenant's registry credentials at once and to have new ones
+ * made.
+ */
 export const registryGenerationAnnotation = `${domain}/registry-generation`
 
 /** On a PersistentVolumeClaim that a chart renders: `Keep` when it must outlive its Application, `Delete` otherwise. */
@@ -178,8 +207,8 @@ export function personText(user: string, login: string | undefined): string {
 }
 
 /**
- * The inverse of `userSubject`. Undefined for everything else: ServiceAccounts, certificates, and ids above 15 digits, which JavaScript could
- * round to the id of another person.
+ * The inverse of `userSubject`. Undefined for everything else: ServiceAccounts, certificates, and ids above 15 digits, which
+ * JavaScript could round to the id of another person.
  */
 export function parseUserSubject(subject: string): { readonly host: string; readonly userId: number } | undefined {
   const match = /^github\|([a-z0-9][a-z0-9.:-]*)\|([1-9][0-9]{0,14})$/.exec(subject)
@@ -205,8 +234,8 @@ export function isGroup(name: string): boolean {
 export const platformAdministration = { group: domain, resource: 'platforms', verb: 'administer' } as const
 
 /**
- * Who may read the logs of a tenant's builds: whoever RBAC allows this on the RemoteSync. The subresource is not served by the API server; the
- * roles of tenants contain it, and the broker asks for it.
+ * Who may read the logs of a tenant's builds: whoever RBAC allows this on the RemoteSync. The subresource is not served by the
+ * API server; the roles of tenants contain it, and the broker asks for it.
  */
 export const buildLogAccess = { group: `apps.${domain}`, resource: 'remotesyncs', subresource: 'log', verb: 'get' } as const
 
@@ -217,13 +246,16 @@ export const tenantRoles = {
   admin: 'sekisho:tenant-admin',
 } as const
 
-/** `standalone`: one process with one ServiceAccount (src/standalone.ts); `production`: a process and a ServiceAccount for each of three. */
+/**
+ * `standalone`: one process with one ServiceAccount (src/standalone.ts); `production`: a process and a ServiceAccount for each
+ * of three.
+ */
 export const modes = ['standalone', 'production'] as const
 export type Mode = (typeof modes)[number]
 
 /**
- * With what the names of the builds begin that only replace the run image of this RemoteSync's image. No other build of it begins so: what follows the
- * prefix of those is hexadecimal.
+ * With what the names of the builds begin that only replace the run image of this RemoteSync's image. No other build of it
+ * begins so: what follows the prefix of those is hexadecimal.
  */
 export function rebasePrefix(remoteSync: string): string {
   return `${remoteSync.slice(0, 30).replaceAll('.', '-').replace(/-+$/, '')}-rebase-`
@@ -238,7 +270,10 @@ export function platformServiceAccount(mode: Mode, process: PlatformProcess): st
   return mode === 'standalone' ? 'sekisho' : `sekisho-${process}`
 }
 
-/** The admission webhook: both of its registrations, its Service and so the name in its certificate, and the Secret with that certificate. */
+/**
+ * The admission webhook: both of its registrations, its Service and so the name in its certificate, and the Secret with that
+ * certificate.
+ */
 export const admissionWebhook = {
   registration: 'sekisho-admission',
   service: 'sekisho-admission',

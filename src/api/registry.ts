@@ -1,5 +1,5 @@
-// Every kind of the product, in the order in which they are installed, and the lists that derive from their capabilities. A new kind is one
-// file and one line below.
+// Every kind of the product, in the order in which they are installed, and the lists that derive from their capabilities. A new
+// kind is one file and one line below.
 import { objectAt } from '../lib/json/json-value.ts'
 import { appPipeline } from './apps/app-pipeline.ts'
 import { appSecret } from './apps/app-secret.ts'

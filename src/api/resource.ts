@@ -1,4 +1,5 @@
-// The JSON shapes that all Kubernetes objects share, and the typed name of a resource. Plain JSON: timestamps are strings, nothing is a class.
+// The JSON shapes that all Kubernetes objects share, and the typed name of a resource. Plain JSON: timestamps are strings,
+// nothing is a class.
 
 export type OwnerReference = {
   readonly apiVersion: string
@@ -29,7 +30,9 @@ export type ObjectMeta = {
 /** What every object has. */
 export type KubeObject = { readonly apiVersion: string; readonly kind: string; readonly metadata: ObjectMeta }
 
-/** metav1.Condition: https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md */
+/**
+ * metav1.Condition: https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md
+ */
 export type Condition = {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
@@ -83,8 +86,8 @@ export function wireTime(time: Date): string {
 }
 
 /**
- * A resourceVersion that no object has: an apply with it conflicts where an object of that name exists and creates where none does, because
- * the API server ignores the version then (test/integration/application.test.ts proves it). So the apply only ever creates, and
- * unlike a plain create it can be allowed for one name.
+ * A resourceVersion that no object has: an apply with it conflicts where an object of that name exists and creates where none
+ * does, because the API server ignores the version then (test/integration/application.test.ts proves it). So the apply only
+ * ever creates, and unlike a plain create it can be allowed for one name.
  */
 export const noVersion = '1'

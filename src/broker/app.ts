@@ -1,5 +1,5 @@
-// Composes the broker. It adds controllers and caches to the manager: call `createBrokerApp` before `manager.start()`, and `start()` after it.
-// Knows people, pages, webhooks and the issuer; never an App key, never an installation token.
+// Composes the broker. It adds controllers and caches to the manager: call `createBrokerApp` before `manager.start()`, and
+// `start()` after it. Knows people, pages, webhooks and the issuer; never an App key, never an installation token.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import { Registry } from 'prom-client'
@@ -71,7 +71,10 @@ export type BrokerApp = {
   readonly stop: () => Promise<void>
 }
 
-/** Adds its caches and controllers to the manager, so call it before the manager starts. Rejects when a signing key cannot be opened. */
+/**
+ * Adds its caches and controllers to the manager, so call it before the manager starts. Rejects when a signing key cannot be
+ * opened.
+ */
 export async function createBrokerApp(options: BrokerDeps): Promise<BrokerApp> {
   const deps: BrokerDeps = { ...options, log: options.log.child({ process: 'broker' }) }
   const { settings, log } = deps

@@ -1,5 +1,5 @@
-// The broker's settings: one table, read once; everything missing or wrong is reported at once, by variable. The App's host, client id and
-// addresses are not here: they come from the ClusterGitHubApp object.
+// The broker's settings: one table, read once; everything missing or wrong is reported at once, by variable. The App's host,
+// client id and addresses are not here: they come from the ClusterGitHubApp object.
 import {
   choiceSetting,
   type Environment,

@@ -1,5 +1,5 @@
-// What the broker needs of GitHub: the facts of the App that people sign in with (from its ClusterGitHubApp), and the clients for people.
-// Holds the client secret; never an App key, never an installation token.
+// What the broker needs of GitHub: the facts of the App that people sign in with (from its ClusterGitHubApp), and the clients
+// for people. Holds the client secret; never an App key, never an installation token.
 import type { ClusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import {
   createOAuthClient,
@@ -38,8 +38,8 @@ export type BrokerGitHub = {
   /** The client that refreshes tokens of `host`. Throws as `userClient`. */
   readonly oauthOf: (host: string) => OAuthClient
   /**
-   * The client to GitHub as the person whom the token belongs to. Throws `unauthenticated` when the App is on another host than the token: a
-   * token must never be sent to a host that did not issue it.
+   * The client to GitHub as the person whom the token belongs to. Throws `unauthenticated` when the App is on another host than
+   * the token: a token must never be sent to a host that did not issue it.
    */
   readonly userClient: (host: string, token: SecretString) => UserClient
   /** The same for repositories, of which it reads what the person and the App may both read. */

@@ -1,5 +1,6 @@
-// The broker as an OIDC issuer: its keys, the issuer that follows them through their periods, and the verifier of its tokens. Composition only:
-// what a token contains is decided in src/identity and by `people`, which read the claims from GitHub whenever a token is made.
+// The broker as an OIDC issuer: its keys, the issuer that follows them through their periods, and the verifier of its tokens.
+// Composition only: what a token contains is decided in src/identity and by `people`, which read the claims from GitHub
+// whenever a token is made.
 import { kubernetesClientId } from '../api/names.ts'
 import { createIssuedHandles, type IssuedHandles } from '../identity/oidc/issued-handles.ts'
 import { createIssuer, type Issuer } from '../identity/oidc/issuer.ts'

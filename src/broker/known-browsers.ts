@@ -1,5 +1,6 @@
-// Recognises a browser in which a person signed in before, by a signed cookie: a flood of strangers then cannot use up what this person may
-// request, although all of them share an address. It proves nothing else: it is not a sign-in, and it outlives the session.
+// Recognises a browser in which a person signed in before, by a signed cookie: a flood of strangers then cannot use up what
+// this person may request, although all of them share an address. It proves nothing else: it is not a sign-in, and it outlives
+// the session.
 // Source: https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'

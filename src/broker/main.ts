@@ -1,5 +1,6 @@
-// The broker as a process of its own: the internet side. It needs a database as the broker's role, its serving certificate, and the OAuth and
-// webhook secrets. It has neither a key of a GitHub App nor an installation token, and its ServiceAccount can read no Secret.
+// The broker as a process of its own: the internet side. It needs a database as the broker's role, its serving certificate, and
+// the OAuth and webhook secrets. It has neither a key of a GitHub App nor an installation token, and its ServiceAccount can
+// read no Secret.
 import { processEnvironment, readTogether } from '../lib/config.ts'
 import { readProcessSettings } from '../process/config.ts'
 import { electedManager, openProcess } from '../process/open-process.ts'

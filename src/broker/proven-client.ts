@@ -1,5 +1,6 @@
-// Says which person a request comes from, for limits only: by an ID token of ours, or by a browser in which the person signed in before. Both are
-// checked by signature alone, so a flood of wrong ones costs no read of the store. What a route allows is decided by the route.
+// Says which person a request comes from, for limits only: by an ID token of ours, or by a browser in which the person signed
+// in before. Both are checked by signature alone, so a flood of wrong ones costs no read of the store. What a route allows is
+// decided by the route.
 import type { ProvenClient } from '../web/clients/client-key.ts'
 import type { BrokerContext } from './context.ts'
 

@@ -1,5 +1,6 @@
-// Knows who uses the browser: the session cookie, and the CSRF secret of forms. Handles are random; the store keeps only their hashes.
-// Cookies are `__Host-`: https only, this host only, whole site (RFC 6265bis §4.1.3.2), so that no other host can plant one.
+// Knows who uses the browser: the session cookie, and the CSRF secret of forms. Handles are random; the store keeps only their
+// hashes. Cookies are `__Host-`: https only, this host only, whole site (RFC 6265bis §4.1.3.2), so that no other host can plant
+// one.
 import { createHmac } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { userSubject } from '../api/names.ts'
@@ -23,7 +24,10 @@ export type Person = SignedInPerson & {
 export type PersonSessions = {
   /** The person who is signed in with this browser, or undefined. */
   readonly personOf: (request: FastifyRequest) => Promise<Person | undefined>
-  /** Rejects with `unauthenticated` when nobody is signed in, and with `forbidden` when the form does not carry the person's secret. */
+  /**
+   * Rejects with `unauthenticated` when nobody is signed in, and with `forbidden` when the form does not carry the person's
+   * secret.
+   */
   readonly requireForm: (request: FastifyRequest, csrf: unknown) => Promise<Person>
   /** Begins a new session and sets its cookie. An earlier session of this browser ends: a planted handle is never signed in. */
   readonly begin: (request: FastifyRequest, reply: FastifyReply, person: SignedInPerson) => Promise<void>

@@ -1,6 +1,6 @@
-// Periodic housekeeping of the leader: abandons onboardings that waited too long, and deletes expired sessions, sign-ins, issuer records, attempts, old
-// deliveries and onboardings that ended.
-// Never the way by which anything becomes fast: events are for that.
+// Periodic housekeeping of the leader: abandons onboardings that waited too long, and deletes expired sessions, sign-ins,
+// issuer records, attempts, old deliveries and onboardings that ended. Never the way by which anything becomes fast: events are
+// for that.
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import { type Log, redactTokens } from '../lib/log.ts'

@@ -21,14 +21,20 @@ export type CliSettings = {
   /** The issuer's origin, such as https://sekisho.example.com. */
   readonly issuer: string
   readonly clientId: string
-  /** PEM file with the authority of the issuer's certificate, if it is not publicly trusted. An absolute path, because it is saved. */
+  /**
+   * PEM file with the authority of the issuer's certificate, if it is not publicly trusted. An absolute path, because it is
+   * saved.
+   */
   readonly caFile: string | undefined
   readonly folders: CliFolders
 }
 
 export type SavedConfig = { readonly issuer?: string; readonly caFile?: string }
 
-/** Every environment variable that the CLI reads → what it says; for docs/reference/environment.md. Reading another one does not compile. */
+/**
+ * Every environment variable that the CLI reads → what it says; for docs/reference/environment.md. Reading another one does not
+ * compile.
+ */
 export const cliVariables = {
   SEKISHO_ISSUER: 'The URL of the platform, such as `https://sekisho.example.com`. The option `--issuer` takes precedence.',
   SEKISHO_CA_FILE:

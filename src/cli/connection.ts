@@ -34,7 +34,10 @@ function unreachable(issuer: string, error: unknown): string {
   return `${issuer} cannot be reached: ${messageOf(cause)}`
 }
 
-/** `fetch` reads every response whole. Rejects with `unavailable` without one in time, `upstream_failed` for one that is larger than `mostBytes`. */
+/**
+ * `fetch` reads every response whole. Rejects with `unavailable` without one in time, `upstream_failed` for one that is larger
+ * than `mostBytes`.
+ */
 export function createConnection(settings: Pick<CliSettings, 'issuer' | 'caFile'>): Connection {
   const ca = authority(settings.caFile)
   const agent = new Agent({

@@ -1,4 +1,5 @@
-// Examples of every command, as data in `examples/`: the end of its `--help`, and docs/reference/cli.md. A test parses each of them.
+// Examples of every command, as data in `examples/`: the end of its `--help`, and docs/reference/cli.md. A test parses each of
+// them.
 import type { Command } from 'commander'
 import { accountExamples } from './examples/account.ts'
 import { applicationExamples } from './examples/application.ts'

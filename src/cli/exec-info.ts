@@ -1,5 +1,6 @@
-// Which version of the ExecCredential kubectl asks for. It refuses an answer in another version than the one that its kubeconfig names and that it
-// passes on: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#input-and-output-formats
+// Which version of the ExecCredential kubectl asks for. It refuses an answer in another version than the one that its
+// kubeconfig names and that it passes on:
+// https://kubernetes.io/docs/reference/access-authn-authz/authentication/#input-and-output-formats
 import { AppError } from '../lib/errors.ts'
 import { asObject, parseJson, textAt } from '../lib/json/json-value.ts'
 import { execInfo } from './config.ts'

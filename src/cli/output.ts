@@ -1,7 +1,10 @@
 // The output of the CLI: results on standard output (text, table or JSON), everything else on standard error, and exit codes.
 import { AppError, messageOf } from '../lib/errors.ts'
 
-/** 0 is success; 1 failure, 2 invalid usage, 3 not signed in, 4 the audit log does not verify, 5 it verifies, but entries are missing; 6 the build failed. */
+/**
+ * 0 is success; 1 failure, 2 invalid usage, 3 not signed in, 4 the audit log does not verify, 5 it verifies, but entries are
+ * missing; 6 the build failed.
+ */
 export const exitCodes = { failed: 1, usage: 2, signIn: 3, notVerified: 4, truncated: 5, buildFailed: 6 } as const
 
 /** The reason of the AppError of a build that was followed and did not succeed. */
@@ -101,7 +104,10 @@ export function exitCodeOf(error: unknown): number {
   return error.code === 'invalid_request' ? exitCodes.usage : exitCodes.failed
 }
 
-/** One line for people, with a stack only for an unexpected error. Redaction is loaded on demand, because most runs have no error. */
+/**
+ * One line for people, with a stack only for an unexpected error. Redaction is loaded on demand, because most runs have no
+ * error.
+ */
 export async function errorText(error: unknown): Promise<string> {
   const { redactTokens } = await import('../lib/log.ts')
   if (error instanceof AppError) return `sekisho: ${redactTokens(error.message)}`

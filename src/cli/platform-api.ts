@@ -12,7 +12,10 @@ export type PlatformApi = {
   readonly post: (path: string, body: object) => Promise<unknown>
   /** One JSON value per line. Rejects as `json` does. */
   readonly lines: (path: string, query: URLSearchParams) => Promise<readonly unknown[]>
-  /** As `lines`, each value as it comes. Ends where the connection ends, also when it breaks. Rejects as `json` does for what is not a log. */
+  /**
+   * As `lines`, each value as it comes. Ends where the connection ends, also when it breaks. Rejects as `json` does for what is
+   * not a log.
+   */
   readonly follow: (path: string, query: URLSearchParams) => AsyncIterable<unknown>
 }
 

@@ -1,5 +1,5 @@
-// The program `sekisho`: its commands, their help and exit codes. The flags of the commands are in `program/`, their implementations in
-// `commands/`, which are loaded only when a command runs.
+// The program `sekisho`: its commands, their help and exit codes. The flags of the commands are in `program/`, their
+// implementations in `commands/`, which are loaded only when a command runs.
 import { Command } from 'commander'
 import { addExamples } from './examples.ts'
 import { exitCodes, type Terminal } from './output.ts'

@@ -1,5 +1,5 @@
-// Composes the controllers' process: one controller per kind, the token desk, builds and charts. Controllers and caches are added to the
-// manager here, so create the app before `manager.start()` and start it afterwards.
+// Composes the controllers' process: one controller per kind, the token desk, builds and charts. Controllers and caches are
+// added to the manager here, so create the app before `manager.start()` and start it afterwards.
 import { builderServiceAccount } from '../api/dockerfile-build.ts'
 import { platformNamespace, platformServiceAccount } from '../api/names.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
@@ -180,7 +180,9 @@ function buildkitOf({ registry, buildkitImage: image }: ControllersSettings, { b
   return { settings: { registry, image, serviceAccount: builderServiceAccount, credential: buildSecret }, plainHttp }
 }
 
-/** Builds reach the internet by http(s) and at the registry's port; a registry that is named by address may be at a private one. */
+/**
+ * Builds reach the internet by http(s) and at the registry's port; a registry that is named by address may be at a private one.
+ */
 function networkOf(settings: ControllersSettings, registryTokenPort: number | undefined): NetworkSettings {
   const { ingressFrom, clusterRanges, privateRanges, dnsRanges, applicationEgress, buildEgress, tokenDeskPort } = settings
   const own = registryRange(settings.registry)

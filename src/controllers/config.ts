@@ -1,4 +1,5 @@
-// The settings of the controllers' process, with those of its services: one table, read once. All missing and invalid variables are reported together, by name.
+// The settings of the controllers' process, with those of its services: one table, read once. All missing and invalid variables
+// are reported together, by name.
 import { containsRange } from '../lib/address-range.ts'
 import {
   type Environment,
@@ -25,7 +26,10 @@ function isMetadataService(host: string): boolean {
   return address !== undefined && metadataRanges.some(range => containsRange(range, address.range))
 }
 
-/** A registry whose tags are followed. No metadata service of a cloud can be listed, neither as the registry nor as its token server. */
+/**
+ * A registry whose tags are followed. No metadata service of a cloud can be listed, neither as the registry nor as its token
+ * server.
+ */
 function listedRegistry(item: string): FollowedRegistry {
   const registry = followedRegistry(item)
   const refused = registry.tokenHosts.find(isMetadataService)

@@ -1,8 +1,12 @@
-// A controller takes its reasons from the definition of its kind, where each has a class: one that is written as a text escapes the compiler.
+// A controller takes its reasons from the definition of its kind, where each has a class: one that is written as a text escapes
+// the compiler.
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-/** No reasons of conditions of ours: Events of their own, errors of the API server, a condition on a volume claim, changes of a Release. */
+/**
+ * No reasons of conditions of ours: Events of their own, errors of the API server, a condition on a volume claim, changes of a
+ * Release.
+ */
 const others = ['PodForced', 'EndpointsWithinBound', 'TooManyEndpoints', 'Conflict', 'Malformed', 'Kept', 'Retried']
 
 test('no reason of a condition is a text', () => {

@@ -1,5 +1,6 @@
-// The controllers as a process of their own, with the token desk, the source store and the registry's token server. It needs a database as the
-// desk's role, and reads the keys of the GitHub Apps from the API server. It never has a token of a person, nor the secrets of the sign-in.
+// The controllers as a process of their own, with the token desk, the source store and the registry's token server. It needs a
+// database as the desk's role, and reads the keys of the GitHub Apps from the API server. It never has a token of a person, nor
+// the secrets of the sign-in.
 import { processEnvironment, readTogether } from '../lib/config.ts'
 import { readProcessSettings } from '../process/config.ts'
 import { electedManager, openProcess } from '../process/open-process.ts'

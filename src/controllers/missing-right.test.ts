@@ -1,5 +1,6 @@
-// A right that the platform lost: every kind whose controller writes by a RoleBinding says so, in the same words. The API server is one that refuses
-// every write but that of a status as RBAC does; the caches are real. test/integration/missing-right.test.ts has the real authorizer.
+// A right that the platform lost: every kind whose controller writes by a RoleBinding says so, in the same words. The API
+// server is one that refuses every write but that of a status as RBAC does; the caches are real.
+// test/integration/missing-right.test.ts has the real authorizer.
 import { expect, test } from 'vitest'
 import { appPipeline } from '../api/apps/app-pipeline.ts'
 import { appSecret } from '../api/apps/app-secret.ts'

@@ -1,5 +1,6 @@
-// The addresses of a GitHub host: its web pages and its REST API. They follow from the host name unless the ClusterGitHubApp names others.
-// Only a platform admin writes these values; they are never taken from a tenant or a request (server-side request forgery).
+// The addresses of a GitHub host: its web pages and its REST API. They follow from the host name unless the ClusterGitHubApp
+// names others. Only a platform admin writes these values; they are never taken from a tenant or a request (server-side request
+// forgery).
 // Source: https://docs.github.com/en/enterprise-server/rest/using-the-rest-api/getting-started-with-the-rest-api ,
 // https://docs.github.com/en/enterprise-cloud@latest/admin/data-residency (GHE.com).
 

@@ -19,9 +19,8 @@ export type InstallationFacts = {
 }
 
 /**
- * An installation on an organisation or a person; undefined for one on an enterprise, which has a slug in place of a login and no repositories,
- * and for one whose account is gone.
- * Throws as `installationFacts` does.
+ * An installation on an organisation or a person; undefined for one on an enterprise, which has a slug in place of a login and
+ * no repositories, and for one whose account is gone. Throws as `installationFacts` does.
  */
 export function accountInstallation(value: unknown): InstallationFacts | undefined {
   const answer = recordOf(value, 'installation')
@@ -30,7 +29,10 @@ export function accountInstallation(value: unknown): InstallationFacts | undefin
   return account === null || isEnterprise ? undefined : installationFacts(answer)
 }
 
-/** Reads one installation of `GET /app/installations/{id}` or `GET /user/installations`; throws `upstream_failed` when a field is missing. */
+/**
+ * Reads one installation of `GET /app/installations/{id}` or `GET /user/installations`; throws `upstream_failed` when a field
+ * is missing.
+ */
 export function installationFacts(value: unknown): InstallationFacts {
   const answer = recordOf(value, 'installation')
   const suspendedAt = optionalTextAt(answer, 'suspended_at', 'installation')

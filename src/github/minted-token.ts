@@ -1,5 +1,5 @@
-// The request to mint a token, and the token that GitHub minted. Nothing is ever left out: to GitHub a missing list of repositories or
-// permissions means "everything", so it is refused here before a request is sent.
+// The request to mint a token, and the token that GitHub minted. Nothing is ever left out: to GitHub a missing list of
+// repositories or permissions means "everything", so it is refused here before a request is sent.
 // Source: https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
 import { type PermissionLevel, permissionLevels } from '../api/schema/fields.ts'
 import { AppError } from '../lib/errors.ts'
@@ -10,7 +10,10 @@ import { integerAt, listOf, objectAt, recordOf, textAt } from './transport/answe
 /** Permission to level, as it is requested. */
 export type Permissions = Readonly<Record<string, PermissionLevel>>
 
-/** Exactly one of the two ways to name repositories. Names are bare (`shop`, not `acme/shop`): the installation's account owns them. */
+/**
+ * Exactly one of the two ways to name repositories. Names are bare (`shop`, not `acme/shop`): the installation's account owns
+ * them.
+ */
 export type MintRequest = {
   readonly installationId: number
   readonly permissions: Permissions
@@ -31,7 +34,10 @@ export type MintedToken = {
 
 const mostRepositories = 500
 
-/** The body of the request, sorted and without duplicates. Throws `invalid_request` for a request that is empty, unbounded or malformed. */
+/**
+ * The body of the request, sorted and without duplicates. Throws `invalid_request` for a request that is empty, unbounded or
+ * malformed.
+ */
 export function mintBody(request: MintRequest): Record<string, unknown> {
   const permissions = checkedPermissions(request.permissions)
   if (request.repositoryIds !== undefined) return { repository_ids: checkedIds(request.repositoryIds), permissions }

@@ -1,5 +1,5 @@
-// Checks that a webhook came from GitHub: HMAC-SHA256 over the raw bytes as they arrive, compared in constant time. Headers such as the
-// event name are not signed: code that reads the body must check that they agree with it.
+// Checks that a webhook came from GitHub: HMAC-SHA256 over the raw bytes as they arrive, compared in constant time. Headers
+// such as the event name are not signed: code that reads the body must check that they agree with it.
 // Source: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { SecretString } from '../lib/secret-string.ts'

@@ -1,4 +1,5 @@
-// A certificate is correct when a TLS client that trusts the authority accepts it for its names only, so these tests make real handshakes.
+// A certificate is correct when a TLS client that trusts the authority accepts it for its names only, so these tests make real
+// handshakes.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:tls'

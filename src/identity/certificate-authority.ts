@@ -1,6 +1,6 @@
-// Creates certificate authorities and the certificates that they issue: EC P-256, SHA-256, names in subjectAltName only (RFC 6125, RFC
-// 9525). The only importer of @peculiar/x509. It stores nothing; callers keep the keys in Secrets of the platform namespace. The next
-// import must come before the library.
+// Creates certificate authorities and the certificates that they issue: EC P-256, SHA-256, names in subjectAltName only (RFC
+// 6125, RFC 9525). The only importer of @peculiar/x509. It stores nothing; callers keep the keys in Secrets of the platform
+// namespace. The next import must come before the library.
 import './reflect-metadata.ts'
 import type { webcrypto } from 'node:crypto'
 import {

@@ -1,6 +1,6 @@
-// Signs tokens with a key that an authority has certified: the certificate travels in the token's header (`x5c`, RFC 7515 §4.1.6), so a
-// verifier that trusts the authority needs to know no key. Keys live in memory only and are replaced while they are used; the authority's own
-// key signs certificates, never tokens.
+// Signs tokens with a key that an authority has certified: the certificate travels in the token's header (`x5c`, RFC 7515
+// §4.1.6), so a verifier that trusts the authority needs to know no key. Keys live in memory only and are replaced while they
+// are used; the authority's own key signs certificates, never tokens.
 import { X509Certificate } from 'node:crypto'
 import { type CryptoKey, importPKCS8, SignJWT } from 'jose'
 import type { Clock } from '../lib/clock.ts'

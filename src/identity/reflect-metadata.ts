@@ -1,6 +1,6 @@
 // @peculiar/x509 registers its algorithms with tsyringe, which requires the metadata functions of the old decorator proposal
-// (https://rbuckton.github.io/reflect-metadata/). These are the three that it calls, over one weak map. Imported for its side effect, before
-// the library and only by certificate-authority.ts. It does not replace functions that exist already.
+// (https://rbuckton.github.io/reflect-metadata/). These are the three that it calls, over one weak map. Imported for its side
+// effect, before the library and only by certificate-authority.ts. It does not replace functions that exist already.
 
 type Target = object
 type MetadataReflect = {

@@ -1,5 +1,5 @@
-// Verifies the ID tokens of our own issuer, for the broker's API: issuer, audience, lifetime, ES256 only, and the claims that we rely on.
-// Keys come from the options only; headers such as `jku` or `jwk` are never followed (RFC 8725 §3.1, §3.10).
+// Verifies the ID tokens of our own issuer, for the broker's API: issuer, audience, lifetime, ES256 only, and the claims that
+// we rely on. Keys come from the options only; headers such as `jku` or `jwk` are never followed (RFC 8725 §3.1, §3.10).
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import { parseUserSubject } from '../api/names.ts'
 import type { Clock } from '../lib/clock.ts'

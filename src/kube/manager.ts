@@ -1,5 +1,6 @@
-// Connects caches, controllers and the lease, and owns the order of start (caches, then controllers on the leader) and stop (no new keys,
-// drain, release the lease, end the watches). Followers serve from their caches; only the leader reconciles and writes through `client`.
+// Connects caches, controllers and the lease, and owns the order of start (caches, then controllers on the leader) and stop (no
+// new keys, drain, release the lease, end the watches). Followers serve from their caches; only the leader reconciles and
+// writes through `client`.
 import { randomUUID } from 'node:crypto'
 import type { KubeObject, ResourceType } from '../api/resource.ts'
 import { endsWithin } from '../lib/clock.ts'

@@ -1,6 +1,6 @@
-// The runtime's metrics, on a registry that the process owns. Names follow client-go and controller-runtime where those have one.
-// Labels are closed sets: verbs, codes, kinds, controllers, results. Every result of every controller starts as 0, so that a rate over the
-// first failure is right. README.md has the table.
+// The runtime's metrics, on a registry that the process owns. Names follow client-go and controller-runtime where those have
+// one. Labels are closed sets: verbs, codes, kinds, controllers, results. Every result of every controller starts as 0, so that
+// a rate over the first failure is right. README.md has the table.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { RequestObserver } from './client/transport.ts'
 import type { WorkQueue } from './queue/workqueue.ts'

@@ -1,5 +1,6 @@
-// Reads a process's settings from environment variables by one table. Every problem is reported at once, with the variable's name and the
-// cure. `<NAME>_FILE` may name a file that holds the value. The tables are data, from which docs/reference/environment.md is generated.
+// Reads a process's settings from environment variables by one table. Every problem is reported at once, with the variable's
+// name and the cure. `<NAME>_FILE` may name a file that holds the value. The tables are data, from which
+// docs/reference/environment.md is generated.
 import { readFileSync } from 'node:fs'
 import { AppError, messageOf } from './errors.ts'
 import { SecretString } from './secret-string.ts'

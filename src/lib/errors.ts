@@ -1,9 +1,9 @@
-// The one error type that crosses module borders, and the closed list of its codes. `expose` decides whether clients may read the message.
-// A message must never contain a token, a body or a detail of a policy.
+// The one error type that crosses module borders, and the closed list of its codes. `expose` decides whether clients may read
+// the message. A message must never contain a token, a body or a detail of a policy.
 
 /**
- * Every way in which Sekisho refuses or fails. `status` is the HTTP status where the error becomes a response (RFC 9110); `description` is for
- * docs/reference/errors.md.
+ * Every way in which Sekisho refuses or fails. `status` is the HTTP status where the error becomes a response (RFC 9110);
+ * `description` is for docs/reference/errors.md.
  */
 export const errorCodes = {
   invalid_request: {

@@ -1,5 +1,5 @@
-// The one loop of the product for periodic work: it starts, survives failures, and stops on request. It never runs two rounds at once.
-// It must not be the only reason why something happens soon: use events for that.
+// The one loop of the product for periodic work: it starts, survives failures, and stops on request. It never runs two rounds
+// at once. It must not be the only reason why something happens soon: use events for that.
 import type { Clock } from './clock.ts'
 import { messageOf } from './errors.ts'
 import { type Log, redactTokens } from './log.ts'

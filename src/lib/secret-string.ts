@@ -1,5 +1,6 @@
-// A string that must never be printed by accident: JSON, string conversion and inspection show `[secret]`; only `reveal()` returns the value.
-// Tokens, keys and client secrets are SecretStrings from where they enter the process to where they are used.
+// A string that must never be printed by accident: JSON, string conversion and inspection show `[secret]`; only `reveal()`
+// returns the value. Tokens, keys and client secrets are SecretStrings from where they enter the process to where they are
+// used.
 import { inspect } from 'node:util'
 import { equalInConstantTime } from './text/constant-time.ts'
 

@@ -1,5 +1,5 @@
-// One run for concurrent equal requests: callers with the same key share the promise in progress. It is not a cache: a settled promise is
-// dropped.
+// One run for concurrent equal requests: callers with the same key share the promise in progress. It is not a cache: a settled
+// promise is dropped.
 
 /** `work` must not throw synchronously. */
 export class SingleFlight<T> {

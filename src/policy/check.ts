@@ -1,5 +1,5 @@
-// The one shape of a decision by a list of checks: facts in, the first refusal out. Pure.
-// A list of named checks reads like the specification of the decision; a check that needs other facts gets them by `gather`, never by I/O.
+// The one shape of a decision by a list of checks: facts in, the first refusal out. Pure. A list of named checks reads like the
+// specification of the decision; a check that needs other facts gets them by `gather`, never by I/O.
 
 /** What a check says when it does not hold: a reason for machines (CamelCase) and a sentence for people that names the cure. */
 export type Refusal = { readonly reason: string; readonly message: string }

@@ -1,13 +1,16 @@
-// Decides a RepositoryGrant by rules: pure, explainable, denied by default, and a denying rule wins. The rules are those of one tenant;
-// each decision has a casbin enforcer of its own, so that one tenant's rules can neither slow nor change another tenant's decisions.
-// Why casbin, and where its limits are: docs/adr/0016-casbin-decides-grants.md.
+// Decides a RepositoryGrant by rules: pure, explainable, denied by default, and a denying rule wins. The rules are those of one
+// tenant; each decision has a casbin enforcer of its own, so that one tenant's rules can neither slow nor change another
+// tenant's decisions. Why casbin, and where its limits are: docs/adr/0016-casbin-decides-grants.md.
 import { Enforcer, newModelFromString } from 'casbin'
 import { AppError } from '../lib/errors.ts'
 import { type Atom, atomsOf, type GrantDecision, type GrantFacts } from './grant-facts.ts'
 import { defaultGrantRules, familyOf, type GrantRule } from './grant-rule.ts'
 import { permissionRank } from './permission-level.ts'
 
-/** Plain comparisons only: no regular expressions, no patterns, and no roles (g()). Levels are the numbers of the one order of levels. */
+/**
+ * Plain comparisons only: no regular expressions, no patterns, and no roles (g()). Levels are the numbers of the one order of
+ * levels.
+ */
 const model = `
 [request_definition]
 r = subject, repository, permission, family, level

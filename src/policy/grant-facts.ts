@@ -32,7 +32,10 @@ export type Atom = {
   readonly level: PermissionLevel
 }
 
-/** All combinations of the kinds of subjects, the repositories and the permissions of a grant; permissions in alphabetical order. */
+/**
+ * All combinations of the kinds of subjects, the repositories and the permissions of a grant; permissions in alphabetical
+ * order.
+ */
 export function atomsOf(facts: GrantFacts): readonly Atom[] {
   const kinds = [...new Set(facts.subjects.map(subject => subject.kind))]
   const permissions = Object.entries(facts.permissions).sort(([a], [b]) => (a < b ? -1 : 1))

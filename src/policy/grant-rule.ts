@@ -1,4 +1,5 @@
-// The shape of a policy rule, and the rules of every tenant. A denying rule wins over an allowing one; what no rule allows is denied.
+// The shape of a policy rule, and the rules of every tenant. A denying rule wins over an allowing one; what no rule allows is
+// denied.
 import type { SubjectKind } from './grant-facts.ts'
 import type { PermissionLevel } from './permission-level.ts'
 

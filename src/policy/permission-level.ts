@@ -1,5 +1,5 @@
-// The levels of GitHub App permissions and their one order: read < write < admin. Pure. Everything that compares what was requested, what
-// was granted and what a ceiling allows does it here, so that an unknown level fails closed everywhere.
+// The levels of GitHub App permissions and their one order: read < write < admin. Pure. Everything that compares what was
+// requested, what was granted and what a ceiling allows does it here, so that an unknown level fails closed everywhere.
 // Source: https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app (schema `app-permissions`)
 import { type PermissionLevel, permissionLevels } from '../api/schema/fields.ts'
 

@@ -1,5 +1,6 @@
-// What every process of the platform begins with: its log, its metrics and its health port. A process that does not call the API server imports
-// only this, and so does not load a client of it either. It knows no process: each `main.ts` says what else it needs.
+// What every process of the platform begins with: its log, its metrics and its health port. A process that does not call the
+// API server imports only this, and so does not load a client of it either. It knows no process: each `main.ts` says what else
+// it needs.
 import type { Registry } from 'prom-client'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { createLog, type Log } from '../lib/log.ts'

@@ -1,4 +1,5 @@
-// The operator's port: liveness, readiness by named checks, metrics. Plain HTTP, inside the cluster only; it must never expose people or tokens.
+// The operator's port: liveness, readiness by named checks, metrics. Plain HTTP, inside the cluster only; it must never expose
+// people or tokens.
 import type { Registry } from 'prom-client'
 import { messageOf } from '../lib/errors.ts'
 import { type Log, redactTokens } from '../lib/log.ts'
@@ -29,7 +30,10 @@ async function failing(checks: ReadinessChecks, log: Log): Promise<readonly stri
   return answers.filter(name => name !== undefined)
 }
 
-/** Serves `/livez` (the process responds), `/readyz` (all checks pass, or the names of those that fail) and `/metrics` (Prometheus text). */
+/**
+ * Serves `/livez` (the process responds), `/readyz` (all checks pass, or the names of those that fail) and `/metrics`
+ * (Prometheus text).
+ */
 export async function createHealthServer(
   options: HealthOptions,
 ): Promise<{ start: () => Promise<number>; stop: () => Promise<void> }> {

@@ -1,5 +1,6 @@
-// The entry points as real processes, on a real PostgreSQL: each reads its own settings only, waits alive and not ready, and ends with a message that
-// names the variable. The API server of the kubeconfig is never reached: every process looks at its database first.
+// The entry points as real processes, on a real PostgreSQL: each reads its own settings only, waits alive and not ready, and
+// ends with a message that names the variable. The API server of the kubeconfig is never reached: every process looks at its
+// database first.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

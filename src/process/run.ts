@@ -1,5 +1,6 @@
-// Runs a process until SIGTERM or SIGINT, then stops its parts in reverse order of their start, within a time limit. The one shutdown path:
-// an error at the start is reported on standard error, what was started by then is stopped, and the process exits with 1.
+// Runs a process until SIGTERM or SIGINT, then stops its parts in reverse order of their start, within a time limit. The one
+// shutdown path: an error at the start is reported on standard error, what was started by then is stopped, and the process
+// exits with 1.
 import { AppError, messageOf } from '../lib/errors.ts'
 import { redactTokens } from '../lib/log.ts'
 
@@ -14,8 +15,9 @@ function report(error: unknown): void {
 }
 
 /**
- * `start` passes the stop function of every part to `onStop` as soon as the part is started. A signal during `start` does not wait for it; a
- * second signal exits at once with 1. A stop function that fails is reported, the others still run, and the exit code is 1. Never returns.
+ * `start` passes the stop function of every part to `onStop` as soon as the part is started. A signal during `start` does not
+ * wait for it; a second signal exits at once with 1. A stop function that fails is reported, the others still run, and the exit
+ * code is 1. Never returns.
  */
 export async function runUntilStopped(start: (onStop: (stop: Stop) => void) => Promise<void>): Promise<void> {
   const stops: Stop[] = []

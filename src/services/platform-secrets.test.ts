@@ -1,4 +1,5 @@
-// Reading Secrets by name: one request for many readers, what counts while the API server does not answer, and what a missing right is.
+// Reading Secrets by name: one request for many readers, what counts while the API server does not answer, and what a missing
+// right is.
 import { expect, test } from 'vitest'
 import type { Secret } from '../api/builtin/index.ts'
 import type { KubeClient } from '../kube/client/client.ts'

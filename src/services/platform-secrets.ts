@@ -1,5 +1,6 @@
-// Reads Secrets of the platform's namespace one by one, by name: the keys of the GitHub Apps and an admin's registry credentials. Nothing lists or
-// watches Secrets, so the process needs no right on those that are not named. What was read counts for a few seconds.
+// Reads Secrets of the platform's namespace one by one, by name: the keys of the GitHub Apps and an admin's registry
+// credentials. Nothing lists or watches Secrets, so the process needs no right on those that are not named. What was read
+// counts for a few seconds.
 import { secrets } from '../api/builtin/index.ts'
 import type { NamedSecret, ReadNamedSecret } from '../api/named-secret.ts'
 import { platformNamespace } from '../api/names.ts'

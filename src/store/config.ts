@@ -33,7 +33,10 @@ export function readStoreSettings(environment: Environment) {
   return { location, sealingKeys: keyring(settings.sealingKeys) }
 }
 
-/** Reads what `openBrokerStore` and `openControllersStore` need: a process that runs alone has no embedded database. Throws as `readStoreSettings`. */
+/**
+ * Reads what `openBrokerStore` and `openControllersStore` need: a process that runs alone has no embedded database. Throws as
+ * `readStoreSettings`.
+ */
 export function readServerStoreSettings(environment: Environment) {
   const settings = readSettings({ databaseUrl, auditDatabaseUrl, sealingKeys }, environment)
   const { databaseUrl: url, auditDatabaseUrl: auditUrl } = settings

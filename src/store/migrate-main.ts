@@ -1,5 +1,6 @@
-// The program of the database's owner: `node src/store/migrate-main.ts [--dry-run]` applies the migrations and gives the processes' roles their
-// rights. Run it before the first start and before each new version; the processes wait for it. It is not a part of any process.
+// The program of the database's owner: `node src/store/migrate-main.ts [--dry-run]` applies the migrations and gives the
+// processes' roles their rights. Run it before the first start and before each new version; the processes wait for it. It is
+// not a part of any process.
 import { parseArgs } from 'node:util'
 import { processEnvironment } from '../lib/config.ts'
 import { AppError, messageOf } from '../lib/errors.ts'

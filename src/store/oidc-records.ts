@@ -1,5 +1,5 @@
-// Storage behind the OIDC provider: codes, refresh tokens, grants, device codes. Ids are bearer values, so only their hash is stored and the
-// payload is sealed under it. It does not know OIDC; the rules of reuse and rotation are the provider's.
+// Storage behind the OIDC provider: codes, refresh tokens, grants, device codes. Ids are bearer values, so only their hash is
+// stored and the payload is sealed under it. It does not know OIDC; the rules of reuse and rotation are the provider's.
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { JsonValue } from '../lib/json/canonical-json.ts'
@@ -11,7 +11,10 @@ import type { Sealer } from './seal.ts'
 /** The JSON form of what the provider stores. */
 export type OidcPayload = { readonly [key: string]: JsonValue | undefined }
 
-/** Other handles by which a record can be found or revoked. `account` is the subject of the person, which is not a secret: stored as it is. */
+/**
+ * Other handles by which a record can be found or revoked. `account` is the subject of the person, which is not a secret:
+ * stored as it is.
+ */
 export type OidcLookup = {
   readonly grantId?: string | undefined
   readonly userCode?: string | undefined
@@ -46,7 +49,10 @@ export type OidcRecords = {
   readonly consume: (model: string, id: string) => Promise<boolean>
   readonly destroy: (model: string, id: string) => Promise<void>
   readonly revokeByGrantId: (grantId: string) => Promise<void>
-  /** Deletes every record of a person: sessions, grants, codes and all refresh tokens. Returns how many sign-ins of programs (grants) ended. */
+  /**
+   * Deletes every record of a person: sessions, grants, codes and all refresh tokens. Returns how many sign-ins of programs
+   * (grants) ended.
+   */
   readonly endAllOf: (account: string) => Promise<number>
   /** People with sign-ins of programs that have not expired, at most 1000, sorted. */
   readonly signIns: () => Promise<readonly { readonly account: string; readonly count: number }[]>

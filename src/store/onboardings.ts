@@ -1,6 +1,6 @@
-// Onboarding intents: what was proved, and which of Tenant and Installation have been written, so that onboarding continues after a crash.
-// It holds facts, never a secret; the broker decides what follows from a state. Everybody with an account at GitHub can make rows, so their number
-// is bounded, per person and in all.
+// Onboarding intents: what was proved, and which of Tenant and Installation have been written, so that onboarding continues
+// after a crash. It holds facts, never a secret; the broker decides what follows from a state. Everybody with an account at
+// GitHub can make rows, so their number is bounded, per person and in all.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
@@ -20,9 +20,9 @@ const onboardingStates = [...waitingStates, ...activeStates, ...endedStates] as 
 
 export type WaitingState = (typeof waitingStates)[number]
 /**
- * A state of an intent. `waiting-for-approval`: an owner was asked on GitHub. `needs-owner`: the owner installed the App, and has to onboard.
- * `proved`: the person has to confirm. `waiting-for-admin`: confirmed, and a platform admin has to approve the account. The active states follow
- * in their order. `refused`: by a platform admin.
+ * A state of an intent. `waiting-for-approval`: an owner was asked on GitHub. `needs-owner`: the owner installed the App, and
+ * has to onboard. `proved`: the person has to confirm. `waiting-for-admin`: confirmed, and a platform admin has to approve the
+ * account. The active states follow in their order. `refused`: by a platform admin.
  */
 export type OnboardingState = (typeof onboardingStates)[number]
 
@@ -58,8 +58,8 @@ export type OnboardingChange = {
 /** The port for onboarding intents. */
 export type Onboardings = {
   /**
-   * A proved intent replaces an earlier proved one of the person for the same account. Rejects with `too_many_requests` when five others of the
-   * person wait, and with `unavailable` when 10,000 wait in all.
+   * A proved intent replaces an earlier proved one of the person for the same account. Rejects with `too_many_requests` when
+   * five others of the person wait, and with `unavailable` when 10,000 wait in all.
    */
   readonly begin: (intent: NewOnboarding & { readonly state: 'waiting-for-approval' | 'proved' }) => Promise<Onboarding>
   /** Rejects with `not_found` when the intent does not exist, and with `conflict` when it is in another state than `from`. */

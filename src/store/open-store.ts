@@ -1,6 +1,6 @@
-// Opens the stores: connects, makes sure of the schema, and creates one repository per aggregate, each with a sealing key of its own purpose.
-// The only constructor of stores. A process that runs alone (`openBrokerStore`, `openControllersStore`) connects to a server as its own role
-// and never migrates; the standalone process (`openStore`) migrates the database itself.
+// Opens the stores: connects, makes sure of the schema, and creates one repository per aggregate, each with a sealing key of
+// its own purpose. The only constructor of stores. A process that runs alone (`openBrokerStore`, `openControllersStore`)
+// connects to a server as its own role and never migrates; the standalone process (`openStore`) migrates the database itself.
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -52,8 +52,8 @@ export type ServerStoreOptions = ServerLocation & Needs
 const healthMilliseconds = 2000
 
 /**
- * The store of the standalone process: opens the database, applies missing migrations and returns the repositories of both processes. Errors name
- * the cure and never contain the URL.
+ * The store of the standalone process: opens the database, applies missing migrations and returns the repositories of both
+ * processes. Errors name the cure and never contain the URL.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const databases = await openDatabases(options)
@@ -67,8 +67,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /**
- * The store of the broker's process. It waits until the owner of the database has migrated it and given the role its rights, and rejects with
- * `invalid_configuration` for a role with the rights of others. It never migrates.
+ * The store of the broker's process. It waits until the owner of the database has migrated it and given the role its rights,
+ * and rejects with `invalid_configuration` for a role with the rights of others. It never migrates.
  */
 export async function openBrokerStore(options: ServerStoreOptions): Promise<BrokerStore> {
   return openAlone('broker', options, brokerRepositories)

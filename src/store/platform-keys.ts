@@ -1,5 +1,6 @@
-// Keys that a process creates once for its own use (such as those that sign ID tokens), sealed and the same for all its replicas. Broker and
-// controllers have a table each, which the other's role cannot read. It never replaces a key and passes it to the caller only.
+// Keys that a process creates once for its own use (such as those that sign ID tokens), sealed and the same for all its
+// replicas. Broker and controllers have a table each, which the other's role cannot read. It never replaces a key and passes it
+// to the caller only.
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { SecretString } from '../lib/secret-string.ts'
@@ -9,7 +10,10 @@ import type { Sealer } from './seal.ts'
 export type PlatformKeys = {
   /** The key of that name; undefined when it does not exist. */
   readonly find: (name: string) => Promise<SecretString | undefined>
-  /** The key of that name (1 to 100 characters), created by `make` and sealed when it does not exist. All replicas get the same key. */
+  /**
+   * The key of that name (1 to 100 characters), created by `make` and sealed when it does not exist. All replicas get the same
+   * key.
+   */
   readonly getOrCreate: (name: string, make: () => Promise<SecretString>) => Promise<SecretString>
 }
 

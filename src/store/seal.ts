@@ -1,16 +1,19 @@
-// Encryption at rest for the few values the store must be able to read back (tokens, refresh tokens): AES-256-GCM under a keyring.
-// The additional data binds a ciphertext to its row: a value moved to another row does not open. It never logs a value nor puts one into
-// an error.
+// Encryption at rest for the few values the store must be able to read back (tokens, refresh tokens): AES-256-GCM under a
+// keyring. The additional data binds a ciphertext to its row: a value moved to another row does not open. It never logs a value
+// nor puts one into an error.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import { SecretString } from '../lib/secret-string.ts'
 
 /**
- * Seals and opens secrets. `context` is authenticated, not stored: `open` must name the same one. `open` throws `integrity_violation` for a
- * value that was altered, moved or sealed by an unknown key.
+ * Seals and opens secrets. `context` is authenticated, not stored: `open` must name the same one. `open` throws
+ * `integrity_violation` for a value that was altered, moved or sealed by an unknown key.
  */
 export type Sealer = {
-  /** One for each key of the keyring, in its order: the second part of what it seals (`v1.<id>.…`). They differ between purposes. */
+  /**
+   * One for each key of the keyring, in its order: the second part of what it seals (`v1.<id>.…`). They differ between
+   * purposes.
+   */
   readonly keyIds: readonly string[]
   readonly seal: (secret: SecretString, context: string) => string
   readonly open: (sealed: string, context: string) => SecretString
@@ -26,8 +29,9 @@ const authTagLength = 16
 const version = 'v1'
 
 /**
- * A keyring of base64 keys of 32 bytes: the first seals, all open, so that keys can be rotated. Each `purpose` derives a key of its own
- * (HKDF, RFC 5869), so that a value sealed for one purpose does not open for another. Throws `invalid_configuration` for an unusable key.
+ * A keyring of base64 keys of 32 bytes: the first seals, all open, so that keys can be rotated. Each `purpose` derives a key of
+ * its own (HKDF, RFC 5869), so that a value sealed for one purpose does not open for another. Throws `invalid_configuration`
+ * for an unusable key.
  */
 export function createSealer(keys: readonly SecretString[], purpose: string): Sealer {
   const ring = keys.map(key => {

@@ -1,5 +1,5 @@
-// Web sessions and single-use sign-in states. The handle is in the person's browser only; the store has its hash, and seals the data under
-// that hash. It checks expiry on every read; it does not know cookies.
+// Web sessions and single-use sign-in states. The handle is in the person's browser only; the store has its hash, and seals the
+// data under that hash. It checks expiry on every read; it does not know cookies.
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { JsonValue } from '../lib/json/canonical-json.ts'
@@ -31,7 +31,10 @@ export type Sessions = {
   readonly createLoginState: (state: { readonly data: JsonValue; readonly expiresAt: Date }) => Promise<SecretString>
   /** Returns the data once, to one caller; undefined when unknown, used or expired. */
   readonly takeLoginState: (handle: string) => Promise<JsonValue | undefined>
-  /** True for one caller, who may go on; false for every later call with the same state, which must not be older than `expiresAt`. */
+  /**
+   * True for one caller, who may go on; false for every later call with the same state, which must not be older than
+   * `expiresAt`.
+   */
   readonly useOnce: (state: string, expiresAt: Date) => Promise<boolean>
   /** Resolves to the handle for the person's cookie; only its hash is stored. */
   readonly create: (session: NewSession) => Promise<SecretString>

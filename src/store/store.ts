@@ -1,6 +1,6 @@
-// The store's ports: what each process keeps, one repository per aggregate, and no detail of the database. A process has the type of its own
-// store, so that code of the broker cannot even name an installation token, nor code of the controllers a person.
-// Secrets are in plain text in memory only: at rest every secret is sealed and every handle is hashed.
+// The store's ports: what each process keeps, one repository per aggregate, and no detail of the database. A process has the
+// type of its own store, so that code of the broker cannot even name an installation token, nor code of the controllers a
+// person. Secrets are in plain text in memory only: at rest every secret is sealed and every handle is hashed.
 
 import type { AuditLog } from './audit/audit-log.ts'
 import type { BuildLogs } from './builds/build-logs.ts'

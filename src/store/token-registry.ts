@@ -1,5 +1,5 @@
-// The registry of installation tokens: every token from the intent to mint it to its end. A token is sealed while it may be alive, and its
-// ciphertext is deleted when it is not. It never calls GitHub and never decides who may have a token.
+// The registry of installation tokens: every token from the intent to mint it to its end. A token is sealed while it may be
+// alive, and its ciphertext is deleted when it is not. It never calls GitHub and never decides who may have a token.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
@@ -49,15 +49,18 @@ export type TokenRegistry = {
     quota: { readonly limit: number; readonly since: Date },
   ) => Promise<string | undefined>
   /**
-   * Throws `conflict` unless the intent is open. With a reason in `revoking`, the token is under revocation from the start and can never
-   * be delivered.
+   * Throws `conflict` unless the intent is open. With a reason in `revoking`, the token is under revocation from the start and
+   * can never be delivered.
    */
   readonly recordMinted: (id: string, minted: MintedFacts, revoking?: string) => Promise<void>
   /** The deliverable token of that cache key with the longest life, if it has `minimumLifeSeconds` left. */
   readonly findLive: (cacheKey: string, minimumLifeSeconds: number) => Promise<LiveToken | undefined>
   /** Throws `conflict` when the token can no longer be delivered. */
   readonly recordDelivered: (id: string) => Promise<void>
-  /** From now on the token is found by `liveBy` only and cannot be delivered; it stays sealed so that the revocation can be retried. */
+  /**
+   * From now on the token is found by `liveBy` only and cannot be delivered; it stays sealed so that the revocation can be
+   * retried.
+   */
   readonly markRevoking: (id: string, reason: string) => Promise<void>
   /** Up to 1000 tokens whose revocation began and has not ended, and that are not expired; those to be tried first come first. */
   readonly revoking: () => Promise<readonly EndingToken[]>
@@ -94,8 +97,8 @@ const quotaMemoryMilliseconds = 2 * 60 * 60 * 1000
 const toleratedStepMilliseconds = 30_000
 
 /**
- * The registry over Prisma; one per process, since it remembers the latest time that the clock has shown, and what it wrote lately.
- * `restoreLost` is for a database that has lost what was durable.
+ * The registry over Prisma; one per process, since it remembers the latest time that the clock has shown, and what it wrote
+ * lately. `restoreLost` is for a database that has lost what was durable.
  */
 export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry & Pick<RecentTokens, 'restoreLost'> {
   const recent = createRecentTokens(deps)
@@ -206,7 +209,10 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
   const tokens = prisma.tokenRow
   const clockWasSetBack = createBackwardsWatch(clock)
   const soon = (): Date => new Date(clock.now().getTime() + toleratedStepMilliseconds)
-  /** After a step back it is unknown which tokens are alive; a token minted in the future was minted before a step. Both are revoked. */
+  /**
+   * After a step back it is unknown which tokens are alive; a token minted in the future was minted before a step. Both are
+   * revoked.
+   */
   const endUntrusted = async (all: boolean): Promise<void> => {
     await tokens.updateMany({
       where: { state: 'minted', ...(all ? {} : { mintedAt: { gt: soon() } }) },

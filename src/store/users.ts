@@ -1,5 +1,5 @@
-// People by host and numeric id, with their GitHub tokens sealed. Logins are for display only. It does not refresh tokens; it makes sure
-// that one caller at a time does, in all processes.
+// People by host and numeric id, with their GitHub tokens sealed. Logins are for display only. It does not refresh tokens; it
+// makes sure that one caller at a time does, in all processes.
 import type { Clock } from '../lib/clock.ts'
 import type { SecretString } from '../lib/secret-string.ts'
 import type { Leases } from './database/leases.ts'
@@ -27,8 +27,9 @@ export type Users = {
   /** Deletes the person and the tokens. */
   readonly remove: (host: string, userId: number) => Promise<void>
   /**
-   * Runs `work` while no other caller, in this or another process, runs it for the same person: GitHub's refresh tokens are single use.
-   * `work` must re-read the user, and end within 30 s. Rejects with `unavailable` when the lock is not free within 30 s.
+   * Runs `work` while no other caller, in this or another process, runs it for the same person: GitHub's refresh tokens are
+   * single use. `work` must re-read the user, and end within 30 s. Rejects with `unavailable` when the lock is not free within
+   * 30 s.
    */
   readonly withRefreshLock: <T>(host: string, userId: number, work: () => Promise<T>) => Promise<T>
 }

@@ -1,5 +1,5 @@
-// Reports a serving certificate that should have been renewed but was not: an error in the log, every hour, during the last fifth of its
-// lifetime. Renewal happens far earlier, so an alarm means that renewal fails. It renews nothing.
+// Reports a serving certificate that should have been renewed but was not: an error in the log, every hour, during the last
+// fifth of its lifetime. Renewal happens far earlier, so an alarm means that renewal fails. It renews nothing.
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'

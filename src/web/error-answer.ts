@@ -1,5 +1,5 @@
-// What a client learns about an error: a status, a code, and the message where the error exposes it. Pure. It never includes a stack, a
-// cause, a body, or the message of an error that is not meant for clients; the log has those under the request id.
+// What a client learns about an error: a status, a code, and the message where the error exposes it. Pure. It never includes a
+// stack, a cause, a body, or the message of an error that is not meant for clients; the log has those under the request id.
 import { AppError, type ErrorCode, errorCodes } from '../lib/errors.ts'
 import { asObject, integerAt, textAt } from '../lib/json/json-value.ts'
 

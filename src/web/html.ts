@@ -1,5 +1,5 @@
-// HTML by tagged templates that escape by default; every page is built with them. It owns escaping only: the content of a page belongs to
-// the process that serves it.
+// HTML by tagged templates that escape by default; every page is built with them. It owns escaping only: the content of a page
+// belongs to the process that serves it.
 
 /** Text that is already HTML. Only `html` creates it, so that untrusted text cannot be one. */
 export class Html {
@@ -31,7 +31,10 @@ function rendered(part: Part): string {
   return part.map(rendered).join('')
 }
 
-/** Values are escaped unless they are Html; `undefined` and `false` render as nothing. Attributes must be quoted in the template. */
+/**
+ * Values are escaped unless they are Html; `undefined` and `false` render as nothing. Attributes must be quoted in the
+ * template.
+ */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.reduce((text, piece, index) => text + piece + (index < parts.length ? rendered(parts[index]) : ''), ''))
 }

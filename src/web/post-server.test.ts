@@ -1,4 +1,5 @@
-// Over real connections: what clients send slowly or announce must not occupy more than the budget, and must not be answered by a route.
+// Over real connections: what clients send slowly or announce must not occupy more than the budget, and must not be answered by
+// a route.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'

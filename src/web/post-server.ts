@@ -1,6 +1,6 @@
-// The HTTP server of a program that is asked often and only by machines: POST of JSON to a few fixed paths, one answer of JSON each. It stands on
-// Node.js alone (docs/adr/0050): routing, hooks and reply objects of a framework cost as much as a whole review. It bounds what requests
-// occupy together before anything of them is read, and answers errors as server.ts does.
+// The HTTP server of a program that is asked often and only by machines: POST of JSON to a few fixed paths, one answer of JSON
+// each. It stands on Node.js alone (docs/adr/0050): routing, hooks and reply objects of a framework cost as much as a whole
+// review. It bounds what requests occupy together before anything of them is read, and answers errors as server.ts does.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -62,7 +62,9 @@ export function createPostServer(options: PostServerOptions): PostServer {
     const wait = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
     send(response, status, JSON.stringify({ error: { code, message, requestId } }), { 'x-request-id': requestId, ...wait })
   }
-  /** The route of the request, with a place in the budget that is free again when the response was sent or the connection ended. */
+  /**
+   * The route of the request, with a place in the budget that is free again when the response was sent or the connection ended.
+   */
   const admit = (request: IncomingMessage, response: ServerResponse): PostRoute => {
     const route = request.method === 'POST' ? routes.get(pathOf(request)) : undefined
     if (route === undefined) throw new AppError('not_found', 'not found')
@@ -146,7 +148,10 @@ function announcedBytes({ headers }: IncomingMessage): number | undefined {
   return headers['transfer-encoding'] === undefined ? 0 : undefined
 }
 
-/** Calls `done` once: with the body, or with undefined as soon as more than `most` bytes have arrived. Never when the connection ends early. */
+/**
+ * Calls `done` once: with the body, or with undefined as soon as more than `most` bytes have arrived. Never when the connection
+ * ends early.
+ */
 function receive(request: IncomingMessage, most: number, done: (body: Buffer | undefined) => void): void {
   const chunks: Buffer[] = []
   let bytes = 0

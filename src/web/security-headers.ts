@@ -1,5 +1,5 @@
-// The security headers of every response: no framing, no content sniffing, no referrer, no scripts but files of our own where a server has some.
-// A page whose form leads to another origin must list that origin in `formTargets`.
+// The security headers of every response: no framing, no content sniffing, no referrer, no scripts but files of our own where a
+// server has some. A page whose form leads to another origin must list that origin in `formTargets`.
 // Source: https://owasp.org/www-project-secure-headers/ and CSP Level 3 (form-action is also applied to redirects after a form).
 import type { FastifyInstance } from 'fastify'
 import { derivedFrom } from '../lib/derived.ts'
@@ -10,8 +10,8 @@ export type SecurityHeaderOptions = {
   /** Only where people use https: browsers then refuse http for two years. */
   readonly strictTransport: boolean
   /**
-   * Pages may load scripts from our own address, and these may send requests to it. Only answers with the type of a script run (`nosniff`), and
-   * never anything inline. Default: no script runs.
+   * Pages may load scripts from our own address, and these may send requests to it. Only answers with the type of a script run
+   * (`nosniff`), and never anything inline. Default: no script runs.
    */
   readonly ownScripts?: boolean
 }
@@ -41,7 +41,10 @@ export function securityHeaders(options: SecurityHeaderOptions): Readonly<Record
   }
 }
 
-/** Sets the headers on every reply, and `cache-control: no-store` unless a route changes it. They are computed when `options` returns another object. */
+/**
+ * Sets the headers on every reply, and `cache-control: no-store` unless a route changes it. They are computed when `options`
+ * returns another object.
+ */
 export function addSecurityHeaders(server: FastifyInstance, options: () => SecurityHeaderOptions): void {
   const headers = derivedFrom(options, present => ({ ...securityHeaders(present), 'cache-control': 'no-store' }))
   server.addHook('onRequest', (_request, reply, next) => {

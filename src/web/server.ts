@@ -1,6 +1,6 @@
-// The HTTP server of everything that has routes: time limits, body limits, request ids, rate limits, one error handler, one log line per request.
-// (The webhook of API servers has the smaller post-server.ts; both stand on node-server.ts.)
-// It depends on no process and no route, and never trusts request ids that a client sends, nor X-Forwarded-For but from trusted proxies.
+// The HTTP server of everything that has routes: time limits, body limits, request ids, rate limits, one error handler, one log
+// line per request. (The webhook of API servers has the smaller post-server.ts; both stand on node-server.ts.) It depends on no
+// process and no route, and never trusts request ids that a client sends, nor X-Forwarded-For but from trusted proxies.
 import { randomUUID } from 'node:crypto'
 import rateLimit from '@fastify/rate-limit'
 import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
@@ -35,13 +35,19 @@ export type WebServer = FastifyInstance<
 export type WebServerOptions = NodeServerOptions & {
   /** Bytes; a route may allow more. Default 64 KiB. */
   readonly bodyLimit?: number
-  /** Requests per minute and client, over all routes without a limit of their own. Default 1200. `unlimited`: routes limit their clients themselves. */
+  /**
+   * Requests per minute and client, over all routes without a limit of their own. Default 1200. `unlimited`: routes limit their
+   * clients themselves.
+   */
   readonly requestsPerMinute?: number | 'unlimited'
   /** The proxies whose `X-Forwarded-For` counts, one entry per hop from the right. Default: no proxy. */
   readonly trustedProxies?: AddressList
   /** Recognises clients that are counted by themselves rather than by their address. */
   readonly provenClient?: ProvenClient
-  /** Called for every reply, because the allowed form targets can change while the server runs; another object means other headers. */
+  /**
+   * Called for every reply, because the allowed form targets can change while the server runs; another object means other
+   * headers.
+   */
   readonly headers?: () => SecurityHeaderOptions
   /** The error page for browsers. Without it, and for programs, errors are JSON. */
   readonly errorPage?: (answer: ErrorAnswer, requestId: string) => Html

@@ -1,6 +1,6 @@
-// The serving certificate of a process, which can be replaced while it serves: two files that an operator or a Secret mount renews, and a third
-// with the authority of its clients where they must have certificates.
-// A certificate and key that do not belong together are rejected, and the old pair stays in use.
+// The serving certificate of a process, which can be replaced while it serves: two files that an operator or a Secret mount
+// renews, and a third with the authority of its clients where they must have certificates. A certificate and key that do not
+// belong together are rejected, and the old pair stays in use.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { certificateBlocks } from '../lib/certificate-blocks.ts'
@@ -12,7 +12,10 @@ import { SecretString } from '../lib/secret-string.ts'
 export type KeyPair = {
   readonly certificate: string
   readonly privateKey: SecretString
-  /** The authorities by which clients are verified, in PEM; a client without a certificate of one of them is then refused in the handshake. */
+  /**
+   * The authorities by which clients are verified, in PEM; a client without a certificate of one of them is then refused in the
+   * handshake.
+   */
   readonly clientAuthorities?: string
 }
 
@@ -22,7 +25,10 @@ export type Certificate = {
   readonly onChange: (listener: (pair: KeyPair) => void) => () => void
 }
 
-/** Returns the pair. Throws `invalid_configuration` when the key does not belong to the certificate, or an authority is not readable. */
+/**
+ * Returns the pair. Throws `invalid_configuration` when the key does not belong to the certificate, or an authority is not
+ * readable.
+ */
 export function checkKeyPair(pair: KeyPair): KeyPair {
   if (pair.clientAuthorities !== undefined) checkAuthorities(pair.clientAuthorities)
   try {
@@ -94,9 +100,10 @@ function isSamePair(a: KeyPair, b: KeyPair): boolean {
 }
 
 /**
- * Reads the files again at an interval and takes over what changed. What they contain is compared, not their times: a Secret mount is a chain of
- * symbolic links that is swapped as a whole, for which file events are not delivered, and a change between the first read and the first look at
- * the times would never be noticed. Throws `invalid_configuration` when the first pair is missing or not valid; `stop` ends the polling.
+ * Reads the files again at an interval and takes over what changed. What they contain is compared, not their times: a Secret
+ * mount is a chain of symbolic links that is swapped as a whole, for which file events are not delivered, and a change between
+ * the first read and the first look at the times would never be noticed. Throws `invalid_configuration` when the first pair is
+ * missing or not valid; `stop` ends the polling.
  */
 export function certificateFromFiles(
   files: CertificateFiles,

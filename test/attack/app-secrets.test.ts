@@ -1,5 +1,5 @@
-// AppSecrets on a real API server with the webhook and the policies: whatever way a value goes in, no answer, no stored object and no log of the
-// API server contains it. Every reply of the test is kept and searched at the end.
+// AppSecrets on a real API server with the webhook and the policies: whatever way a value goes in, no answer, no stored object
+// and no log of the API server contains it. Every reply of the test is kept and searched at the end.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -29,7 +29,9 @@ import type { ApiRequest, Reply } from './impersonation.ts'
 const options = { name: 'secrets-cluster' } as const
 const address = webhookAddress(options)
 const canary = 'c4nary-postgres-hunter2'
-/** In requests that the API server cannot parse, before any admission: it repeats them to their sender (docs/guide/secrets.md). */
+/**
+ * In requests that the API server cannot parse, before any admission: it repeats them to their sender (docs/guide/secrets.md).
+ */
 const mistaken = 'm1staken-postgres-hunter2'
 const path = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/appsecrets'
 const key = await openingKeyOf(await makeOpeningKey(new Date()))

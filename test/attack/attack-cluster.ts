@@ -1,5 +1,5 @@
-// A temporary API server for the attacks: policies and webhooks apply to the whole cluster and would refuse writes of other tests.
-// Starts and stops it with our kinds, and sends requests with any identity (by impersonation).
+// A temporary API server for the attacks: policies and webhooks apply to the whole cluster and would refuse writes of other
+// tests. Starts and stops it with our kinds, and sends requests with any identity (by impersonation).
 import { readFile } from 'node:fs/promises'
 import {
   portOffset,

@@ -1,5 +1,5 @@
-// Objects whose claim templates are older than the rule, with Kubernetes' own controllers at work: what exists goes on and can be ended, and
-// nothing is made of the templates any more.
+// Objects whose claim templates are older than the rule, with Kubernetes' own controllers at work: what exists goes on and can
+// be ended, and nothing is made of the templates any more.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { policyFiles } from '../../src/admission/policies.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'

@@ -1,4 +1,5 @@
-// The people and machines of the attacks. All of them may do everything but administer the platform, so that only admission can refuse.
+// The people and machines of the attacks. All of them may do everything but administer the platform, so that only admission can
+// refuse.
 import type { Identity } from './impersonation.ts'
 
 export type { Identity } from './impersonation.ts'

@@ -1,4 +1,5 @@
-// Requests to the API server under any identity, by the administrator who may impersonate. Resolves to the response whatever its status.
+// Requests to the API server under any identity, by the administrator who may impersonate. Resolves to the response whatever
+// its status.
 import { Agent, request } from 'undici'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { loginExtra } from '../../src/api/names.ts'

@@ -4,8 +4,8 @@ import { followerKinds } from '../../src/api/registry.ts'
 export type Body = Readonly<Record<string, unknown>> & { readonly metadata: Readonly<Record<string, unknown>> }
 
 /**
- * An object that exists before the rules; `leaving`: it is also deleted, and kept by its finalizer; `ownedBy`, `controlledBy`: the path of its
- * owner.
+ * An object that exists before the rules; `leaving`: it is also deleted, and kept by its finalizer; `ownedBy`, `controlledBy`:
+ * the path of its owner.
  */
 export type Existing = {
   readonly path: string

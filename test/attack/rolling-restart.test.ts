@@ -1,5 +1,5 @@
-// Two replicas of the webhook are replaced one after the other while people write what only the webhook can complete, on a real API server: not one
-// write may be refused.
+// Two replicas of the webhook are replaced one after the other while people write what only the webhook can complete, on a real
+// API server: not one write may be refused.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

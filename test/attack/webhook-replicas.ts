@@ -11,7 +11,10 @@ import type { WebhookCertificate } from '../fixtures/webhook-certificate.ts'
 type Address = { readonly host: string; readonly port: number }
 
 export type WebhookReplicas = {
-  /** Ends the replica as the kubelet does, starts another in its place, and resolves with the exit code of the former when that one is ready. */
+  /**
+   * Ends the replica as the kubelet does, starts another in its place, and resolves with the exit code of the former when that
+   * one is ready.
+   */
   readonly replace: (number: number, signal?: NodeJS.Signals) => Promise<number | null>
   /** Connections of each replica, with those of its predecessors: how many there were, and are. */
   readonly connections: () => readonly { readonly opened: number; readonly open: number }[]

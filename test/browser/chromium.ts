@@ -1,5 +1,5 @@
-// A real headless browser with its own profile, without background requests to the internet and without notifications of network interfaces.
-// Records the errors of pages.
+// A real headless browser with its own profile, without background requests to the internet and without notifications of
+// network interfaces. Records the errors of pages.
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
@@ -18,7 +18,10 @@ export type Chromium = {
   readonly close: () => Promise<void>
 }
 
-/** `folder` receives the profile and the screenshots; the profile of an earlier run is deleted. Without `scripts`, pages run none. */
+/**
+ * `folder` receives the profile and the screenshots; the profile of an earlier run is deleted. Without `scripts`, pages run
+ * none.
+ */
 export async function openChromium(folder: string, person: string, { scripts = true } = {}): Promise<Chromium> {
   await installMissing(standardErrorProgress(), [browser, sandbox])
   const profile = join(folder, `profile-${person}`)

@@ -1,6 +1,7 @@
-// A program that does not see the host's network interfaces change. Chromium gives up what it is loading (net::ERR_NETWORK_CHANGED) when an interface
-// appears or goes, and the tests beside it start and end pods, each with an interface. Chromium has no switch for it, but does without the notifications
-// when the kernel refuses it the socket for them: https://chromium.googlesource.com/chromium/src/+/HEAD/net/base/address_tracker_linux.cc (Init).
+// A program that does not see the host's network interfaces change. Chromium gives up what it is loading
+// (net::ERR_NETWORK_CHANGED) when an interface appears or goes, and the tests beside it start and end pods, each with an
+// interface. Chromium has no switch for it, but does without the notifications when the kernel refuses it the socket for them:
+// https://chromium.googlesource.com/chromium/src/+/HEAD/net/base/address_tracker_linux.cc (Init).
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { shellWord } from '../../dev/cluster/environment.ts'
@@ -57,8 +58,8 @@ function filterWithoutNetlink(): Buffer {
 }
 
 /**
- * Writes into `folder` a program that runs `program` with its own arguments, environment and open files, and ends with the process that started it. Gives
- * its path.
+ * Writes into `folder` a program that runs `program` with its own arguments, environment and open files, and ends with the
+ * process that started it. Gives its path.
  */
 export async function withFixedNetwork(program: string, folder: string): Promise<string> {
   const filter = join(folder, 'without-netlink.bpf')

@@ -1,4 +1,5 @@
-// What automation relies on: `kubectl wait` works on every kind, applying the same manifests again writes nothing, and a dry run creates nothing.
+// What automation relies on: `kubectl wait` works on every kind, applying the same manifests again writes nothing, and a dry
+// run creates nothing.
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { applicationManifest, remoteSyncManifest } from './manifests.ts'
@@ -29,7 +30,9 @@ test('kubectl get sekisho shows a developer everything of the tenant, without on
     expect(shown.output).toContain(one)
 })
 
-/** They exist only while a pull request is open, and the demo ends with none: test/integration waits for their condition Ready. */
+/**
+ * They exist only while a pull request is open, and the demo ends with none: test/integration waits for their condition Ready.
+ */
 const whilePullRequestsAreOpen = ['githubreports.apps.sekisho.dev', 'previewapprovals.apps.sekisho.dev']
 
 /** Every kind of the category `sekisho-platform`, by discovery: new kinds are included automatically. */

@@ -1,5 +1,6 @@
-// Mistakes of users: each one results in an understandable reason, a message that says what to do, and an Event; no controller loops, and the shop
-// serves all the time. All objects are created together, so that the file takes as long as its slowest mistake.
+// Mistakes of users: each one results in an understandable reason, a message that says what to do, and an Event; no controller
+// loops, and the shop serves all the time. All objects are created together, so that the file takes as long as its slowest
+// mistake.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Condition } from '../../src/api/resource.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'

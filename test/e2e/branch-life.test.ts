@@ -1,5 +1,6 @@
-// One Application that follows a branch, from the first push to its deletion: the platform is killed during a build, a build fails, the branch, the
-// RemoteSync and the Application are deleted. The current version serves until the end. The tests depend on each other.
+// One Application that follows a branch, from the first push to its deletion: the platform is killed during a build, a build
+// fails, the branch, the RemoteSync and the Application are deleted. The current version serves until the end. The tests depend
+// on each other.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { leadingPod, type PlatformPod, platformPods } from '../../dev/up/platform-pods.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'

@@ -1,5 +1,5 @@
-// People in a real browser who only click: gary onboards globex and the page shows the tenant as ready; noah, who has no tenant, learns what to do.
-// Screenshots of every page are written to the state folder.
+// People in a real browser who only click: gary onboards globex and the page shows the tenant as ready; noah, who has no
+// tenant, learns what to do. Screenshots of every page are written to the state folder.
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Browser, offers } from '../../dev/demo/browser.ts'
@@ -32,7 +32,10 @@ beforeEach(async context => {
 
 afterEach(() => browser.close())
 
-/** Deletes the Tenant as a platform admin and uninstalls the App from globex on GitHub's page as gary, so that he can onboard it again. */
+/**
+ * Deletes the Tenant as a platform admin and uninstalls the App from globex on GitHub's page as gary, so that he can onboard it
+ * again.
+ */
 async function forgetGlobex(): Promise<void> {
   const platformAdmin = [`--as=${admin.subject}`, '--as-group=system:authenticated']
   const ended = await platform.asAdministrator([

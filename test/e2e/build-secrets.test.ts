@@ -1,5 +1,5 @@
-// `spec.build.secrets` with real builds, kpack and BuildKit: code of the build reads the value, which is then in no file of the image, in none of its
-// variables and not in the log that the build itself printed it to.
+// `spec.build.secrets` with real builds, kpack and BuildKit: code of the build reads the value, which is then in no file of the
+// image, in none of its variables and not in the log that the build itself printed it to.
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readClusterSettings, tenantRegistry } from '../../dev/cluster/settings.ts'

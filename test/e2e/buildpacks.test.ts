@@ -1,5 +1,5 @@
-// One repository with several applications, each built by another buildpack: Node.js with a build script and a Procfile, Python, a static site; and
-// one that cannot be built, whose failure begins with its cause.
+// One repository with several applications, each built by another buildpack: Node.js with a build script and a Procfile,
+// Python, a static site; and one that cannot be built, whose failure begins with its cause.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'

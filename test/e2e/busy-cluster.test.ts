@@ -1,5 +1,5 @@
-// A cluster whose Deployment controller does not run for a while, as during an update of the control plane: nothing is known about a release that
-// Kubernetes has not begun with, so it is not rolled back, and its time begins when Kubernetes begins.
+// A cluster whose Deployment controller does not run for a while, as during an update of the control plane: nothing is known
+// about a release that Kubernetes has not begun with, so it is not rolled back, and its time begins when Kubernetes begins.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { devProcessFolders } from '../../dev/cluster/node/layout.ts'
 import { isAlive } from '../../dev/cluster/processes/identity.ts'

@@ -1,5 +1,5 @@
-// Dockerfiles of a tenant, built in the cluster: from a push to the URL, with the commit proven; and what code in RUN reaches and reads. The tests
-// depend on each other only by the branch.
+// Dockerfiles of a tenant, built in the cluster: from a push to the URL, with the commit proven; and what code in RUN reaches
+// and reads. The tests depend on each other only by the branch.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClusterSettings, readClusterSettings, tenantRegistry } from '../../dev/cluster/settings.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'

@@ -1,6 +1,6 @@
-// Host names of a tenant's own on real pods and the real ingress: a certificate in a Secret that a developer made, by https with the host in the
-// handshake; a www host that the ingress redirects; and another tenant that may do neither with these names. A platform admin approves the names,
-// because the platform's DNS servers do not know them.
+// Host names of a tenant's own on real pods and the real ingress: a certificate in a Secret that a developer made, by https
+// with the host in the handshake; a www host that the ingress redirects; and another tenant that may do neither with these
+// names. A platform admin approves the names, because the platform's DNS servers do not know them.
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { request as plainRequest } from 'node:http'
@@ -50,7 +50,10 @@ type Answer = { readonly status: number; readonly location: string | undefined; 
 const portOf = (scheme: Scheme): number => (scheme === 'https' ? settings.ingressTlsPort : settings.ingressPort)
 const origin = (scheme: Scheme, of: string): string => `${scheme}://${of}:${portOf(scheme)}`
 
-/** As a browser that trusts the authority of this test and no other, and whose resolver knows the host. Rejects when the certificate does not fit. */
+/**
+ * As a browser that trusts the authority of this test and no other, and whose resolver knows the host. Rejects when the
+ * certificate does not fit.
+ */
 function ask(scheme: Scheme, of: string, path = '/', method = 'GET'): Promise<Answer> {
   const port = portOf(scheme)
   const own = { host: '127.0.0.1', port, path, method, headers: { host: `${of}:${port}` }, agent: false, timeout: 5000 } as const

@@ -1,6 +1,7 @@
-// The tutorial, docs/guide/first-application.md, as a newcomer reads it: each of its blocks runs in a shell as it is written, but for what is said here:
-// other names, a browser that signs in, a value where the command asks for one, and an end where the guide says “repeat” or follows a log. Then, on
-// what it made, the kubectl commands that docs/guide/cli.md puts beside those of sekisho.
+// The tutorial, docs/guide/first-application.md, as a newcomer reads it: each of its blocks runs in a shell as it is written,
+// but for what is said here: other names, a browser that signs in, a value where the command asks for one, and an end where the
+// guide says “repeat” or follows a log. Then, on what it made, the kubectl commands that docs/guide/cli.md puts beside those of
+// sekisho.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,5 +1,6 @@
-// Under which user images run that say one by number, by name, as root or not at all: always as the id 1001 of the tenant's range and with group 0,
-// whatever their Dockerfile says. What everybody or group 0 may read can be read; what belongs to the image's user alone cannot.
+// Under which user images run that say one by number, by name, as root or not at all: always as the id 1001 of the tenant's
+// range and with group 0, whatever their Dockerfile says. What everybody or group 0 may read can be read; what belongs to the
+// image's user alone cannot.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readClusterSettings, tenantRegistry } from '../../dev/cluster/settings.ts'
 import { defaultImageUser } from '../../src/lib/limits/user-range.ts'
@@ -18,7 +19,10 @@ type Stage = (typeof stages)[number]
 const nameOf = (stage: Stage): string => `${prefix}-${stage}`
 const references = stages.flatMap(stage => [`remotesync/${nameOf(stage)}`, `application/${nameOf(stage)}`])
 
-/** Answers with what the process is and may do. busybox serves it and nothing else is in the image, so that a build takes seconds. */
+/**
+ * Answers with what the process is and may do. busybox serves it and nothing else is in the image, so that a build takes
+ * seconds.
+ */
 const program = `#!/bin/sh
 echo 'Content-Type: text/plain'
 echo
@@ -36,7 +40,10 @@ what='write to home' can touch "$HOME/probe"
 /** On SIGTERM the first process of a container ends only if it says so. */
 const start = `trap 'exit 0' TERM; busybox httpd -f -p "$PORT" -h /www & wait`
 
-/** The stages differ in USER and in whom the files belong to. No image that a build may read is without a USER, so they begin with nothing. */
+/**
+ * The stages differ in USER and in whom the files belong to. No image that a build may read is without a USER, so they begin
+ * with nothing.
+ */
 const dockerfile = [
   'ARG BASE',
   'FROM $BASE AS base',

@@ -1,5 +1,5 @@
-// The network between tenants, the platform and the node, tried from pods: what is needed opens, everything else does not. Every address that must
-// not be reached answers this host at the same time, so that silence is the work of a policy.
+// The network between tenants, the platform and the node, tried from pods: what is needed opens, everything else does not.
+// Every address that must not be reached answers this host at the same time, so that silence is the work of a policy.
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ClusterSettings, readClusterSettings } from '../../dev/cluster/settings.ts'

@@ -1,5 +1,5 @@
-// What people change outside of the platform, and the platform notices at once: labels of a tenant's namespaces, and the access to a repository on GitHub.
-// The application clock of the demo serves all the time.
+// What people change outside of the platform, and the platform notices at once: labels of a tenant's namespaces, and the access
+// to a repository on GitHub. The application clock of the demo serves all the time.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { giveToTeam, takeFromTeam } from '../../dev/demo/scenario/repositories.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'

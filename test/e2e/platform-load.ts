@@ -1,5 +1,5 @@
-// What people and GitHub do all the time while the platform is disturbed: a tenant writes objects, people sign in on the pages, commits are pushed. Each
-// reports what it saw; a test decides what that means.
+// What people and GitHub do all the time while the platform is disturbed: a tenant writes objects, people sign in on the pages,
+// commits are pushed. Each reports what it saw; a test decides what that means.
 import { createAdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { adminKubeconfig, readClusterSettings } from '../../dev/cluster/settings.ts'
@@ -57,8 +57,8 @@ type Repeated = {
 }
 
 /**
- * More at once is not what a person does. All write one object, and the API server repeats the admission of each write that another one overtook:
- * with hundreds at once a pause of seconds would never be made up.
+ * More at once is not what a person does. All write one object, and the API server repeats the admission of each write that
+ * another one overtook: with hundreds at once a pause of seconds would never be made up.
  */
 const mostAtOnce = 10
 

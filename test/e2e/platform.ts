@@ -1,5 +1,5 @@
-// The running platform for tests: the real tools of users, and an administrator's client. Tests write as users, with kubectl; they read as the
-// administrator, so that repeated reads are cheap.
+// The running platform for tests: the real tools of users, and an administrator's client. Tests write as users, with kubectl;
+// they read as the administrator, so that repeated reads are cheap.
 import { type AdminClient, adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { adminKubeconfig, readClusterSettings } from '../../dev/cluster/settings.ts'
 import { type DemoContext, tenantNamespace } from '../../dev/demo/context.ts'

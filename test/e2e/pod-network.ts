@@ -1,5 +1,6 @@
-// Pods for tests of the network: each runs only the node's sandbox program, and the test runs its own clients and servers in the pods' network
-// namespaces. So no image is pulled, and nothing depends on what an image contains. Needs root on the node, which `make up` needs too.
+// Pods for tests of the network: each runs only the node's sandbox program, and the test runs its own clients and servers in
+// the pods' network namespaces. So no image is pulled, and nothing depends on what an image contains. Needs root on the node,
+// which `make up` needs too.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -141,7 +142,9 @@ function listenAt(enter: readonly string[], port: number): Promise<ChildProcess>
   })
 }
 
-/** Addresses that this host has while the test runs; the packets that reach them leave the machine as little as any on loopback. */
+/**
+ * Addresses that this host has while the test runs; the packets that reach them leave the machine as little as any on loopback.
+ */
 export async function withAddresses(addresses: readonly string[]): Promise<{ readonly remove: () => Promise<void> }> {
   for (const address of addresses) await addAddress(`${address}/32`)
   return {

@@ -1,4 +1,5 @@
-// Runs in the network namespace of a pod (pod-network.ts starts it there): tries connections, asks a name server, or listens. Prints JSON lines.
+// Runs in the network namespace of a pod (pod-network.ts starts it there): tries connections, asks a name server, or listens.
+// Prints JSON lines.
 import { Resolver } from 'node:dns/promises'
 import { createServer } from 'node:net'
 import { parseArgs } from 'node:util'

@@ -1,4 +1,5 @@
-// An Application whose image is private: the kubelet pulls it with a Secret of the tenant, which roles of tenants do not give back.
+// An Application whose image is private: the kubelet pulls it with a Secret of the tenant, which roles of tenants do not give
+// back.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

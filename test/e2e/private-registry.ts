@@ -1,5 +1,5 @@
-// A registry that gives an image to whoever has its password, as those of other providers do: it stands before the registry of the cluster and
-// forwards what it lets pass. Source: https://distribution.github.io/distribution/spec/auth/ (Basic), RFC 7617.
+// A registry that gives an image to whoever has its password, as those of other providers do: it stands before the registry of
+// the cluster and forwards what it lets pass. Source: https://distribution.github.io/distribution/spec/auth/ (Basic), RFC 7617.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,5 +1,5 @@
-// What the running processes of the production form hold: each container is searched for the values of every Secret of the platform. The column “never
-// holds” of ARCHITECTURE.md, asked of the pods themselves and not of their manifests.
+// What the running processes of the production form hold: each container is searched for the values of every Secret of the
+// platform. The column “never holds” of ARCHITECTURE.md, asked of the pods themselves and not of their manifests.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runningMode } from '../../dev/up/mode.ts'
 import { platformPods } from '../../dev/up/platform-pods.ts'
@@ -12,8 +12,8 @@ type Secret = { readonly metadata: { readonly name: string }; readonly data?: Re
 
 const owner = 'sekisho-database-owner'
 /**
- * What each container may hold: its own Secrets, and `shared`: values that are in another Secret as well. Both processes append to the audit log by one
- * role of the database, and the owner of the database gave each its password.
+ * What each container may hold: its own Secrets, and `shared`: values that are in another Secret as well. Both processes append
+ * to the audit log by one role of the database, and the owner of the database gave each its password.
  */
 const containers = [
   {
@@ -47,7 +47,10 @@ beforeAll(async () => {
 afterAll(() => platform?.admin.close())
 beforeEach(({ skip }) => skip(!isProduction, 'the platform runs in the standalone form, which is one process'))
 
-/** The part by which each secret value of a Secret is recognized. Certificates are public; of a PEM file the last line of its content is its own. */
+/**
+ * The part by which each secret value of a Secret is recognized. Certificates are public; of a PEM file the last line of its
+ * content is its own.
+ */
 function marksOf({ data = {} }: Secret): ReadonlyMap<string, string> {
   const marks = Object.entries(data).flatMap(([key, value]) => {
     const text = Buffer.from(value, 'base64').toString('latin1').trim()

@@ -1,5 +1,5 @@
-// Runs inside a container of the platform, as its own user: prints as JSON what the process could read there: the environments of all processes and every
-// file that was mounted. It is passed to `node -e`, so that nothing has to be in the image.
+// Runs inside a container of the platform, as its own user: prints as JSON what the process could read there: the environments
+// of all processes and every file that was mounted. It is passed to `node -e`, so that nothing has to be in the image.
 
 type Found = { readonly place: string; readonly text: string }
 

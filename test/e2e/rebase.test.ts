@@ -1,5 +1,5 @@
-// A newer run image of the builder: a running application gets it without a build, with kpack and the lifecycle themselves. What is installed in the
-// operating system is new then; the page, the commit and the address are the same.
+// A newer run image of the builder: a running application gets it without a build, with kpack and the lifecycle themselves.
+// What is installed in the operating system is new then; the page, the commit and the address are the same.
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'

@@ -1,4 +1,5 @@
-// An image of another tenant that is on the node already: the kubelet checks the pull credential of every pod, so it is not started without one.
+// An image of another tenant that is on the node already: the kubelet checks the pull credential of every pod, so it is not
+// started without one.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'

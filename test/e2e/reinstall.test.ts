@@ -1,5 +1,5 @@
-// An owner uninstalls the App on GitHub: what depends on it ends. They install and onboard it again: everything works at once, without waiting for
-// any schedule.
+// An owner uninstalls the App on GitHub: what depends on it ends. They install and onboard it again: everything works at once,
+// without waiting for any schedule.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browser } from '../../dev/demo/browser.ts'
 import { tenantNamespace } from '../../dev/demo/context.ts'

@@ -1,5 +1,5 @@
-// Releases of a running Application as a developer meets them, with kubectl and sekisho: secrets, roll back, scaling, suspension, a shell in a pod.
-// The tests depend on each other: each begins with the release that the one before left.
+// Releases of a running Application as a developer meets them, with kubectl and sekisho: secrets, roll back, scaling,
+// suspension, a shell in a pod. The tests depend on each other: each begins with the release that the one before left.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { run } from '../../dev/demo/tools.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'

@@ -1,6 +1,6 @@
-// The production form under load: each Deployment restarts, pods are killed and evicted one by one, leaders are lost. Meanwhile a tenant writes objects,
-// people sign in, and webhooks come. Nothing that policies alone could judge is refused, no webhook is lost or handled twice, and a sign-in fails only
-// when it was in flight as a pod ended.
+// The production form under load: each Deployment restarts, pods are killed and evicted one by one, leaders are lost. Meanwhile
+// a tenant writes objects, people sign in, and webhooks come. Nothing that policies alone could judge is refused, no webhook is
+// lost or handled twice, and a sign-in fails only when it was in flight as a pod ended.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -19,7 +19,10 @@ type Component = (typeof components)[number]
 
 /** A lease of 15 s, and the two seconds between two attempts of a candidate. */
 const mostSecondsWithoutLeader = 17
-/** What a load balancer needs to notice that a pod ended: three periods of 2 s of the readiness probe (deploy/production/broker.yaml). */
+/**
+ * What a load balancer needs to notice that a pod ended: three periods of 2 s of the readiness probe
+ * (deploy/production/broker.yaml).
+ */
 const noticeMilliseconds = 3 * 2000
 /** Of one disturbance: the sign-in in flight, and those that begin before the load balancer notices. */
 const mostExcusedEach = 1 + Math.ceil(noticeMilliseconds / signInsEveryMilliseconds)

@@ -1,4 +1,5 @@
-// A newer run image for the builder of the cluster: the present one with one more layer, as an update of the operating system brings it.
+// A newer run image for the builder of the cluster: the present one with one more layer, as an update of the operating system
+// brings it.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

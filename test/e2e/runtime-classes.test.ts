@@ -1,5 +1,5 @@
-// A tenant whose pods have a kernel of their own: gVisor, a second runtime of the node. Everything that makes pods for the tenant uses it, nothing gets
-// around it, and without the class nothing starts.
+// A tenant whose pods have a kernel of their own: gVisor, a second runtime of the node. Everything that makes pods for the
+// tenant uses it, nothing gets around it, and without the class nothing starts.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

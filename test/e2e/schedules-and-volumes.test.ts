@@ -1,6 +1,6 @@
-// What an Application keeps and what it runs by a schedule, with the scheduler, the kubelet and the CronJob controller of the cluster: a volume outlives
-// pods and the Application, also one that was written before the tenant had user ids of its own; a schedule runs with its log for the developer. The
-// cluster makes no volumes by itself, so the test brings one of its own.
+// What an Application keeps and what it runs by a schedule, with the scheduler, the kubelet and the CronJob controller of the
+// cluster: a volume outlives pods and the Application, also one that was written before the tenant had user ids of its own; a
+// schedule runs with its log for the developer. The cluster makes no volumes by itself, so the test brings one of its own.
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -142,8 +142,8 @@ test('what a process writes to its volume outlives its pods and its Application,
 })
 
 /**
- * Writes to the volume as the pods of tenants did before tenants had user ids of their own: as 1001 with the group 1000, which the kubelet gave the
- * volume to. No tenant's namespace takes such a pod.
+ * Writes to the volume as the pods of tenants did before tenants had user ids of their own: as 1001 with the group 1000, which
+ * the kubelet gave the volume to. No tenant's namespace takes such a pod.
  */
 async function writeAsFormerUser(): Promise<void> {
   const pull: object = await read(platform.admin, 'secret/sekisho-registry-pull')

@@ -25,7 +25,10 @@ export type Watch = {
 
 const time = (date: Date): string => date.toISOString().slice(11, 23)
 
-/** What the ingress controller could send requests to at this moment: the pods of the namespace with their addresses and how ready they are. */
+/**
+ * What the ingress controller could send requests to at this moment: the pods of the namespace with their addresses and how
+ * ready they are.
+ */
 async function endpointsNow(admin: AdminClient): Promise<string> {
   const [slices, pods] = [await list(admin, 'endpointslice'), await list(admin, 'pod')]
   const endpoints = slices.map(

@@ -1,4 +1,5 @@
-// Checks that no controller loops: for a while objects are not written, no Event is added or counted up, and controllers hardly reconcile.
+// Checks that no controller loops: for a while objects are not written, no Event is added or counted up, and controllers hardly
+// reconcile.
 import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { platformPods } from '../../dev/up/platform-pods.ts'
 import { eventsAbout, read } from './objects.ts'

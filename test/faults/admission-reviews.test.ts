@@ -1,5 +1,6 @@
-// Fault 12 of the list in fault-page.ts: AdmissionReviews that no API server sends, and extreme ones that it may send. Every answer must be an
-// AdmissionReview with the same uid, or a 4xx, which is a webhook that is down for the API server (the policies judge); no crash, no bypass.
+// Fault 12 of the list in fault-page.ts: AdmissionReviews that no API server sends, and extreme ones that it may send. Every
+// answer must be an AdmissionReview with the same uid, or a 4xx, which is a webhook that is down for the API server (the
+// policies judge); no crash, no bypass.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AdmissionFixture, type Answer, post, startAdmissionFixture } from './fixtures/admission-fixture.ts'
 import { recordOutcome } from './outcome.ts'

@@ -1,5 +1,6 @@
-// Fault 5 of the list in fault-page.ts: the API server is unavailable, overloaded, broken or slow, or refuses each first write. The controllers
-// survive, retry with bounded delays, recover within seconds, and repeat no effect. `SEKISHO_LONG=1`: 60 s of outage and answers 5 s late.
+// Fault 5 of the list in fault-page.ts: the API server is unavailable, overloaded, broken or slow, or refuses each first write.
+// The controllers survive, retry with bounded delays, recover within seconds, and repeat no effect. `SEKISHO_LONG=1`: 60 s of
+// outage and answers 5 s late.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'

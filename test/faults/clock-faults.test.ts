@@ -1,5 +1,6 @@
-// Fault 8 of the list in fault-page.ts: wrong clocks. GitHub has one clock, we have another; ours is wrong from the start or is changed while
-// tokens are active. Measured: whether GitHub accepts the issued tokens, and that leadership depends only on what each process observed itself.
+// Fault 8 of the list in fault-page.ts: wrong clocks. GitHub has one clock, we have another; ours is wrong from the start or is
+// changed while tokens are active. Measured: whether GitHub accepts the issued tokens, and that leadership depends only on what
+// each process observed itself.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { leases } from '../../src/api/builtin/index.ts'
 import { loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
@@ -83,7 +84,10 @@ describe('our clock is changed while tokens are active', () => {
     return (await desk.githubAccepts(answer.token)) ? 'accepted' : 'dead'
   }
 
-  /** Requests a token every 5 minutes for 2.5 hours, and sweeps as the desk does; the clock changes by `step` after `after` seconds. */
+  /**
+   * Requests a token every 5 minutes for 2.5 hours, and sweeps as the desk does; the clock changes by `step` after `after`
+   * seconds.
+   */
   async function countDeadTokens(after: number, step: number): Promise<{ readonly dead: number; readonly delivered: number }> {
     const desk = await openGitHubDesk({ ...fixture, store, clock: ours })
     const counts = { refused: 0, accepted: 0, dead: 0 }

@@ -1,5 +1,6 @@
-// Fault 15 of the list in fault-page.ts: the database is down, slow, full, silent, disconnected in the middle of a commit, or killed. No
-// privileged action happens while the log cannot record it, no acknowledged entry is lost or duplicated, and reads that can work do.
+// Fault 15 of the list in fault-page.ts: the database is down, slow, full, silent, disconnected in the middle of a commit, or
+// killed. No privileged action happens while the log cannot record it, no acknowledged entry is lost or duplicated, and reads
+// that can work do.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'

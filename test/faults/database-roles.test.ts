@@ -1,5 +1,6 @@
-// Fault 15 in the production form: the controllers as their own role on PostgreSQL, which crashes, is not there at the start, accepts no writes, or
-// has taken a right away. Nothing privileged happens meanwhile, the log says why, and the process goes on by itself afterwards.
+// Fault 15 in the production form: the controllers as their own role on PostgreSQL, which crashes, is not there at the start,
+// accepts no writes, or has taken a right away. Nothing privileged happens meanwhile, the log says why, and the process goes on
+// by itself afterwards.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'

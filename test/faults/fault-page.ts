@@ -1,5 +1,5 @@
-// Renders docs/reference/faults.md from the outcomes that the tests in this folder recorded: one row for each, with its bound and whether it was
-// met. Contains the numbered list of faults. Pure: the page shows only what was measured.
+// Renders docs/reference/faults.md from the outcomes that the tests in this folder recorded: one row for each, with its bound
+// and whether it was met. Contains the numbered list of faults. Pure: the page shows only what was measured.
 import type { Machine } from '../bench/harness/machine.ts'
 import type { RecordedOutcome } from './outcome.ts'
 

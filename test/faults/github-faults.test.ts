@@ -1,5 +1,5 @@
-// Fault 7 of the list in fault-page.ts: GitHub is unavailable, slow, limits us, or withdraws access. The minutes of an outage pass on a clock
-// that the test moves; the token desk, the App client, the registry and the audit log are the product's.
+// Fault 7 of the list in fault-page.ts: GitHub is unavailable, slow, limits us, or withdraws access. The minutes of an outage
+// pass on a clock that the test moves; the token desk, the App client, the registry and the audit log are the product's.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { setSuspended, uninstallApp } from '../../dev/github/actions/install-app.ts'
 import { createRepositoryClient } from '../../src/github/index.ts'

@@ -1,5 +1,6 @@
-// Fault 14 of the list in fault-page.ts: certificates and signing keys change while clients use them. Every handshake is a new connection that
-// trusts what a client would trust at that time; the clocks start in the past, so that what is served is valid for the client's real clock.
+// Fault 14 of the list in fault-page.ts: certificates and signing keys change while clients use them. Every handshake is a new
+// connection that trusts what a client would trust at that time; the clocks start in the past, so that what is served is valid
+// for the client's real clock.
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,5 +1,6 @@
-// Fault 6 of the list in fault-page.ts: two real processes compete for one lease, and the leader dies, exits, or is suspended and resumed. Who
-// wrote what and when is read from the proxy's log and the server's resourceVersions, never from the processes.
+// Fault 6 of the list in fault-page.ts: two real processes compete for one lease, and the leader dies, exits, or is suspended
+// and resumed. Who wrote what and when is read from the proxy's log and the server's resourceVersions, never from the
+// processes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,5 +1,5 @@
-// The newest entries of the audit log are gone: a power cut took them, or somebody did. The platform records that and goes on; verification says
-// so until a platform admin acknowledges it; and whoever owns the database cannot make it look acknowledged.
+// The newest entries of the audit log are gone: a power cut took them, or somebody did. The platform records that and goes on;
+// verification says so until a platform admin acknowledges it; and whoever owns the database cannot make it look acknowledged.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { AuditRecord } from '../../src/api/audit/audit-event.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'

@@ -1,6 +1,7 @@
-// One measured outcome of a fault: checked against its bound, and stored for docs/reference/faults.md, which is generated from these files.
-// An outcome outside its bound fails the test that measured it, and is stored all the same. The short form runs beside a cluster that is tested on the
-// same processors, so it fails only by a multiple of a time limit; the long form, which nothing stands beside, makes the figures and holds the limits.
+// One measured outcome of a fault: checked against its bound, and stored for docs/reference/faults.md, which is generated from
+// these files. An outcome outside its bound fails the test that measured it, and is stored all the same. The short form runs
+// beside a cluster that is tested on the same processors, so it fails only by a multiple of a time limit; the long form, which
+// nothing stands beside, makes the figures and holds the limits.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'

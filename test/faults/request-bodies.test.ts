@@ -1,5 +1,6 @@
-// Fault 10 of the list in fault-page.ts: bodies that are too large, too deep or malformed, at every endpoint that accepts one. The sender is a
-// separate process; memory and event loop are measured in this one, where the endpoints run. Only repeatable stalls count, not those of the GC.
+// Fault 10 of the list in fault-page.ts: bodies that are too large, too deep or malformed, at every endpoint that accepts one.
+// The sender is a separate process; memory and event loop are measured in this one, where the endpoints run. Only repeatable
+// stalls count, not those of the GC.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import { AppError } from '../../src/lib/errors.ts'

@@ -1,5 +1,6 @@
-// Fault 3 of the list in fault-page.ts: after a restart the caches are filled with an older state: lists answer as of an older version, and the
-// watches that follow lag for a while. Whatever the controller does meanwhile, no existing child is deleted or recreated.
+// Fault 3 of the list in fault-page.ts: after a restart the caches are filled with an older state: lists answer as of an older
+// version, and the watches that follow lag for a while. Whatever the controller does meanwhile, no existing child is deleted or
+// recreated.
 import { expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'
@@ -39,7 +40,9 @@ async function childrenOf({ direct, namespace }: ApplicationEnvironment): Promis
   return found
 }
 
-/** The history of one Application: created, a process removed, added again, and a new image. Records a version after each step. */
+/**
+ * The history of one Application: created, a process removed, added again, and a new image. Records a version after each step.
+ */
 async function runHistory(
   environment: ApplicationEnvironment,
 ): Promise<readonly { readonly when: string; readonly version: string }[]> {

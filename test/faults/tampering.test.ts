@@ -1,5 +1,6 @@
-// Fault 16 of the list in fault-page.ts: somebody with the database owner's rights alters the audit log. The chain reveals single changes; the
-// signed checkpoints that the broker keeps outside reveal a truncated log, a recomputed chain and a replaced database.
+// Fault 16 of the list in fault-page.ts: somebody with the database owner's rights alters the audit log. The chain reveals
+// single changes; the signed checkpoints that the broker keeps outside reveal a truncated log, a recomputed chain and a
+// replaced database.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AuditRecord } from '../../src/api/audit/audit-event.ts'

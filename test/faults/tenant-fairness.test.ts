@@ -1,5 +1,6 @@
-// Fault 18 of the list in fault-page.ts: one tenant floods a controller. Uses the real queue and runner in real time: a reconcile computes for a
-// while and waits for a simulated API server. Measured: another tenant's single change, from the cache to the end of its reconcile.
+// Fault 18 of the list in fault-page.ts: one tenant floods a controller. Uses the real queue and runner in real time: a
+// reconcile computes for a while and waits for a simulated API server. Measured: another tenant's single change, from the cache
+// to the end of its reconcile.
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { onTestFinished, test } from 'vitest'

@@ -1,5 +1,6 @@
-// Fault 2 of the list in fault-page.ts: events that are lost, late or duplicated. Each event of a whole rollout is lost once, each for a separate
-// Application; all reach the state that they would have reached anyway, at the latest when the caches are listed again.
+// Fault 2 of the list in fault-page.ts: events that are lost, late or duplicated. Each event of a whole rollout is lost once,
+// each for a separate Application; all reach the state that they would have reached anyway, at the latest when the caches are
+// listed again.
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'

@@ -1,5 +1,5 @@
-// Fault 4 of the list in fault-page.ts: everything that can happen to a watch. Afterwards the cache equals the server again, after at most one
-// list for each fault, without a storm of connections and without leaked ones.
+// Fault 4 of the list in fault-page.ts: everything that can happen to a watch. Afterwards the cache equals the server again,
+// after at most one list for each fault, without a storm of connections and without leaked ones.
 import { readdir, readlink } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'

@@ -1,5 +1,6 @@
-// Fault 9 of the list in fault-page.ts: webhooks that arrive twice, late, out of order, not at all, or all at once. The broker is the product's;
-// the followers that it wakes read the current heads of the branches and have one effect for each new head. Effects are counted, not calls.
+// Fault 9 of the list in fault-page.ts: webhooks that arrive twice, late, out of order, not at all, or all at once. The broker
+// is the product's; the followers that it wakes read the current heads of the branches and have one effect for each new head.
+// Effects are counted, not calls.
 import { createHmac, randomUUID } from 'node:crypto'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'

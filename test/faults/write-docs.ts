@@ -1,5 +1,5 @@
-// Writes docs/reference/faults.md from the outcomes that the fault tests of this checkout recorded, or from those in the given folders:
-// `node test/faults/write-docs.ts [folder …]`. Measures nothing itself and fails when there are no outcomes.
+// Writes docs/reference/faults.md from the outcomes that the fault tests of this checkout recorded, or from those in the given
+// folders: `node test/faults/write-docs.ts [folder …]`. Measures nothing itself and fails when there are no outcomes.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

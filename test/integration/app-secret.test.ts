@@ -1,5 +1,5 @@
-// AppSecrets on a real API server: the controller, as its ServiceAccount, opens sealed values and keeps the Secret behind them. The values are sealed
-// here as admission does it; test/attack/app-secrets.test.ts proves admission itself.
+// AppSecrets on a real API server: the controller, as its ServiceAccount, opens sealed values and keeps the Secret behind them.
+// The values are sealed here as admission does it; test/attack/app-secrets.test.ts proves admission itself.
 import { expect, onTestFinished, test } from 'vitest'
 import { type AppSecret, appSecret } from '../../src/api/apps/app-secret.ts'
 import { configMaps, secrets } from '../../src/api/builtin/index.ts'

@@ -1,5 +1,6 @@
-// What the chart `web` makes of an Application's fields on a real API server: every object is accepted, a second reconcile writes nothing, the
-// autoscaler is not undone, volumes outlive what they must, and names that collide are refused. The test sets the status of pods.
+// What the chart `web` makes of an Application's fields on a real API server: every object is accepted, a second reconcile
+// writes nothing, the autoscaler is not undone, volumes outlive what they must, and names that collide are refused. The test
+// sets the status of pods.
 import { describe, expect, test } from 'vitest'
 import { appSecret } from '../../src/api/apps/app-secret.ts'
 import { type Application, application } from '../../src/api/apps/application.ts'

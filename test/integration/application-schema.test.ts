@@ -1,4 +1,5 @@
-// The fields of an Application at their bounds, on the API server: what is accepted, and what is refused with the field and the cure.
+// The fields of an Application at their bounds, on the API server: what is accepted, and what is refused with the field and the
+// cure.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

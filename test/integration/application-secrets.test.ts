@@ -1,5 +1,6 @@
-// An Application that uses AppSecrets, on a real API server: a missing one is named, the running version keeps serving, and its pods are replaced
-// exactly when a value that it uses changed. The status of AppSecrets is set here; test/integration/app-secret.test.ts proves their controller.
+// An Application that uses AppSecrets, on a real API server: a missing one is named, the running version keeps serving, and its
+// pods are replaced exactly when a value that it uses changed. The status of AppSecrets is set here;
+// test/integration/app-secret.test.ts proves their controller.
 import { expect, test } from 'vitest'
 import { appSecret } from '../../src/api/apps/app-secret.ts'
 import { application } from '../../src/api/apps/application.ts'

@@ -1,5 +1,6 @@
-// The Application and ApplicationChart controllers on a real API server: objects, inventory, prune, conflicts, conditions, and that a second
-// reconcile writes nothing. The test sets the status of pods (the control plane has no node); the Deployment controller is the real one.
+// The Application and ApplicationChart controllers on a real API server: objects, inventory, prune, conflicts, conditions, and
+// that a second reconcile writes nothing. The test sets the status of pods (the control plane has no node); the Deployment
+// controller is the real one.
 import { describe, expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { applicationChart } from '../../src/api/apps/application-chart.ts'

@@ -1,5 +1,5 @@
-// Who may come: an account that is not listed waits for a platform admin, whatever its owner does. Objects and requests that are loaded by id are
-// those of the person who asks.
+// Who may come: an account that is not listed waits for a platform admin, whatever its owner does. Objects and requests that
+// are loaded by id are those of the person who asks.
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Browser, BrowserPage } from '../../dev/github/testing/browser.ts'

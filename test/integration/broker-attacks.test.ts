@@ -1,5 +1,5 @@
-// Attacks on the broker's endpoints: onboarding, sign-in, the issuer, webhooks. Each test is an attack and its required outcome; none may create
-// anything in the cluster.
+// Attacks on the broker's endpoints: onboarding, sign-in, the issuer, webhooks. Each test is an attack and its required
+// outcome; none may create anything in the cluster.
 import { createHmac, randomBytes } from 'node:crypto'
 import { connect } from 'node:tls'
 import { SignJWT, UnsecuredJWT } from 'jose'

@@ -1,5 +1,5 @@
-// Builds and their logs as people see them: a complete broker that asks the RBAC of a real API server, with the roles of tenants as they are shipped;
-// the CLI as a process, the pages in a real browser, and everybody who must see nothing.
+// Builds and their logs as people see them: a complete broker that asks the RBAC of a real API server, with the roles of
+// tenants as they are shipped; the CLI as a process, the pages in a real browser, and everybody who must see nothing.
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -24,7 +24,10 @@ let namespace: string
 let uid: string
 const tokensOf: Record<string, Tokens> = {}
 
-/** The roles of tenants in the tenant's namespace, as the Tenant controller binds them; names of the cluster are shared with other tests. */
+/**
+ * The roles of tenants in the tenant's namespace, as the Tenant controller binds them; names of the cluster are shared with
+ * other tests.
+ */
 async function bindRoles(): Promise<void> {
   const admin = await testAdmin()
   const { host, organization } = environment

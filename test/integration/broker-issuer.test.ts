@@ -1,4 +1,5 @@
-// The issuer at the protocol level: device flow, races of refresh tokens, the content of a token; and the path from a push to a woken object.
+// The issuer at the protocol level: device flow, races of refresh tokens, the content of a token; and the path from a push to a
+// woken object.
 import { createHmac, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,5 @@
-// Onboarding as people experience it: sign-in with GitHub, proof, tenant. Against the emulator, a real store and a real API server.
+// Onboarding as people experience it: sign-in with GitHub, proof, tenant. Against the emulator, a real store and a real API
+// server.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { install } from '../../dev/github/testing/people.ts'
 import { installation } from '../../src/api/github/installation.ts'

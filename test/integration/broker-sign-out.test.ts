@@ -1,5 +1,5 @@
-// Sign-ins that end for good: after a withdrawal of the App, after an admin's revocation and after signing out everywhere, nothing that somebody
-// copied before works again, also not after the person's next sign-in.
+// Sign-ins that end for good: after a withdrawal of the App, after an admin's revocation and after signing out everywhere,
+// nothing that somebody copied before works again, also not after the person's next sign-in.
 import { createHmac, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

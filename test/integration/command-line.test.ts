@@ -1,5 +1,5 @@
-// The commands on Applications as a person of a tenant runs them: the program as a process, with the tokens of the tenant roles on a real API
-// server and no other right. What needs pods is in the end-to-end tests.
+// The commands on Applications as a person of a tenant runs them: the program as a process, with the tokens of the tenant roles
+// on a real API server and no other right. What needs pods is in the end-to-end tests.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// Proves the kinds on the API server: they install, become Established, accept the examples of the reference, and refuse what their schemas and
-// rules forbid, naming the field.
+// Proves the kinds on the API server: they install, become Established, accept the examples of the reference, and refuse what
+// their schemas and rules forbid, naming the field.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -195,7 +195,8 @@ describe('the API server', () => {
       const object = { ...example, metadata: { name: example.metadata.name }, spec: { ...example.spec, ...requester } }
       const place = kind.namespaced ? pathOf(kindName, name) : `/apis/${kind.apiVersion}/${kind.plural}`
       const answer = await admin.request('POST', `${place}?dryRun=All&fieldValidation=Strict`, object)
-      // Values of AppSecrets are stored only after the webhook has encrypted them (test/attack/app-secrets.test.ts); there is none here.
+      // Values of AppSecrets are stored only after the webhook has encrypted them (test/attack/app-secrets.test.ts); there is
+      // none here.
       if (kindName === 'AppSecret')
         return expect([answer.status, JSON.stringify(answer.body)]).toEqual([422, expect.not.stringContaining('password')])
       expect(answer.status, JSON.stringify(answer.body)).toBe(201)

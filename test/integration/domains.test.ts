@@ -1,6 +1,6 @@
-// Domains on a real API server with a real DNS server: the first tenant that proves a host has it, whoever else names it; two that claim it at
-// the same time; approval, release, loss, reserved hosts; and that each of these is noticed without waiting. Two controllers, each for the
-// namespace of one tenant, know of each other's claims by the API server alone.
+// Domains on a real API server with a real DNS server: the first tenant that proves a host has it, whoever else names it; two
+// that claim it at the same time; approval, release, loss, reserved hosts; and that each of these is noticed without waiting.
+// Two controllers, each for the namespace of one tenant, know of each other's claims by the API server alone.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Application, application } from '../../src/api/apps/application.ts'

@@ -1,5 +1,5 @@
-// Applications that follow a tag, on a real API server with a registry on loopback: the digest that runs, a tag that moves, a registry that is away, a
-// digest that was rolled back, and a pin. The test sets the status of pods, as a kubelet would.
+// Applications that follow a tag, on a real API server with a registry on loopback: the digest that runs, a tag that moves, a
+// registry that is away, a digest that was rolled back, and a pin. The test sets the status of pods, as a kubelet would.
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Application, application } from '../../src/api/apps/application.ts'
 import { release } from '../../src/api/apps/release.ts'

@@ -1,5 +1,5 @@
-// Both forms as kustomize renders them: pods are found by what they contain, each has only the Secrets of its level of trust, and the network of the
-// production form is narrower than that of the standalone form.
+// Both forms as kustomize renders them: pods are found by what they contain, each has only the Secrets of its level of trust,
+// and the network of the production form is narrower than that of the standalone form.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -63,7 +63,10 @@ function deployment(form: string, name: string): PodTemplate {
   return found.spec.template
 }
 
-/** The Secrets that a pod gets in any way: as volumes, as parts of projected volumes, and as variables of its containers. Each once. */
+/**
+ * The Secrets that a pod gets in any way: as volumes, as parts of projected volumes, and as variables of its containers. Each
+ * once.
+ */
 function secretsOf({ spec: { volumes, containers, initContainers = [] } }: PodTemplate): readonly string[] {
   const mounted = volumes.flatMap(({ secret, projected }) => [
     secret?.secretName,

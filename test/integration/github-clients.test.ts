@@ -1,4 +1,5 @@
-// The clients against the GitHub emulator with both formats of installation tokens: what a tenant's token can reach and what revokes it.
+// The clients against the GitHub emulator with both formats of installation tokens: what a tenant's token can reach and what
+// revokes it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setSuspended } from '../../dev/github/actions/install-app.ts'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'

@@ -1,5 +1,6 @@
-// What the platform writes to GitHub about a RemoteSync, with the controllers on a real API server and the GitHub emulator: deployments and commit
-// statuses follow each commit, at most one of a kind in ten seconds, the last state always, and nothing twice.
+// What the platform writes to GitHub about a RemoteSync, with the controllers on a real API server and the GitHub emulator:
+// deployments and commit statuses follow each commit, at most one of a kind in ten seconds, the last state always, and nothing
+// twice.
 import { expect, test } from 'vitest'
 import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.ts'
 import { type GitHubReport, githubReport } from '../../src/api/apps/github-report.ts'

@@ -1,6 +1,7 @@
-// `make up` on a cluster that it did not make, from the command line and on a real API server: what it finds and what it says is missing, that it writes
-// nothing before it has everything, and that a second run changes nothing. The cluster is this file's own, because all of its objects are compared.
-// Nothing runs pods here: images and rollouts are the business of test/e2e and of a hand (docs/adr/0040).
+// `make up` on a cluster that it did not make, from the command line and on a real API server: what it finds and what it says
+// is missing, that it writes nothing before it has everything, and that a second run changes nothing. The cluster is this
+// file's own, because all of its objects are compared. Nothing runs pods here: images and rollouts are the business of test/e2e
+// and of a hand (docs/adr/0040).
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'

@@ -1,4 +1,5 @@
-// The overlay for a cluster of the user's, as kustomize renders it on both forms: it says what the plan says, and nothing of this machine.
+// The overlay for a cluster of the user's, as kustomize renders it on both forms: it says what the plan says, and nothing of
+// this machine.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

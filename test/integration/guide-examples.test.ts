@@ -1,5 +1,5 @@
-// The YAML of README and docs/guide, as readers paste it: the API server accepts each object without an unknown field, and each part of an object
-// in an object of the kind that it belongs to.
+// The YAML of README and docs/guide, as readers paste it: the API server accepts each object without an unknown field, and each
+// part of an object in an object of the kind that it belongs to.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// ClusterGitHubApp and Installation on a real API server with an emulated GitHub: what is reported, when tokens are revoked, and that a second
-// reconcile writes nothing. The token desk is a double; its own tests have the real one.
+// ClusterGitHubApp and Installation on a real API server with an emulated GitHub: what is reported, when tokens are revoked,
+// and that a second reconcile writes nothing. The token desk is a double; its own tests have the real one.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { installApp, setSuspended, uninstallApp } from '../../dev/github/actions/install-app.ts'

@@ -1,6 +1,6 @@
-// What 10,000 Installations cost at rest: every one is gathered, decided and written as the controller does it, for an hour of a clock that the
-// test advances, and the requests of the App are counted at the emulator. The tokens of owner checks are doubles, because GitHub wants a second
-// between mints; each counts as the request that it would be.
+// What 10,000 Installations cost at rest: every one is gathered, decided and written as the controller does it, for an hour of
+// a clock that the test advances, and the requests of the App are counted at the emulator. The tokens of owner checks are
+// doubles, because GitHub wants a second between mints; each counts as the request that it would be.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import type { Organization } from '../../dev/github/state/accounts.ts'

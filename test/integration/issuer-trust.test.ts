@@ -1,5 +1,6 @@
-// What the API server itself accepts of an issuer that signs anything: with the authentication file of the development cluster, whose rules are those
-// of the install guide. The issuer here is one that was taken over: its keys are genuine, its claims are not.
+// What the API server itself accepts of an issuer that signs anything: with the authentication file of the development cluster,
+// whose rules are those of the install guide. The issuer here is one that was taken over: its keys are genuine, its claims are
+// not.
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,5 @@
-// The runtime against a real API server: a small controller of ConfigMaps, broken watch connections, two candidates for one lease.
+// The runtime against a real API server: a small controller of ConfigMaps, broken watch connections, two candidates for one
+// lease.
 
 import { randomUUID } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'

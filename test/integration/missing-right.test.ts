@@ -1,5 +1,5 @@
-// A right that the platform loses while it runs, with the real authorizer: the AppSecret controller as its ServiceAccount, with the rules of its shipped
-// role divided among two RoleBindings, of which one is removed and given back.
+// A right that the platform loses while it runs, with the real authorizer: the AppSecret controller as its ServiceAccount, with
+// the rules of its shipped role divided among two RoleBindings, of which one is removed and given back.
 import { expect, onTestFinished, test } from 'vitest'
 import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { type AppSecret, appSecret } from '../../src/api/apps/app-secret.ts'

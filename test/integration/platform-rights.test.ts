@@ -1,6 +1,6 @@
-// What the platform's ServiceAccounts may never do, asked of a real API server with the roles that deploy/rbac ships: the column "never holds" of
-// ARCHITECTURE.md for the cluster. Policies are not installed here: this is what RBAC alone allows. A tenant has its namespaces and bindings, so that
-// the answers are not those of an empty cluster.
+// What the platform's ServiceAccounts may never do, asked of a real API server with the roles that deploy/rbac ships: the
+// column "never holds" of ARCHITECTURE.md for the cluster. Policies are not installed here: this is what RBAC alone allows. A
+// tenant has its namespaces and bindings, so that the answers are not those of an empty cluster.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -129,9 +129,10 @@ const never: readonly Asked[] = [
 ]
 
 /**
- * What only the controllers have a part of in tenants' namespaces. RBAC knows no prefixes of names: there they write Secrets of AppSecrets and of
- * builds, and pods of Dockerfile builds, and the policies `own-writes` and `build-pods` hold them to their names and shape; they delete pods of
- * applications, and `own-pod-deletions` holds them to those that are being deleted already (test/attack/rows). They never list Secrets.
+ * What only the controllers have a part of in tenants' namespaces. RBAC knows no prefixes of names: there they write Secrets of
+ * AppSecrets and of builds, and pods of Dockerfile builds, and the policies `own-writes` and `build-pods` hold them to their
+ * names and shape; they delete pods of applications, and `own-pod-deletions` holds them to those that are being deleted already
+ * (test/attack/rows). They never list Secrets.
  */
 const heldByPolicies: readonly Asked[] = [
   ...['list', 'watch', 'update', 'deletecollection'].flatMap(verb => inEach({ verb, resource: 'secrets' }, tenantPlaces)),
@@ -246,7 +247,10 @@ test('the questions are understood: the same ones are allowed to an administrato
     expect(await may(account, lease('patch', account))).toBe(true)
 })
 
-/** Under the controllers' name, by impersonation: the suite's comparison of requests and rights is about the platform's own requests. */
+/**
+ * Under the controllers' name, by impersonation: the suite's comparison of requests and rights is about the platform's own
+ * requests.
+ */
 async function asControllers() {
   const { send, close } = await impersonation(testKubeconfig())
   onTestFinished(close)

@@ -1,5 +1,6 @@
-// What GitHub fails to say while somebody approves the code of a fork: nothing is approved as long as one of the questions has no answer, and the word
-// of the person counts when it has. The controller of PreviewApprovals, a broker with webhooks, a real API server and the GitHub emulator.
+// What GitHub fails to say while somebody approves the code of a fork: nothing is approved as long as one of the questions has
+// no answer, and the word of the person counts when it has. The controller of PreviewApprovals, a broker with webhooks, a real
+// API server and the GitHub emulator.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addCollaborator } from '../../dev/github/actions/people/collaborators.ts'
 import { createComment } from '../../dev/github/actions/pull-requests/comments.ts'

@@ -1,5 +1,5 @@
-// What webhooks about one pull request cost GitHub while ten forks wait: questions about that one only. A complete broker with webhooks, a real API server
-// and the controller of PreviewApprovals against the GitHub emulator.
+// What webhooks about one pull request cost GitHub while ten forks wait: questions about that one only. A complete broker with
+// webhooks, a real API server and the controller of PreviewApprovals against the GitHub emulator.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createComment } from '../../dev/github/actions/pull-requests/comments.ts'
@@ -69,7 +69,8 @@ test('a push, a new pull request and a comment ask about no fork but the one tha
   // Whatever the first webhooks asked about was asked before, or together with, this one.
   createComment(fixture.actionOf('dave'), third.number, `/sekisho approve ${third.head.sha}`)
   await approvalOf(third.head.sha)
-  // The pull request, its comments and its reviews. The last one may have been asked about for its opening first, and for the comment only now.
+  // The pull request, its comments and its reviews. The last one may have been asked about for its opening first, and for the
+  // comment only now.
   expect([0, 3]).toContain(asked(since).filter(number => number === last.number).length)
   const others = asked(since).filter(number => number !== last.number)
   expect(others.toSorted((a, b) => a - b)).toEqual([

@@ -1,5 +1,6 @@
-// Who can let the code of a fork run: people with write access, by a comment, a review, the page, the API and the CLI; and everybody who cannot, as the
-// author of the fork, as a developer of the tenant without access on GitHub, and as people of another tenant. Real API server, emulator and webhooks.
+// Who can let the code of a fork run: people with write access, by a comment, a review, the page, the API and the CLI; and
+// everybody who cannot, as the author of the fork, as a developer of the tenant without access on GitHub, and as people of
+// another tenant. Real API server, emulator and webhooks.
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -60,7 +61,10 @@ async function recorded(commit: string, outcome: 'allowed' | 'denied') {
   return entries.filter(entry => entry.outcome === outcome && entry.details['headCommit'] === commit)
 }
 
-/** Nothing is approved, although the controller read what was said: it is asked twice, and the second time begins when the first has ended. */
+/**
+ * Nothing is approved, although the controller read what was said: it is asked twice, and the second time begins when the first
+ * has ended.
+ */
 async function nothingIsApproved(commit: string): Promise<void> {
   const { faults } = fixture.environment.github.context
   const path = `/repositories/4001/issues/${latestNumber}/comments`

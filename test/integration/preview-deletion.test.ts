@@ -1,5 +1,6 @@
-// A namespace with six previews (fifty in the long form) is deleted and ends: finalizers wait for nobody who is gone. The platform is the product's: controllers in a process
-// of their own, with the rights that the Tenant controller gives them in the namespace that is being deleted.
+// A namespace with six previews (fifty in the long form) is deleted and ends: finalizers wait for nobody who is gone. The
+// platform is the product's: controllers in a process of their own, with the rights that the Tenant controller gives them in
+// the namespace that is being deleted.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { appPipeline } from '../../src/api/apps/app-pipeline.ts'
 import { application } from '../../src/api/apps/application.ts'

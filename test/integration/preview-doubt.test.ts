@@ -1,5 +1,6 @@
-// What GitHub fails to say about pull requests: every failure in every phase leaves what runs, says what it is, and is over when GitHub answers
-// again. The controllers of AppPipelines, RemoteSyncs and Applications, real git and a real API server against the GitHub emulator.
+// What GitHub fails to say about pull requests: every failure in every phase leaves what runs, says what it is, and is over
+// when GitHub answers again. The controllers of AppPipelines, RemoteSyncs and Applications, real git and a real API server
+// against the GitHub emulator.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { setSuspended } from '../../dev/github/actions/install-app.ts'
 import { editPullRequest, setDraft, setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
@@ -56,7 +57,9 @@ async function running(): Promise<Previews & { readonly number: number; readonly
   return { ...fixture, number, commit }
 }
 
-/** While the fault lasts, the reason is reported and all stays; afterwards all is well. `settle`: what people do before it ends. */
+/**
+ * While the fault lasts, the reason is reported and all stays; afterwards all is well. `settle`: what people do before it ends.
+ */
 async function holds(
   fixture: Previews & { readonly number: number },
   fault: Fault,

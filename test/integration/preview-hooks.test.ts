@@ -1,5 +1,6 @@
-// The hooks of an AppPipeline: a Job before the first release of a preview, and one before it is deleted, for pull requests of the repository and of
-// forks. Controllers, real git and a real API server against the GitHub emulator. The tests act as kpack, the grant controller and the kubelet.
+// The hooks of an AppPipeline: a Job before the first release of a preview, and one before it is deleted, for pull requests of
+// the repository and of forks. Controllers, real git and a real API server against the GitHub emulator. The tests act as kpack,
+// the grant controller and the kubelet.
 import { describe, expect, test } from 'vitest'
 import { setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
 import { application } from '../../src/api/apps/application.ts'

@@ -1,6 +1,7 @@
-// The invariant of previews: whatever happens to ten pull requests (forty in the long form) and to the webhooks about it, in the end the previews that
-// run are exactly those of the open pull requests that pass the policy, at their newest commits; and when all are closed nothing is left. The platform is
-// the product's: controllers and broker in processes of their own, grants, tokens, git, comments on GitHub.
+// The invariant of previews: whatever happens to ten pull requests (forty in the long form) and to the webhooks about it, in
+// the end the previews that run are exactly those of the open pull requests that pass the policy, at their newest commits; and
+// when all are closed nothing is left. The platform is the product's: controllers and broker in processes of their own, grants,
+// tokens, git, comments on GitHub.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createComment } from '../../dev/github/actions/pull-requests/comments.ts'
@@ -223,7 +224,8 @@ test.each(inTurn('preview-invariant', 'webhooks', ways, 1))(
     if (allAreLost) github.context.faults.arm({ kind: 'lost-webhook' }, null)
     const { git } = github.context
     await git.run(['branch', 'next', 'main'], { cwd: git.pathOf(repository.id) })
-    // Comments, deployments and statuses are written as slowly as GitHub allows: where webhooks never come, that is not looked at again.
+    // Comments, deployments and statuses are written as slowly as GitHub allows: where webhooks never come, that is not looked
+    // at again.
     await platform.applyPipeline('shop', { policy, report: !allAreLost })
     const random = fc.array(step, { minLength: steps, maxLength: steps })
     const world: World = { platform, said: new Set() }

@@ -1,5 +1,5 @@
-// What people do to a pull request and to its repository while it has a preview. The controllers of AppPipelines, RemoteSyncs and Applications, real
-// git and a real API server against the GitHub emulator.
+// What people do to a pull request and to its repository while it has a preview. The controllers of AppPipelines, RemoteSyncs
+// and Applications, real git and a real API server against the GitHub emulator.
 import { describe, expect, test } from 'vitest'
 import { createRepository } from '../../dev/github/actions/create-repository.ts'
 import { installApp } from '../../dev/github/actions/install-app.ts'

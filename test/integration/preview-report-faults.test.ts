@@ -1,5 +1,5 @@
-// What GitHub fails to do when the platform answers on a pull request, and what people undo there: the last state arrives, once. The GitHubReport
-// controller on a real API server and the GitHub emulator.
+// What GitHub fails to do when the platform answers on a pull request, and what people undo there: the last state arrives,
+// once. The GitHubReport controller on a real API server and the GitHub emulator.
 import { beforeEach, expect, test } from 'vitest'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'
 import type { Fault } from '../../dev/github/faults/kinds.ts'

@@ -1,5 +1,6 @@
-// What people see on a pull request, with the GitHubReport controller on a real API server and the GitHub emulator: one comment, a deployment and a
-// commit status, which follow the preview to its end; after deletions, forgeries, restarts and while GitHub limits.
+// What people see on a pull request, with the GitHubReport controller on a real API server and the GitHub emulator: one
+// comment, a deployment and a commit status, which follow the preview to its end; after deletions, forgeries, restarts and
+// while GitHub limits.
 import { beforeEach, expect, test } from 'vitest'
 import { createComment, deleteComment } from '../../dev/github/actions/pull-requests/comments.ts'
 import type { RunningEmulator } from '../../dev/github/emulator.ts'

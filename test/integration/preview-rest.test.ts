@@ -1,6 +1,6 @@
-// What previews cost GitHub while nothing happens: one conditional request for the list of pull requests, although a fork waits for an approval and a
-// preview follows a merge commit. What happens without a webhook is noticed all the same. The controllers of AppPipelines, RemoteSyncs, Applications and
-// PreviewApprovals, real git and a real API server against the GitHub emulator.
+// What previews cost GitHub while nothing happens: one conditional request for the list of pull requests, although a fork waits
+// for an approval and a preview follows a merge commit. What happens without a webhook is noticed all the same. The controllers
+// of AppPipelines, RemoteSyncs, Applications and PreviewApprovals, real git and a real API server against the GitHub emulator.
 import { expect, onTestFinished, test } from 'vitest'
 import { createComment } from '../../dev/github/actions/pull-requests/comments.ts'
 import { previewApproval } from '../../src/api/apps/preview-approval.ts'

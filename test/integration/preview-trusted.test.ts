@@ -1,5 +1,6 @@
-// Forks under the policy `Trusted`: commits of a fork run by themselves only while whoever owns the fork and opened the pull request may write to the
-// repository. The platform is the product's: controllers and broker in processes of their own, GitHub's answers by id, builds.
+// Forks under the policy `Trusted`: commits of a fork run by themselves only while whoever owns the fork and opened the pull
+// request may write to the repository. The platform is the product's: controllers and broker in processes of their own,
+// GitHub's answers by id, builds.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { addCollaborator, removeCollaborator } from '../../dev/github/actions/people/collaborators.ts'
 import { openPullRequest } from '../../dev/github/actions/pull-requests/pull-requests.ts'

@@ -1,5 +1,5 @@
-// Previews: the controllers of AppPipelines, RemoteSyncs and Applications, real git and a real API server against the GitHub emulator. The tests act as
-// kpack, the grant controller, the kubelet, and the people who approve.
+// Previews: the controllers of AppPipelines, RemoteSyncs and Applications, real git and a real API server against the GitHub
+// emulator. The tests act as kpack, the grant controller, the kubelet, and the people who approve.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createComment } from '../../dev/github/actions/pull-requests/comments.ts'
 import { setDraft, setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'

@@ -1,5 +1,6 @@
-// RemoteSyncs of pull requests: the controllers, real git and a real API server against the GitHub emulator. Merge commits as GitHub makes them, the
-// wall for forks, and promotion. The tests act as kpack, the grant controller, the kubelet and the controllers of AppPipelines and approvals.
+// RemoteSyncs of pull requests: the controllers, real git and a real API server against the GitHub emulator. Merge commits as
+// GitHub makes them, the wall for forks, and promotion. The tests act as kpack, the grant controller, the kubelet and the
+// controllers of AppPipelines and approvals.
 import { describe, expect, test } from 'vitest'
 import { mergePullRequest } from '../../dev/github/actions/pull-requests/merge.ts'
 import { openPullRequest, setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'

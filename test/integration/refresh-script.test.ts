@@ -1,5 +1,5 @@
-// The script of the pages in a real browser, under the content security policy of the broker: what it exchanges, what it leaves alone, when it asks and
-// when it stops. The browser's clock is moved, so nothing waits for it.
+// The script of the pages in a real browser, under the content security policy of the broker: what it exchanges, what it leaves
+// alone, when it asks and when it stops. The browser's clock is moved, so nothing waits for it.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,6 @@
-// Why nothing of ours refuses an EndpointSlice (docs/adr/0058-ports-of-a-service.md): where Kubernetes' controller may not create one, it does not
-// take the addresses of deleted pods out of the others. This test is about Kubernetes; when it fails, slices can be bounded.
+// Why nothing of ours refuses an EndpointSlice (docs/adr/0058-ports-of-a-service.md): where Kubernetes' controller may not
+// create one, it does not take the addresses of deleted pods out of the others. This test is about Kubernetes; when it fails,
+// slices can be bounded.
 import { expect, test } from 'vitest'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
@@ -51,7 +52,8 @@ test('a slice that a quota refuses keeps the address of a deleted pod in another
     spec: { hard: { 'count/endpointslices.discovery.k8s.io': '1' } },
   })
   await waitUntil('the quota is counted', quotaIsCounted, patience)
-  // Pods with different numbers for the named port need a slice for each number. Without a node only unready addresses may be published.
+  // Pods with different numbers for the named port need a slice for each number. Without a node only unready addresses may be
+  // published.
   const spec = { selector: { app: 'x' }, publishNotReadyAddresses: true, ports: [{ port: 80, targetPort: 'web' }] }
   await make('services', { kind: 'Service', metadata: { name: 'web' }, spec })
   await runPod('gone', 3000, '192.0.2.1')

@@ -1,5 +1,5 @@
-// The registry wall: Debian's docker-registry with the platform's token server. Tenant globex tries what a build, a pod or a stranger could try
-// against tenant acme and the platform; every refusal is the registry's own.
+// The registry wall: Debian's docker-registry with the platform's token server. Tenant globex tries what a build, a pod or a
+// stranger could try against tenant acme and the platform; every refusal is the registry's own.
 import { createHash } from 'node:crypto'
 import { createServer, request as plainRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -54,7 +54,9 @@ function basic({ username, password }: Credential): string {
   return `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`
 }
 
-/** What a client does: try, ask for a token with the scope of the challenge, try again. Resolves to the registry's last answer. */
+/**
+ * What a client does: try, ask for a token with the scope of the challenge, try again. Resolves to the registry's last answer.
+ */
 async function call(credential: Credential | undefined, path: string, options: Call = {}): Promise<Response> {
   const first = await send(path, options)
   if (first.status !== 401) return first

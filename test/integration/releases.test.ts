@@ -1,5 +1,6 @@
-// Releases of an Application on a real API server: numbers, the release job that gates a rollout, automatic roll back, pins, and that nothing is
-// released twice. The Deployment and Job controllers are the real ones; the test sets the status of pods, as a kubelet would.
+// Releases of an Application on a real API server: numbers, the release job that gates a rollout, automatic roll back, pins,
+// and that nothing is released twice. The Deployment and Job controllers are the real ones; the test sets the status of pods,
+// as a kubelet would.
 import { describe, expect, test } from 'vitest'
 import { type Application, application } from '../../src/api/apps/application.ts'
 import { type Release, release } from '../../src/api/apps/release.ts'

@@ -1,5 +1,5 @@
-// A newer run image of the builder, on a real API server: every image on the former one gets it without a build, when nothing else is to be done. The
-// tests act as kpack and the kubelet; test/e2e runs the real ones.
+// A newer run image of the builder, on a real API server: every image on the former one gets it without a build, when nothing
+// else is to be done. The tests act as kpack and the kubelet; test/e2e runs the real ones.
 import { expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { release } from '../../src/api/apps/release.ts'
@@ -103,8 +103,8 @@ test('a rebase that fails changes nothing and is not repeated; the next run imag
 })
 
 /**
- * As the kubelet says it of a container that ends again and again. Not in the second in which the pod began, as it could never be: a crash counts for every
- * release that began in that second, because times of pods are whole seconds.
+ * As the kubelet says it of a container that ends again and again. Not in the second in which the pod began, as it could never
+ * be: a crash counts for every release that began in that second, because times of pods are whole seconds.
  */
 async function crashPods({ client, namespace }: RemoteSyncFixture, name: string): Promise<void> {
   for (const pod of await podsOf(client, namespace, name, 1)) {

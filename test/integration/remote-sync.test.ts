@@ -1,5 +1,5 @@
-// The RemoteSync controller on a real API server with a real source store and real git: from a commit to a running Application, and every
-// way in which that halts. The tests act as kpack, the grant controller and the kubelet; test/e2e runs the real ones.
+// The RemoteSync controller on a real API server with a real source store and real git: from a commit to a running Application,
+// and every way in which that halts. The tests act as kpack, the grant controller and the kubelet; test/e2e runs the real ones.
 
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'

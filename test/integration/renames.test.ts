@@ -1,5 +1,5 @@
-// Repositories by number: the controllers and real git against the GitHub emulator. Whoever takes over the old name of an organisation or a
-// repository, or pushes to a fork, never gets a commit resolved, fetched or built.
+// Repositories by number: the controllers and real git against the GitHub emulator. Whoever takes over the old name of an
+// organisation or a repository, or pushes to a fork, never gets a commit resolved, fetched or built.
 import { describe, expect, test } from 'vitest'
 import { createRepository } from '../../dev/github/actions/create-repository.ts'
 import { renameAccount } from '../../dev/github/actions/people/rename-account.ts'

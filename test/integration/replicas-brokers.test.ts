@@ -1,6 +1,6 @@
-// Two brokers on one PostgreSQL, behind a load balancer that sends each request where the test wants it: what a person began at one replica goes on
-// at the other, bounds hold for both together, webhooks are stored and handled once, and one of them leads. PGlite has one writer, so it cannot have
-// replicas.
+// Two brokers on one PostgreSQL, behind a load balancer that sends each request where the test wants it: what a person began at
+// one replica goes on at the other, bounds hold for both together, webhooks are stored and handled once, and one of them leads.
+// PGlite has one writer, so it cannot have replicas.
 import { createHmac, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BrowserPage } from '../../dev/github/testing/browser.ts'

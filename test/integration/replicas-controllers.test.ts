@@ -1,6 +1,6 @@
-// Two replicas of the controllers on one PostgreSQL: the one that does not lead delivers tokens too, sees what the leader revoked, and shares the
-// quota; a leader that dies between GitHub's answer and its own record loses nothing and leaves nothing behind. PGlite has one writer, so it
-// cannot have replicas.
+// Two replicas of the controllers on one PostgreSQL: the one that does not lead delivers tokens too, sees what the leader
+// revoked, and shares the quota; a leader that dies between GitHub's answer and its own record loses nothing and leaves nothing
+// behind. PGlite has one writer, so it cannot have replicas.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
 import { endpointSlices } from '../../src/api/builtin/index.ts'
@@ -65,9 +65,9 @@ async function readyPair(limits: object = {}, [first, second]: readonly ReplicaO
 }
 
 /**
- * A replica that dies, once `arm` was called, when GitHub has minted a token under a grant: it does not read the answer, and nothing that it does
- * afterwards reaches the database. The request itself ends, because replicas in one process share Octokit's queue of an App's mints, and those in
- * processes of their own do not.
+ * A replica that dies, once `arm` was called, when GitHub has minted a token under a grant: it does not read the answer, and
+ * nothing that it does afterwards reaches the database. The request itself ends, because replicas in one process share
+ * Octokit's queue of an App's mints, and those in processes of their own do not.
  */
 function mortal(store: TestStore): ReplicaOptions & { readonly arm: () => Promise<void> } {
   const death = Promise.withResolvers<void>()

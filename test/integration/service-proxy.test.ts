@@ -1,6 +1,6 @@
-// The bound on ports × endpoints on a real API server with Kubernetes' own controllers: Services are labelled as they are made and changed, and when they
-// are beyond the bound, Kubernetes copies the label to the EndpointSlices, and it is taken off from those that are counted and fit. What kube-proxy would
-// see is watched with its own selectors.
+// The bound on ports × endpoints on a real API server with Kubernetes' own controllers: Services are labelled as they are made
+// and changed, and when they are beyond the bound, Kubernetes copies the label to the EndpointSlices, and it is taken off from
+// those that are counted and fit. What kube-proxy would see is watched with its own selectors.
 import { expect, onTestFinished, test } from 'vitest'
 import { policyFiles } from '../../src/admission/policies.ts'
 import {

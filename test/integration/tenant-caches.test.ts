@@ -1,5 +1,5 @@
-// What tenants may write does not fill the memory of the platform, although it caches objects of all namespaces: many large objects under the
-// platform's own labels, on a real API server.
+// What tenants may write does not fill the memory of the platform, although it caches objects of all namespaces: many large
+// objects under the platform's own labels, on a real API server.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, onTestFinished, test } from 'vitest'

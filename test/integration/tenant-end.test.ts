@@ -1,5 +1,5 @@
-// The end of a tenant's namespace on a real API server: a pod that nobody ends is forced long after its grace period, and not before; what a
-// finalizer holds is named and kept.
+// The end of a tenant's namespace on a real API server: a pod that nobody ends is forced long after its grace period, and not
+// before; what a finalizer holds is named and kept.
 import { expect, test } from 'vitest'
 import { configMaps, deployments, namespaces, pods } from '../../src/api/builtin/index.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'

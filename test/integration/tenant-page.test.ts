@@ -1,5 +1,5 @@
-// The page of a tenant as different people see it: the RBAC of a real API server decides about each part. In a real browser it works without scripts,
-// keeps itself up to date with them, and fits a phone.
+// The page of a tenant as different people see it: the RBAC of a real API server decides about each part. In a real browser it
+// works without scripts, keeps itself up to date with them, and fits a phone.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

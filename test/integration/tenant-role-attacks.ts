@@ -1,4 +1,5 @@
-// What holders of a tenant role try, beyond reading: requests that must all be refused, as data. The subject is one namespace of a tenant.
+// What holders of a tenant role try, beyond reading: requests that must all be refused, as data. The subject is one namespace
+// of a tenant.
 import { tenantRoles } from '../../src/api/names.ts'
 import { platformAttacks } from './tenant-role-platform-attacks.ts'
 import { type Attack, namespaced, object } from './tenant-role-requests.ts'

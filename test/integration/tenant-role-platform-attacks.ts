@@ -1,4 +1,5 @@
-// What holders of a tenant role try against what holds the tenant, the whole cluster, and the platform: requests that must all be refused, as data.
+// What holders of a tenant role try against what holds the tenant, the whole cluster, and the platform: requests that must all
+// be refused, as data.
 import { type Attack, container, namespaced, object } from './tenant-role-requests.ts'
 
 /** The attacks. The subject is one namespace of a tenant. */

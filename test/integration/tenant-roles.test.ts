@@ -1,6 +1,6 @@
-// The closed roles of tenants, tried by whoever holds them: the real ClusterRoles and RoleBindings on a real API server, and requests with tokens
-// that this API server issued to each of them. Nobody is impersonated, and nobody here has more than a tenant role.
-// Every resource that the API server knows is read in every form; then come the attacks.
+// The closed roles of tenants, tried by whoever holds them: the real ClusterRoles and RoleBindings on a real API server, and
+// requests with tokens that this API server issued to each of them. Nobody is impersonated, and nobody here has more than a
+// tenant role. Every resource that the API server knows is read in every form; then come the attacks.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Agent, fetch } from 'undici'

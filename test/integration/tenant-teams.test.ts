@@ -1,4 +1,5 @@
-// The teams that a Tenant names, checked with an emulated GitHub: an id that is not a team of the organisation is reported, with the cure.
+// The teams that a Tenant names, checked with an emulated GitHub: an id that is not a team of the organisation is reported,
+// with the cure.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'

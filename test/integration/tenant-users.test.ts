@@ -1,5 +1,5 @@
-// The user ids of tenants on a real API server: who gets a range when several are given at once, when none is left, when a Tenant is made anew, and
-// when it is older than ranges. What the tenant runs is not touched by any of it.
+// The user ids of tenants on a real API server: who gets a range when several are given at once, when none is left, when a
+// Tenant is made anew, and when it is older than ranges. What the tenant runs is not touched by any of it.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { configMaps, deployments, namespaces, pods, roleBindings } from '../../src/api/builtin/index.ts'
 import { buildNamespaceOf, labels } from '../../src/api/names.ts'

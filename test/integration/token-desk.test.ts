@@ -1,4 +1,5 @@
-// Tenants, grants and the token desk on a real API server with the GitHub emulator: who receives a token, what it reaches, and when it is revoked.
+// Tenants, grants and the token desk on a real API server with the GitHub emulator: who receives a token, what it reaches, and
+// when it is revoked.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { namespaces, networkPolicies, pods, resourceQuotas, roleBindings, serviceAccounts } from '../../src/api/builtin/index.ts'
 import { installation } from '../../src/api/github/installation.ts'

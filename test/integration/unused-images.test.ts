@@ -1,5 +1,6 @@
-// Images leave Debian's docker-registry when no object of a real API server names them, asked as the platform's ServiceAccount: every kind that may
-// name one keeps its image, and what the registry does with tags, with the paths of other tenants and with layers.
+// Images leave Debian's docker-registry when no object of a real API server names them, asked as the platform's ServiceAccount:
+// every kind that may name one keeps its image, and what the registry does with tags, with the paths of other tenants and with
+// layers.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { release } from '../../src/api/apps/release.ts'
@@ -107,7 +108,10 @@ function platformOn(
   return { round, days, counts, close: reader.close }
 }
 
-/** Pushes an image of the application and records it, as a build and the recording of it do. Resolves to its reference by digest. */
+/**
+ * Pushes an image of the application and records it, as a build and the recording of it do. Resolves to its reference by
+ * digest.
+ */
 async function build(host: TestRegistry, namespace: string, tag: string, content = tag): Promise<string> {
   const repository = `apps/${namespace}/shop`
   const digest = await pushTo(host, { repository, tag }, content)

@@ -1,5 +1,6 @@
-// The renewal of the webhook's certificate on a real API server, by the ServiceAccount of the controllers with the rights that deploy/rbac ships. The
-// registrations are read for real and answered by the test: other test files have the only ones of that name.
+// The renewal of the webhook's certificate on a real API server, by the ServiceAccount of the controllers with the rights that
+// deploy/rbac ships. The registrations are read for real and answered by the test: other test files have the only ones of that
+// name.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { secrets } from '../../src/api/builtin/index.ts'

@@ -1,5 +1,6 @@
-// Which processes the platform consists of in each form, and with what each is started on loopback: its program, its ServiceAccount, and the variables
-// of its own level of trust alone, as in deploy/production and deploy/standalone. Soak runs and benches start them.
+// Which processes the platform consists of in each form, and with what each is started on loopback: its program, its
+// ServiceAccount, and the variables of its own level of trust alone, as in deploy/production and deploy/standalone. Soak runs
+// and benches start them.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
@@ -47,7 +48,10 @@ export type PlanSources = {
 /** What opens the stores of a form. */
 export type Databases = { readonly [S in 'broker' | 'desk']: Variables }
 
-/** One database with a role for each schema, and a keyring for each process. `desk` opens the store of the controllers once more. */
+/**
+ * One database with a role for each schema, and a keyring for each process. `desk` opens the store of the controllers once
+ * more.
+ */
 export async function productionDatabases(
   postgres: TestPostgres,
 ): Promise<{ readonly stores: Databases; readonly desk: ServerStoreOptions }> {

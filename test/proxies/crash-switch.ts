@@ -1,5 +1,6 @@
-// Counts the external writes of the process under test, whichever proxy they pass, and fires once at the chosen one: from that event-loop turn on
-// no proxy passes anything. A write is identified by what it does and how often that was done, so the order of concurrent writes does not matter.
+// Counts the external writes of the process under test, whichever proxy they pass, and fires once at the chosen one: from that
+// event-loop turn on no proxy passes anything. A write is identified by what it does and how often that was done, so the order
+// of concurrent writes does not matter.
 
 /** The time of the crash: around the `occurrence`-th write (from 1) that is named `write`. */
 export type CrashPoint = {

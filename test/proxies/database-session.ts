@@ -1,5 +1,5 @@
-// PostgreSQL's wire protocol as the crash switch sees it. A write is what becomes durable at once: a statement outside a transaction that changed rows,
-// or the commit of a transaction that did.
+// PostgreSQL's wire protocol as the crash switch sees it. A write is what becomes durable at once: a statement outside a
+// transaction that changed rows, or the commit of a transaction that did.
 import type { CrashSwitch } from './crash-switch.ts'
 import { textsOf, type WireMessage } from './wire.ts'
 

@@ -1,11 +1,14 @@
-// The requests that the platform's ServiceAccounts sent, from the audit log of an API server, and how they compare with the rights that the
-// ServiceAccounts have: a request that no right covers, and a verb that no request used. Pure.
+// The requests that the platform's ServiceAccounts sent, from the audit log of an API server, and how they compare with the
+// rights that the ServiceAccounts have: a request that no right covers, and a verb that no request used. Pure.
 import { attackUserAgent } from '../../dev/attack/world/http.ts'
 import { platformNamespace } from '../../src/api/names.ts'
 import { type Place, platformAccounts, type Right, type Verb } from '../../src/api/rights/index.ts'
 import { asObject, objectAt, parseJson, textAt } from '../../src/lib/json/json-value.ts'
 
-/** A request as RBAC judges it. `where` is empty for requests without a namespace; tests make up the names of tenants' namespaces. */
+/**
+ * A request as RBAC judges it. `where` is empty for requests without a namespace; tests make up the names of tenants'
+ * namespaces.
+ */
 export type Call = {
   readonly account: string
   readonly verb: string
@@ -21,8 +24,8 @@ const stages = ['ResponseStarted', 'ResponseComplete']
 const users = `system:serviceaccount:${platformNamespace}:`
 
 /**
- * The calls in lines of an audit log, each once. Left out: requests that the server did not finish, that were no requests for objects, and those of
- * `make attack` with the tokens of the platform's processes, which must be refused.
+ * The calls in lines of an audit log, each once. Left out: requests that the server did not finish, that were no requests for
+ * objects, and those of `make attack` with the tokens of the platform's processes, which must be refused.
  */
 export function callsIn(lines: readonly string[]): readonly Call[] {
   const found = new Map<string, Call>()

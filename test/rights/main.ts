@@ -1,7 +1,7 @@
-// `node test/rights/main.ts [--some] [<audit log>…]`: whether the suites used every verb that the platform's ServiceAccounts have, and no other. It reads
-// what the suites of this checkout recorded at their last run, and audit logs of other API servers, such as the local cluster's. Exits with 1 when
-// a verb was not used, or when a request had no right. After some suites only (`--some`) verbs
-// that were not used are counted, and no failure.
+// `node test/rights/main.ts [--some] [<audit log>…]`: whether the suites used every verb that the platform's ServiceAccounts
+// have, and no other. It reads what the suites of this checkout recorded at their last run, and audit logs of other API
+// servers, such as the local cluster's. Exits with 1 when a verb was not used, or when a request had no right. After some
+// suites only (`--some`) verbs that were not used are counted, and no failure.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

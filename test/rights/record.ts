@@ -13,8 +13,8 @@ export function recordsFolder({ stateFolder }: Pick<ClusterSettings, 'stateFolde
 }
 
 /**
- * Reads the audit logs in `logs`, rotated ones included, and writes the calls of the platform's ServiceAccounts, those since `since` only. Those of a
- * second pass are added to those of the first, which were of all files.
+ * Reads the audit logs in `logs`, rotated ones included, and writes the calls of the platform's ServiceAccounts, those since
+ * `since` only. Those of a second pass are added to those of the first, which were of all files.
  * @throws when one of them had no right: that request can never succeed, also where nothing waited for it
  */
 export async function recordCalls(

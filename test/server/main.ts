@@ -1,5 +1,5 @@
-// Keeps a control plane warm for the integration tests of this checkout: `start` (or find it), `stop`, and `keep`, which `start` calls as a process
-// of its own. It ends by itself when no run has used it for two hours.
+// Keeps a control plane warm for the integration tests of this checkout: `start` (or find it), `stop`, and `keep`, which
+// `start` calls as a process of its own. It ends by itself when no run has used it for two hours.
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { print, printUsage, runCommandLine } from '../../dev/cluster/command-line.ts'

@@ -1,4 +1,5 @@
-// Applications that a developer creates, changes and deletes. Records the expected state; uses only requests that kubectl would make.
+// Applications that a developer creates, changes and deletes. Records the expected state; uses only requests that kubectl would
+// make.
 import { randomInt } from 'node:crypto'
 import type { PlatformInUse } from '../platform/open-platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'

@@ -1,6 +1,6 @@
-// The result of a soak run: one row for each promise, with its bound. Pure.
-// Bounds: Pepr's thresholds for slopes (RSS below 1 MB/min, files and sockets flat); a silent watch is detected within 60 s (docs/adr/0012);
-// lost and duplicated effects are never allowed.
+// The result of a soak run: one row for each promise, with its bound. Pure. Bounds: Pepr's thresholds for slopes (RSS below 1
+// MB/min, files and sockets flat); a silent watch is detected within 60 s (docs/adr/0012); lost and duplicated effects are
+// never allowed.
 import { median } from '../bench/harness/statistics.ts'
 import type { Effects } from './effects.ts'
 import { growth, type MemorySample, type Sample, settled, slope, warmUpSeconds } from './samples.ts'

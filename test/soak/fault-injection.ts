@@ -1,4 +1,6 @@
-// Injects faults during a soak run: one after the other, between each process and the API server, and at GitHub. Counts them by name. Dropped watch events are excluded: only the resync repairs them, and its period is longer than the end of a run may wait.
+// Injects faults during a soak run: one after the other, between each process and the API server, and at GitHub. Counts them by
+// name. Dropped watch events are excluded: only the resync repairs them, and its period is longer than the end of a run may
+// wait.
 import { randomInt } from 'node:crypto'
 import type { ChaosProxy } from '../proxies/chaos-proxy/chaos-proxy.ts'
 import { conflict, expired, internalError, tooManyRequests } from '../proxies/chaos-proxy/faults.ts'
@@ -27,7 +29,10 @@ export function createFaultInjection(fixture: SoakPlatform): FaultInjection {
   const arm = (...args: Parameters<typeof faults.arm>): undefined => void faults.arm(...args)
   const event = (...args: Parameters<ChaosProxy['onEvent']>): Disarms => proxies.map(proxy => proxy.onEvent(...args).disarm)
 
-  /** A watch that does not follow a silent one: two silences in a row are two faults, and each takes its own time to be detected. */
+  /**
+   * A watch that does not follow a silent one: two silences in a row are two faults, and each takes its own time to be
+   * detected.
+   */
   const mayBeSilenced = (watch: RequestFacts): boolean => {
     const log = proxies.map(proxy => proxy.log.entries()).find(entries => entries.some(each => each === watch)) ?? []
     const request = log.find(each => each === watch)

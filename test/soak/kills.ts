@@ -1,5 +1,5 @@
-// Kills one replica of each process after the other (SIGKILL, as a crash or the kernel's memory limit does it) and starts it again. Only of forms
-// with several replicas: while the only process is away, writes are refused, and that is right.
+// Kills one replica of each process after the other (SIGKILL, as a crash or the kernel's memory limit does it) and starts it
+// again. Only of forms with several replicas: while the only process is away, writes are refused, and that is right.
 import type { SoakProcess } from './soak-process.ts'
 
 export type Kills = {
@@ -9,8 +9,8 @@ export type Kills = {
 }
 
 /**
- * `mayGoOn` false ends them, but not before each process was killed once: what is measured of memory and files begins afterwards, with processes that
- * run on.
+ * `mayGoOn` false ends them, but not before each process was killed once: what is measured of memory and files begins
+ * afterwards, with processes that run on.
  */
 export function createKills(processes: readonly SoakProcess[], mayGoOn: () => boolean): Kills {
   const counts = new Map<string, number>()

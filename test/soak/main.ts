@@ -1,5 +1,6 @@
-// `make soak`: runs the whole platform for a quarter of an hour under churn (Applications, pushes, tokens) and faults (API server, GitHub, and in the
-// production form killed processes), then without faults, and compares the state with the expected one. Exits with 1 when a promise was broken. Bounded in time.
+// `make soak`: runs the whole platform for a quarter of an hour under churn (Applications, pushes, tokens) and faults (API
+// server, GitHub, and in the production form killed processes), then without faults, and compares the state with the expected
+// one. Exits with 1 when a promise was broken. Bounded in time.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'

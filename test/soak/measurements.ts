@@ -1,4 +1,5 @@
-// What is measured of each process while a soak run goes on. A process that is being killed and started again is left out meanwhile.
+// What is measured of each process while a soak run goes on. A process that is being killed and started again is left out
+// meanwhile.
 import type { Measured } from './assertions.ts'
 import { type MemorySample, memorySample, type Sample, sampleProcess } from './samples.ts'
 import type { SoakProcess } from './soak-process.ts'

@@ -1,4 +1,5 @@
-// The environment of a soak run: the whole platform in one of its forms, in which every process reaches the API server through a chaos proxy of its own.
+// The environment of a soak run: the whole platform in one of its forms, in which every process reaches the API server through
+// a chaos proxy of its own.
 import type { ThrowAwayCluster } from '../../dev/cluster/control-plane/test-cluster.ts'
 import type { ControllersStore } from '../../src/store/store.ts'
 import { openPlatform, type Platform, type PlatformOptions } from '../platform/open-platform.ts'

@@ -1,4 +1,5 @@
-// Commits that a developer pushes with git to branches that RemoteSyncs follow. The GitHub emulator sends the webhooks, or loses them.
+// Commits that a developer pushes with git to branches that RemoteSyncs follow. The GitHub emulator sends the webhooks, or
+// loses them.
 import { cloneUrl, createGitClient, type GitClient } from '../../dev/github/testing/git-client.ts'
 import type { PlatformInUse } from '../platform/open-platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'

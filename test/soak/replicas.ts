@@ -1,5 +1,6 @@
-// Starts the replicas of every process of a form, each with the credential of its ServiceAccount and a chaos proxy of its own in front of the API
-// server, and in front of several replicas the address by which the platform is reached, as a Service has it.
+// Starts the replicas of every process of a form, each with the credential of its ServiceAccount and a chaos proxy of its own
+// in front of the API server, and in front of several replicas the address by which the platform is reached, as a Service has
+// it.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
@@ -50,7 +51,10 @@ function portsOf(replica: number): ListenPorts & { readonly health: Readonly<Rec
   }
 }
 
-/** Resolves when all were started; they may not be ready yet. A form of one process has one replica, at the addresses of the platform. */
+/**
+ * Resolves when all were started; they may not be ready yet. A form of one process has one replica, at the addresses of the
+ * platform.
+ */
 export async function startReplicas(plans: readonly ProcessPlan[], options: ReplicaOptions): Promise<Replicas> {
   const processes: SoakProcess[] = []
   const proxies: ChaosProxy[] = []

@@ -1,4 +1,5 @@
-// Resource usage of the process under test, read from /proc (proc(5)) and its /metrics, and the slopes and growth calculated from it.
+// Resource usage of the process under test, read from /proc (proc(5)) and its /metrics, and the slopes and growth calculated
+// from it.
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { median } from '../bench/harness/statistics.ts'
 
@@ -71,7 +72,10 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-/** Change of `y` per unit of `x`: the median of the slopes between any two points (Theil–Sen estimator), which is robust against outliers. */
+/**
+ * Change of `y` per unit of `x`: the median of the slopes between any two points (Theil–Sen estimator), which is robust against
+ * outliers.
+ */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const slopes = points.flatMap(([x, y], index) =>
     points.slice(index + 1).flatMap(([laterX, laterY]) => (laterX === x ? [] : [(laterY - y) / (laterX - x)])),

@@ -15,8 +15,8 @@ export function watchBefore<Request extends WatchRequest>(log: readonly Request[
 }
 
 /**
- * Seconds from the opening of each silent watch until another watch or a list replaced it; until `now` (in milliseconds, as `at`) if none
- * has. The silence itself is shorter. A client has at most one watch of a path.
+ * Seconds from the opening of each silent watch until another watch or a list replaced it; until `now` (in milliseconds, as
+ * `at`) if none has. The silence itself is shorter. A client has at most one watch of a path.
  */
 export function silencesUntilFound(log: readonly WatchRequest[], now: number): readonly number[] {
   return log.filter(isSilent).map(silent => {

@@ -1,4 +1,5 @@
-// A pod that requests tokens from the token desk under grants that are created and deleted. Records every token and whether it may be active.
+// A pod that requests tokens from the token desk under grants that are created and deleted. Records every token and whether it
+// may be active.
 import { Agent, request } from 'undici'
 import { tokenDeskAudience } from '../../src/api/names.ts'
 import { authorityConfigMap } from '../../src/controllers/tenant/desired.ts'
@@ -36,7 +37,10 @@ export async function createTokens(fixture: PlatformInUse, replicasAreKilled = f
   let delivered = 0
   let ticks = 0
 
-  /** As people do, whom the API server tells that no webhook answers (docs/guide/admission.md): only the webhook can complete a grant. */
+  /**
+   * As people do, whom the API server tells that no webhook answers (docs/guide/admission.md): only the webhook can complete a
+   * grant.
+   */
   async function makeGrant(name: string): Promise<void> {
     const grant = {
       apiVersion: 'github.sekisho.dev/v1alpha1',

@@ -1,6 +1,7 @@
-// Runs one scenario in its own environment, undisturbed or with one crash, and reports the outcome. The crash is a SIGKILL of the real process at
-// the time that a proxy chooses; in the same event-loop turn all its connections are closed, so that no further byte passes. A process that has
-// loaded its modules in advance takes over. It finds what was written; what the killed process held in memory is lost.
+// Runs one scenario in its own environment, undisturbed or with one crash, and reports the outcome. The crash is a SIGKILL of
+// the real process at the time that a proxy chooses; in the same event-loop turn all its connections are closed, so that no
+// further byte passes. A process that has loaded its modules in advance takes over. It finds what was written; what the killed
+// process held in memory is lost.
 
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
@@ -135,7 +136,8 @@ export function runUndisturbed(run: ScenarioRun): Promise<Undisturbed> {
       async () => {
         await quiet(environment)
         const found = await stateOf(environment, run.scenario)
-        // What is being deleted is on its way: garbage collection and finalizers may take longer than `quiet` waits for the next write.
+        // What is being deleted is on its way: garbage collection and finalizers may take longer than `quiet` waits for the
+        // next write.
         const ending = Object.keys(found).filter(name => found[name]?.includes('"deleting":true'))
         if (ending.length > 0) throw new Error(ending.join(', '))
         return found

@@ -1,6 +1,7 @@
-// The process under test that is killed: the controllers or the broker (chosen by the argument), assembled as the product does it, in a child
-// process of the test that is started and stopped several times. It is a process of its own because only SIGKILL leaves exactly what a crash
-// leaves: no `finally`, no flush, no last write. It makes no decisions and connects only to the proxies whose addresses it is given.
+// The process under test that is killed: the controllers or the broker (chosen by the argument), assembled as the product does
+// it, in a child process of the test that is started and stopped several times. It is a process of its own because only SIGKILL
+// leaves exactly what a crash leaves: no `finally`, no flush, no last write. It makes no decisions and connects only to the
+// proxies whose addresses it is given.
 import { flushCompileCache } from 'node:module'
 import { createKubeClient } from '../../src/kube/client/kube-client.ts'
 import { loadKubeConnection } from '../../src/kube/kubeconfig/kubeconfig.ts'

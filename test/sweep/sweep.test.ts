@@ -1,5 +1,6 @@
-// Fault 1 of the list in test/faults/fault-page.ts: a controller that is killed before and after each single write of its scenario reaches the
-// state of the undisturbed run. Every controller has a scenario; `SEKISHO_LONG=1` sweeps all of them around every write, else a commit chooses some points.
+// Fault 1 of the list in test/faults/fault-page.ts: a controller that is killed before and after each single write of its
+// scenario reaches the state of the undisturbed run. Every controller has a scenario; `SEKISHO_LONG=1` sweeps all of them
+// around every write, else a commit chooses some points.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createBrokerApp } from '../../src/broker/app.ts'

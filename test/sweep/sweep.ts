@@ -1,5 +1,6 @@
-// Sweeps scenarios: runs each once undisturbed, which yields its write points and the expected state, then once with a crash before and after
-// every point. Workers run in parallel, each with its own process. What fails is repeated once at the end, with nothing beside it.
+// Sweeps scenarios: runs each once undisturbed, which yields its write points and the expected state, then once with a crash
+// before and after every point. Workers run in parallel, each with its own process. What fails is repeated once at the end,
+// with nothing beside it.
 
 import { messageOf } from '../../src/lib/errors.ts'
 import { playsEveryShortPoint } from '../fixtures/form.ts'
@@ -23,8 +24,8 @@ const mostRepeated = 8
 const undisturbedRun = 'undisturbed'
 
 /**
- * After every write, and before the first write of each name. The external state before a write is the state after the previous one, so
- * "before" adds only the combinations that concurrent writes can leave behind.
+ * After every write, and before the first write of each name. The external state before a write is the state after the previous
+ * one, so "before" adds only the combinations that concurrent writes can leave behind.
  */
 export function pointsOf({ writes }: Undisturbed): readonly CrashPoint[] {
   const counts = new Map<string, number>()

@@ -1,6 +1,6 @@
-// Hostile code as a tenant would deploy it: a process of an Application of globex that tries from inside its pod what it is asked to try, and
-// answers what happened. Asked only through the ingress, with the key of this run. It is sent to the pod as one text, so it imports nothing
-// of ours but types.
+// Hostile code as a tenant would deploy it: a process of an Application of globex that tries from inside its pod what it is
+// asked to try, and answers what happened. Asked only through the ingress, with the key of this run. It is sent to the pod as
+// one text, so it imports nothing of ours but types.
 import { timingSafeEqual } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// A repository of globex with pull requests from noah’s fork of it, each on a branch of its own, and those who may speak there. Its commits name a
-// submodule, so that the source store refuses them: approvals are tried, and nothing is built.
+// A repository of globex with pull requests from noah’s fork of it, each on a branch of its own, and those who may speak there.
+// Its commits name a submodule, so that the source store refuses them: approvals are tried, and nothing is built.
 import { createSign } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

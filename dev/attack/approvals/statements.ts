@@ -1,6 +1,6 @@
-// What is said on pull requests from a fork and must approve nothing: by bots, by edited and deleted comments, by those who have lost their rights, about
-// other commits and pull requests. Each is said after dave’s own approval, which counts as soon as he may write: whoever spoke last is asked first, so
-// that the approval would name somebody else if one of these counted.
+// What is said on pull requests from a fork and must approve nothing: by bots, by edited and deleted comments, by those who
+// have lost their rights, about other commits and pull requests. Each is said after dave’s own approval, which counts as soon
+// as he may write: whoever spoke last is asked first, so that the approval would name somebody else if one of these counted.
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'

@@ -1,5 +1,5 @@
-// Attempts on the API server, as data. What is outside of globex is never changed: there every write is a dry run, for which authorization and
-// admission are the same. What is made in globex is noted first and deleted at the end.
+// Attempts on the API server, as data. What is outside of globex is never changed: there every write is a dry run, for which
+// authorization and admission are the same. What is made in globex is noted first and deleted at the end.
 import { defined } from '../../../src/lib/json/defined.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attempt } from '../attack.ts'

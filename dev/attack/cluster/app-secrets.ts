@@ -1,5 +1,5 @@
-// Values of AppSecrets: read back by every verb and trick that answers with an object, by another tenant and by acme's own people; moved to where
-// they would open for somebody else; and the Secrets behind them planted or changed.
+// Values of AppSecrets: read back by every verb and trick that answers with an object, by another tenant and by acme's own
+// people; moved to where they would open for somebody else; and the Secrets behind them planted or changed.
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'

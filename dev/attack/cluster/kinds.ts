@@ -1,4 +1,5 @@
-// Writes of the platform's own kinds by those who may not: Installations, decisions, status, tenants, charts, and what a viewer may only read.
+// Writes of the platform's own kinds by those who may not: Installations, decisions, status, tenants, charts, and what a viewer
+// may only read.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import type { Actor } from '../world/actors.ts'

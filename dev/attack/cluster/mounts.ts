@@ -1,4 +1,5 @@
-// Reads of reserved Secrets through pods: what a pod mounts, its owner can print. All shapes of references, in all kinds that make pods.
+// Reads of reserved Secrets through pods: what a pod mounts, its owner can print. All shapes of references, in all kinds that
+// make pods.
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import type { World } from '../world/world.ts'

@@ -1,5 +1,5 @@
-// Metadata that belongs to others: labels and annotations of the platform, owners, finalizers, priorities, nodes, and the commit that an
-// Application claims to run.
+// Metadata that belongs to others: labels and annotations of the platform, owners, finalizers, priorities, nodes, and the
+// commit that an Application claims to run.
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import { application } from '../deputies/manifests.ts'

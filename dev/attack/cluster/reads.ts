@@ -1,5 +1,5 @@
-// What the roles of a tenant, of another tenant, and no role at all must not reach through the API server: pods and their inside, identities,
-// rights, the cluster itself, and everything of others. Each with the actor's own credential.
+// What the roles of a tenant, of another tenant, and no role at all must not reach through the API server: pods and their
+// inside, identities, rights, the cluster itself, and everything of others. Each with the actor's own credential.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import type { Actor } from '../world/actors.ts'

@@ -1,4 +1,5 @@
-// Other identities, more rights, and changes of the cluster itself: what would give a tenant another identity, or remove a defence.
+// Other identities, more rights, and changes of the cluster itself: what would give a tenant another identity, or remove a
+// defence.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import type { Actor } from '../world/actors.ts'

@@ -1,5 +1,5 @@
-// Hostile code in a build of globex: a script of npm that tries from inside of the build pod what any dependency could try. It leaves
-// what it found in the image, from which a pod of globex prints it.
+// Hostile code in a build of globex: a script of npm that tries from inside of the build pod what any dependency could try. It
+// leaves what it found in the image, from which a pod of globex prints it.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limits } from '../../../src/lib/waiting/limits.ts'

@@ -1,5 +1,6 @@
-// A commit that says that it is another: its build rewrites the commit in the image's metadata to the newest one of the main branch, which
-// people have reviewed. An image that names the commit that was asked for is made by code of that commit only: a build fetches one commit.
+// A commit that says that it is another: its build rewrites the commit in the image's metadata to the newest one of the main
+// branch, which people have reviewed. An image that names the commit that was asked for is made by code of that commit only: a
+// build fetches one commit.
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'

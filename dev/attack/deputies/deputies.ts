@@ -1,4 +1,5 @@
-// What the controllers do for a tenant: RemoteSyncs and grants on repositories of others, and texts that reach git, a shell, a URL or YAML.
+// What the controllers do for a tenant: RemoteSyncs and grants on repositories of others, and texts that reach git, a shell, a
+// URL or YAML.
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { type ApiAttempt, apiAttempts, groupPath, mergePatch } from '../cluster/api-attempts.ts'

@@ -1,4 +1,5 @@
-// Tags that the platform would ask a registry for in the name of a tenant: the address of each is one that gary would like it to send a request to.
+// Tags that the platform would ask a registry for in the name of a tenant: the address of each is one that gary would like it
+// to send a request to.
 import type { Attack } from '../attack.ts'
 import { applicationsPath, type World } from '../world/world.ts'
 import { application } from './manifests.ts'

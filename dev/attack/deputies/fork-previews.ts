@@ -1,5 +1,5 @@
-// The preview of a pull request from noah’s fork, under an AppPipeline of globex that wants approvals: those who may not write to the repository
-// approve it in every way there is; and noah pushes right after gary, who may, has approved one commit.
+// The preview of a pull request from noah’s fork, under an AppPipeline of globex that wants approvals: those who may not write
+// to the repository approve it in every way there is; and noah pushes right after gary, who may, has approved one commit.
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
@@ -56,7 +56,10 @@ async function approvalsOf(world: World, headCommit: string): Promise<readonly A
   return items.filter(({ spec }) => spec.headCommit === headCommit)
 }
 
-/** By noah, who wrote the code, and by dave: both may read the repository, and neither may write to it. Resolves to what was allowed. */
+/**
+ * By noah, who wrote the code, and by dave: both may read the repository, and neither may write to it. Resolves to what was
+ * allowed.
+ */
 async function approveWithoutRight(world: World, { number, headCommit }: ForkedPullRequest): Promise<readonly string[]> {
   const body = `/sekisho approve ${headCommit}`
   const path = `/api/v1/tenants/${neighbourNamespace}/previews/${pipeline}/${number}/approval`

@@ -62,8 +62,8 @@ async function withdraw(world: World, number: number): Promise<void> {
 }
 
 /**
- * A person has one fork of a repository, and attempts run at the same time: each of `users` gets the same pull request, which is closed, and the
- * fork deleted, after the last of them.
+ * A person has one fork of a repository, and attempts run at the same time: each of `users` gets the same pull request, which
+ * is closed, and the fork deleted, after the last of them.
  */
 export function sharedPullRequest(world: World, users: number) {
   let opened: Promise<ForkedPullRequest> | undefined

@@ -1,5 +1,5 @@
-// A pull request from a fork: its code belongs to whoever owns the fork. noah gets read access to globex’s repository, forks it, and opens a
-// pull request; nothing of it may be built before a person of globex approves exactly that commit.
+// A pull request from a fork: its code belongs to whoever owns the fork. noah gets read access to globex’s repository, forks
+// it, and opens a pull request; nothing of it may be built before a person of globex approves exactly that commit.
 import type { Attack } from '../attack.ts'
 import { syncAttempt } from './deputies.ts'
 import { previewAttempts } from './fork-previews.ts'

@@ -32,7 +32,10 @@ function denied(world: World, name: string, what: string, spec: Spec): Attempt {
   })
 }
 
-/** Other names of permissions: other spellings, those of other APIs (GraphQL, OAuth scopes, Actions), members of JavaScript's objects. */
+/**
+ * Other names of permissions: other spellings, those of other APIs (GraphQL, OAuth scopes, Actions), members of JavaScript's
+ * objects.
+ */
 const permissionAliases: readonly Readonly<Record<string, string>>[] = [
   { Administration: 'write' },
   { 'administration ': 'write' },

@@ -1,5 +1,6 @@
-// Attempts that go through a controller: gary creates an object of a kind that he may create, and the question is what is made of it. The
-// verdict comes from the API server when it refuses, else from the conditions, and from what the cluster shows. The object is deleted at once.
+// Attempts that go through a controller: gary creates an object of a kind that he may create, and the question is what is made
+// of it. The verdict comes from the API server when it refuses, else from the conditions, and from what the cluster shows. The
+// object is deleted at once.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Attempt } from '../attack.ts'
 import { judgeApi } from '../judge.ts'

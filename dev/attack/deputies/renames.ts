@@ -1,5 +1,5 @@
-// Names on GitHub that change hands: a repository is renamed, and another one takes its name. What follows the repository goes on by its
-// number; what is new under the old name is a repository of its own.
+// Names on GitHub that change hands: a repository is renamed, and another one takes its name. What follows the repository goes
+// on by its number; what is new under the old name is a repository of its own.
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'

@@ -1,5 +1,6 @@
-// What keeps a node from being drained, and deletions that take years: disruption budgets that allow no disruption, and grace periods that
-// whoever deletes a pod names. Pods of others are not deleted at all, not even by a process of the platform that was taken over.
+// What keeps a node from being drained, and deletions that take years: disruption budgets that allow no disruption, and grace
+// periods that whoever deletes a pod names. Pods of others are not deleted at all, not even by a process of the platform that
+// was taken over.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import { deploymentsOf, runningMode } from '../../up/mode.ts'
 import type { Attack, Attempt } from '../attack.ts'
@@ -124,7 +125,10 @@ async function processesOf({ admin }: World): Promise<readonly string[]> {
   return deploymentsOf[mode]
 }
 
-/** With the ServiceAccount token of a process of the platform: the administrator issues it, as whoever took the process over has it. */
+/**
+ * With the ServiceAccount token of a process of the platform: the administrator issues it, as whoever took the process over has
+ * it.
+ */
 function takenOver(world: World, account: string): readonly Attempt[] {
   const { name } = world.targets.victim.pod
   const target = `${corePath(tenantNamespace, 'pods')}/${name}`

@@ -1,5 +1,5 @@
-// Pods that do not end: grace periods and deadlines of years, finalizers, and a program that ignores every signal. A pod that stays keeps its
-// namespace from being deleted, and its node from being drained (docs/adr/0060-an-end-that-comes.md).
+// Pods that do not end: grace periods and deadlines of years, finalizers, and a program that ignores every signal. A pod that
+// stays keeps its namespace from being deleted, and its node from being drained (docs/adr/0060-an-end-that-comes.md).
 import { setTimeout as pause } from 'node:timers/promises'
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'

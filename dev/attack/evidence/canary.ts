@@ -1,4 +1,5 @@
-// At the end: looks for the canary and for tokens of GitHub in everything that can be read, and in all answers that the attackers got.
+// At the end: looks for the canary and for tokens of GitHub in everything that can be read, and in all answers that the
+// attackers got.
 import { gunzipSync } from 'node:zlib'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'

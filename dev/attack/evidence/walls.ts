@@ -1,5 +1,5 @@
-// A defence that was switched off silently: every policy that this version ships stands in the cluster, refuses, and covers what it says; every
-// namespace of tenants has its Pod Security and its network policies.
+// A defence that was switched off silently: every policy that this version ships stands in the cluster, refuses, and covers
+// what it says; every namespace of tenants has its Pod Security and its network policies.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'

@@ -1,5 +1,5 @@
-// How many requests to GitHub and rows of the audit log a flood of a minute may cost: what docs/guide/token-limits.md says that one tenant can cause, beside
-// acme's own use. Pure.
+// How many requests to GitHub and rows of the audit log a flood of a minute may cost: what docs/guide/token-limits.md says that
+// one tenant can cause, beside acme's own use. Pure.
 import type { Measured } from './bystander.ts'
 
 /** What a flood makes the platform do that it also counts: checks of grants at GitHub, or nothing but refusals. */
@@ -11,7 +11,10 @@ export type Bounds = { readonly githubCalls: number; readonly auditRows: number 
 const refusalRows = 2 * 42
 /** “checks of all grants of one tenant at GitHub (leader): 500 at once, then 600 an hour”. */
 const checks = 500 + 600 / 60
-/** “A check creates one token, reads the requester and the requester's access to each repository of the grant, and revokes the token”: of two at most. */
+/**
+ * “A check creates one token, reads the requester and the requester's access to each repository of the grant, and revokes the
+ * token”: of two at most.
+ */
 const [repositoriesOfGrant, callsOfCheck] = [2, 3]
 /** “4 for each check that changes a decision”. */
 const rowsOfCheck = 4

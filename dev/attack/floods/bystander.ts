@@ -1,4 +1,5 @@
-// What a flood costs a tenant that has nothing to do with it: acme pushes, signs in, asks for a token and uses kubectl all the while.
+// What a flood costs a tenant that has nothing to do with it: acme pushes, signs in, asks for a token and uses kubectl all the
+// while.
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
@@ -46,7 +47,10 @@ type PodMetadata = {
 
 type Pods = { readonly items: readonly { readonly metadata: PodMetadata; readonly status: { readonly phase?: string } }[] }
 
-/** The token desk as a workload of acme asks it, from this host. A push may replace the pod while it asks: then its successor asks. */
+/**
+ * The token desk as a workload of acme asks it, from this host. A push may replace the pod while it asks: then its successor
+ * asks.
+ */
 async function askToken(world: World): Promise<void> {
   const pod = await newestPod(world)
   try {

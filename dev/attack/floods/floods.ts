@@ -1,6 +1,6 @@
-// Floods as attacks: for a few seconds, after which all clients must be served; and, with `--floods`, for a minute, during which acme is measured
-// against its own idle time: every use at most twice as long, at most 200 MB more memory of each process, and no more calls of GitHub and rows of the
-// audit log than the documentation says (bounds.ts).
+// Floods as attacks: for a few seconds, after which all clients must be served; and, with `--floods`, for a minute, during
+// which acme is measured against its own idle time: every use at most twice as long, at most 200 MB more memory of each
+// process, and no more calls of GitHub and rows of the audit log than the documentation says (bounds.ts).
 import type { Attack, Attempt } from '../attack.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import { platformAddresses } from '../world/targets.ts'
@@ -20,7 +20,10 @@ const mostMegabytes = 200
 const unnoticedMilliseconds = 30
 /** What may take this long, whatever it takes in idle time. */
 const mostMilliseconds: { readonly [use in keyof Measured['uses']]?: number } = { 'new Service': 2000 }
-/** With fewer samples the 99th percentile is the slowest one, which says more about chance than about the flood: then the 90th is compared. */
+/**
+ * With fewer samples the 99th percentile is the slowest one, which says more about chance than about the flood: then the 90th
+ * is compared.
+ */
 const samplesOfTail = 100
 
 /** Resolves to what was sent, and to what `beside` saw meanwhile. */
@@ -61,7 +64,10 @@ function percentile(list: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }
 
-/** A flood beside idle time: a line for each use at the median and near the end of the tail, one for the rest, and what is beyond its bound. */
+/**
+ * A flood beside idle time: a line for each use at the median and near the end of the tail, one for the rest, and what is
+ * beyond its bound.
+ */
 export function compare(
   quiet: Measured,
   busy: Measured,

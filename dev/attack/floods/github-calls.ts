@@ -1,4 +1,5 @@
-// How many requests GitHub has counted against the App and its installations, from its own answer about limits; as the owner of the App asks.
+// How many requests GitHub has counted against the App and its installations, from its own answer about limits; as the owner of
+// the App asks.
 import { sign } from 'node:crypto'
 import { request } from 'undici'
 import { readLocalGitHub } from '../../up/github.ts'
@@ -15,8 +16,8 @@ function appToken(appId: number, privateKey: string): string {
 }
 
 /**
- * The sum over the App and each of its installations; the asking itself counts, equally often each time. The watcher of answers does not see these: GitHub
- * gives the owner of the App its tokens.
+ * The sum over the App and each of its installations; the asking itself counts, equally often each time. The watcher of answers
+ * does not see these: GitHub gives the owner of the App its tokens.
  */
 export async function githubCalls({ settings }: World): Promise<number> {
   const { api, appId, privateKey } = await readLocalGitHub(settings)

@@ -1,4 +1,5 @@
-// The floods: what each sends, how often, and from where. Each stays below what one tenant, or one stranger with one machine, can do.
+// The floods: what each sends, how often, and from where. Each stays below what one tenant, or one stranger with one machine,
+// can do.
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { Agent, request } from 'undici'

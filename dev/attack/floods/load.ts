@@ -6,7 +6,10 @@ export type LoadResult = { readonly sent: number; readonly outcomes: ReadonlyMap
 const tickMilliseconds = 20
 const mostUnanswered = 4000
 
-/** `once` resolves to what is counted, such as a status; a rejection is counted by its code. Never more than `mostUnanswered` at a time. */
+/**
+ * `once` resolves to what is counted, such as a status; a rejection is counted by its code. Never more than `mostUnanswered` at
+ * a time.
+ */
 export async function openLoop(
   { perSecond, seconds, signal }: Load,
   once: (number: number) => Promise<string>,

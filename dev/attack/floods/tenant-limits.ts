@@ -1,5 +1,6 @@
-// A tenant at every limit that nodes and kube-proxy share: pods that hold what the kernel gives one, as many Services as the quota allows with as many
-// ports as a Service may have, all of them before the same pods, and selectors that change all the while.
+// A tenant at every limit that nodes and kube-proxy share: pods that hold what the kernel gives one, as many Services as the
+// quota allows with as many ports as a Service may have, all of them before the same pods, and selectors that change all the
+// while.
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'

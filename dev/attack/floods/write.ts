@@ -4,7 +4,10 @@ import type { World } from '../world/world.ts'
 
 export type Manifest = { readonly metadata: { readonly name: string }; readonly spec: Readonly<Record<string, unknown>> }
 
-/** Changes the object that an earlier flood created, or creates it. In this order: where the quota is used up, creating it again is refused by that. */
+/**
+ * Changes the object that an earlier flood created, or creates it. In this order: where the quota is used up, creating it again
+ * is refused by that.
+ */
 export async function write(world: World, collection: string, json: Manifest): Promise<void> {
   const { metadata, spec } = json
   const path = `${collection}/${metadata.name}`

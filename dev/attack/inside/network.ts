@@ -1,5 +1,5 @@
-// Connections from a pod of globex to places that tenants must not reach. A place counts as walled off only when it listens, as this host sees
-// it, and the same pod reaches what it needs.
+// Connections from a pod of globex to places that tenants must not reach. A place counts as walled off only when it listens, as
+// this host sees it, and the same pod reaches what it needs.
 
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { ProbeResult } from '../agent/probe.ts'
@@ -25,7 +25,10 @@ function isSilent({ kind }: ProbeResult): boolean {
   return kind === 'timeout' || kind === 'refused'
 }
 
-/** `alive`: something listens there, as this host sees it. `walled`: policies are enforced for this pod, as its silence elsewhere shows. */
+/**
+ * `alive`: something listens there, as this host sees it. `walled`: policies are enforced for this pod, as its silence
+ * elsewhere shows.
+ */
 export type Seen = { readonly alive: boolean; readonly walled: boolean }
 
 export function judgeConnection(result: ProbeResult, { alive, walled }: Seen): Verdict {

@@ -1,5 +1,5 @@
-// One pod of globex takes what all pods of the node share, up to its limits, and holds it. A second pod, with another uid as another tenant has,
-// goes on using a little of each: it shows whether anything is left.
+// One pod of globex takes what all pods of the node share, up to its limits, and holds it. A second pod, with another uid as
+// another tenant has, goes on using a little of each: it shows whether anything is left.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limits } from '../../../src/lib/waiting/limits.ts'

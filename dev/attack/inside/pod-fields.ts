@@ -1,5 +1,6 @@
-// Fields of pods by which others than the platform give something to a pod: devices, certificates, bundles of authorities; and those that change
-// only what the pod itself believes about names (hostAliases, dnsConfig), which open no connection that the network did not allow before.
+// Fields of pods by which others than the platform give something to a pod: devices, certificates, bundles of authorities; and
+// those that change only what the pod itself believes about names (hostAliases, dnsConfig), which open no connection that the
+// network did not allow before.
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'

@@ -1,5 +1,5 @@
-// Speaks to a registry as Docker's clients do: asks, reads the challenge, gets a token for the scope from the token server, and asks again
-// with it. From this host or from the pod of globex, with or without a credential.
+// Speaks to a registry as Docker's clients do: asks, reads the challenge, gets a token for the scope from the token server, and
+// asks again with it. From this host or from the pod of globex, with or without a credential.
 // Source: https://distribution.github.io/distribution/spec/auth/token/
 import { defined } from '../../../src/lib/json/defined.ts'
 import type { HttpAnswer } from '../world/http.ts'
@@ -75,8 +75,8 @@ function tokenIn({ status, text }: HttpAnswer): string | undefined {
 }
 
 /**
- * The answer to the request, with a token when the registry demands one and the token server issues one to this credential. What the token
- * server issues without a credential is tried elsewhere.
+ * The answer to the request, with a token when the registry demands one and the token server issues one to this credential.
+ * What the token server issues without a credential is tried elsewhere.
  */
 export async function askRegistry(send: Sender, registry: string, planned: RegistryRequest, basic: Basic): Promise<HttpAnswer> {
   const ask = (url: string, headers: Record<string, string>): Promise<HttpAnswer> =>

@@ -1,4 +1,5 @@
-// The registry's token server: what it issues without a credential, to guessed credentials and to globex's own; and tokens that it did not sign.
+// The registry's token server: what it issues without a credential, to guessed credentials and to globex's own; and tokens that
+// it did not sign.
 import { randomBytes } from 'node:crypto'
 import { tenantNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'

@@ -1,5 +1,5 @@
-// Uploads to the registry that have begun: continued, finished, read or ended by another tenant, by their id and by the signed state in their
-// address; layers mounted across repositories; and scopes widened in other ways than by their text.
+// Uploads to the registry that have begun: continued, finished, read or ended by another tenant, by their id and by the signed
+// state in their address; layers mounted across repositories; and scopes widened in other ways than by their text.
 import { randomBytes } from 'node:crypto'
 import { tenantNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'
@@ -27,7 +27,10 @@ async function begin(world: World, repository: string, headers: Bearer): Promise
   return new URL(location, url)
 }
 
-/** The registry knows an upload only below the repository in which it began; the state in the address is signed for that repository. */
+/**
+ * The registry knows an upload only below the repository in which it began; the state in the address is signed for that
+ * repository.
+ */
 function judgeUpload(answer: HttpAnswer): Verdict {
   if (/BLOB_UPLOAD_(UNKNOWN|INVALID)/.test(answer.text)) return stopped('registry', `${answer.status} ${answer.text}`)
   return judgeRegistry(answer)

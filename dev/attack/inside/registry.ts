@@ -1,5 +1,6 @@
-// The registry: lists, pulls, pushes, deletes and mounts of what belongs to acme or the platform; by a client without a credential, by a pod of globex, and with the
-// credentials that the platform made for globex itself, as if its build had stolen them.
+// The registry: lists, pulls, pushes, deletes and mounts of what belongs to acme or the platform; by a client without a
+// credential, by a pod of globex, and with the credentials that the platform made for globex itself, as if its build had stolen
+// them.
 import { randomBytes } from 'node:crypto'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'

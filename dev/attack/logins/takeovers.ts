@@ -1,5 +1,5 @@
-// Logins that change hands: globex and gary get other ones, and noah, a stranger, registers theirs. Everything goes on by number: what follows the
-// repository of globex, and who somebody is.
+// Logins that change hands: globex and gary get other ones, and noah, a stranger, registers theirs. Everything goes on by
+// number: what follows the repository of globex, and who somebody is.
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'

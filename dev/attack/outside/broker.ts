@@ -1,4 +1,5 @@
-// The broker's pages and APIs, as people of globex and without a credential: audit log, tenants' pages, webhooks, return paths, sessions.
+// The broker's pages and APIs, as people of globex and without a credential: audit log, tenants' pages, webhooks, return paths,
+// sessions.
 import { createHmac, randomUUID } from 'node:crypto'
 import type { Attack, Attempt } from '../attack.ts'
 import { judgeBroker, pageText } from '../judge.ts'

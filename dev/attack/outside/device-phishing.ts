@@ -1,5 +1,6 @@
-// A code that an attacker’s computer began, given to somebody else (RFC 8628 §5.4): what the person sees, what opening the link alone does, and for
-// whom the code is in the end. Whoever confirms “It is my computer” signs it in: the protocol has no other defence than what the page says.
+// A code that an attacker’s computer began, given to somebody else (RFC 8628 §5.4): what the person sees, what opening the link
+// alone does, and for whom the code is in the end. Whoever confirms “It is my computer” signs it in: the protocol has no other
+// defence than what the page says.
 import type { Browser, Page } from '../../demo/browser.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { judgeBroker, pageText } from '../judge.ts'

@@ -1,4 +1,5 @@
-// The OIDC issuer, as an attacker who wants another person's ID token: malformed authorization requests, codes, device codes, refresh tokens.
+// The OIDC issuer, as an attacker who wants another person's ID token: malformed authorization requests, codes, device codes,
+// refresh tokens.
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'

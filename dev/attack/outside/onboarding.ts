@@ -1,5 +1,5 @@
-// Onboarding and sign-in on the pages: another account's installation, in every form of its number; states and codes that were used, were made
-// for another person, or come from another browser; forms without their secret.
+// Onboarding and sign-in on the pages: another account's installation, in every form of its number; states and codes that were
+// used, were made for another person, or come from another browser; forms without their secret.
 
 import type { Browser, Page } from '../../demo/browser.ts'
 import { offers } from '../../demo/browser.ts'

@@ -1,5 +1,6 @@
-// Deliveries of GitHub that somebody recorded on their way, with their signature: sent again as they were, under another id or event, or changed.
-// GitHub signs the body only. A delivery is a hint, so that an old one may wake an object, and changes nothing that GitHub does not say now.
+// Deliveries of GitHub that somebody recorded on their way, with their signature: sent again as they were, under another id or
+// event, or changed. GitHub signs the body only. A delivery is a hint, so that an old one may wake an object, and changes
+// nothing that GitHub does not say now.
 import { createHmac, randomUUID } from 'node:crypto'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'

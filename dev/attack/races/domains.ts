@@ -1,5 +1,6 @@
-// Two tenants that race for a host name: both ask for it at once, two admins approve it for both, and globex asks again and again while the
-// Application of acme that has it is deleted and created. One tenant has it at a time, by its number, and acme keeps what it has.
+// Two tenants that race for a host name: both ask for it at once, two admins approve it for both, and globex asks again and
+// again while the Application of acme that has it is deleted and created. One tenant has it at a time, by its number, and acme
+// keeps what it has.
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'

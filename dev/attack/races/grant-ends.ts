@@ -1,5 +1,5 @@
-// Requests for tokens at the very end of a grant: while it is deleted, at its first token, and while it expires. Whatever the desk still gives must be
-// dead when the grant has ended; GitHub itself is asked with each token.
+// Requests for tokens at the very end of a grant: while it is deleted, at its first token, and while it expires. Whatever the
+// desk still gives must be dead when the grant has ended; GitHub itself is asked with each token.
 import { setTimeout as pause } from 'node:timers/promises'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'

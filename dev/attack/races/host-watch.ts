@@ -1,4 +1,5 @@
-// Looks again and again at who has a host name while others race for it: its DomainClaim, the Ingresses that serve it, and what answers under it.
+// Looks again and again at who has a host name while others race for it: its DomainClaim, the Ingresses that serve it, and what
+// answers under it.
 import { setTimeout as pause } from 'node:timers/promises'
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { World } from '../world/world.ts'

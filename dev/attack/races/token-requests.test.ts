@@ -1,4 +1,5 @@
-// The judging of tokens at the end of a grant: one that GitHub takes afterwards is a success of the attack, whenever it was given.
+// The judging of tokens at the end of a grant: one that GitHub takes afterwards is a success of the attack, whenever it was
+// given.
 import { expect, test } from 'vitest'
 import { type Answer, judgeTokens } from './token-requests.ts'
 

@@ -1,4 +1,5 @@
-// Requests for tokens of GitHub from the pod of globex while the right to them ends, and what became of each token that was given.
+// Requests for tokens of GitHub from the pod of globex while the right to them ends, and what became of each token that was
+// given.
 import { type DemoContext, neighbourNamespace } from '../../demo/context.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
@@ -10,7 +11,9 @@ const desk = 'https://sekisho-token-desk.sekisho-system.svc/v1/token'
 /** One answer of the desk, at a time of this process. */
 export type Answer = { readonly status: number; readonly token?: string; readonly at: number }
 
-/** What is known when the right has ended: every answer, the tokens that GitHub still takes, and whether GitHub took one before. */
+/**
+ * What is known when the right has ended: every answer, the tokens that GitHub still takes, and whether GitHub took one before.
+ */
 export type Ended = {
   readonly answers: readonly Answer[]
   readonly alive: readonly string[]
@@ -18,7 +21,9 @@ export type Ended = {
   readonly endedAt: number
 }
 
-/** A token that works after the end is harm. Without a token that worked before, or a refusal after the end, nothing was tried. */
+/**
+ * A token that works after the end is harm. Without a token that worked before, or a refusal after the end, nothing was tried.
+ */
 export function judgeTokens({ answers, alive, workedBefore, endedAt }: Ended): Verdict {
   const given = new Set(answers.flatMap(({ token }) => (token === undefined ? [] : [token])))
   const late = answers.filter(({ status, at }) => status === 200 && at > endedAt).length

@@ -1,5 +1,6 @@
-// Trees that git may check out, and that a build must take as they are: links out of the tree, attributes with drivers, a submodule of acme. Built
-// once with a Dockerfile, whose steps follow the links, and once with buildpacks; a pod of globex prints what is in the images.
+// Trees that git may check out, and that a build must take as they are: links out of the tree, attributes with drivers, a
+// submodule of acme. Built once with a Dockerfile, whose steps follow the links, and once with buildpacks; a pod of globex
+// prints what is in the images.
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
@@ -17,7 +18,10 @@ const syncs = groupPath('apps.sekisho.dev/v1alpha1', neighbourNamespace, 'remote
 const branch = 'attack-links'
 const inside = 'a file of the commit'
 
-/** Where the containers of a build, the source store and kpack have what is worth reading; the commit has a file of its own at each path. */
+/**
+ * Where the containers of a build, the source store and kpack have what is worth reading; the commit has a file of its own at
+ * each path.
+ */
 const targets = {
   passwd: '/etc/passwd',
   token: '/var/run/secrets/kubernetes.io/serviceaccount/token',

@@ -1,4 +1,5 @@
-// The judging of a tree in an image: whatever was followed, expanded or fetched is a success of the attack; what cannot be seen is unclear.
+// The judging of a tree in an image: whatever was followed, expanded or fetched is a success of the attack; what cannot be seen
+// is unclear.
 import { expect, test } from 'vitest'
 import { judgeEmpty, judgeFollowed, judgeLinks, judgeUnchanged } from './judge-tree.ts'
 

@@ -1,7 +1,10 @@
 // What became of the files of a commit in an image. Pure.
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 
-/** A path in the image: a link by its target, a file by its beginning, a folder by its names; nothing of them when it is not there. */
+/**
+ * A path in the image: a link by its target, a file by its beginning, a folder by its names; nothing of them when it is not
+ * there.
+ */
 export type Found = { readonly link?: string; readonly text?: string; readonly names?: readonly string[] }
 export type FoundPaths = Readonly<Record<string, Found>>
 

@@ -1,4 +1,5 @@
-// Commits that git itself would not make: trees with any names, as `git mktree` writes them. gary pushes them to branches of globex/site.
+// Commits that git itself would not make: trees with any names, as `git mktree` writes them. gary pushes them to branches of
+// globex/site.
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defined } from '../../../src/lib/json/defined.ts'
@@ -26,7 +27,10 @@ async function treeOf(git: Git, entries: Entries): Promise<string> {
   return git(['mktree', '-z'], lines.map(line => `${line}\0`).join(''))
 }
 
-/** One branch for each tree, by its name; all are pushed at once and replace what was there. Resolves to the commits, in the same order. */
+/**
+ * One branch for each tree, by its name; all are pushed at once and replace what was there. Resolves to the commits, in the
+ * same order.
+ */
 export async function pushTrees(world: World, trees: ReadonlyMap<string, Entries>): Promise<readonly string[]> {
   const { gary } = world.demo.people
   const folder = join(gary.home, 'attack-trees')

@@ -1,4 +1,5 @@
-// What a RemoteSync says of a hostile commit: a source that was fetched is a success of the attack, and what is said of another commit is nothing.
+// What a RemoteSync says of a hostile commit: a source that was fetched is a success of the attack, and what is said of another
+// commit is nothing.
 import { expect, test } from 'vitest'
 import type { Shown } from '../deputies/object-attempts.ts'
 import { judgeSource } from './refused.ts'

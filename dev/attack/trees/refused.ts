@@ -1,5 +1,6 @@
-// Trees by which a checkout would write beside itself, run a program, or fetch from elsewhere: names that a file system takes for `.git`, submodules
-// with hostile addresses, and files of git that are links. The source store must refuse them before anything checks them out.
+// Trees by which a checkout would write beside itself, run a program, or fetch from elsewhere: names that a file system takes
+// for `.git`, submodules with hostile addresses, and files of git that are links. The source store must refuse them before
+// anything checks them out.
 import { setTimeout as pause } from 'node:timers/promises'
 import { neighbourNamespace } from '../../demo/context.ts'
 import { type Attack, type Attempt, endingWith, inTurn } from '../attack.ts'
@@ -99,7 +100,10 @@ export function judgeSource(shown: Shown, commit: string): Verdict | undefined {
   return /^(SourceMalformed|SourceIncomplete)$/.test(ready.reason) ? stopped('controller', text) : undefined
 }
 
-/** One RemoteSync follows one branch after the other: it keeps its grant, and never waits for the place of another build of the attack. */
+/**
+ * One RemoteSync follows one branch after the other: it keeps its grant, and never waits for the place of another build of the
+ * attack.
+ */
 const name = 'attack-trees'
 
 async function judged(world: World, path: string, commit: string): Promise<Verdict> {

@@ -1,4 +1,5 @@
-// Who acts: people with ID tokens of the issuer, signed in like all people; a ServiceAccount of globex; and a client without a credential.
+// Who acts: people with ID tokens of the issuer, signed in like all people; a ServiceAccount of globex; and a client without a
+// credential.
 
 import { messageOf } from '../../../src/lib/errors.ts'
 import { defined } from '../../../src/lib/json/defined.ts'
@@ -9,7 +10,10 @@ import { run } from '../../demo/tools.ts'
 
 export const actors = ['olivia', 'dave', 'mia', 'gary', 'noah', 'ada', 'workload', 'stranger'] as const
 
-/** `workload` is the ServiceAccount `default` of globex; `stranger` has no credential; `ada`, a platform admin, only measures and reads the audit log. */
+/**
+ * `workload` is the ServiceAccount `default` of globex; `stranger` has no credential; `ada`, a platform admin, only measures
+ * and reads the audit log.
+ */
 export type Actor = (typeof actors)[number]
 
 export type PersonActor = Exclude<Actor, 'workload' | 'stranger'>
@@ -66,7 +70,10 @@ async function signIn(demo: DemoContext, login: PersonActor): Promise<void> {
   }
 }
 
-/** What a pod of globex that mounts its ServiceAccount has. Nobody of globex may ask for it (that is tried elsewhere), so the admin does. */
+/**
+ * What a pod of globex that mounts its ServiceAccount has. Nobody of globex may ask for it (that is tried elsewhere), so the
+ * admin does.
+ */
 async function workloadToken(admin: AdminClient): Promise<string> {
   return serviceAccountToken(admin, { namespace: neighbourNamespace, name: 'default' })
 }

@@ -1,5 +1,5 @@
-// Deploys the hostile process as an Application of globex, as gary, and passes it what to try. The process runs in globex's own image with
-// the limits of every application; its code travels in the arguments.
+// Deploys the hostile process as an Application of globex, as gary, and passes it what to try. The process runs in globex's own
+// image with the limits of every application; its code travels in the arguments.
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// Deletes what the journal names, nothing else: objects of the API server, and manifests that the registry should never have taken.
+// Deletes what the journal names, nothing else: objects of the API server, and manifests that the registry should never have
+// taken.
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import type { AdminClient } from '../../cluster/control-plane/admin-client.ts'

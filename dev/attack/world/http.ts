@@ -1,5 +1,5 @@
-// Plain HTTP for everything that is not a browser: the API server, the registry, the platform's APIs. It follows no redirect, trusts the
-// authority of the installation, and shows every answer to the watcher that looks for what must never be in one.
+// Plain HTTP for everything that is not a browser: the API server, the registry, the platform's APIs. It follows no redirect,
+// trusts the authority of the installation, and shows every answer to the watcher that looks for what must never be in one.
 import { Agent, type Dispatcher, request } from 'undici'
 import { defined } from '../../../src/lib/json/defined.ts'
 

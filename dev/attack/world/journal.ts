@@ -1,4 +1,5 @@
-// What a run made, on disk before it is made, so that the end of the run, or the next run after a crash, deletes exactly that, by name.
+// What a run made, on disk before it is made, so that the end of the run, or the next run after a crash, deletes exactly that,
+// by name.
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 

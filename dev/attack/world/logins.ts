@@ -1,4 +1,5 @@
-// New logins on GitHub, by the page on which a person renames themselves or an organisation that they own. The number of an account stays.
+// New logins on GitHub, by the page on which a person renames themselves or an organisation that they own. The number of an
+// account stays.
 import { Browser } from '../../demo/browser.ts'
 import type { DemoContext } from '../../demo/context.ts'
 import { passSignIn } from '../../demo/scenario/sign-in.ts'
@@ -31,7 +32,10 @@ export async function rename(world: GitHub, name: Name, login: string): Promise<
   }
 }
 
-/** All have the logins again that everything else expects: also after a run that was killed. Those who took one give it back first. */
+/**
+ * All have the logins again that everything else expects: also after a run that was killed. Those who took one give it back
+ * first.
+ */
 export async function restoreLogins(world: GitHub): Promise<void> {
   for (const name of ['noah', 'gary', 'globex'] as const)
     if ((await loginOf(world, name)) !== name) await rename(world, name, name)

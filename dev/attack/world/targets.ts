@@ -1,5 +1,5 @@
-// Where acme and the platform are, read from the running installation as its administrator: addresses that an attacker would learn by
-// looking around, or that only a look from outside shows to be alive.
+// Where acme and the platform are, read from the running installation as its administrator: addresses that an attacker would
+// learn by looking around, or that only a look from outside shows to be alive.
 import { connect } from 'node:net'
 import type { AdminClient } from '../../cluster/control-plane/admin-client.ts'
 import { type ClusterSettings, registryHost } from '../../cluster/settings.ts'

@@ -12,7 +12,10 @@ export type Watcher = {
   readonly counts: () => { readonly texts: number; readonly characters: number }
 }
 
-/** GitHub's tokens: a prefix, then at least 30 characters (https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/). */
+/**
+ * GitHub's tokens: a prefix, then at least 30 characters
+ * (https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/).
+ */
 const tokenPattern = /\bgh[oprsu]_[A-Za-z0-9_.-]{30,}|\bgithub_pat_[A-Za-z0-9_]{30,}/
 
 /** The text with each token replaced: for an answer that must have one. */

@@ -1,5 +1,5 @@
-// Everything that attacks share: the actors with their credentials, the addresses, the pod of globex, what was made, and what was seen.
-// Opened lazily: an attack that needs no pod starts none.
+// Everything that attacks share: the actors with their credentials, the addresses, the pod of globex, what was made, and what
+// was seen. Opened lazily: an attack that needs no pod starts none.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { limits } from '../../../src/lib/waiting/limits.ts'
@@ -36,7 +36,9 @@ export type World = {
   readonly api: (actor: Actor, method: string, path: string, options?: ApiRequest) => Promise<HttpAnswer>
   /** The image of globex's own application. */
   readonly ownImage: () => Promise<string>
-  /** What the pod of globex gets when it tries this. `ownTokens`: a token of GitHub in the answer is its own, by its own grant. */
+  /**
+   * What the pod of globex gets when it tries this. `ownTokens`: a token of GitHub in the answer is its own, by its own grant.
+   */
   readonly probe: (probe: Probe, options?: { readonly ownTokens?: true }) => Promise<ProbeResult>
   readonly close: () => Promise<void>
 }
@@ -110,7 +112,10 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
   }
 }
 
-/** Another write counted in the same ResourceQuota at the same time, after the API server had tried it three times: nothing was judged. */
+/**
+ * Another write counted in the same ResourceQuota at the same time, after the API server had tried it three times: nothing was
+ * judged.
+ */
 function isQuotaConflict({ status, text }: HttpAnswer): boolean {
   return status === 409 && /resourcequotas .* the object has been modified/.test(text)
 }
@@ -132,7 +137,9 @@ async function layCanary(admin: AdminClient, journal: Journal, watcher: Watcher)
 /** The AppSecret of acme that holds the second canary. */
 export const appSecretCanary = { name: 'attack-canary', key: 'CANARY' } as const
 
-/** A value of acme that no answer may contain, not even to acme's own people, as a developer sets it; it is deleted at the end. */
+/**
+ * A value of acme that no answer may contain, not even to acme's own people, as a developer sets it; it is deleted at the end.
+ */
 async function layAppSecret({
   api,
   admin,

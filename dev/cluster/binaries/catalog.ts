@@ -9,7 +9,10 @@ export type Download = {
   readonly memberOf?: string
 }
 
-/** Files of a required module that a file of ours stands in for, because the originals cost minutes to compile and are not used here. */
+/**
+ * Files of a required module that a file of ours stands in for, because the originals cost minutes to compile and are not used
+ * here.
+ */
 export type StubbedFile = {
   /** Path of the module; each stub has a module of its own. */
   readonly module: string
@@ -132,8 +135,8 @@ export const catalog = {
     links: {},
     ldflags: ['-s', '-w'],
     tags: [],
-    // The local cluster asks no certificate authority, where a third of all packages are clients of DNS providers for ACME, and has no tasks of
-    // Amazon ECS, whose client is a seventh of what remains.
+    // The local cluster asks no certificate authority, where a third of all packages are clients of DNS providers for ACME, and
+    // has no tasks of Amazon ECS, whose client is a seventh of what remains.
     stubs: [
       { module: 'github.com/go-acme/lego/v4', file: 'providers/dns/zz_gen_dns_providers.go', stub: 'dns_providers.go' },
       {
@@ -184,7 +187,8 @@ export const catalog = {
     },
     links: {},
     ldflags: ['-s', '-w', `-X github.com/moby/buildkit/version.Version=v${buildkitVersion}`],
-    // Without BuildKit's tags for static programs: builds are static anyway (CGO_ENABLED=0), and tags would have Go compile its library again.
+    // Without BuildKit's tags for static programs: builds are static anyway (CGO_ENABLED=0), and tags would have Go compile its
+    // library again.
     tags: [],
     coldBuild: '3 minutes on 2 cores',
   },

@@ -1,4 +1,5 @@
-// Makes the programs of the catalog before something else needs the processors: builds from source take minutes. With a full cache nothing happens.
+// Makes the programs of the catalog before something else needs the processors: builds from source take minutes. With a full
+// cache nothing happens.
 import { type CatalogEntry, catalog } from './catalog.ts'
 import { type BinaryDeps, ensureBinary } from './ensure-binary.ts'
 

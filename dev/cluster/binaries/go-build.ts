@@ -48,8 +48,8 @@ function go(args: readonly string[], moduleFolder: string): Promise<string> {
 }
 
 /**
- * Copies each module below `folder` with the stub in place of its file, because Go's overlays do not reach into its module cache. Resolves to the
- * path of a go.mod that replaces the modules by these copies.
+ * Copies each module below `folder` with the stub in place of its file, because Go's overlays do not reach into its module
+ * cache. Resolves to the path of a go.mod that replaces the modules by these copies.
  * Source: https://go.dev/ref/mod#go-mod-file-replace, https://pkg.go.dev/cmd/go (-modfile)
  */
 async function replaceModules(stubs: readonly StubbedFile[], moduleFolder: string, folder: string): Promise<string> {

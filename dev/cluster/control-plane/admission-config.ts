@@ -17,8 +17,8 @@ export function admissionConfiguration(kubeConfigFile: string): string {
 }
 
 /**
- * A kubeconfig whose users are hosts of webhooks: `<service>.<namespace>.svc`, or host and port of a URL. Other webhooks see no certificate. The
- * API server reads the two files again when they change.
+ * A kubeconfig whose users are hosts of webhooks: `<service>.<namespace>.svc`, or host and port of a URL. Other webhooks see no
+ * certificate. The API server reads the two files again when they change.
  */
 export function webhookKubeconfig(hosts: readonly string[], { certificate, key }: KeyPairFiles): string {
   const user = { 'client-certificate': certificate, 'client-key': key }

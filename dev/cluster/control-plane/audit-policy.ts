@@ -1,7 +1,10 @@
 // What the API server writes to its audit log: user, verb and object, never a body, because a body may hold a Secret.
 import { stringify } from 'yaml'
 
-/** Whose requests are logged: those of all, or those of the platform's ServiceAccounts, where a suite of tests sends too many to keep all. */
+/**
+ * Whose requests are logged: those of all, or those of the platform's ServiceAccounts, where a suite of tests sends too many to
+ * keep all.
+ */
 export type Audited = 'everybody' | 'platform'
 
 // All of them: test/rights compares them with what the platform may do.

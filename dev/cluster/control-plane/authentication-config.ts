@@ -1,5 +1,5 @@
-// The API server's structured authentication file: users authenticate by ID tokens of our issuer; anonymous requests reach health only.
-// Kubernetes "Authenticating", section "Authentication configuration from a file".
+// The API server's structured authentication file: users authenticate by ID tokens of our issuer; anonymous requests reach
+// health only. Kubernetes "Authenticating", section "Authentication configuration from a file".
 import { stringify } from 'yaml'
 
 export type IssuerTrust = {
@@ -9,12 +9,14 @@ export type IssuerTrust = {
   readonly audience: string
 }
 
-// As src/api/names.ts spells people, and `loginExtra` below. Groups are compared by their beginning only: what follows it is never bound by a cluster's own roles.
+// As src/api/names.ts spells people, and `loginExtra` below. Groups are compared by their beginning only: what follows it is
+// never bound by a cluster's own roles.
 const person = String.raw`^github\\|[a-z0-9][a-z0-9.:-]*\\|[1-9][0-9]{0,14}$`
 
 /**
- * The file's text. The rules hold whatever the issuer signs: only people of our form become users, and only groups of our form become groups, so
- * that a broker that was taken over can name neither a group of Kubernetes nor one that the operator has bound. docs/guide/install.md has the same.
+ * The file's text. The rules hold whatever the issuer signs: only people of our form become users, and only groups of our form
+ * become groups, so that a broker that was taken over can name neither a group of Kubernetes nor one that the operator has
+ * bound. docs/guide/install.md has the same.
  */
 export function authenticationConfiguration(issuer: IssuerTrust): string {
   return stringify({

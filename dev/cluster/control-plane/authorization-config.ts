@@ -1,5 +1,5 @@
-// The API server's structured authorization file: Node, then an optional webhook that can only deny, then RBAC.
-// The order matters: RBAC allows at once, so a webhook behind it would never be asked (Kubernetes "Authorization", file configuration).
+// The API server's structured authorization file: Node, then an optional webhook that can only deny, then RBAC. The order
+// matters: RBAC allows at once, so a webhook behind it would never be asked (Kubernetes "Authorization", file configuration).
 import { stringify } from 'yaml'
 
 export type AuthorizationWebhook = {

@@ -1,5 +1,5 @@
-// Every certificate of a control plane. Components have their own users. The administrator is not a member of system:masters, because
-// that group bypasses every authorizer; a break-glass pair with that group is kept apart.
+// Every certificate of a control plane. Components have their own users. The administrator is not a member of system:masters,
+// because that group bypasses every authorizer; a break-glass pair with that group is kept apart.
 import { ensureSigningKey, openAuthority } from '../pki/authority.ts'
 import type { KeyPairFiles } from '../pki/openssl.ts'
 
@@ -32,8 +32,8 @@ export async function ensureCertificates(
   addresses: readonly string[],
   clusterDomain: string,
 ): Promise<ControlPlaneCertificates> {
-  // etcd trusts every certificate of its authority, so it must not be the authority that signs API users; and who calls webhooks must be
-  // nobody but API servers.
+  // etcd trusts every certificate of its authority, so it must not be the authority that signs API users; and who calls
+  // webhooks must be nobody but API servers.
   const [authority, etcdAuthority, webhookClientAuthority] = await Promise.all([
     openAuthority(folder, 'ca', 'sekisho-dev-ca'),
     openAuthority(folder, 'etcd-ca', 'sekisho-dev-etcd-ca'),

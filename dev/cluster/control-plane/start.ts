@@ -31,8 +31,8 @@ export type ControlPlaneOptions = ControlPlaneLayout & {
   /** The hosts of the admission webhooks that see the API server's client certificate. */
   readonly webhookHosts: readonly string[]
   /**
-   * Called when the API server is ready and before kube-controller-manager starts, whose controllers then know the kinds that it installs from the
-   * beginning; later ones they look for every 30 s.
+   * Called when the API server is ready and before kube-controller-manager starts, whose controllers then know the kinds that
+   * it installs from the beginning; later ones they look for every 30 s.
    */
   readonly beforeControllers?: (admin: AdminClient) => Promise<void>
 }

@@ -1,5 +1,5 @@
-// Raises the kernel's limits that all pods of the node share (src/lib/limits/node-limits.ts). A limit that is high enough stays as it is, and one that
-// this machine does not let us write is only reported: the cluster works, and a pod may use it up.
+// Raises the kernel's limits that all pods of the node share (src/lib/limits/node-limits.ts). A limit that is high enough stays
+// as it is, and one that this machine does not let us write is only reported: the cluster works, and a pod may use it up.
 import { messageOf } from '../../../src/lib/errors.ts'
 import { type KernelLimit, kernelLimits, parseSysctl } from '../../../src/lib/limits/node-limits.ts'
 

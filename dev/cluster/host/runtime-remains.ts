@@ -1,5 +1,5 @@
-// Small files that the container runtime and its plugins leave outside the cluster's folder: sockets of shims, cached network results,
-// links to pod logs. A file counts as ours only when it names a file of this cluster or is named by one.
+// Small files that the container runtime and its plugins leave outside the cluster's folder: sockets of shims, cached network
+// results, links to pod logs. A file counts as ours only when it names a file of this cluster or is named by one.
 import { readdir, readFile, readlink, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -13,7 +13,10 @@ export function shimSocketIn(address: string): string | undefined {
   return new RegExp(`^${shimSockets}/[0-9a-f]{64}$`).test(path) ? path : undefined
 }
 
-/** Removes what containers of this cluster left. Their processes must have ended; the runtime's state folder must still be there. */
+/**
+ * Removes what containers of this cluster left. Their processes must have ended; the runtime's state folder must still be
+ * there.
+ */
 export async function removeRuntimeRemains(clusterFolder: string): Promise<void> {
   const bundles = join(clusterFolder, 'containerd', 'state', 'io.containerd.runtime.v2.task', 'k8s.io')
   for (const bundle of await namesIn(bundles)) {

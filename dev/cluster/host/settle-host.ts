@@ -1,4 +1,5 @@
-// Prepares the host for a start: removes the traces of an earlier run, and records the changes of this start before it makes them.
+// Prepares the host for a start: removes the traces of an earlier run, and records the changes of this start before it makes
+// them.
 import { AppError } from '../../../src/lib/errors.ts'
 import { defined } from '../../../src/lib/json/defined.ts'
 import { plannedChanges, prepareHost } from '../node/host-changes.ts'

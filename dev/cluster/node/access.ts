@@ -1,5 +1,5 @@
-// The API server access of the node's programs: a certificate and a kubeconfig each, and roles where Kubernetes has no built-in one.
-// The network policy agent and Traefik may only read what they need.
+// The API server access of the node's programs: a certificate and a kubeconfig each, and roles where Kubernetes has no built-in
+// one. The network policy agent and Traefik may only read what they need.
 import { join } from 'node:path'
 import type { AdminClient } from '../control-plane/admin-client.ts'
 import { apiServerToKubeletUser } from '../control-plane/certificates.ts'
@@ -60,7 +60,9 @@ async function bind(admin: AdminClient, role: string, user: string): Promise<voi
   })
 }
 
-/** Applies the roles, binds each to the user of its name, and lets the API server reach the kubelet (logs, exec, port-forward). */
+/**
+ * Applies the roles, binds each to the user of its name, and lets the API server reach the kubelet (logs, exec, port-forward).
+ */
 export async function applyExtraRoles(admin: AdminClient): Promise<void> {
   for (const [name, rules] of Object.entries(extraRoles)) {
     await admin.apply(`/apis/${group}/v1/clusterroles/${name}`, {

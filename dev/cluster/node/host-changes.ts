@@ -11,7 +11,10 @@ import type { ClusterSettings } from '../settings.ts'
 import { bridgeName, cgroupName, chainPrefixes, cniNetwork } from './layout.ts'
 
 const forwarding = 'net/ipv4/ip_forward'
-/** Without these, packets between two pods of the bridge pass no firewall rule, and no network policy. They exist with the module br_netfilter. */
+/**
+ * Without these, packets between two pods of the bridge pass no firewall rule, and no network policy. They exist with the
+ * module br_netfilter.
+ */
 const bridgeFilters = ['net/bridge/bridge-nf-call-iptables', 'net/bridge/bridge-nf-call-ip6tables'] as const
 /** What the network policy agent needs, and the path that shows that the kernel has it: built in, or loaded. */
 const kernelModules = { br_netfilter: '/proc/sys/net/bridge', nfnetlink_queue: '/proc/net/netfilter/nfnetlink_queue' } as const

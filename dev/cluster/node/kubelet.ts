@@ -11,7 +11,10 @@ import type { ClusterSettings } from '../settings.ts'
 import type { NodeContext, NodeLayout } from './layout.ts'
 import { cgroupName, importedImages } from './layout.ts'
 
-/** KubeletConfiguration v1beta1. Disk eviction and image collection are off, because no registry may be able to replace an image. */
+/**
+ * KubeletConfiguration v1beta1. Disk eviction and image collection are off, because no registry may be able to replace an
+ * image.
+ */
 export function kubeletConfiguration(
   settings: ClusterSettings,
   layout: NodeLayout,
@@ -39,8 +42,8 @@ export function kubeletConfiguration(
     podLogsDir: layout.podLogs,
     volumePluginDir: join(layout.kubelet, 'volume-plugins'),
     serializeImagePulls: false,
-    // An image that one tenant's pod pulled is on the node: without this, a pod of another tenant could run it without a credential.
-    // Only the images that were made here and imported, of which no registry has one, need none.
+    // An image that one tenant's pod pulled is on the node: without this, a pod of another tenant could run it without a
+    // credential. Only the images that were made here and imported, of which no registry has one, need none.
     imagePullCredentialsVerificationPolicy: 'NeverVerifyAllowlistedImages',
     preloadedImagesVerificationAllowlist: [`${importedImages}/*`],
     imageGCHighThresholdPercent: 100,

@@ -1,6 +1,6 @@
-// Enforces NetworkPolicies on the node: firewall rules put the first packet of each connection of a pod into a queue, and the agent, a host
-// process, gives the verdict. Fail closed: while the agent does not run, pods open no connection. Pods have no IPv6 here, so what they send over
-// it (between pods of one bridge, by link-local addresses) is dropped.
+// Enforces NetworkPolicies on the node: firewall rules put the first packet of each connection of a pod into a queue, and the
+// agent, a host process, gives the verdict. Fail closed: while the agent does not run, pods open no connection. Pods have no
+// IPv6 here, so what they send over it (between pods of one bridge, by link-local addresses) is dropped.
 import { readFile } from 'node:fs/promises'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { ensureRunning, hasEnded } from '../processes/supervise.ts'
@@ -17,9 +17,10 @@ const policyChain = 'SEKISHO-POLICY'
 const queues = '/proc/net/netfilter/nfnetlink_queue'
 
 /**
- * The rules of the table mangle by program, in the order in which they are added: the verdict first, then what leads to it. Egress is judged
- * after the translation of Service addresses. The kubelet's probes come from root on this host, with the bridge's address, which is one of the
- * pods' range; Kubernetes allows them always. Packets that are only forwarded have no owner. INPUT: pods to the node, where registry, GitHub and API server listen.
+ * The rules of the table mangle by program, in the order in which they are added: the verdict first, then what leads to it.
+ * Egress is judged after the translation of Service addresses. The kubelet's probes come from root on this host, with the
+ * bridge's address, which is one of the pods' range; Kubernetes allows them always. Packets that are only forwarded have no
+ * owner. INPUT: pods to the node, where registry, GitHub and API server listen.
  */
 export function firewallRules(settings: Pick<ClusterSettings, 'podCidr'>): {
   readonly iptables: readonly FirewallRule[]

@@ -32,7 +32,10 @@ export function installCommand(packages: readonly DebianPackage[]): string {
   return `apt-get install -y --no-install-recommends ${packages.map(item => item.name).join(' ')}`
 }
 
-/** Installs what is missing; needs root and apt. Gives the names it installed. One process at a time: apt-get refuses a second one. */
+/**
+ * Installs what is missing; needs root and apt. Gives the names it installed. One process at a time: apt-get refuses a second
+ * one.
+ */
 export async function installMissing(
   progress: Progress,
   packages: readonly DebianPackage[] = nodePackages,

@@ -1,5 +1,6 @@
-// Images of one static program and nothing else, built here and imported into the runtime: the sandbox container of every pod and the cluster's
-// name server. They do not come from a registry, because no registry may be in reach and the local one must not be needed for DNS.
+// Images of one static program and nothing else, built here and imported into the runtime: the sandbox container of every pod
+// and the cluster's name server. They do not come from a registry, because no registry may be in reach and the local one must
+// not be needed for DNS.
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

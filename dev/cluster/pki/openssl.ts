@@ -1,5 +1,5 @@
-// Makes P-256 keys and certificates with the openssl program. Key files are readable by their owner only; a key is never an argument.
-// For the local cluster, and for what `make up` signs on a cluster of the user's.
+// Makes P-256 keys and certificates with the openssl program. Key files are readable by their owner only; a key is never an
+// argument. For the local cluster, and for what `make up` signs on a cluster of the user's.
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { runCommand } from '../run-command.ts'
@@ -43,7 +43,10 @@ export function leafExtensions(request: LeafRequest): string {
   ].join('\n')
 }
 
-/** The subject in openssl's form; Kubernetes reads each O field as a group (Kubernetes "Authenticating", "X509 client certificates"). */
+/**
+ * The subject in openssl's form; Kubernetes reads each O field as a group (Kubernetes "Authenticating", "X509 client
+ * certificates").
+ */
 export function subjectOf(request: Pick<LeafRequest, 'commonName' | 'organizations'>): string {
   const quoted = (value: string): string => value.replaceAll('\\', '\\\\').replaceAll('/', '\\/')
   return [

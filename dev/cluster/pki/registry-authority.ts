@@ -1,5 +1,5 @@
-// The authority by which the local registry believes tokens: its certificate is in the registry's configuration, and its key signs keys of the
-// platform (from a Secret) and the tokens of the image builder. It is another one than that of the cluster.
+// The authority by which the local registry believes tokens: its certificate is in the registry's configuration, and its key
+// signs keys of the platform (from a Secret) and the tokens of the image builder. It is another one than that of the cluster.
 import { join } from 'node:path'
 import { type Authority, openAuthority } from './authority.ts'
 

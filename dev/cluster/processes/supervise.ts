@@ -91,7 +91,9 @@ export function logFile(name: string, folders: ProcessFolders): string {
   return join(folders.logs, `${name}.log`)
 }
 
-/** Ends a recorded process with its signal (SIGTERM by default), then SIGKILL, and deletes its record. True when it was running. */
+/**
+ * Ends a recorded process with its signal (SIGTERM by default), then SIGKILL, and deletes its record. True when it was running.
+ */
 export async function stopProcess(name: string, folders: ProcessFolders, patienceMilliseconds = 10_000): Promise<boolean> {
   const record = await readRecord(folders.records, name)
   if (record === undefined) return false

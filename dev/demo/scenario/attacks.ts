@@ -1,5 +1,6 @@
-// Sixth part: globex, another tenant with ordinary rights, attacks acme and the platform in three of the ways that `make attack` tries, and
-// each line names who stopped it. Every attempt is made by gary with kubectl or by a pod of globex, and stands beside one that must work.
+// Sixth part: globex, another tenant with ordinary rights, attacks acme and the platform in three of the ways that `make
+// attack` tries, and each line names who stopped it. Every attempt is made by gary with kubectl or by a pod of globex, and
+// stands beside one that must work.
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { type DemoContext, neighbourNamespace, tenantNamespace } from '../context.ts'

@@ -1,4 +1,5 @@
-// Second part: a developer pushes, applies two short manifests with kubectl, and the commit is served at a URL; a second push changes it.
+// Second part: a developer pushes, applies two short manifests with kubectl, and the commit is served at a URL; a second push
+// changes it.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Application } from '../../../src/api/apps/application.ts'
@@ -100,8 +101,8 @@ export function untilDeployed(
 }
 
 /**
- * Requires that the Application reports the last pushed commit, and that its URL serves what only that commit's source has: the title of the page.
- * The commit that `/version` returns comes from the platform and would be the same with a stale image.
+ * Requires that the Application reports the last pushed commit, and that its URL serves what only that commit's source has: the
+ * title of the page. The commit that `/version` returns comes from the platform and would be the same with a stale image.
  */
 export async function urlAnswers(demo: DemoContext, dave: Person): Promise<string> {
   const wanted = demo.pushed.at(-1)

@@ -1,5 +1,5 @@
-// Third part: an application developer's first day. A repository with a build script, a secret and a release job; one with a Dockerfile; a build that
-// fails, a release that crashes, and what `sekisho why` says of each.
+// Third part: an application developer's first day. A repository with a build script, a secret and a release job; one with a
+// Dockerfile; a build that fails, a release that crashes, and what `sekisho why` says of each.
 import type { Condition } from '../../../src/api/resource.ts'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'

@@ -1,5 +1,5 @@
-// The neighbour of acme: globex, a tenant of the same platform. Its owner gary onboards it and deploys an application of his own, with
-// ordinary rights; what he then tries against acme and the platform is in attacks.ts.
+// The neighbour of acme: globex, a tenant of the same platform. Its owner gary onboards it and deploys an application of his
+// own, with ordinary rights; what he then tries against acme and the platform is in attacks.ts.
 import { cp, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Application } from '../../../src/api/apps/application.ts'

@@ -42,7 +42,10 @@ export function notesOf(demo: DemoContext) {
       served = { note, commit }
       return commit
     },
-    /** Awaits that the URL serves the newest note that was pushed with `pushServed`; resolves to the URL and the answer of `/version`. */
+    /**
+     * Awaits that the URL serves the newest note that was pushed with `pushServed`; resolves to the URL and the answer of
+     * `/version`.
+     */
     async stillServed(): Promise<{ readonly url: string; readonly version: string }> {
       const url = (await application()).status?.url ?? ''
       const version = await untilContains(dave, `${url}/version`, served.commit)

@@ -58,8 +58,8 @@ export function onboardSteps(demo: DemoContext): readonly Step[] {
 type Account = { readonly name: string; readonly team?: string }
 
 /**
- * Creates the tenant of the account; returns what it found or did. The browser is signed in. Does nothing after an earlier run, unless the App was
- * uninstalled since then: the owner installs and proves it again.
+ * Creates the tenant of the account; returns what it found or did. The browser is signed in. Does nothing after an earlier run,
+ * unless the App was uninstalled since then: the owner installs and proves it again.
  */
 export async function onboardAccount(
   browser: Browser,

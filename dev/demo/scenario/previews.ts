@@ -1,5 +1,5 @@
-// Fourth part: previews. A pull request becomes a URL, a push replaces it, one from a fork waits for an approval of exactly its commit, and the merge
-// takes the image of the preview without another build.
+// Fourth part: previews. A pull request becomes a URL, a push replaces it, one from a fork waits for an approval of exactly its
+// commit, and the merge takes the image of the preview without another build.
 import { join } from 'node:path'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'

@@ -113,8 +113,8 @@ export function pullRequestOf(demo: DemoContext, number: number) {
 }
 
 /**
- * The preview `name` of pull request `number`; `approved`: the commits of a fork that a person let run; `images`: what the registry still has of it,
- * absent where the registry cannot be asked.
+ * The preview `name` of pull request `number`; `approved`: the commits of a fork that a person let run; `images`: what the
+ * registry still has of it, absent where the registry cannot be asked.
  */
 type EndedPreview = {
   readonly name: string
@@ -130,8 +130,9 @@ type Builds = {
 }
 
 /**
- * Awaits that Application, RemoteSync, grant and pods are gone, that nothing is built or waits to be, and that the registry has no image and no cache of
- * it; rejects with what is left. Resolves to what it could not ask, as text. All but the registry is asked as dave.
+ * Awaits that Application, RemoteSync, grant and pods are gone, that nothing is built or waits to be, and that the registry has
+ * no image and no cache of it; rejects with what is left. Resolves to what it could not ask, as text. All but the registry is
+ * asked as dave.
  */
 export async function untilNothingIsLeft(demo: DemoContext, ended: EndedPreview): Promise<string> {
   const { name, number, approved = [], images } = ended
@@ -161,7 +162,8 @@ export async function untilNothingIsLeft(demo: DemoContext, ended: EndedPreview)
   const others = items.filter(({ spec }) => spec.number === number && !approved.includes(spec.headCommit))
   if (others.length > 0) throw new Error(`pull request ${number} has approvals of ${JSON.stringify(others)}`)
   if (images === undefined) return '; the registry was not asked: SEKISHO_UP_REGISTRY is not set'
-  // Images go when the pods have ended, five seconds after the last look that finds them in use (src/services/image-cleanup/pushes/ended-previews.ts).
+  // Images go when the pods have ended, five seconds after the last look that finds them in use
+  // (src/services/image-cleanup/pushes/ended-previews.ts).
   await waitUntil(
     `no image and no cache of ${name} to be left in the registry`,
     async () => {

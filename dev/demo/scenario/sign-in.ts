@@ -1,5 +1,5 @@
-// How a user signs in on the pages: GitHub's sign-in and consent, then our own consent for kubectl. It uses the links and buttons of the
-// pages only.
+// How a user signs in on the pages: GitHub's sign-in and consent, then our own consent for kubectl. It uses the links and
+// buttons of the pages only.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { Browser, offers, type Page, summary } from '../browser.ts'
@@ -27,7 +27,9 @@ async function press(browser: Browser, page: Page, text: string): Promise<Page> 
   return isLink ? browser.follow(page, text) : browser.press(page, text)
 }
 
-/** Runs `sekisho login` and signs in on its pages; afterwards kubectl authenticates as that user, in this namespace by default. */
+/**
+ * Runs `sekisho login` and signs in on its pages; afterwards kubectl authenticates as that user, in this namespace by default.
+ */
 export async function commandLineLogin(demo: DemoContext, who: Person, namespace = tenantNamespace): Promise<void> {
   const { code, said } = await attemptLogin(demo, who)
   expectThat(code === 0, `sekisho login of ${who.login} failed: ${said}`)

@@ -1,4 +1,5 @@
-// A pod that requests a token from the token desk as any workload would, and tries what the token permits. It prints HTTP statuses only.
+// A pod that requests a token from the token desk as any workload would, and tries what the token permits. It prints HTTP
+// statuses only.
 import type { Application } from '../../../src/api/apps/application.ts'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'

@@ -1,4 +1,5 @@
-// docs/reference/attacks.md: every attack of `make attack`, who makes it, and the layers that are expected to stop it; from the list itself.
+// docs/reference/attacks.md: every attack of `make attack`, who makes it, and the layers that are expected to stop it; from the
+// list itself.
 import type { AttackDescription } from '../../attack/attack.ts'
 import { attacks } from '../../attack/list.ts'
 import { layers } from '../../attack/verdict.ts'

@@ -1,4 +1,5 @@
-// docs/reference/errors.md: error codes, reasons of refusals, and exit codes of the command line, from the closed lists in the code.
+// docs/reference/errors.md: error codes, reasons of refusals, and exit codes of the command line, from the closed lists in the
+// code.
 import { exitCodes } from '../../../src/cli/output.ts'
 import { githubReasonTexts } from '../../../src/github/index.ts'
 import { errorCodes } from '../../../src/lib/errors.ts'

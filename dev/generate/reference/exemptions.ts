@@ -1,5 +1,5 @@
-// docs/reference/exemptions.md: which identities that are not of the platform the admission rules let pass, which part of a tenant's object leads
-// them there, and which rule judges that part. From the rules in src/admission/rules.
+// docs/reference/exemptions.md: which identities that are not of the platform the admission rules let pass, which part of a
+// tenant's object leads them there, and which rule judges that part. From the rules in src/admission/rules.
 import { platformIdentities } from '../../../src/admission/identities.ts'
 import type { DeputyIdentities, Followed, PolicyRule, Rule } from '../../../src/admission/rule.ts'
 import { ownRules, policyRules, rules } from '../../../src/admission/rules/index.ts'

@@ -1,4 +1,5 @@
-// The examples of the reference keep their schemas; test/integration/crds.test.ts shows them to an API server, with defaults and rules.
+// The examples of the reference keep their schemas; test/integration/crds.test.ts shows them to an API server, with defaults
+// and rules.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'

@@ -1,4 +1,5 @@
-// docs/reference/kinds.md: every kind with its fields, rules, conditions and reasons, from the CustomResourceDefinitions as they are installed.
+// docs/reference/kinds.md: every kind with its fields, rules, conditions and reasons, from the CustomResourceDefinitions as
+// they are installed.
 import { parse } from 'yaml'
 import type { KindDefinition, TenantAccess } from '../../../src/api/kind.ts'
 import type { ReasonClass } from '../../../src/api/reasons/reason.ts'
@@ -15,7 +16,10 @@ export type ReadExample = (path: string) => string
 /** What `deploy/examples/shop` has is not shown twice. */
 const inShop: readonly string[] = ['Application', 'RemoteSync']
 
-/** Where the example of a kind is. `kinds.test.ts` validates it against the schema, test/integration/crds.test.ts on an API server. */
+/**
+ * Where the example of a kind is. `kinds.test.ts` validates it against the schema, test/integration/crds.test.ts on an API
+ * server.
+ */
 export function examplePath(kind: string): string {
   return `deploy/examples/${inShop.includes(kind) ? 'shop' : 'kinds'}/${kebabCase(kind)}.yaml`
 }

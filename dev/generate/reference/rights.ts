@@ -1,4 +1,5 @@
-// docs/reference/rights.md: what each process of the platform may do in the cluster, and which file of src needs it. From src/api/rights.
+// docs/reference/rights.md: what each process of the platform may do in the cluster, and which file of src needs it. From
+// src/api/rights.
 import { platformServiceAccount } from '../../../src/api/names.ts'
 import { type Place, type PlatformAccount, platformAccounts, type Right } from '../../../src/api/rights/index.ts'
 import { code, page, table } from '../markdown.ts'

@@ -1,5 +1,5 @@
-// The lifecycle of an installation: request, install, change of repositories, suspension, uninstall, with the webhooks of each step.
-// The caller has checked that the person administers the account (state/access.ts); nothing here checks it again.
+// The lifecycle of an installation: request, install, change of repositories, suspension, uninstall, with the webhooks of each
+// step. The caller has checked that the person administers the account (state/access.ts); nothing here checks it again.
 import type { App, Installation, InstallationRequest } from '../state/apps.ts'
 import { timestamp } from '../state/clock.ts'
 import { accountOf, installationOf, nextId, repositoriesOf, userOf } from '../state/github-state.ts'
@@ -51,7 +51,9 @@ export function emitInstallation(context: ActionContext, installation: Installat
   })
 }
 
-/** Additional fields of `installation` events: the repositories of the installation, and who requested it, if it was requested. */
+/**
+ * Additional fields of `installation` events: the repositories of the installation, and who requested it, if it was requested.
+ */
 export function installationDetails(context: ActionContext, installation: Installation, requesterId?: number) {
   return {
     repositories: repositoriesInShort(context, repositoriesOfInstallation(context.state, installation)),

@@ -78,7 +78,9 @@ function choosePermissions(installation: Installation, asked: Permissions | unde
   return { ...chosen, metadata: 'read' }
 }
 
-/** Mints a token that is valid for one hour. Refuses with 403 when suspended and 422 when the request exceeds the installation. */
+/**
+ * Mints a token that is valid for one hour. Refuses with 403 when suspended and 422 when the request exceeds the installation.
+ */
 export function mintInstallationToken(
   context: ActionContext,
   app: App,

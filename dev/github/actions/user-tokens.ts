@@ -30,7 +30,9 @@ export function rememberConsent(context: ActionContext, appId: number, userId: n
   })
 }
 
-/** A code that is valid for ten minutes and one exchange. `codeChallenge` is the S256 challenge of PKCE, if the request had one. */
+/**
+ * A code that is valid for ten minutes and one exchange. `codeChallenge` is the S256 challenge of PKCE, if the request had one.
+ */
 export function issueCode(context: ActionContext, facts: Omit<AuthorizationCode, 'expiresAt'>): string {
   const code = newAuthorizationCode()
   context.store.change(state => {

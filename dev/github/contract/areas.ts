@@ -1,5 +1,5 @@
-// The routes of the emulator outside of the REST API, and how each is checked against GitHub. The contract test fails for a route that is
-// neither in the list of REST routes nor here.
+// The routes of the emulator outside of the REST API, and how each is checked against GitHub. The contract test fails for a
+// route that is neither in the list of REST routes nor here.
 
 export type Area = {
   readonly name: string

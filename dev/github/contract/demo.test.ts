@@ -1,5 +1,5 @@
-// The demo must work with a real GitHub: it may use pages, git and REST routes that GitHub describes, and nothing that only the emulator
-// has.
+// The demo must work with a real GitHub: it may use pages, git and REST routes that GitHub describes, and nothing that only the
+// emulator has.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'

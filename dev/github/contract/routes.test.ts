@@ -1,5 +1,6 @@
-// The contract of all routes: each is in the list of REST routes, whose responses are checked against GitHub's description, or in an area
-// of its own. Routes that are called here must work with real clients; rest/routes.test.ts requires that every REST route is called.
+// The contract of all routes: each is in the list of REST routes, whose responses are checked against GitHub's description, or
+// in an area of its own. Routes that are called here must work with real clients; rest/routes.test.ts requires that every REST
+// route is called.
 import { checkToken, exchangeWebFlowCode, refreshToken } from '@octokit/oauth-methods'
 import { request } from '@octokit/request'
 import type { FastifyInstance } from 'fastify'

@@ -1,5 +1,5 @@
-// Every webhook that the emulator sends, caused by requests of users and checked against GitHub's own description of its payload, in both
-// forms. A webhook that is not listed must not be sent; each listed one must be sent.
+// Every webhook that the emulator sends, caused by requests of users and checked against GitHub's own description of its
+// payload, in both forms. A webhook that is not listed must not be sent; each listed one must be sent.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { selectRepositories, setSuspended, uninstallApp } from '../actions/install-app.ts'
 import { acceptPermissions, changeAppPermissions } from '../actions/installation-permissions.ts'

@@ -46,8 +46,8 @@ function lowerCaseHeaders(parameters: Readonly<Record<string, unknown>>): Readon
 }
 
 /**
- * The fault, for how many uses (`times`, at most 10000) and for how long (`for`, seconds, at most a day). Without both: one use; with `for`
- * only: any number of uses in that time. A wrong field is refused with 422 and its name.
+ * The fault, for how many uses (`times`, at most 10000) and for how long (`for`, seconds, at most a day). Without both: one
+ * use; with `for` only: any number of uses in that time. A wrong field is refused with 422 and its name.
  */
 export function faultOf(body: unknown): Arming {
   const fields = fieldsOf(body, 'Fault')

@@ -1,5 +1,5 @@
-// The control API under `/_emulator`: lists, arms and disarms faults, for which GitHub has no API. It needs its own token, so that
-// reaching the port is not enough to use it.
+// The control API under `/_emulator`: lists, arms and disarms faults, for which GitHub has no API. It needs its own token, so
+// that reaching the port is not enough to use it.
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Faults } from '../faults/faults.ts'

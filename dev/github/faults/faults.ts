@@ -1,5 +1,5 @@
-// The armed faults: which ones, for how many uses and until when. It never touches HTTP itself: the code that can misbehave takes its
-// faults here. Faults are not part of the state and do not survive a restart.
+// The armed faults: which ones, for how many uses and until when. It never touches HTTP itself: the code that can misbehave
+// takes its faults here. Faults are not part of the state and do not survive a restart.
 import { Refusal } from '../state/refusal.ts'
 import type { Fault, FaultKind, FaultOf } from './kinds.ts'
 

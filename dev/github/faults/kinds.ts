@@ -1,4 +1,5 @@
-// Every kind of fault, as data: one source for the static type, the validation of an arming request and the generated documentation.
+// Every kind of fault, as data: one source for the static type, the validation of an arming request and the generated
+// documentation.
 import { type Static, Type } from 'typebox'
 
 const closed = { additionalProperties: false }

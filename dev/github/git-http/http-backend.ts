@@ -1,5 +1,5 @@
-// One run of `git http-backend` as a CGI program: request in, response out, both streamed. It never decides about access and never sees
-// a credential: the caller checks and removes it.
+// One run of `git http-backend` as a CGI program: request in, response out, both streamed. It never decides about access and
+// never sees a credential: the caller checks and removes it.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Transform } from 'node:stream'

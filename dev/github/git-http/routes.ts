@@ -1,6 +1,6 @@
-// Git over HTTP: who may fetch from or push to which repository, and the refusals that a git client shows. git's own http-backend does
-// the transfer; it never receives the credential.
-// https://git-scm.com/docs/http-protocol ; https://docs.github.com/en/get-started/git-basics/about-remote-repositories
+// Git over HTTP: who may fetch from or push to which repository, and the refusals that a git client shows. git's own
+// http-backend does the transfer; it never receives the credential. https://git-scm.com/docs/http-protocol ;
+// https://docs.github.com/en/get-started/git-basics/about-remote-repositories
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +39,10 @@ type GitRequest = {
   readonly service: Service
 }
 
-/** Decides about one git request. An actor who cannot see the repository gets a request for credentials, or the answer that it does not exist. */
+/**
+ * Decides about one git request. An actor who cannot see the repository gets a request for credentials, or the answer that it
+ * does not exist.
+ */
 function decide(context: GitHttpContext, { authorization, owner, name, service }: GitRequest): Access {
   const { state } = context
   const authentication = authenticate(state, authorization, context.now())

@@ -1,5 +1,5 @@
-// Runs one git command with a closed environment and bounded output. It never runs a shell, never reads the user's git configuration, and
-// never passes a value that git could read as an option (callers use `--end-of-options` or a full ref name).
+// Runs one git command with a closed environment and bounded output. It never runs a shell, never reads the user's git
+// configuration, and never passes a value that git could read as an option (callers use `--end-of-options` or a full ref name).
 import { spawn } from 'node:child_process'
 import { defined } from '../../../src/lib/json/defined.ts'
 

@@ -34,8 +34,8 @@ export function selectionOf(posted: Posted): Selection {
 type ReturnParameters = Readonly<Record<string, string | undefined>>
 
 /**
- * The URL to return to, with every parameter that has a value. With "Request user authorization during installation" it is the first
- * callback URL, otherwise the setup URL, otherwise the App's own page.
+ * The URL to return to, with every parameter that has a value. With "Request user authorization during installation" it is the
+ * first callback URL, otherwise the setup URL, otherwise the App's own page.
  */
 export function afterInstall(context: Pick<View, 'links'>, app: App, parameters: ReturnParameters): string {
   const [callback] = app.callbackUrls

@@ -1,4 +1,5 @@
-// The session of a browser: its cookie and the form token against cross-site request forgery. The emulator's users have no passwords.
+// The session of a browser: its cookie and the form token against cross-site request forgery. The emulator's users have no
+// passwords.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'

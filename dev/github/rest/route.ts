@@ -1,5 +1,5 @@
-// The declaration of a REST route: its path in OpenAPI notation, who may call it, and the handler. The builders put the access check in
-// front of the handler, so that no handler runs for a caller who may not see its subject.
+// The declaration of a REST route: its path in OpenAPI notation, who may call it, and the handler. The builders put the access
+// check in front of the handler, so that no handler runs for a caller who may not see its subject.
 import { type Actor, actingUserId, atLeast, canSee, mayUse, permissionOnOrganization } from '../state/access.ts'
 import type { Organization, User } from '../state/accounts.ts'
 import type { App, Installation, PermissionLevel } from '../state/apps.ts'
@@ -36,7 +36,9 @@ export type RestRoute = {
   readonly method: Method
   /** OpenAPI notation: `/repos/{owner}/{repo}`. */
   readonly path: string
-  /** The same route by the numeric id of the repository, or of organization and team, which GitHub uses in redirects and links. */
+  /**
+   * The same route by the numeric id of the repository, or of organization and team, which GitHub uses in redirects and links.
+   */
   readonly byId?: string
   /** The last parameter may contain slashes. */
   readonly greedy?: boolean
@@ -152,8 +154,9 @@ function repositoryOf(call: RestCall, method: Method): Repository {
 }
 
 /**
- * Requires a repository and one of the named permissions at `level`. A caller who cannot see the repository gets 404; one who sees it but
- * does not have the permission gets 403. Writing always needs credentials. A former name is redirected to the URL by id.
+ * Requires a repository and one of the named permissions at `level`. A caller who cannot see the repository gets 404; one who
+ * sees it but does not have the permission gets 403. Writing always needs credentials. A former name is redirected to the URL
+ * by id.
  */
 export function repositoryRoute(
   needed: {
@@ -192,7 +195,9 @@ function organizationOf({ params, context }: RestCall): Organization | undefined
 
 const teamByName = '/orgs/{org}/teams/{team_slug}'
 
-/** Requires an organization and, unless `needed` is undefined, an organization permission. Organizations themselves are public. */
+/**
+ * Requires an organization and, unless `needed` is undefined, an organization permission. Organizations themselves are public.
+ */
 export function organizationRoute(
   needed: { readonly permission: string; readonly level: Exclude<PermissionLevel, 'none'> } | undefined,
   declaration: Declaration<OrganizationCall>,

@@ -1,4 +1,5 @@
-// Calls every REST route once with success through an Octokit client; each response is checked against GitHub's OpenAPI description.
+// Calls every REST route once with success through an Octokit client; each response is checked against GitHub's OpenAPI
+// description.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { RunningEmulator } from '../emulator.ts'
 import { exercisePeople } from '../testing/exercises/people.ts'

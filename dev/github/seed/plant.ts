@@ -1,5 +1,5 @@
-// Turns a seed into the first state, its repositories on disk and the secret files for the tooling. A state folder that already has a
-// state is never seeded again.
+// Turns a seed into the first state, its repositories on disk and the secret files for the tooling. A state folder that already
+// has a state is never seeded again.
 import { createPublicKey } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

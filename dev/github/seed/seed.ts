@@ -1,5 +1,5 @@
-// The declarative description of an initial GitHub. Its ids are explicit, so that a seed always means the same; they stay below 100000.
-// It never holds a secret: keys and tokens are generated when the seed is applied.
+// The declarative description of an initial GitHub. Its ids are explicit, so that a seed always means the same; they stay below
+// 100000. It never holds a secret: keys and tokens are generated when the seed is applied.
 import type { RepositoryRole } from '../state/accounts.ts'
 import type { Permissions } from '../state/apps.ts'
 

@@ -1,4 +1,5 @@
-// Where the slow parts of a first state come from, keys and repositories: made anew, or taken from a folder that all emulators of the tests share.
+// Where the slow parts of a first state come from, keys and repositories: made anew, or taken from a folder that all emulators
+// of the tests share.
 import { createHash, generateKeyPair, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -31,8 +32,9 @@ export const freshStock: Stock = {
 const commitsAt = Date.UTC(2020, 0)
 
 /**
- * The same key for a name and the same repository for a content, for all who share the folder. What is missing is made and becomes part of the folder
- * by one rename, so that several processes may use it at once and one that is killed leaves nothing half done. The commits are of the year 2020.
+ * The same key for a name and the same repository for a content, for all who share the folder. What is missing is made and
+ * becomes part of the folder by one rename, so that several processes may use it at once and one that is killed leaves nothing
+ * half done. The commits are of the year 2020.
  */
 export function sharedStock(folder: string): Stock {
   /** The path of a folder of the stock, which `make` fills when there is none. */

@@ -1,5 +1,5 @@
-// Delays, slows and cuts off responses. It works on the raw response, so that it applies to REST, pages and git alike, and never reads
-// the content.
+// Delays, slows and cuts off responses. It works on the raw response, so that it applies to REST, pages and git alike, and
+// never reads the content.
 import type { ServerResponse } from 'node:http'
 
 /** Resolves after the time, or as soon as the client has disconnected. */

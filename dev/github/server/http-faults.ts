@@ -1,5 +1,5 @@
-// The faults of any request: before it is handled, or in its response. The refusals of REST are in rest/protocol/rest-faults.ts, because
-// they have REST's form. It never touches the control API.
+// The faults of any request: before it is handled, or in its response. The refusals of REST are in
+// rest/protocol/rest-faults.ts, because they have REST's form. It never touches the control API.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { setSuspended } from '../actions/install-app.ts'
 import { fits, type Target, targetOf } from '../faults/target.ts'

@@ -1,6 +1,6 @@
-// Who may do what: the only source of access decisions for REST, git and the pages, as pure functions of the state and the actor.
-// GitHub, "About authentication with a GitHub App": an installation token reaches installation ∩ token; a user token of an App reaches
-// App ∩ installation ∩ person; a personal token and a browser session reach what the person reaches.
+// Who may do what: the only source of access decisions for REST, git and the pages, as pure functions of the state and the
+// actor. GitHub, "About authentication with a GitHub App": an installation token reaches installation ∩ token; a user token of
+// an App reaches App ∩ installation ∩ person; a personal token and a browser session reach what the person reaches.
 import type { Organization, OrganizationMembership, RepositoryRole, Team, User } from './accounts.ts'
 import { repositoryRoles } from './accounts.ts'
 import type { App, Installation, PermissionLevel } from './apps.ts'
@@ -54,7 +54,10 @@ export function administers(state: GitHubState, userId: number, accountId: numbe
   return membership?.role === 'admin' && membership.state === 'active'
 }
 
-/** The strongest role by teams: a member of a child team has what each of its ancestors was granted. A cycle in the tree ends the walk. */
+/**
+ * The strongest role by teams: a member of a child team has what each of its ancestors was granted. A cycle in the tree ends
+ * the walk.
+ */
 function roleByTeams(state: GitHubState, userId: number, repository: Repository): RepositoryRole {
   let role: RepositoryRole = 'none'
   for (const team of state.teams.filter(one => one.members.some(member => member.userId === userId))) {

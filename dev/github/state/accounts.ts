@@ -1,5 +1,5 @@
-// The shape of users, organizations and teams. Their identity is the numeric id; users and organizations share one sequence of ids, as on
-// GitHub. It never holds a credential.
+// The shape of users, organizations and teams. Their identity is the numeric id; users and organizations share one sequence of
+// ids, as on GitHub. It never holds a credential.
 
 export type AccountRole = 'admin' | 'member'
 export type MembershipState = 'active' | 'pending'

@@ -1,5 +1,5 @@
-// The shape of GitHub Apps, their installations and the consents of their users. It never holds an App's private key: as on GitHub, only
-// the public half is kept, and the private half is written once to a file for the owner.
+// The shape of GitHub Apps, their installations and the consents of their users. It never holds an App's private key: as on
+// GitHub, only the public half is kept, and the private half is written once to a file for the owner.
 
 /** Levels of a permission of a GitHub App, weakest first. https://docs.github.com/en/rest/apps/apps */
 export const permissionLevels = ['none', 'read', 'write', 'admin'] as const

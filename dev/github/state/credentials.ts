@@ -1,5 +1,5 @@
-// The shape of everything that grants access: tokens, codes and browser sessions. Each is stored under the SHA-256 of its secret text;
-// the text itself is never stored. Times are milliseconds since the epoch.
+// The shape of everything that grants access: tokens, codes and browser sessions. Each is stored under the SHA-256 of its
+// secret text; the text itself is never stored. Times are milliseconds since the epoch.
 import type { Permissions } from './apps.ts'
 
 export type InstallationToken = {

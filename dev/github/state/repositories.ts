@@ -1,5 +1,5 @@
-// The shape of repositories and of everything that belongs to one. The commits are in the bare git repository on disk, named by the
-// repository's id; the state repeats nothing that git knows, except the commits of a pull request.
+// The shape of repositories and of everything that belongs to one. The commits are in the bare git repository on disk, named by
+// the repository's id; the state repeats nothing that git knows, except the commits of a pull request.
 import type { RepositoryRole } from './accounts.ts'
 
 export type Repository = {
@@ -53,7 +53,9 @@ export type PullRequest = {
   base: { ref: string; sha: string }
   /** Ids of labels of the repository, in the order in which they were added. */
   labelIds: number[]
-  /** The last test whether head and base can be merged; `null` before the first one. It is outdated after a push to one of them. */
+  /**
+   * The last test whether head and base can be merged; `null` before the first one. It is outdated after a push to one of them.
+   */
   mergeTest: MergeTest | null
   mergedAt: string | null
   mergedById: number | null

@@ -1,5 +1,5 @@
-// The current state and its file. A change applies at once; a snapshot then reaches the disk by write and rename, and concurrent changes
-// share one write. It never decides what the state contains.
+// The current state and its file. A change applies at once; a snapshot then reaches the disk by write and rename, and
+// concurrent changes share one write. It never decides what the state contains.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Credentials } from './credentials.ts'

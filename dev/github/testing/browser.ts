@@ -1,5 +1,5 @@
-// A small browser for tests: cookies per origin, redirects, forms that are filled in and sent as a user would. It runs no scripts and
-// knows nothing of any page.
+// A small browser for tests: cookies per origin, redirects, forms that are filled in and sent as a user would. It runs no
+// scripts and knows nothing of any page.
 import { defined } from '../../../src/lib/json/defined.ts'
 
 export type BrowserPage = {

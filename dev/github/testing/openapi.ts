@@ -1,6 +1,6 @@
-// Checks REST responses against GitHub's own OpenAPI description (the package @octokit/openapi). A response that the description does not
-// have, or whose body does not fit, fails the test that caused it. It never changes the description to make a response fit, but for one
-// schema that nothing can fit.
+// Checks REST responses against GitHub's own OpenAPI description (the package @octokit/openapi). A response that the
+// description does not have, or whose body does not fit, fails the test that caused it. It never changes the description to
+// make a response fit, but for one schema that nothing can fit.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Ajv, type ValidateFunction } from 'ajv'
@@ -36,8 +36,9 @@ function withoutNullable(value: Json): Json {
 }
 
 /**
- * The one correction: the schemas in the list of installations are written out, and there `account` must fit a person's and an enterprise's
- * account at once (`allOf`), which nothing does. The description of one installation has `anyOf`; the list is checked against that.
+ * The one correction: the schemas in the list of installations are written out, and there `account` must fit a person's and an
+ * enterprise's account at once (`allOf`), which nothing does. The description of one installation has `anyOf`; the list is
+ * checked against that.
  */
 function withReadableInstallations(paths: Json): Json {
   const path = '/app/installations'

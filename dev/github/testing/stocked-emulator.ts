@@ -1,4 +1,5 @@
-// An emulator for a test that is not about its keys or first commits: all share one stock of them, so that a start takes milliseconds.
+// An emulator for a test that is not about its keys or first commits: all share one stock of them, so that a start takes
+// milliseconds.
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { processEnvironment } from '../../../src/lib/config.ts'

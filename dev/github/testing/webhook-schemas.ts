@@ -1,5 +1,5 @@
-// Checks webhook payloads against GitHub's own description (the package @octokit/openapi-webhooks). It never changes the description to
-// make a payload fit.
+// Checks webhook payloads against GitHub's own description (the package @octokit/openapi-webhooks). It never changes the
+// description to make a payload fit.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Ajv } from 'ajv'

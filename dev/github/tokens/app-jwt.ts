@@ -36,8 +36,8 @@ function issuerOf(state: GitHubState, issuer: unknown): App | undefined {
 }
 
 /**
- * Checks an App JWT: RS256 by one of the App's keys, `iss` = client id or App id, `iat` not in the future, `exp` in the future and
- * at most ten minutes ahead. `now` is milliseconds since the epoch.
+ * Checks an App JWT: RS256 by one of the App's keys, `iss` = client id or App id, `iat` not in the future, `exp` in the future
+ * and at most ten minutes ahead. `now` is milliseconds since the epoch.
  */
 export function checkAppJwt(state: GitHubState, token: string, now: number): JwtCheck {
   const [head, body, signature] = token.split('.')

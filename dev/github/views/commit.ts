@@ -1,4 +1,5 @@
-// The JSON of commits, in REST and in push events. An author is a user of this GitHub when their e-mail address is one of its users'.
+// The JSON of commits, in REST and in push events. An author is a user of this GitHub when their e-mail address is one of its
+// users'.
 import type { Commit, Signature } from '../git/commit.ts'
 import type { User } from '../state/accounts.ts'
 import { fullName } from '../state/github-state.ts'

@@ -1,6 +1,6 @@
 // The input of every view: the state to show and the links to put into it. All addresses in responses and pages are made here.
-// There are two forms: GitHub Enterprise Server (REST under `/api/v3`, App pages under `/github-apps`) and github.com (App pages under
-// `/apps`). The REST prefix is free, so that the second form can be served below a path.
+// There are two forms: GitHub Enterprise Server (REST under `/api/v3`, App pages under `/github-apps`) and github.com (App
+// pages under `/apps`). The REST prefix is free, so that the second form can be served below a path.
 import type { GitHubState } from '../state/github-state.ts'
 
 /** The input of every view. */

@@ -57,8 +57,8 @@ function failure(error: unknown): Outcome {
 }
 
 /**
- * A sender over HTTP(S). `caFile` is the PEM file of the authorities of https receivers, read again when it changes; `within` is how long
- * a receiver may take, in milliseconds.
+ * A sender over HTTP(S). `caFile` is the PEM file of the authorities of https receivers, read again when it changes; `within`
+ * is how long a receiver may take, in milliseconds.
  */
 export function createSender(caFile: string | undefined, within = answerWithin): Sender {
   let agent: Agent | undefined

@@ -1,5 +1,5 @@
-// Turns a folder of the disk into layer entries. Owners and times of the disk never reach the image: everything belongs to the given
-// owner, and the tar writer sets the time. Sockets, devices and pipes are left out.
+// Turns a folder of the disk into layer entries. Owners and times of the disk never reach the image: everything belongs to the
+// given owner, and the tar writer sets the time. Sockets, devices and pipes are left out.
 import { lstat, readdir, readlink } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type { Ownership, TreeEntry } from './tree-entry.ts'

@@ -1,6 +1,6 @@
-// Header blocks of the tar format (POSIX.1-2001 pax interchange format, IEEE Std 1003.1 "pax"): ustar where the names fit, otherwise
-// preceded by a pax record block. The same entry always gives the same bytes on every machine.
-// A file capability is an extended attribute in the record that GNU tar, Go's archive/tar and containerd use.
+// Header blocks of the tar format (POSIX.1-2001 pax interchange format, IEEE Std 1003.1 "pax"): ustar where the names fit,
+// otherwise preceded by a pax record block. The same entry always gives the same bytes on every machine. A file capability is
+// an extended attribute in the record that GNU tar, Go's archive/tar and containerd use.
 import { type FileCapability, fileCapabilities, type TreeEntry } from './tree-entry.ts'
 
 export const blockSize = 512

@@ -33,8 +33,8 @@ export function link(path: string, target: string): TreeEntry {
 }
 
 /**
- * One entry per path, sorted by path, with every missing parent folder, so that order and content of a layer depend on its entries
- * only. A later entry replaces an earlier one of the same path.
+ * One entry per path, sorted by path, with every missing parent folder, so that order and content of a layer depend on its
+ * entries only. A later entry replaces an earlier one of the same path.
  */
 export function normalizeTree(entries: readonly TreeEntry[]): readonly TreeEntry[] {
   const byPath = new Map<string, TreeEntry>()

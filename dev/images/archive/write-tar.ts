@@ -1,4 +1,5 @@
-// Streams entries as a tar archive, deterministically: sorted paths, fixed times, numeric owners. It never holds a whole file in memory.
+// Streams entries as a tar archive, deterministically: sorted paths, fixed times, numeric owners. It never holds a whole file
+// in memory.
 import { createReadStream } from 'node:fs'
 import { AppError } from '../../../src/lib/errors.ts'
 import { blockSize, padding, sourceSize, tarHeader } from './tar-header.ts'

@@ -1,5 +1,5 @@
-// The local content store: one file per blob, named by its SHA-256, as in the OCI image layout. A blob is written to a temporary file
-// and renamed, so that concurrent or interrupted builds never leave an incomplete blob.
+// The local content store: one file per blob, named by its SHA-256, as in the OCI image layout. A blob is written to a
+// temporary file and renamed, so that concurrent or interrupted builds never leave an incomplete blob.
 import { createHash, randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'

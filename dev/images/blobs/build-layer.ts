@@ -1,5 +1,5 @@
-// Builds one layer: entries → tar → gzip → blob. Its key stands for everything it is made from; for a key that was built before, a
-// small record gives the result, and nothing is read, packed or compressed again.
+// Builds one layer: entries → tar → gzip → blob. Its key stands for everything it is made from; for a key that was built
+// before, a small record gives the result, and nothing is read, packed or compressed again.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'

@@ -1,5 +1,5 @@
-// Debian packages as layer entries, without installing them: apt resolves, downloads and verifies signatures, dpkg-deb unpacks into
-// the cache. It must never change the packages of this machine.
+// Debian packages as layer entries, without installing them: apt resolves, downloads and verifies signatures, dpkg-deb unpacks
+// into the cache. It must never change the packages of this machine.
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -82,7 +82,8 @@ export function createPackageSource({ run, cacheFolder, step }: PackageSourceDep
         await unpackMissing(found)
         return found
       }
-      // Old lists name versions that the mirrors no longer have. The second attempt uses new lists; its error is the one to report.
+      // Old lists name versions that the mirrors no longer have. The second attempt uses new lists; its error is the one to
+      // report.
       const files = await resolveAndFetch().catch(async () => {
         step('apt-get update (the package lists are missing or outdated)')
         await run('apt-get', ['update', '-q'], { timeoutMilliseconds: longestFetchMilliseconds })

@@ -1,5 +1,5 @@
-// Writes a built image as one tar in the OCI image layout (image-layout.md) for `ctr images import` and `skopeo`, to bring it to a node
-// without a registry. containerd reads the name from the annotation.
+// Writes a built image as one tar in the OCI image layout (image-layout.md) for `ctr images import` and `skopeo`, to bring it
+// to a node without a registry. containerd reads the name from the annotation.
 import { createWriteStream } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'

@@ -1,5 +1,5 @@
-// The layers that several images share: a Debian libc with busybox, certificate authorities, Node.js, npm.
-// The base has neither a package manager nor a shell other than busybox's; native addons that need a compiler cannot be built on it.
+// The layers that several images share: a Debian libc with busybox, certificate authorities, Node.js, npm. The base has neither
+// a package manager nor a shell other than busybox's; native addons that need a compiler cannot be built on it.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../../../src/lib/errors.ts'
@@ -90,8 +90,8 @@ export async function certificateLayer(): Promise<LayerPlan> {
 }
 
 /**
- * The authority of the local cluster beside the bundle: Go programs such as the lifecycle read every file of that folder. Its own layer, so that
- * another cluster changes a few hundred bytes. None without a cluster.
+ * The authority of the local cluster beside the bundle: Go programs such as the lifecycle read every file of that folder. Its
+ * own layer, so that another cluster changes a few hundred bytes. None without a cluster.
  */
 export async function authorityLayers({ authorityFile }: RecipeDeps): Promise<readonly LayerPlan[]> {
   if (authorityFile === undefined) return []

@@ -1,6 +1,8 @@
-// The image of a Dockerfile build: BuildKit in rootless mode, git, and the three programs of dev/buildkit. Its user is an ordinary one. Two programs
-// may set user and group ids for the user namespace of buildkitd: by a file capability each, not as root.
-// Source: https://github.com/moby/buildkit/blob/master/docs/rootless.md, https://rootlesscontaine.rs/getting-started/common/subuid/
+// The image of a Dockerfile build: BuildKit in rootless mode, git, and the three programs of dev/buildkit. Its user is an
+// ordinary one. Two programs may set user and group ids for the user namespace of buildkitd: by a file capability each, not as
+// root.
+// Source: https://github.com/moby/buildkit/blob/master/docs/rootless.md,
+// https://rootlesscontaine.rs/getting-started/common/subuid/
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { firstUserOf, maxUserRanges, userRangeSize } from '../../../src/lib/limits/user-range.ts'
@@ -13,7 +15,10 @@ import { authorityLayers, baseLayer, basePackages, certificateLayer, gitLayer, n
 import { contentKey } from './buildpack.ts'
 import type { Recipe, RecipeDeps } from './recipe.ts'
 
-/** The user that runs every container of a build, and the ids that its user namespace may use. The pod of a build names the same user. */
+/**
+ * The user that runs every container of a build, and the ids that its user namespace may use. The pod of a build names the same
+ * user.
+ */
 const user = { name: 'build', id: 1000, home: '/home/build', firstSubordinate: 100_000, subordinates: 65_536 }
 const owned = { uid: user.id, gid: user.id }
 const runtimeFolder = `/run/user/${user.id}`
@@ -53,8 +58,8 @@ function lines(...texts: readonly string[]): string {
 }
 
 /**
- * Admission moves the user of the pod into the range of the tenant, and newuidmap gives the user namespace what the image says of the caller: ids of
- * the same range. Group ids count for no limit of the kernel and are the same for all.
+ * Admission moves the user of the pod into the range of the tenant, and newuidmap gives the user namespace what the image says
+ * of the caller: ids of the same range. Group ids count for no limit of the kernel and are the same for all.
  */
 function userFiles(): readonly TreeEntry[] {
   const tenants = Array.from({ length: maxUserRanges }, (_, index) => userInRange(firstUserOf(index)))

@@ -1,5 +1,5 @@
-// A folder of dev/images/buildpacks as a buildpack image (CNB distribution specification, "Buildpackage"). Its label names the layer's
-// diff id, which is known only after packing; therefore an image's configuration is a function of its layers.
+// A folder of dev/images/buildpacks as a buildpack image (CNB distribution specification, "Buildpackage"). Its label names the
+// layer's diff id, which is known only after packing; therefore an image's configuration is a function of its layers.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// The image of a ClusterLifecycle: the buildpack lifecycle and its launcher in one layer, because kpack copies only the last layer.
-// Its label lists only the API versions that lifecycle 0.20 supports.
+// The image of a ClusterLifecycle: the buildpack lifecycle and its launcher in one layer, because kpack copies only the last
+// layer. Its label lists only the API versions that lifecycle 0.20 supports.
 import { lifecycleVersion } from '../../cluster/binaries/catalog.ts'
 import { diskFile } from '../archive/read-tree.ts'
 import { link, textFile } from '../archive/tree-entry.ts'

@@ -1,7 +1,9 @@
-// The sources as JavaScript, under their own names: Node.js strips types when it loads a .ts file, with a compiler (WebAssembly) that then stays in the
-// memory of every process and every worker thread, about 20 MB each. The image has sources without types, and a hook by which Node.js takes them
-// as they are. Types become spaces, so lines and columns of stack traces stay those of the source.
-// Source: https://nodejs.org/docs/latest-v24.x/api/module.html#modulestriptypescripttypescode-options , #synchronous-hooks-of-moduleregisterhooks
+// The sources as JavaScript, under their own names: Node.js strips types when it loads a .ts file, with a compiler
+// (WebAssembly) that then stays in the memory of every process and every worker thread, about 20 MB each. The image has sources
+// without types, and a hook by which Node.js takes them as they are. Types become spaces, so lines and columns of stack traces
+// stay those of the source.
+// Source: https://nodejs.org/docs/latest-v24.x/api/module.html#modulestriptypescripttypescode-options ,
+// #synchronous-hooks-of-moduleregisterhooks
 import { readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { type TreeEntry, textFile } from '../archive/tree-entry.ts'
@@ -9,7 +11,10 @@ import { type TreeEntry, textFile } from '../archive/tree-entry.ts'
 /** The file of the hook, beside the folder `src`. */
 export const hookFile = 'load-plain-sources.mjs'
 
-/** Everything below `src` that ends in .ts must be without types. A process without this hook runs the same sources and only needs more memory. */
+/**
+ * Everything below `src` that ends in .ts must be without types. A process without this hook runs the same sources and only
+ * needs more memory.
+ */
 export const hook = `import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 
@@ -33,10 +38,13 @@ export async function plainSource(entry: TreeEntry): Promise<TreeEntry> {
 
 /**
  * How Node.js runs in the image, whose sources are below `folder`. Each value was measured: docs/reference/benchmarks.md, memory.
- * - malloc: by default each thread has an arena, and after one large buffer glibc keeps freed ones of that size for reuse; compiling WebAssembly
- *   leaves 50 MB that way. mallopt(3) says that setting the thresholds makes them constant. V8's optimiser allocates zones in segments of 32 KB;
+ * - malloc: by default each thread has an arena, and after one large buffer glibc keeps freed ones of that size for reuse;
+ *   compiling WebAssembly
+ *   leaves 50 MB that way. mallopt(3) says that setting the thresholds makes them constant. V8's optimiser allocates zones in
+ * segments of 32 KB;
  *   mapping those too gives PGlite's process 20 MB back to the system.
- * - V8: the space of new objects grows to 3 × 16 MB per thread by default. With 8 MB a review costs the same, with 4 MB 7 % more processor time.
+ * - V8: the space of new objects grows to 3 × 16 MB per thread by default. With 8 MB a review costs the same, with 4 MB 7 %
+ *   more processor time.
  */
 export function runtimeEnvironment(folder: string): Readonly<Record<string, string>> {
   return {

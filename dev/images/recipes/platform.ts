@@ -1,5 +1,5 @@
-// Sekisho itself: Node.js, git, prlimit, production packages and the source, ordered by how often they change, so that a changed source file
-// changes one small layer. It runs as an unprivileged user with a read-only root; only /tmp is writable.
+// Sekisho itself: Node.js, git, prlimit, production packages and the source, ordered by how often they change, so that a
+// changed source file changes one small layer. It runs as an unprivileged user with a read-only root; only /tmp is writable.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../src/lib/errors.ts'

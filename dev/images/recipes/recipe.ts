@@ -8,7 +8,10 @@ import type { NodeSource } from '../node-source.ts'
 export type RecipeDeps = {
   readonly repositoryFolder: string
   readonly cacheFolder: string
-  /** The certificate of the cluster's authority, by which builds and kpack trust the registry's token server; absent without a cluster. */
+  /**
+   * The certificate of the cluster's authority, by which builds and kpack trust the registry's token server; absent without a
+   * cluster.
+   */
   readonly authorityFile?: string
   readonly packages: PackageSource
   readonly node: NodeSource

@@ -1,6 +1,6 @@
-// The two images of the buildpack stack: the one in which apps are built and the one in which they run. Both have Node.js, npm (commands of a Procfile
-// call it) and Python; only the first one has pip.
-// They contain no credential and run as an unprivileged user, with the ids that the stack declares to the lifecycle.
+// The two images of the buildpack stack: the one in which apps are built and the one in which they run. Both have Node.js, npm
+// (commands of a Procfile call it) and Python; only the first one has pip. They contain no credential and run as an
+// unprivileged user, with the ids that the stack declares to the lifecycle.
 import { certificateBundle, type ImageConfig, searchPath } from '../image/image-plan.ts'
 import { authorityLayers, baseLayer, certificateLayer, nodeLayer, npmLayer, pythonLayer } from './base-layers.ts'
 import type { Recipe } from './recipe.ts'

@@ -1,4 +1,5 @@
-// How a registry that the user named is asked: what it wants from clients without a credential, and that a credential goes to it alone. Over real HTTP.
+// How a registry that the user named is asked: what it wants from clients without a credential, and that a credential goes to
+// it alone. Over real HTTP.
 import { statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

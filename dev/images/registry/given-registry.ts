@@ -1,6 +1,7 @@
-// The registry of a cluster that the user gave (KUBECONFIG): its settings, and who we are there. Credentials come from a Docker configuration file;
-// with authentication by our token server they are signed as those for the local registry.
-// Sources: https://distribution.github.io/distribution/spec/auth/token/, https://github.com/docker/cli/blob/master/docs/reference/commandline/login.md
+// The registry of a cluster that the user gave (KUBECONFIG): its settings, and who we are there. Credentials come from a Docker
+// configuration file; with authentication by our token server they are signed as those for the local registry. Sources:
+// https://distribution.github.io/distribution/spec/auth/token/,
+// https://github.com/docker/cli/blob/master/docs/reference/commandline/login.md
 import { request } from 'undici'
 import { choiceSetting, optional, secretSetting, textSetting } from '../../../src/lib/config.ts'
 import { AppError, messageOf } from '../../../src/lib/errors.ts'

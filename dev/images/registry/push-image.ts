@@ -1,5 +1,5 @@
-// Pushes a built image and sends only what the registry lacks: nothing when the tag already names this manifest, otherwise the missing
-// blobs, mounted from another repository of the registry where possible.
+// Pushes a built image and sends only what the registry lacks: nothing when the tag already names this manifest, otherwise the
+// missing blobs, mounted from another repository of the registry where possible.
 import { readFile } from 'node:fs/promises'
 import type { Blob, BlobStore, Digest } from '../blobs/blob-store.ts'
 import { type BuiltImage, mediaTypes } from '../image/assemble.ts'

@@ -1,5 +1,6 @@
-// Tokens for pushing the platform's own images to the local registry. They are signed by the registry's authority itself, because the images have
-// to be there before the platform, which issues all other tokens, runs. Development only: nothing else signs with that key here.
+// Tokens for pushing the platform's own images to the local registry. They are signed by the registry's authority itself,
+// because the images have to be there before the platform, which issues all other tokens, runs. Development only: nothing else
+// signs with that key here.
 // Source: https://distribution.github.io/distribution/spec/auth/jwt/
 import { randomUUID, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'

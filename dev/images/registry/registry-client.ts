@@ -1,5 +1,6 @@
-// The five requests of the distribution API that a push needs (OCI distribution spec, "Push"), and the list of tags, to a registry of the development
-// cluster or to one that the user gave, with a credential where it asks for one. It knows nothing about images.
+// The five requests of the distribution API that a push needs (OCI distribution spec, "Push"), and the list of tags, to a
+// registry of the development cluster or to one that the user gave, with a credential where it asks for one. It knows nothing
+// about images.
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { request } from 'undici'

@@ -1,5 +1,5 @@
-// `make test-long`: all parts of the long tests one after the other; `PART=<name>` for one, `PART=list` for their names. A part that passed on a checkout
-// without changes is written into docs/reference/long-tests.json, which is to be committed.
+// `make test-long`: all parts of the long tests one after the other; `PART=<name>` for one, `PART=list` for their names. A part
+// that passed on a checkout without changes is written into docs/reference/long-tests.json, which is to be committed.
 import { down } from '../../cluster/down.ts'
 import { standardErrorProgress } from '../../cluster/progress.ts'
 import { readClusterSettings } from '../../cluster/settings.ts'

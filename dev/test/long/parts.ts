@@ -1,5 +1,5 @@
-// What `make test-long` runs, as data: the long forms of what `make test` plays in a short one, and what it does not play at all. Each part stands
-// alone and takes at most 45 minutes on two quiet processors.
+// What `make test-long` runs, as data: the long forms of what `make test` plays in a short one, and what it does not play at
+// all. Each part stands alone and takes at most 45 minutes on two quiet processors.
 import type { Mode } from '../../up/mode.ts'
 import { proofs } from '../selection/proofs.ts'
 import { attacks, demo, type Lane, replicas, type Stage, vitest, vitestArguments } from '../stages.ts'

@@ -1,4 +1,5 @@
-// When each part of the long tests passed last, and on which commit: committed, so that everybody sees how old it is (docs/reference/long-tests.json).
+// When each part of the long tests passed last, and on which commit: committed, so that everybody sees how old it is
+// (docs/reference/long-tests.json).
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +22,10 @@ async function git(repository: string, ...args: readonly string[]): Promise<stri
   return (await promisify(execFile)('git', args, { cwd: repository })).stdout.trim()
 }
 
-/** The commit of the checkout; undefined when files differ from it, or outside of a repository. The records themselves may differ. */
+/**
+ * The commit of the checkout; undefined when files differ from it, or outside of a repository. The records themselves may
+ * differ.
+ */
 export async function cleanCommit(repository: string): Promise<string | undefined> {
   try {
     const changed = (await git(repository, 'status', '--porcelain', '--', '.', `:!${recordsFile}`)) !== ''

@@ -1,5 +1,5 @@
-// The order of the files of a project, for Vitest: longest first, so that none of the long ones runs alone at the end. It is the committed one
-// (times.ts), with or without Vitest's cache.
+// The order of the files of a project, for Vitest: longest first, so that none of the long ones runs alone at the end. It is
+// the committed one (times.ts), with or without Vitest's cache.
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { TestSpecification } from 'vitest/node'

@@ -1,5 +1,6 @@
-// Which files of this repository a file uses: those that it imports, and those that it names to start them as programs. Read from the text, because the
-// answer decides what runs and must be there at once; imports of types are left out, because they are gone when a test runs.
+// Which files of this repository a file uses: those that it imports, and those that it names to start them as programs. Read
+// from the text, because the answer decides what runs and must be there at once; imports of types are left out, because they
+// are gone when a test runs.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
@@ -7,7 +8,10 @@ import { dirname, join, normalize } from 'node:path'
 export type Imports = {
   /** The files that a file itself names. */
   readonly direct: (file: string) => readonly string[]
-  /** All files that it uses, itself included, each with the number of steps to it. Files of which `ends` is true are in it, but not what they use. */
+  /**
+   * All files that it uses, itself included, each with the number of steps to it. Files of which `ends` is true are in it, but
+   * not what they use.
+   */
   readonly reach: (file: string, ends?: (file: string) => boolean) => ReadonlyMap<string, number>
 }
 

@@ -1,5 +1,5 @@
-// What the runner knows of a run of Vitest: how long each file took, and what failed in it with its error. Vitest's own report stays beside it.
-// https://vitest.dev/api/advanced/reporters
+// What the runner knows of a run of Vitest: how long each file took, and what failed in it with its error. Vitest's own report
+// stays beside it. https://vitest.dev/api/advanced/reporters
 import { writeFileSync } from 'node:fs'
 import type { Reporter, TestModule } from 'vitest/node'
 import { processEnvironment } from '../../../src/lib/config.ts'
@@ -61,7 +61,10 @@ function failuresOf(module: TestModule): readonly Failure[] {
   ]
 }
 
-/** fast-check names the seed and the path to the smallest counterexample in its message. https://fast-check.dev/docs/tutorials/quick-start/read-test-reports */
+/**
+ * fast-check names the seed and the path to the smallest counterexample in its message.
+ * https://fast-check.dev/docs/tutorials/quick-start/read-test-reports
+ */
 function failure(test: string | undefined, errors: readonly ReportedError[]): Failure {
   const error = errors[0]?.message ?? 'no error was reported'
   const [, seed, path] = /\{ seed: (-?\d+), path: "([\d:]*)"/.exec(error) ?? []

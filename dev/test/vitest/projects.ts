@@ -1,5 +1,6 @@
-// Which project of Vitest a file of tests belongs to. What it imports decides, so nobody keeps a list of tests: one that begins to use a process, a
-// server, a database or a control plane changes its project by itself. dev/test/vitest/pure-guard.ts fails a pure test that reaches further than is seen here.
+// Which project of Vitest a file of tests belongs to. What it imports decides, so nobody keeps a list of tests: one that begins
+// to use a process, a server, a database or a control plane changes its project by itself. dev/test/vitest/pure-guard.ts fails
+// a pure test that reaches further than is seen here.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createImports, type Imports } from './imports.ts'

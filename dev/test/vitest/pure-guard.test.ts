@@ -1,5 +1,5 @@
-// A pure test that reaches outside fails, also when the code that it calls swallows the refusal. This file is a pure one: it does so by a module that
-// dev/test/vitest/projects.ts does not list.
+// A pure test that reaches outside fails, also when the code that it calls swallows the refusal. This file is a pure one: it
+// does so by a module that dev/test/vitest/projects.ts does not list.
 import { expect, test } from 'vitest'
 import { runProgram } from '../../images/buildpacks/shared/run-program.ts'
 

@@ -1,5 +1,6 @@
-// Before each file of the project pure: its tests share a thread and a process with others, so a test fails that starts a process or a thread, uses a
-// socket, or leaves timers or variables of the process changed. dev/test/vitest/projects.ts could not see that it would.
+// Before each file of the project pure: its tests share a thread and a process with others, so a test fails that starts a
+// process or a thread, uses a socket, or leaves timers or variables of the process changed. dev/test/vitest/projects.ts could
+// not see that it would.
 import childProcess, { ChildProcess } from 'node:child_process'
 import { syncBuiltinESMExports } from 'node:module'
 import { Server, Socket } from 'node:net'
@@ -10,7 +11,10 @@ import { processEnvironment } from '../../../src/lib/config.ts'
 const cure = 'a test that does is not pure: add the module that it does it with to `starters` in dev/test/vitest/projects.ts'
 const guarded = Symbol.for('sekisho.pure-guard')
 
-/** What the running test reached for. Also on the global object, because a thread keeps its guard when the next file loads this one again. */
+/**
+ * What the running test reached for. Also on the global object, because a thread keeps its guard when the next file loads this
+ * one again.
+ */
 const reached: string[] = guardedBefore() ?? guard()
 
 beforeEach(() => void reached.splice(0))

@@ -1,5 +1,5 @@
-// A setup file of Vitest (vitest.config.ts): `SEKISHO_SEED=<seed>:<path>` repeats what a property found, as an `again:` line of `make test` says it.
-// https://fast-check.dev/docs/configuration/global-settings
+// A setup file of Vitest (vitest.config.ts): `SEKISHO_SEED=<seed>:<path>` repeats what a property found, as an `again:` line of
+// `make test` says it. https://fast-check.dev/docs/configuration/global-settings
 import fc from 'fast-check'
 import { processEnvironment } from '../../../src/lib/config.ts'
 import { defined } from '../../../src/lib/json/defined.ts'

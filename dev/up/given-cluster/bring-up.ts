@@ -53,7 +53,9 @@ type Context = {
   readonly authorities: GivenAuthorities
 }
 
-/** Resolves to what the user should know then. Rejects with everything that is missing before it writes anything to the cluster. */
+/**
+ * Resolves to what the user should know then. Rejects with everything that is missing before it writes anything to the cluster.
+ */
 export async function givenClusterUp({ settings, kubeconfig, progress, asked, dryRun }: Options): Promise<string> {
   const environment = processEnvironment()
   const given = readGivenClusterSettings(environment)
@@ -74,7 +76,10 @@ export async function givenClusterDown(settings: ClusterSettings): Promise<void>
   await stopProcess('github', devProcessFolders(givenState(settings)))
 }
 
-/** A kubeconfig may name a program that signs in and reads variables of its own. Our settings, some of which are secret, do not concern it. */
+/**
+ * A kubeconfig may name a program that signs in and reads variables of its own. Our settings, some of which are secret, do not
+ * concern it.
+ */
 function signInEnvironment(environment: Environment): Readonly<Record<string, string>> {
   const passed = Object.entries(environment).filter(([name, value]) => value !== undefined && !name.startsWith('SEKISHO_'))
   return Object.fromEntries(passed) as Record<string, string>

@@ -1,5 +1,5 @@
-// The authorities and certificates that `make up` makes for a platform on a cluster of the user's, in the state folder. Keep that folder: with other
-// authorities the registry and GitHub's emulator would not believe the platform any more.
+// The authorities and certificates that `make up` makes for a platform on a cluster of the user's, in the state folder. Keep
+// that folder: with other authorities the registry and GitHub's emulator would not believe the platform any more.
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -28,7 +28,10 @@ export async function openGivenAuthorities(settings: ClusterSettings): Promise<G
 
 export type GivenCertificates = { readonly [N in 'broker' | 'registryAuthority' | 'registryTokens']: KeyPair }
 
-/** The broker's and the token server's own where the user has one. That of the webhook has an authority of its own: secrets/admission-certificate.ts. */
+/**
+ * The broker's and the token server's own where the user has one. That of the webhook has an authority of its own:
+ * secrets/admission-certificate.ts.
+ */
 export async function issueCertificates(
   { own, registry }: GivenAuthorities,
   broker: BrokerPlan,

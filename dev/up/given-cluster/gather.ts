@@ -1,4 +1,5 @@
-// Reads a cluster of the user's: what there is, what our user may do, and whether the registry takes our images. It writes nothing there.
+// Reads a cluster of the user's: what there is, what our user may do, and whether the registry takes our images. It writes
+// nothing there.
 
 import { messageOf } from '../../../src/lib/errors.ts'
 import { registryTokens } from '../../cluster/node/services/registry.ts'

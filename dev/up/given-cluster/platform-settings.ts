@@ -1,5 +1,5 @@
-// Further settings of the platform that the user wants on a cluster of theirs. They go to the ConfigMap that every pod of the platform reads, so that
-// no secret may be among them.
+// Further settings of the platform that the user wants on a cluster of theirs. They go to the ConfigMap that every pod of the
+// platform reads, so that no secret may be among them.
 import { admissionSettings } from '../../../src/admission/config.ts'
 import { brokerSettings } from '../../../src/broker/config.ts'
 import { controllersSettings } from '../../../src/controllers/config.ts'
@@ -34,7 +34,10 @@ function parseLine(line: string): readonly [string, string] {
   return [name, value]
 }
 
-/** Lines `NAME=value`; empty ones and those that begin with # are left out. Throws an Error that names the line and what is wrong with it. */
+/**
+ * Lines `NAME=value`; empty ones and those that begin with # are left out. Throws an Error that names the line and what is
+ * wrong with it.
+ */
 export function parsePlatformSettings(text: string): Readonly<Record<string, string>> {
   const lines = text.split('\n').map(line => line.trim())
   return Object.fromEntries(lines.filter(line => line !== '' && !line.startsWith('#')).map(parseLine))

@@ -1,5 +1,5 @@
-// Whether the kubelets of a cluster of the user's keep their pods from using up the processes of the node: read from their configuration, which
-// cluster administrators may read (nodes/proxy). https://kubernetes.io/docs/concepts/policy/pid-limiting/
+// Whether the kubelets of a cluster of the user's keep their pods from using up the processes of the node: read from their
+// configuration, which cluster administrators may read (nodes/proxy). https://kubernetes.io/docs/concepts/policy/pid-limiting/
 import { keepsPids } from '../../../src/lib/limits/node-limits.ts'
 import type { Kubectl } from '../kubectl.ts'
 import type { Facts } from './decision/facts.ts'

@@ -35,7 +35,10 @@ const inNamespace: Readonly<Record<string, readonly string[]>> = {
   'rbac.authorization.k8s.io': ['roles', 'rolebindings'],
 }
 
-/** Who makes roles must hold what they give: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping */
+/**
+ * Who makes roles must hold what they give:
+ * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping
+ */
 const escalation: readonly RightFact[] = ['escalate', 'bind'].map(verb => ({
   verb,
   group: 'rbac.authorization.k8s.io',

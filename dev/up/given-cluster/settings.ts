@@ -1,5 +1,5 @@
-// What `make up` on a cluster of the user's (KUBECONFIG) cannot find out by itself. Nothing is required here: what is missing is reported together
-// with what the cluster lacks (decide.ts). docs/reference/environment.md is generated from this table.
+// What `make up` on a cluster of the user's (KUBECONFIG) cannot find out by itself. Nothing is required here: what is missing
+// is reported together with what the cluster lacks (decide.ts). docs/reference/environment.md is generated from this table.
 import {
   choiceSetting,
   type Environment,

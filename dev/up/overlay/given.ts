@@ -1,4 +1,5 @@
-// The overlay for a cluster of the user's: what the plan says, and nothing of this machine (no volumes of the host, external addresses, patches of nodes).
+// The overlay for a cluster of the user's: what the plan says, and nothing of this machine (no volumes of the host, external
+// addresses, patches of nodes).
 
 import { githubPort } from '../github.ts'
 import type { Plan } from '../given-cluster/decision/plan.ts'

@@ -1,5 +1,5 @@
-// What only the local cluster knows of the network: the API server calls the webhook from the node; pods do not call the broker; GitHub, the
-// registry, PostgreSQL and the API server are ports of the node.
+// What only the local cluster knows of the network: the API server calls the webhook from the node; pods do not call the
+// broker; GitHub, the registry, PostgreSQL and the API server are ports of the node.
 import type { ClusterSettings } from '../../cluster/settings.ts'
 import { githubPort } from '../github.ts'
 import type { Mode } from '../mode.ts'

@@ -1,5 +1,5 @@
-// The development overlay of deploy/standalone or deploy/production, written into the state folder: image, settings, addresses, and what the form
-// needs of this machine. A real cluster has its own overlay of the same form: docs/guide/install.md.
+// The development overlay of deploy/standalone or deploy/production, written into the state folder: image, settings, addresses,
+// and what the form needs of this machine. A real cluster has its own overlay of the same form: docs/guide/install.md.
 import { createHash } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
@@ -20,7 +20,10 @@ type OverlayOptions = {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** Resolves to the folder to apply. In production the folder `migration` below it comes first: the Job, and the way to the database. */
+/**
+ * Resolves to the folder to apply. In production the folder `migration` below it comes first: the Job, and the way to the
+ * database.
+ */
 export async function writeOverlay({ settings, mode, image, environment }: OverlayOptions): Promise<string> {
   const folder = join(settings.stateFolder, 'deploy')
   await rm(folder, { recursive: true, force: true })

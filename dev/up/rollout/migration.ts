@@ -1,4 +1,5 @@
-// Brings the database of the production form to the schema of the image: applies the Job and waits for it, as docs/guide/install.md says.
+// Brings the database of the production form to the schema of the image: applies the Job and waits for it, as
+// docs/guide/install.md says.
 import { join } from 'node:path'
 import { messageOf } from '../../../src/lib/errors.ts'
 import type { Kubectl } from '../kubectl.ts'

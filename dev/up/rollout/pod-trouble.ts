@@ -31,7 +31,10 @@ export async function podTrouble(kubectl: Kubectl): Promise<string> {
   }
 }
 
-/** What the scheduler, the container runtime or the end of a container says; nothing for a pod that is ready or has done its work. Pure. */
+/**
+ * What the scheduler, the container runtime or the end of a container says; nothing for a pod that is ready or has done its
+ * work. Pure.
+ */
 export function troubleOf({ metadata: { name }, status }: PodObject): readonly string[] {
   if (status === undefined || status.phase === 'Succeeded') return []
   const unscheduled = status.conditions?.find(({ type, status: value }) => type === 'PodScheduled' && value === 'False')

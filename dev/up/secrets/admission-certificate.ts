@@ -1,5 +1,6 @@
-// The certificate of the admission webhook on a cluster of the user's, and the authority with which the controllers renew it from then on
-// (docs/guide/admission.md). The authority signs nothing else. Its key is in the Secret of the controllers only: it is made once, and read from there.
+// The certificate of the admission webhook on a cluster of the user's, and the authority with which the controllers renew it
+// from then on (docs/guide/admission.md). The authority signs nothing else. Its key is in the Secret of the controllers only:
+// it is made once, and read from there.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -36,7 +37,10 @@ export type AdmissionFacts = {
   readonly now: Date
 }
 
-/** What of it stays. An authority that serves is never replaced, and neither is a certificate that API servers accept: no write is refused meanwhile. */
+/**
+ * What of it stays. An authority that serves is never replaced, and neither is a certificate that API servers accept: no write
+ * is refused meanwhile.
+ */
 export type AdmissionDecision = {
   readonly keepsAuthority: boolean
   readonly keepsServing: boolean

@@ -1,5 +1,5 @@
-// The database of the production form: the server on this host, the owner of the database, one role for each level of trust, and the URLs by which
-// each pod reaches it. Passwords are made once and kept in the Secrets that use them.
+// The database of the production form: the server on this host, the owner of the database, one role for each level of trust,
+// and the URLs by which each pod reaches it. Passwords are made once and kept in the Secrets that use them.
 import { randomBytes } from 'node:crypto'
 import type { Progress } from '../../cluster/progress.ts'
 import type { ClusterSettings } from '../../cluster/settings.ts'
@@ -29,7 +29,10 @@ export type DatabaseAccess = {
   readonly authority?: string
 }
 
-/** Starts the server unless it runs, and makes the database and its owner unless they exist. The migration makes the other roles. */
+/**
+ * Starts the server unless it runs, and makes the database and its owner unless they exist. The migration makes the other
+ * roles.
+ */
 export async function ensureDatabase(kubectl: Kubectl, settings: ClusterSettings, progress: Progress): Promise<DatabaseAccess> {
   const server = await ensurePlatformServer(settings, progress)
   const passwords = await keptPasswords(kubectl)

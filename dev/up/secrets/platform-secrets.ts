@@ -1,5 +1,5 @@
-// The Secrets that each form of the platform mounts. The form says who gets what: in production the broker and the controllers have one Secret each,
-// with keyrings of their own, and admission has its serving certificate.
+// The Secrets that each form of the platform mounts. The form says who gets what: in production the broker and the controllers
+// have one Secret each, with keyrings of their own, and admission has its serving certificate.
 import type { Kubectl } from '../kubectl.ts'
 import type { Mode } from '../mode.ts'
 import type { DatabaseAccess } from './database-access.ts'

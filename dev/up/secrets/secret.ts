@@ -1,5 +1,6 @@
-// Secrets of the development platform, as manifests and as they are in the cluster. What is generated is generated once: data that was sealed with
-// a key, or a role with a password, would not open with another. Values go to kubectl by standard input and are not printed.
+// Secrets of the development platform, as manifests and as they are in the cluster. What is generated is generated once: data
+// that was sealed with a key, or a role with a password, would not open with another. Values go to kubectl by standard input
+// and are not printed.
 import { randomBytes } from 'node:crypto'
 import { stringify } from 'yaml'
 import type { Kubectl } from '../kubectl.ts'

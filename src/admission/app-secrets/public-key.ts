@@ -1,5 +1,6 @@
-// The public key to which values of AppSecrets are sealed. The controllers write it into a ConfigMap, which is mounted here (the standalone
-// process asks them): a key that nobody has to keep secret is all that admission knows. The file is read at each use, because a mount changes without a notice and such writes are rare.
+// The public key to which values of AppSecrets are sealed. The controllers write it into a ConfigMap, which is mounted here
+// (the standalone process asks them): a key that nobody has to keep secret is all that admission knows. The file is read at
+// each use, because a mount changes without a notice and such writes are rare.
 import { readFile } from 'node:fs/promises'
 import { type SealValue, sealerOf } from '../../identity/sealed-values/seal.ts'
 import { messageOf } from '../../lib/errors.ts'

@@ -1,5 +1,5 @@
-// Replaces the values of an AppSecret by sealed ones, before anything is stored, validated by a schema or shown to anybody. What it refuses it
-// refuses without repeating a value, nor a name that may be a value in the wrong place.
+// Replaces the values of an AppSecret by sealed ones, before anything is stored, validated by a schema or shown to anybody.
+// What it refuses it refuses without repeating a value, nor a name that may be a value in the wrong place.
 import { appSecret, appSecretBounds, appSecretKeyProblem } from '../../api/apps/app-secret.ts'
 import type { SealValue } from '../../identity/sealed-values/seal.ts'
 import { asObject, isJsonObject, type JsonObject, objectAt, parseJson, textAt } from '../../lib/json/json-value.ts'
@@ -21,7 +21,10 @@ export type Sealing =
   | { readonly kind: 'patched'; readonly operations: readonly Operation[] }
   | { readonly kind: 'refused'; readonly message: string }
 
-/** The requests in which there may be something to seal, in CEL: only these are sent, so that no other write depends on the webhook. */
+/**
+ * The requests in which there may be something to seal, in CEL: only these are sent, so that no other write depends on the
+ * webhook.
+ */
 export const holdsValues = {
   name: 'holds-values',
   expression: `object.?spec.orValue({}).exists(field, field != 'sealed') || object.?metadata.?annotations[?'${lastApplied}'].orValue('').contains('"values"')`,
@@ -100,7 +103,10 @@ function sealAll(seal: SealValue, values: Values, place: { readonly namespace: s
   return Promise.all(values.map(async ([key, value]) => [key, await seal(value, { ...place, key })] as const))
 }
 
-/** The file as it was applied, without its values: kubectl then sends them again with the next apply. A text that is not a file is dropped. */
+/**
+ * The file as it was applied, without its values: kubectl then sends them again with the next apply. A text that is not a file
+ * is dropped.
+ */
 function withoutCopies(annotation: string): readonly Operation[] {
   const applied = asObject(parseJson(annotation))
   if (applied === undefined) return [{ op: 'remove', path: lastAppliedPath }]

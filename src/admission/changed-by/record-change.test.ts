@@ -1,4 +1,5 @@
-// Who an Application says changed it: never anybody who did not, whatever is written in whatever order, with and without the webhook.
+// Who an Application says changed it: never anybody who did not, whatever is written in whatever order, with and without the
+// webhook.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { changedByOf, changeRun, generationOf, longestUserName } from '../../api/apps/application/changed-by.ts'
@@ -110,7 +111,10 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** As the API server does it: mutating admission, the generation, validating admission. The object afterwards, or the same when it is refused. */
+/**
+ * As the API server does it: mutating admission, the generation, validating admission. The object afterwards, or the same when
+ * it is refused.
+ */
 function written(
   before: JsonObject,
   { user: username, login, env, webhook, sent, isScale }: Step,

@@ -1,5 +1,5 @@
-// Writes into a change of an Application who makes it. The user is the one that the API server has authenticated, or whom it lets another user
-// impersonate. See docs/adr/0048-who-changed-an-application.md.
+// Writes into a change of an Application who makes it. The user is the one that the API server has authenticated, or whom it
+// lets another user impersonate. See docs/adr/0048-who-changed-an-application.md.
 import { changedByOf, changedByText, generationOf } from '../../api/apps/application/changed-by.ts'
 import { changedByAnnotation } from '../../api/names.ts'
 import { type JsonObject, objectAt } from '../../lib/json/json-value.ts'
@@ -20,8 +20,8 @@ const annotationsPath = '/metadata/annotations'
 const path = `${annotationsPath}/${changedByAnnotation.replaceAll('/', '~1')}`
 
 /**
- * The requests that are sent, in CEL. What the platform and Kubernetes' own components change is not recorded: a Release names the RemoteSync
- * that set the image.
+ * The requests that are sent, in CEL. What the platform and Kubernetes' own components change is not recorded: a Release names
+ * the RemoteSync that set the image.
  */
 export const byOthers: { readonly name: string; readonly expression: string } = {
   name: 'not-by-kubernetes-or-the-platform',

@@ -1,5 +1,6 @@
-// What the API server changes in what tenants write, by MutatingAdmissionPolicies: they see the labels of the namespace, which no webhook does, and hold
-// while all our processes are down. A rule of src/admission/rules refuses what one of them does not reach.
+// What the API server changes in what tenants write, by MutatingAdmissionPolicies: they see the labels of the namespace, which
+// no webhook does, and hold while all our processes are down. A rule of src/admission/rules refuses what one of them does not
+// reach.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/
 import { type PlatformIdentities, platformIdentities } from '../identities.ts'
 import { type Match, resourceRules, type Scope } from '../rule.ts'
@@ -9,7 +10,10 @@ import { namespaceSelectors } from '../rule-sets.ts'
 const apiVersion = 'admissionregistration.k8s.io/v1beta1'
 const partOf = { 'app.kubernetes.io/part-of': 'sekisho' }
 
-/** One change of objects. Applying it twice must be the same as once: Kubernetes evaluates it again when others changed the object. */
+/**
+ * One change of objects. Applying it twice must be the same as once: Kubernetes evaluates it again when others changed the
+ * object.
+ */
 export type Mutation = {
   readonly name: string
   readonly scope: Extract<Scope, 'tenant-namespaces' | 'application-namespaces'>
@@ -30,7 +34,10 @@ export function addPatch(path: string, value: string): string {
   return `JSONPatch{op: 'add', path: ${path}, value: ${value}}`
 }
 
-/** The policy and its binding. The plugins of the API server see the changed object: of a pod, RuntimeClass adds overhead, node selectors and tolerations. */
+/**
+ * The policy and its binding. The plugins of the API server see the changed object: of a pod, RuntimeClass adds overhead, node
+ * selectors and tolerations.
+ */
 export function mutationManifests({ name: short, scope, label, match, policy }: Mutation) {
   const name = `sekisho-${short}`
   const { variables, patches } = policy(platformIdentities)

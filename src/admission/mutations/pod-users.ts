@@ -1,6 +1,6 @@
-// Moves the user ids of a tenant's pods into the range of the tenant, by a MutatingAdmissionPolicy: it needs the labels of the namespace, which no
-// webhook sees, and holds while all our processes are down. An id that a pod names keeps its place in the range, as in a user namespace; what no
-// index of the list reaches stays as it is, and the policy pod-users refuses it.
+// Moves the user ids of a tenant's pods into the range of the tenant, by a MutatingAdmissionPolicy: it needs the labels of the
+// namespace, which no webhook sees, and holds while all our processes are down. An id that a pod names keeps its place in the
+// range, as in a user namespace; what no index of the list reaches stays as it is, and the policy pod-users refuses it.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/
 import { labels } from '../../api/names.ts'
 import { defaultImageUser, userRangeSize } from '../../lib/limits/user-range.ts'
@@ -13,7 +13,10 @@ const maxContainers = 32
 const indexes = `[${Array.from({ length: maxContainers }, (_, index) => index).join(', ')}]`
 /** kpack's label on the pods of its builds. */
 const kpackBuild = 'kpack.io/build'
-/** The phases of the lifecycle run as this user, and the files of the image belong to it (https://github.com/buildpacks/spec/blob/main/platform.md). */
+/**
+ * The phases of the lifecycle run as this user, and the files of the image belong to it
+ * (https://github.com/buildpacks/spec/blob/main/platform.md).
+ */
 const lifecycleUser = 'CNB_USER_ID'
 
 /** An id of an image; root has no place in a range, because Pod Security refuses it. */
@@ -32,7 +35,10 @@ function moved(list: (typeof lists)[number]): string {
 
 const envOf = 'variables.initContainers[i].?env.orValue([])'
 
-/** The user by whom the lifecycle runs and to whom it gives the files of the image: the pod's own, not the one that the builder names. */
+/**
+ * The user by whom the lifecycle runs and to whom it gives the files of the image: the pod's own, not the one that the builder
+ * names.
+ */
 const lifecycleUsers = [
   `(${celText(kpackBuild)} in object.metadata.?labels.orValue({}) ? ${indexes} : [])`,
   // Once, although other mutations may have this one evaluated again.

@@ -1,6 +1,7 @@
-// Takes every Service of a tenant away from kube-proxy as it is made, and whenever what decides about its pairs of port and endpoint changes, until the
-// controller has counted them (docs/adr/0062-bound-on-ports-times-endpoints.md). A label that a request leaves out is put back; another one that it sets is
-// left to the rule service-proxy. Who makes slices must see the value, so each change has its own: with the version that it changes.
+// Takes every Service of a tenant away from kube-proxy as it is made, and whenever what decides about its pairs of port and
+// endpoint changes, until the controller has counted them (docs/adr/0062-bound-on-ports-times-endpoints.md). A label that a
+// request leaves out is put back; another one that it sets is left to the rule service-proxy. Who makes slices must see the
+// value, so each change has its own: with the version that it changes.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/
 import { serviceProxyLabel, uncounted, uncountedSince } from '../../api/tenancy/service-proxy.ts'
 import { administers, celList, celText } from '../rule.ts'

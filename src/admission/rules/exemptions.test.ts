@@ -1,4 +1,5 @@
-// A rule that lets an identity of Kubernetes or of an operator pass says so, and which rule judges the template by which a tenant leads that identity.
+// A rule that lets an identity of Kubernetes or of an operator pass says so, and which rule judges the template by which a
+// tenant leads that identity.
 import { expect, test } from 'vitest'
 import { type PlatformIdentities, platformIdentities } from '../identities.ts'
 import type { AdmissionRequest } from '../review.ts'

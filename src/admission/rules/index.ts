@@ -1,5 +1,5 @@
-// Every admission rule. A new rule is one file in a folder here and one line below; the webhook, the policies and the generated YAML follow
-// from the list.
+// Every admission rule. A new rule is one file in a folder here and one line below; the webhook, the policies and the generated
+// YAML follow from the list.
 import type { PolicyRule, Rule } from '../rule.ts'
 import { builtImages } from './apps/built-images.ts'
 import { changedBy } from './apps/changed-by.ts'

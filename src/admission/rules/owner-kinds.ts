@@ -1,5 +1,5 @@
-// Whether an object of one of these kinds controls another. Only the platform sets such owners (reserved-metadata), and Kubernetes lets an object
-// have one controlling owner.
+// Whether an object of one of these kinds controls another. Only the platform sets such owners (reserved-metadata), and
+// Kubernetes lets an object have one controlling owner.
 import type { KindDefinition } from '../../api/kind.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../lib/json/json-value.ts'
 import { celText } from '../rule.ts'

@@ -1,5 +1,6 @@
-// AppSecret: values that go in and never come out. A person writes `spec.values`; admission seals each value to the platform's public key before
-// anything is stored, so that what the API server has, shows and keeps is ciphertext. docs/adr/0034-app-secrets-are-sealed-before-they-are-stored.md
+// AppSecret: values that go in and never come out. A person writes `spec.values`; admission seals each value to the platform's
+// public key before anything is stored, so that what the API server has, shows and keeps is ciphertext.
+// docs/adr/0034-app-secrets-are-sealed-before-they-are-stored.md
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import { dnsLabel, timestamp } from '../schema/fields.ts'

@@ -1,5 +1,5 @@
-// ApplicationChart: the cdk8s chart that turns an Application into Kubernetes objects. It is either built into the product or source code
-// in a ConfigMap of the platform namespace.
+// ApplicationChart: the cdk8s chart that turns an Application into Kubernetes objects. It is either built into the product or
+// source code in a ConfigMap of the platform namespace.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
 import { dnsLabel } from '../schema/fields.ts'

@@ -1,5 +1,6 @@
-// GitHubReport: what the platform writes to GitHub about one preview or one RemoteSync, and what it has written. Written by the controllers only.
-// It outlives the preview, so that the end is reported, too, and it survives a crash: what is intended stands here before it is written to GitHub.
+// GitHubReport: what the platform writes to GitHub about one preview or one RemoteSync, and what it has written. Written by the
+// controllers only. It outlives the preview, so that the end is reported, too, and it survives a crash: what is intended stands
+// here before it is written to GitHub.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import { commitId, numericId, timestamp } from '../schema/fields.ts'

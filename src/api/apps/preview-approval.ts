@@ -1,6 +1,6 @@
-// PreviewApproval: a person with write access to a repository looked at one commit of a pull request from a fork and lets the platform fetch,
-// build and run it. Written by the platform only, after it asked GitHub about that person, and never changed. The approval is for the commit: a
-// push makes another one, which nobody has approved.
+// PreviewApproval: a person with write access to a repository looked at one commit of a pull request from a fork and lets the
+// platform fetch, build and run it. Written by the platform only, after it asked GitHub about that person, and never changed.
+// The approval is for the commit: a push makes another one, which nobody has approved.
 import { AppError } from '../../lib/errors.ts'
 import type { AuditRecord } from '../audit/audit-event.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
@@ -10,7 +10,10 @@ import { numericId, objectName } from '../schema/fields.ts'
 import { choice, integer, object, text } from '../schema/schema.ts'
 import type { AppPipeline } from './app-pipeline.ts'
 
-/** How an approval was given. The first two are read from GitHub, the next two come from the broker, the last one is no person's act. */
+/**
+ * How an approval was given. The first two are read from GitHub, the next two come from the broker, the last one is no person's
+ * act.
+ */
 export const approvalWays = ['Comment', 'Review', 'Page', 'CommandLine', 'Trusted'] as const
 export type ApprovalWay = (typeof approvalWays)[number]
 
@@ -109,7 +112,9 @@ export type ApprovedHead = {
   readonly headCommit: string
 }
 
-/** True when the approval holds for exactly this head: of this AppPipeline, this repository, this pull request and this commit. */
+/**
+ * True when the approval holds for exactly this head: of this AppPipeline, this repository, this pull request and this commit.
+ */
 export function approves({ spec }: PreviewApproval, head: ApprovedHead): boolean {
   return (
     spec.pipeline.uid === head.pipeline &&
@@ -124,10 +129,16 @@ export function previewApprovalName(preview: string, headCommit: string): string
   return `${preview}-${headCommit.slice(0, 12)}`
 }
 
-/** What is known when somebody approves: the AppPipeline as it was read from the API server, and what its controller does not know. */
+/**
+ * What is known when somebody approves: the AppPipeline as it was read from the API server, and what its controller does not
+ * know.
+ */
 export type NewApproval = Omit<PreviewApproval['spec'], 'pipeline'>
 
-/** The approval to create; the garbage collector deletes it with its AppPipeline. Throws for an AppPipeline that was not read from the API server. */
+/**
+ * The approval to create; the garbage collector deletes it with its AppPipeline. Throws for an AppPipeline that was not read
+ * from the API server.
+ */
 export function newPreviewApproval(pipeline: AppPipeline, approval: NewApproval): Omit<PreviewApproval, 'status'> {
   const { apiVersion, kind, metadata } = pipeline
   const { name, namespace = '', uid } = metadata
@@ -154,8 +165,8 @@ export function newPreviewApproval(pipeline: AppPipeline, approval: NewApproval)
 const recordedHead = ['pipelineUid', 'repositoryId', 'pullRequest', 'headCommit'] as const
 
 /**
- * True for the record of the same approval by the same person, whatever the way: a process that ended between the record and the object, or another one,
- * must not record it again.
+ * True for the record of the same approval by the same person, whatever the way: a process that ended between the record and
+ * the object, or another one, must not record it again.
  */
 export function isSameApproval(earlier: AuditRecord, record: AuditRecord): boolean {
   return (

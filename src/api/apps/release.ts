@@ -1,5 +1,6 @@
-// Release: the record of what an Application ran, or was to run, from one change on. Written by the controllers only, and never changed: its
-// number means the same for ever. The name of the object contains the number, so the API server itself decides that no number is used twice.
+// Release: the record of what an Application ran, or was to run, from one change on. Written by the controllers only, and never
+// changed: its number means the same for ever. The name of the object contains the number, so the API server itself decides
+// that no number is used twice.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
 import { commitId, dnsLabel, timestamp } from '../schema/fields.ts'
@@ -8,8 +9,9 @@ import { longestUserName } from './application/changed-by.ts'
 import { type Application, application } from './application.ts'
 
 /**
- * What of an Application's spec is not part of a release: whether its tag is followed (a release has the digest), where it is reached, how many pods it has, its data, and what is about releases
- * themselves. A release that runs again runs with the present values of these. Every other field is part of it.
+ * What of an Application's spec is not part of a release: whether its tag is followed (a release has the digest), where it is
+ * reached, how many pods it has, its data, and what is about releases themselves. A release that runs again runs with the
+ * present values of these. Every other field is part of it.
  */
 export const notInRelease = [
   'followTag',

@@ -1,5 +1,6 @@
-// The closed list of audit events, with what each of them says, as data: docs/reference/audit-events.md is generated from it. An event
-// records who did what to which object, why, and with which outcome. It never contains a secret or the body of a request.
+// The closed list of audit events, with what each of them says, as data: docs/reference/audit-events.md is generated from it.
+// An event records who did what to which object, why, and with which outcome. It never contains a secret or the body of a
+// request.
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
 import type { AuditEvent, AuditOutcome } from './audit-event-shape.ts'
 import { platformAuditEvents } from './platform-audit-events.ts'

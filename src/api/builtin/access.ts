@@ -1,4 +1,5 @@
-// RBAC, and the kinds that review credentials. A review is created to get an answer in its status; the API server does not store it.
+// RBAC, and the kinds that review credentials. A review is created to get an answer in its status; the API server does not
+// store it.
 import type { KubeObject } from '../resource.ts'
 import { clusterKind, namespacedKind } from './resource-type.ts'
 
@@ -35,7 +36,10 @@ export type TokenReview = KubeObject & {
 }
 export const tokenReviews = clusterKind<TokenReview>('authentication.k8s.io/v1', 'TokenReview', 'tokenreviews')
 
-/** Asks what RBAC, and any other authorizer, answers for a user: https://kubernetes.io/docs/reference/access-authn-authz/authorization/ */
+/**
+ * Asks what RBAC, and any other authorizer, answers for a user:
+ * https://kubernetes.io/docs/reference/access-authn-authz/authorization/
+ */
 export type SubjectAccessReview = KubeObject & {
   readonly spec: {
     readonly user: string

@@ -44,7 +44,10 @@ export const endpointSlices = namespacedKind<EndpointSlice>('discovery.k8s.io/v1
 /** The label by which an EndpointSlice belongs to a Service; Kubernetes' controller sets it. */
 export const serviceNameLabel = 'kubernetes.io/service-name'
 
-/** What caches keep of an EndpointSlice (`keptObject`): the name of its Service among the labels, and how many endpoints it has, ready or not. */
+/**
+ * What caches keep of an EndpointSlice (`keptObject`): the name of its Service among the labels, and how many endpoints it has,
+ * ready or not.
+ */
 export type CountedEndpointSlice = KubeObject & { readonly endpointCount: number }
 export const countedEndpointSlices = namespacedKind<CountedEndpointSlice>(
   'discovery.k8s.io/v1',

@@ -1,6 +1,7 @@
-// What it means for a kind to own Applications: each of its objects runs an Application for each of something. For a kind that declares
-// `ownsApplications` in its definition, admission keeps people from changing what it owns, lists of Applications leave that out, the quota of the
-// tenant counts its objects, and what it owns may act for the person of its `spec.requestedBy`. Data only; `registry.ts` lists the kinds.
+// What it means for a kind to own Applications: each of its objects runs an Application for each of something. For a kind that
+// declares `ownsApplications` in its definition, admission keeps people from changing what it owns, lists of Applications leave
+// that out, the quota of the tenant counts its objects, and what it owns may act for the person of its `spec.requestedBy`. Data
+// only; `registry.ts` lists the kinds.
 import { defineReasons } from '../reasons/reason.ts'
 
 /** How such a kind is spoken of. */

@@ -1,6 +1,7 @@
-// What it means for a kind to follow a repository. For a kind that declares `followsRepository` in its definition, webhooks wake its objects,
-// admission enforces the requester, the quota of the tenant counts it, each object owns a RepositoryGrant, and the tenant roles include it,
-// without code of its own in any of these places. Data and types only; `registry.ts` lists the kinds.
+// What it means for a kind to follow a repository. For a kind that declares `followsRepository` in its definition, webhooks
+// wake its objects, admission enforces the requester, the quota of the tenant counts it, each object owns a RepositoryGrant,
+// and the tenant roles include it, without code of its own in any of these places. Data and types only; `registry.ts` lists the
+// kinds.
 import { defineReasons } from '../reasons/reason.ts'
 import type { Condition, KubeObject, ObjectMeta } from '../resource.ts'
 import { numericId, objectName, type PermissionLevel, repositoryName, requestedByField } from '../schema/fields.ts'
@@ -38,8 +39,8 @@ export const followerStatusFields = {
 }
 
 /**
- * Which events of the repository affect an object: pushes to one branch or to the default branch, whichever that is, events of one pull request
- * or of every one, and changes of what people may do with the repository.
+ * Which events of the repository affect an object: pushes to one branch or to the default branch, whichever that is, events of
+ * one pull request or of every one, and changes of what people may do with the repository.
  */
 export type FollowedSource = {
   readonly branch?: string | undefined

@@ -1,5 +1,5 @@
-// Installation: binds a namespace to an installation of the GitHub App, with the proof that the person who bound it administers the account.
-// Only the broker creates it, and nobody changes its spec afterwards.
+// Installation: binds a namespace to an installation of the GitHub App, with the proof that the person who bound it administers
+// the account. Only the broker creates it, and nobody changes its spec afterwards.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import {

@@ -1,5 +1,5 @@
-// RepositoryGrant: a request for tokens that reach named repositories with named permissions, for named subjects, for a stated reason.
-// Immutable; the controller decides it. Without an approved grant no token is issued.
+// RepositoryGrant: a request for tokens that reach named repositories with named permissions, for named subjects, for a stated
+// reason. Immutable; the controller decides it. Without an approved grant no token is issued.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { isolatedServiceAccount } from '../names.ts'
 import { defineReasons, rightMissing } from '../reasons/reason.ts'

@@ -8,7 +8,9 @@ const namesError = /^\s*(Uncaught )?([A-Za-z_.]*(Error|Exception)|panic|fatal|er
 /** The frames of a stack, the marks below a line of source, and the line that Node.js adds. */
 const isFrame = /^\s*(at |File "|\^|~|Node\.js v|goroutine |exit status)/
 
-/** The last line that names an error, otherwise the last line; undefined for an empty log. What looks like a token is replaced. */
+/**
+ * The last line that names an error, otherwise the last line; undefined for an empty log. What looks like a token is replaced.
+ */
 export function lastWords(log: string | undefined): string | undefined {
   const lines = (log ?? '').split('\n').filter(line => line.trim() !== '' && !isFrame.test(line))
   const line = lines.findLast(one => namesError.test(one)) ?? lines.at(-1)

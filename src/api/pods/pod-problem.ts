@@ -25,7 +25,10 @@ function bounded(text: string): string {
   return redactTokens(text.replaceAll(/\s+/g, ' ')).slice(0, 300)
 }
 
-/** The kubelet alternates between two messages for one failure, both with the image: one text for both, so that the status does not change. */
+/**
+ * The kubelet alternates between two messages for one failure, both with the image: one text for both, so that the status does
+ * not change.
+ */
 function pullProblem(
   image: string,
   { reason = '', message = '' }: { readonly reason?: string; readonly message?: string },

@@ -1,10 +1,14 @@
-// Why a container cannot start, from what the kubelet and the container runtime say: the program is not in the image, the image runs as root, or
-// something that the environment refers to does not exist. Pure. The texts are those of containerd, runc and Kubernetes 1.34.
+// Why a container cannot start, from what the kubelet and the container runtime say: the program is not in the image, the image
+// runs as root, or something that the environment refers to does not exist. Pure. The texts are those of containerd, runc and
+// Kubernetes 1.34.
 import { applicationReasons as reasons } from '../apps/application.ts'
 import { appSecretPrefix } from '../names.ts'
 import { type PodProblem, problem } from './problem.ts'
 
-/** `exec: "sh": executable file not found in $PATH`, `exec: "/run.sh": stat /run.sh: no such file or directory`, `… permission denied`. */
+/**
+ * `exec: "sh": executable file not found in $PATH`, `exec: "/run.sh": stat /run.sh: no such file or directory`, `… permission
+ * denied`.
+ */
 const programMissing =
   /exec: "?(?<program>[^":]{1,200})"?: (stat [^:]*: )?(?<cause>executable file not found|no such file or directory|permission denied|is a directory)/
 const runsAsRoot = /will run as root|non-numeric user|runAsNonRoot/
@@ -62,7 +66,10 @@ export function startProblem(process: string, message: string): PodProblem | und
 /** The exit code of the buildpacks' launcher when it cannot start the program; which one stands in its log only. */
 const launcherFailed = 82
 
-/** The problem of a program that the launcher did not find (`inLauncher` in src/controllers/application/image/contents.ts); undefined for any other exit. */
+/**
+ * The problem of a program that the launcher did not find (`inLauncher` in src/controllers/application/image/contents.ts);
+ * undefined for any other exit.
+ */
 export function launcherProblem(
   process: string,
   command: readonly string[] | undefined,

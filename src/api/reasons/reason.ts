@@ -1,9 +1,10 @@
-// What a reason of a condition is: its name, what it means for whoever waits, and what it says. Everything that treats reasons alike asks for the class.
+// What a reason of a condition is: its name, what it means for whoever waits, and what it says. Everything that treats reasons
+// alike asks for the class.
 
 /**
- * `ready`: it is so. `progress`: the platform goes on by itself. `machine`: something else must answer first (GitHub, a registry, the cluster), and the
- * platform tries again. `person`: it goes on when somebody grants, creates, deletes or corrects something. `failed`: nothing comes of this commit and
- * spec. `intended`: somebody wants it so.
+ * `ready`: it is so. `progress`: the platform goes on by itself. `machine`: something else must answer first (GitHub, a
+ * registry, the cluster), and the platform tries again. `person`: it goes on when somebody grants, creates, deletes or corrects
+ * something. `failed`: nothing comes of this commit and spec. `intended`: somebody wants it so.
  */
 export type ReasonClass = 'ready' | 'progress' | 'machine' | 'person' | 'failed' | 'intended'
 
@@ -43,7 +44,10 @@ export function defineReasons<
   }
 }
 
-/** The reason of `Ready` when the platform itself lacks a right, in every kind whose controller writes by rights of a RoleBinding. */
+/**
+ * The reason of `Ready` when the platform itself lacks a right, in every kind whose controller writes by rights of a
+ * RoleBinding.
+ */
 export const rightMissing = defineReasons({
   machine: {
     RightMissing:

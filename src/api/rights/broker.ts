@@ -1,4 +1,5 @@
-// What the broker, the side that faces the internet, may do in the cluster. It reads no Secret, writes no namespace, role or workload.
+// What the broker, the side that faces the internet, may do in the cluster. It reads no Secret, writes no namespace, role or
+// workload.
 import { domain } from '../kind.ts'
 import { followerKinds } from '../registry.ts'
 import type { Right } from './right.ts'

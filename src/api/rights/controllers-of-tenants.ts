@@ -23,7 +23,10 @@ const events = 'src/kube/object/events.ts'
 const controllerOf = (kind: string): string => `src/controllers/${kind}/index.ts`
 const reconcilerOf = (kind: string): string => `src/controllers/${kind}/reconcile.ts`
 
-/** What the Tenant controller keeps in both namespaces. `namespaces` is the namespace itself: RBAC asks for it in that namespace. */
+/**
+ * What the Tenant controller keeps in both namespaces. `namespaces` is the namespace itself: RBAC asks for it in that
+ * namespace.
+ */
 function ofTenant(place: 'application' | 'build'): readonly Right[] {
   return [
     { place, group: '', resources: ['namespaces'], verbs: ['patch', 'delete'], usedBy: [tenantFills, tenantEnds] },
@@ -69,7 +72,8 @@ function renderedKinds(group: string, resources: readonly string[]): Right {
 const inApplications: readonly Right[] = [
   ...ofTenant('application'),
   { place: 'application', group: rbac, resources: ['rolebindings'], verbs: ['delete'], usedBy: [tenantPrunes] },
-  // The values of AppSecrets. RBAC has no prefixes, so this reads every Secret there, which whoever may create pods there can do, too.
+  // The values of AppSecrets. RBAC has no prefixes, so this reads every Secret there, which whoever may create pods there can
+  // do, too.
   {
     place: 'application',
     group: '',

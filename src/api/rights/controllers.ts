@@ -1,6 +1,6 @@
-// What the controllers may do in the cluster. Cluster-wide they read what their caches hold and write only what has no namespace. Everything
-// that they write into tenants' namespaces they may by RoleBindings that the Tenant controller makes there. They list no
-// Secrets; outside of tenants' namespaces they read Secrets by their names only.
+// What the controllers may do in the cluster. Cluster-wide they read what their caches hold and write only what has no
+// namespace. Everything that they write into tenants' namespaces they may by RoleBindings that the Tenant controller makes
+// there. They list no Secrets; outside of tenants' namespaces they read Secrets by their names only.
 import { domain } from '../kind.ts'
 import { admissionWebhook, isolatedServiceAccount, namespaceRoles, tenantRoles } from '../names.ts'
 import { controllersRightsInPlatform } from './controllers-in-platform.ts'
@@ -122,8 +122,8 @@ const clusterWide: readonly Right[] = [
     verbs: ['get', ...cached],
     usedBy: [reconcilerOf('app-secret'), controllerOf('app-secret'), applicationCaches],
   },
-  // The only writes outside the namespaces of tenants and of the platform; the policy own-namespaces says which. The Tenant controller creates a
-  // namespace, and in it the bindings by which everything else is allowed there.
+  // The only writes outside the namespaces of tenants and of the platform; the policy own-namespaces says which. The Tenant
+  // controller creates a namespace, and in it the bindings by which everything else is allowed there.
   {
     place: 'cluster',
     group: '',
@@ -169,7 +169,8 @@ const clusterWide: readonly Right[] = [
   },
   { place: 'cluster', group: '', resources: ['configmaps'], names: ['sekisho-ca'], verbs: cached, usedBy: [tenantCaches] },
   { place: 'cluster', group: 'apps', resources: ['deployments'], verbs: cached, usedBy: [applicationCaches] },
-  // What else may name an image. In the whole cluster, because in a namespace that is gone there is no RoleBinding, and the answer must be certain.
+  // What else may name an image. In the whole cluster, because in a namespace that is gone there is no RoleBinding, and the
+  // answer must be certain.
   {
     place: 'cluster',
     group: 'apps',
@@ -236,7 +237,8 @@ const clusterWide: readonly Right[] = [
     verbs: ['get'],
     usedBy: [kpack],
   },
-  // Only to read by which authorities API servers verify the webhook. Nobody of ours may write registrations: docs/adr/0029-who-calls-the-webhook.md.
+  // Only to read by which authorities API servers verify the webhook. Nobody of ours may write registrations:
+  // docs/adr/0029-who-calls-the-webhook.md.
   {
     place: 'cluster',
     group: 'admissionregistration.k8s.io',

@@ -1,16 +1,19 @@
-// What a right of one of our own processes is, as data: the ClusterRoles and Roles under deploy/rbac, the policy that holds our identities to
-// them, and docs/reference/rights.md are generated from the lists in this folder. Pure.
+// What a right of one of our own processes is, as data: the ClusterRoles and Roles under deploy/rbac, the policy that holds our
+// identities to them, and docs/reference/rights.md are generated from the lists in this folder. Pure.
 import { defined } from '../../lib/json/defined.ts'
 import type { RoleRule } from '../tenancy/tenant-roles.ts'
 
 /**
- * Where a right holds. `cluster`: objects without a namespace, and reads in all namespaces. `application`, `build`: the two namespaces of each
- * tenant, by RoleBindings that the Tenant controller makes there. `platform`: sekisho-system. `default`: the namespace in which Kubernetes keeps
- * Events about objects without a namespace.
+ * Where a right holds. `cluster`: objects without a namespace, and reads in all namespaces. `application`, `build`: the two
+ * namespaces of each tenant, by RoleBindings that the Tenant controller makes there. `platform`: sekisho-system. `default`: the
+ * namespace in which Kubernetes keeps Events about objects without a namespace.
  */
 export type Place = 'cluster' | 'application' | 'build' | 'platform' | 'default'
 
-/** The verbs of RBAC that our client sends. A server-side apply is authorized as `patch`, and as `create` too when it makes the object. */
+/**
+ * The verbs of RBAC that our client sends. A server-side apply is authorized as `patch`, and as `create` too when it makes the
+ * object.
+ */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'patch' | 'delete' | 'bind'
 
 export type Right = {

@@ -1,4 +1,5 @@
-// Proves what an API server and `kubectl explain` need of every kind; test/integration/crds.test.ts proves the rest on an API server.
+// Proves what an API server and `kubectl explain` need of every kind; test/integration/crds.test.ts proves the rest on an API
+// server.
 import { describe, expect, test } from 'vitest'
 import { asObject, objectAt } from '../../lib/json/json-value.ts'
 import { kinds } from '../registry.ts'

@@ -1,5 +1,5 @@
-// Turns a kind definition into the CustomResourceDefinition that is installed. Pure. `npm run generate` writes the result to deploy/crds,
-// where it is committed.
+// Turns a kind definition into the CustomResourceDefinition that is installed. Pure. `npm run generate` writes the result to
+// deploy/crds, where it is committed.
 import { type KindDefinition, version } from '../kind.ts'
 
 /** The schema as the API server takes it: TypeBox's symbols do not survive JSON. */
@@ -19,8 +19,9 @@ function filledInRules(spec: Record<string, unknown>): readonly object[] {
 }
 
 /**
- * A field with a default is always present when an object is read, and may be omitted when it is written. The API server fills defaults in
- * before it checks `required`; kubectl checks `required` itself for the members of a `kind: List`, without defaults.
+ * A field with a default is always present when an object is read, and may be omitted when it is written. The API server fills
+ * defaults in before it checks `required`; kubectl checks `required` itself for the members of a `kind: List`, without
+ * defaults.
  */
 function withoutDefaultedRequired(_key: string, value: unknown): unknown {
   if (!isSchemaWithRequired(value)) return value
@@ -68,7 +69,8 @@ export function customResourceDefinition(definition: KindDefinition): Record<str
         plural: options.plural,
         singular: options.kind.toLowerCase(),
         shortNames: options.shortNames,
-        // kubectl lists every kind of a category and fails when the person may not read one: `sekisho` has what a tenant may read.
+        // kubectl lists every kind of a category and fails when the person may not read one: `sekisho` has what a tenant may
+        // read.
         categories: options.scope === 'Namespaced' ? ['sekisho', 'sekisho-platform'] : ['sekisho-platform'],
       },
       versions: [

@@ -1,16 +1,20 @@
-// Fields that several kinds share, each with its description, bounds and pattern. Data only: what the values mean for a decision is policy.
+// Fields that several kinds share, each with its description, bounds and pattern. Data only: what the values mean for a
+// decision is policy.
 import { choice, integer, list, map, object, optional, text } from './schema.ts'
 
 /** RFC 1123 label: the name of a Kubernetes object that must also be a DNS label. */
 export const dnsLabel = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
 
 /**
- * A host name of at least two labels in lower case (RFC 1123), none longer than 63 characters (RFC 1035 §2.3.4). The last label begins with a
- * letter, so that no IP address matches; there is no wildcard and no trailing dot.
+ * A host name of at least two labels in lower case (RFC 1123), none longer than 63 characters (RFC 1035 §2.3.4). The last label
+ * begins with a letter, so that no IP address matches; there is no wildcard and no trailing dot.
  */
 export const hostName = '^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?[.])+[a-z]([-a-z0-9]{0,61}[a-z0-9])?$'
 
-/** GitHub names: an account login, a slash, a repository name. Logins of Enterprise Managed Users end with `_` and the enterprise's short code. */
+/**
+ * GitHub names: an account login, a slash, a repository name. Logins of Enterprise Managed Users end with `_` and the
+ * enterprise's short code.
+ */
 export const repositoryName = '^[A-Za-z0-9]([A-Za-z0-9_-]{0,38})/[A-Za-z0-9._-]{1,100}$'
 
 /** The name of an object in the same namespace. */
@@ -51,7 +55,10 @@ export const environmentField = (description: string, max: number) =>
     { description, max, unique: ['name'] },
   )
 
-/** Where the Dockerfile of a repository is, and what it is built with. A build argument of BuildKit's own could replace the frontend. */
+/**
+ * Where the Dockerfile of a repository is, and what it is built with. A build argument of BuildKit's own could replace the
+ * frontend.
+ */
 export const dockerfileField = object(
   {
     path: text({

@@ -1,6 +1,7 @@
 // Builders that can only express structural schemas (Kubernetes CRD rules): one source for static type, validation and CRD.
 // Everything an outsider sizes must be bounded here: the bounds are part of the builders' signatures (CEL cost needs them too).
-// Source: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
+// Source:
+// https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
 import { defined } from '../../lib/json/defined.ts'
 
@@ -31,14 +32,19 @@ export function object<P extends Record<string, TSchema>>(properties: P, options
   return Type.Object(properties, { ...common(options), ...defined({ default: options.default }) })
 }
 
-/** A copy of an object's schema without some properties and without the rules about several of them; `T` is the type that is left. */
+/**
+ * A copy of an object's schema without some properties and without the rules about several of them; `T` is the type that is
+ * left.
+ */
 export function withoutProperties<T>(schema: TSchema, names: readonly string[], options: Common): TUnsafe<T> {
   const { properties } = schema as TSchema & { readonly properties: Readonly<Record<string, TSchema>> }
   const left = Object.entries(properties).filter(([name]) => !names.includes(name))
   return Type.Unsafe<T>(object(Object.fromEntries(left), options))
 }
 
-/** Marks a property of `object` that may be absent. A property with a default is not optional: whoever reads it always finds it. */
+/**
+ * Marks a property of `object` that may be absent. A property with a default is not optional: whoever reads it always finds it.
+ */
 export function optional<S extends TSchema>(schema: S) {
   return Type.Optional(schema)
 }
@@ -92,9 +98,9 @@ export function choice<const V extends readonly [string, ...string[]]>(
 }
 
 /**
- * One of the words that this version supports, of a set that later versions may extend. It is a rule and not an `enum`, so that the refusal
- * says so: the API server's own message for an `enum` cannot be changed, and a failed `enum` stops the evaluation of rules
- * (`hasBlockingErr` in k8s.io/apiextensions-apiserver/pkg/registry/customresource/strategy.go).
+ * One of the words that this version supports, of a set that later versions may extend. It is a rule and not an `enum`, so that
+ * the refusal says so: the API server's own message for an `enum` cannot be changed, and a failed `enum` stops the evaluation
+ * of rules (`hasBlockingErr` in k8s.io/apiextensions-apiserver/pkg/registry/customresource/strategy.go).
  */
 export function choiceOfThisVersion<const V extends readonly [string, ...string[]]>(
   values: V,
@@ -155,17 +161,17 @@ export function atMostOneOf(members: readonly string[], message: string): Rule {
 }
 
 /**
- * Any JSON, of which the API server examines nothing, so that no refusal of its repeats what is in it. Only for a field that admission replaces
- * before anything is stored, in an `openObject`.
+ * Any JSON, of which the API server examines nothing, so that no refusal of its repeats what is in it. Only for a field that
+ * admission replaces before anything is stored, in an `openObject`.
  */
 export function unexamined(options: Common): TUnsafe<unknown> {
   return Type.Unsafe<unknown>({ 'x-kubernetes-preserve-unknown-fields': true, ...common(options) })
 }
 
 /**
- * An object that is sent with more fields than it is stored with: admission replaces the others, and without it the object is refused, because
- * what is stored must have the required properties and nothing beside them. A field that nobody knows reaches admission, too: the API server's
- * own refusal would repeat the whole object, also in its audit log.
+ * An object that is sent with more fields than it is stored with: admission replaces the others, and without it the object is
+ * refused, because what is stored must have the required properties and nothing beside them. A field that nobody knows reaches
+ * admission, too: the API server's own refusal would repeat the whole object, also in its audit log.
  */
 export function openObject<P extends Record<string, TSchema>>(properties: P, options: Common & { readonly stored: number }) {
   const { stored } = options

@@ -1,5 +1,6 @@
-// DomainClaim: the host name that belongs to a tenant. The name of the object is the host, so the API server itself decides which of two
-// tenants is first: a second object of that name cannot exist. Controllers write it after a proof, platform admins by approval.
+// DomainClaim: the host name that belongs to a tenant. The name of the object is the host, so the API server itself decides
+// which of two tenants is first: a second object of that name cannot exist. Controllers write it after a proof, platform admins
+// by approval.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
 import { hostName } from '../schema/fields.ts'

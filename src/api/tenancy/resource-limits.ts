@@ -1,4 +1,5 @@
-// `spec.limits.resources` of a Tenant: what everything in its namespace may use together. Data only; the Tenant controller makes a ResourceQuota of it.
+// `spec.limits.resources` of a Tenant: what everything in its namespace may use together. Data only; the Tenant controller
+// makes a ResourceQuota of it.
 import { integer, object, optional, text } from '../schema/schema.ts'
 
 /** As the quota is without the field. Modest: a mistake or a flood of one tenant must leave room for the others. */

@@ -1,4 +1,5 @@
-// The roles of tenants and of platform admins. The closed roles stay closed: nothing by wildcard, nothing that discloses a token or another identity, and of our kinds what they declare.
+// The roles of tenants and of platform admins. The closed roles stay closed: nothing by wildcard, nothing that discloses a
+// token or another identity, and of our kinds what they declare.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

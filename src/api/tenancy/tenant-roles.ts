@@ -1,6 +1,6 @@
-// The closed roles of tenants as data (docs/adr/0009): rights on our kinds follow from each kind's `tenantAccess`, rights on built-in
-// kinds are the tables below. Every resource and verb is named: nothing aggregates into these roles, and they must never contain a
-// wildcard.
+// The closed roles of tenants as data (docs/adr/0009): rights on our kinds follow from each kind's `tenantAccess`, rights on
+// built-in kinds are the tables below. Every resource and verb is named: nothing aggregates into these roles, and they must
+// never contain a wildcard.
 import type { TenantAccess } from '../kind.ts'
 import { buildLogAccess, tenantRoles } from '../names.ts'
 import { kinds } from '../registry.ts'
@@ -71,10 +71,10 @@ const bounded = (group: string, plural: string, verbs: readonly string[], most: 
 })
 
 /**
- * One table for the roles and the quota, so that no kind can be created without a bound. The kinds without verbs follow from others: a
- * Deployment makes ReplicaSets (Kubernetes keeps eleven, our chart four), a StatefulSet revisions, a chart Ingresses. Each object takes at most
- * the 1.5 MB of an etcd request, ConfigMaps and Secrets 1 MB. EndpointSlices must not be counted: where Kubernetes may not create one, the
- * addresses of deleted pods stay in the others (docs/adr/0058-ports-of-a-service.md).
+ * One table for the roles and the quota, so that no kind can be created without a bound. The kinds without verbs follow from
+ * others: a Deployment makes ReplicaSets (Kubernetes keeps eleven, our chart four), a StatefulSet revisions, a chart Ingresses.
+ * Each object takes at most the 1.5 MB of an etcd request, ConfigMaps and Secrets 1 MB. EndpointSlices must not be counted:
+ * where Kubernetes may not create one, the addresses of deleted pods stay in the others (docs/adr/0058-ports-of-a-service.md).
  */
 export const boundedKinds: readonly BoundedKind[] = [
   bounded('', 'pods', ['create', 'delete'], 300),
@@ -107,7 +107,10 @@ const scales: readonly RoleRule[] = kinds
   .filter(({ options }) => options.scale !== undefined && options.tenantAccess === 'write')
   .map(({ group, plural }) => rule(group, [`${plural}/scale`], ['get', 'update', 'patch']))
 
-/** The rules of each role. In the cluster an admin has the rights of a developer; the broker lets only admins read the audit log. */
+/**
+ * The rules of each role. In the cluster an admin has the rights of a developer; the broker lets only admins read the audit
+ * log.
+ */
 export function tenantRoleRules(): ReadonlyMap<string, readonly RoleRule[]> {
   const ofKinds = kindRules(access => [...read, ...changes[access]])
   const developer = [...builtInReads, ...ofKinds, buildLogs, ...scales, ...builtInChanges]

@@ -1,5 +1,5 @@
-// Tenant: a GitHub account that has a place on the platform, with namespaces, roles and limits. The broker writes it at onboarding, and
-// platform admins do; a tenant never does.
+// Tenant: a GitHub account that has a place on the platform, with namespaces, roles and limits. The broker writes it at
+// onboarding, and platform admins do; a tenant never does.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import { accountField, dnsLabel, numericId, observedWakeField, timestamp } from '../schema/fields.ts'

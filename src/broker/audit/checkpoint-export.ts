@@ -1,6 +1,7 @@
-// Keeps the signed head of the audit log out of the reach of whoever controls the database: in a ConfigMap of the platform namespace. Before each
-// new checkpoint the last one is compared with the log; a log that contradicts it is reported, and the proof is never overwritten. Missing entries
-// are recorded, and the export goes on (lost-entries.ts). See docs/adr/0014-checkpoints-outside-the-database.md and ADR 0031.
+// Keeps the signed head of the audit log out of the reach of whoever controls the database: in a ConfigMap of the platform
+// namespace. Before each new checkpoint the last one is compared with the log; a log that contradicts it is reported, and the
+// proof is never overwritten. Missing entries are recorded, and the export goes on (lost-entries.ts). See
+// docs/adr/0014-checkpoints-outside-the-database.md and ADR 0031.
 import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
 import { noVersion } from '../../api/resource.ts'
 import { type CheckpointKeys, signCheckpoint, signingKeyId } from '../../identity/oidc/audit-checkpoint.ts'
@@ -20,8 +21,8 @@ export type CheckpointExportDeps = LossDeps & {
 
 export type CheckpointExport = Pick<Periodic, 'start' | 'stop'> & {
   /**
-   * `written`, `unchanged` (no new entry), `raced` (another replica wrote), `truncated` (attested entries are missing: recorded, the next
-   * round goes on) or `broken`: the log contradicts its last checkpoint.
+   * `written`, `unchanged` (no new entry), `raced` (another replica wrote), `truncated` (attested entries are missing:
+   * recorded, the next round goes on) or `broken`: the log contradicts its last checkpoint.
    */
   readonly once: () => Promise<'written' | 'unchanged' | 'raced' | 'truncated' | 'broken'>
 }
@@ -48,7 +49,10 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
     return marked?.metadata.resourceVersion
   }
 
-  /** Reads the log once for each state of the ConfigMap in which it was found broken, and from then on only whether it was restored. */
+  /**
+   * Reads the log once for each state of the ConfigMap in which it was found broken, and from then on only whether it was
+   * restored.
+   */
   const examine = async (kept: ConfigMap, heads: readonly ProvenHead[]): Promise<ChainResult> => {
     const [known, newest] = [brokenAt, heads.at(-1)]
     const examined = known !== undefined && known.version === kept.metadata.resourceVersion
@@ -102,7 +106,10 @@ function remind(log: Log, kept: ConfigMap): void {
   log.error({ problem }, 'a problem of the audit log is not acknowledged: examine it, then run sekisho audit acknowledge')
 }
 
-/** In the order of their sequences; undefined when the newest is not signed by a published key, which whoever writes the ConfigMap does not have. */
+/**
+ * In the order of their sequences; undefined when the newest is not signed by a published key, which whoever writes the
+ * ConfigMap does not have.
+ */
 async function keptHeads(deps: CheckpointExportDeps, kept: ConfigMap | undefined): Promise<readonly ProvenHead[] | undefined> {
   const statements = statementsIn(kept, 'entry')
   const newest = statements.at(-1)

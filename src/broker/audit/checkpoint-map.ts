@@ -1,5 +1,6 @@
-// The ConfigMap that keeps signed statements about the audit log outside its database, as fields: `entry-…` for checkpoints, `lost-…` for those
-// whose entries are missing, `acknowledged-…` for what platform admins acknowledged, and the public keys by which all of them verify. Pure.
+// The ConfigMap that keeps signed statements about the audit log outside its database, as fields: `entry-…` for checkpoints,
+// `lost-…` for those whose entries are missing, `acknowledged-…` for what platform admins acknowledged, and the public keys by
+// which all of them verify. Pure.
 import type { ConfigMap } from '../../api/builtin/index.ts'
 import { platformNamespace } from '../../api/names.ts'
 import { type CheckpointKeys, signingKeyId } from '../../identity/oidc/audit-checkpoint.ts'
@@ -63,7 +64,10 @@ export function acknowledgedFields(remaining: ChainHead, lost: ChainHead, statem
   return { [`acknowledged-${padded(remaining.sequence)}-${padded(lost.sequence)}`]: statement }
 }
 
-/** The published keys, and those that the kept statements need: a key is published for half a year, a checkpoint is kept for years. */
+/**
+ * The published keys, and those that the kept statements need: a key is published for half a year, a checkpoint is kept for
+ * years.
+ */
 export function keysFields(kept: ConfigMap | undefined, fields: Fields, published: CheckpointKeys): Fields {
   const after: Fields = { ...kept?.data, ...fields }
   const needed = new Set(Object.values(after).flatMap(statement => (statement === null ? [] : (signingKeyId(statement) ?? []))))

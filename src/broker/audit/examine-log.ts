@@ -1,4 +1,5 @@
-// Holds the audit log against heads that were attested, and reads as little of it as that needs: usually one entry. It changes nothing.
+// Holds the audit log against heads that were attested, and reads as little of it as that needs: usually one entry. It changes
+// nothing.
 import type { AttestedHead, LostEntries } from '../../lib/hash-chain/attested-heads.ts'
 import { type ChainHead, type ChainResult, createChainVerifier, emptyHead, entryHash } from '../../lib/hash-chain/hash-chain.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
@@ -15,8 +16,8 @@ export async function examineNewest(audit: ReadableLog, heads: readonly Attested
 }
 
 /**
- * What the log says of the heads. They are looked at in the order in which they were attested: after a loss, sequences begin again. The log is
- * read from the last head on before which nothing is missing.
+ * What the log says of the heads. They are looked at in the order in which they were attested: after a loss, sequences begin
+ * again. The log is read from the last head on before which nothing is missing.
  */
 export async function examineAll(audit: ReadableLog, heads: readonly AttestedHead[]): Promise<ChainResult> {
   let start: ChainHead = emptyHead

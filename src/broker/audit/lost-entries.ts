@@ -1,5 +1,6 @@
-// What the platform does about attested entries that are missing: it records that, keeps the proof, and goes on. The problem stays visible until a
-// platform admin acknowledges it with a signature of the issuer, which whoever owns the database only cannot make. See ADR 0031.
+// What the platform does about attested entries that are missing: it records that, keeps the proof, and goes on. The problem
+// stays visible until a platform admin acknowledges it with a signature of the issuer, which whoever owns the database only
+// cannot make. See ADR 0031.
 import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
 import { platformNamespace } from '../../api/names.ts'
 import {
@@ -137,8 +138,8 @@ export type AcknowledgeRequest = {
 }
 
 /**
- * Acknowledges every open loss. Rejects with `not_found` when nothing is missing, and with `conflict` when entries were altered: that is
- * not a loss, and no acknowledgement makes it one.
+ * Acknowledges every open loss. Rejects with `not_found` when nothing is missing, and with `conflict` when entries were
+ * altered: that is not a loss, and no acknowledgement makes it one.
  */
 export async function acknowledgeLosses(deps: LossDeps, request: AcknowledgeRequest): Promise<readonly LossAcknowledgement[]> {
   await recordPresented(deps, request)
@@ -187,7 +188,10 @@ async function recordPresented(deps: LossDeps, { statements, actor }: Acknowledg
   if (losses.length > 0 && kept !== undefined) await recordLosses(deps, kept, { losses, heads, actor })
 }
 
-/** Rejects with a conflict of the API server when another replica wrote first: the next round, or the next request, sees what it wrote. */
+/**
+ * Rejects with a conflict of the API server when another replica wrote first: the next round, or the next request, sees what it
+ * wrote.
+ */
 async function change(
   { kube, keys }: LossDeps,
   kept: ConfigMap,

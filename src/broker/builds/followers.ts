@@ -1,4 +1,5 @@
-// How many logs are followed at once: each asks the database once a second. A person has a few, and all people together a bounded number.
+// How many logs are followed at once: each asks the database once a second. A person has a few, and all people together a
+// bounded number.
 import { AppError } from '../../lib/errors.ts'
 
 const mostOfPerson = 4

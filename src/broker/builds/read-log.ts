@@ -1,5 +1,5 @@
-// Reads a kept log from a byte on, and goes on as it grows while somebody follows it: it asks the database once a second, and RBAC again as long as
-// it lasts. It reads a bounded piece at a time, as fast as it is consumed.
+// Reads a kept log from a byte on, and goes on as it grows while somebody follows it: it asks the database once a second, and
+// RBAC again as long as it lasts. It reads a bounded piece at a time, as fast as it is consumed.
 import type { Clock } from '../../lib/clock.ts'
 import type { BuildRecord } from '../../store/builds/build-record.ts'
 import type { KeptLogs } from '../../store/builds/kept-logs.ts'

@@ -1,5 +1,6 @@
-// The builds that a person may see: RBAC is asked about the log of the RemoteSync, and only builds of a RemoteSync that exists are shown, so that
-// nobody sees those of a tenant that had the same name before. What is refused and what does not exist have the same answer.
+// The builds that a person may see: RBAC is asked about the log of the RemoteSync, and only builds of a RemoteSync that exists
+// are shown, so that nobody sees those of a tenant that had the same name before. What is refused and what does not exist have
+// the same answer.
 import { type RemoteSync, remoteSyncReasons } from '../../api/apps/remote-sync.ts'
 import { buildLogAccess } from '../../api/names.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'

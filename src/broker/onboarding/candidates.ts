@@ -1,5 +1,6 @@
-// Lists the accounts with the App installed that a person could onboard. It reads GitHub as the person, who sees an organisation only when the App
-// is installed on it. The result is for a page only: the proof is made again for the installation that the person chooses.
+// Lists the accounts with the App installed that a person could onboard. It reads GitHub as the person, who sees an
+// organisation only when the App is installed on it. The result is for a page only: the proof is made again for the
+// installation that the person chooses.
 import type { InstallationFacts, UserClient } from '../../github/index.ts'
 import { visibleMembership } from '../people/visible-membership.ts'
 

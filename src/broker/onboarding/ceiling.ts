@@ -1,5 +1,6 @@
-// What grants under an installation can never exceed: the permissions that the owner accepted on GitHub, limited to those that the platform
-// issues at all. Pure. A permission that is not listed here is never in a tenant's token, whatever permissions the App has.
+// What grants under an installation can never exceed: the permissions that the owner accepted on GitHub, limited to those that
+// the platform issues at all. Pure. A permission that is not listed here is never in a tenant's token, whatever permissions the
+// App has.
 import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -23,8 +24,8 @@ const platformLimits: Readonly<Record<string, PermissionLevel>> = {
 const mostRepositories = 1000
 
 /**
- * An unknown level grants nothing. `visibleRepositoryIds` count only when the owner selected repositories. Throws `conflict` for more of them than
- * an Installation can name: leaving some out would be found by chance, when a grant is refused.
+ * An unknown level grants nothing. `visibleRepositoryIds` count only when the owner selected repositories. Throws `conflict`
+ * for more of them than an Installation can name: leaving some out would be found by chance, when a grant is refused.
  */
 export function ceilingOf(installation: InstallationFacts, visibleRepositoryIds: readonly number[]): Ceiling {
   const permissions: Record<string, PermissionLevel> = {}

@@ -41,7 +41,10 @@ export function isTenantOf({ spec: { account } }: Tenant, { host, id }: Pick<Acc
   return account.host === host && account.id === id
 }
 
-/** The roles of a tenant that is onboarded again: newly chosen teams are added, no role is changed or removed. Undefined: nothing to add. */
+/**
+ * The roles of a tenant that is onboarded again: newly chosen teams are added, no role is changed or removed. Undefined:
+ * nothing to add.
+ */
 export function widenedRoles(existing: Tenant, intent: ProvedIntent): readonly Role[] | undefined {
   const added = developers(intent.teams.filter(({ id }) => !isDeveloperTeam(existing, id)))
   return added.length === 0 ? undefined : [...existing.spec.roles, ...added]

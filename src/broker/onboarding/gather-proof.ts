@@ -21,7 +21,10 @@ async function membershipIn(client: UserClient, installation: InstallationFacts 
   }
 }
 
-/** Rejects with `forbidden` and the cure when single sign-on hides the organisation; a membership that GitHub does not show is undefined. */
+/**
+ * Rejects with `forbidden` and the cure when single sign-on hides the organisation; a membership that GitHub does not show is
+ * undefined.
+ */
 export async function gatherProof(client: UserClient, request: ProofRequest): Promise<ProofFacts> {
   const installations = await client.installations()
   const installation = installations.find(({ id }) => id === request.installationId)

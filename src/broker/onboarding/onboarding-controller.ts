@@ -1,6 +1,7 @@
-// Decides when the steps of an onboarding run: when a person confirms, when its Tenant changes (the namespace was created) or its former Installation
-// (it is gone), and after a pause when one failed. Only the leader takes them, and its client refuses writes once it is deposed, so that two replicas never choose two names for one
-// account; what another replica confirmed is in the store, where the leader finds it. A proof that is old by then is made again first.
+// Decides when the steps of an onboarding run: when a person confirms, when its Tenant changes (the namespace was created) or
+// its former Installation (it is gone), and after a pause when one failed. Only the leader takes them, and its client refuses
+// writes once it is deposed, so that two replicas never choose two names for one account; what another replica confirmed is in
+// the store, where the leader finds it. A proof that is old by then is made again first.
 import { installation } from '../../api/github/installation.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
@@ -25,7 +26,10 @@ export type OnboardingControllerDeps = StepDeps &
   }
 
 export type OnboardingController = {
-  /** One attempt now, if this replica leads; the leader's search finds it otherwise. Never rejects: a failure is logged and tried again. */
+  /**
+   * One attempt now, if this replica leads; the leader's search finds it otherwise. Never rejects: a failure is logged and
+   * tried again.
+   */
   readonly attempt: (id: string) => Promise<void>
   /** The leader's search for confirmed onboardings that another replica, an earlier leader or a failed attempt left. Start it. */
   readonly search: Pick<Periodic, 'start' | 'stop'>
@@ -70,7 +74,10 @@ type Cooldown = { readonly failures: number; readonly until: number }
 //   bound: attempts in progress
 //   freshness: its end
 //   replicas: leader only
-/** Add the definition to the manager before it starts. Attempts that fail are repeated by `search`, each time after a longer pause. */
+/**
+ * Add the definition to the manager before it starts. Attempts that fail are repeated by `search`, each time after a longer
+ * pause.
+ */
 export function createOnboardingController(deps: OnboardingControllerDeps): OnboardingController {
   const { onboardings, isLeader, clock, log } = deps
   const flights = new SingleFlight<Progress>()
@@ -162,7 +169,10 @@ function isTooOld({ state, intent }: OnboardingRecord, now: number): boolean {
   return state !== 'installation-written' && now - Date.parse(intent.confirmedAt ?? '') > activeLife
 }
 
-/** The record with a proof that still counts. Undefined when the person cannot prove the binding any more: the onboarding has ended then. */
+/**
+ * The record with a proof that still counts. Undefined when the person cannot prove the binding any more: the onboarding has
+ * ended then.
+ */
 async function freshlyProved(deps: OnboardingControllerDeps, found: OnboardingRecord): Promise<ProvedOnboarding | undefined> {
   const record = provedRecord(found)
   const age = deps.clock.now().getTime() - Date.parse(record.intent.proof.provedAt)

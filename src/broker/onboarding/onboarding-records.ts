@@ -1,5 +1,6 @@
-// The onboardings of the store with their intent as a typed value: what is remembered between the proof and the last object, so that it
-// survives a crash. The only place that parses or writes the store's JSON; JSON that is not an intent is an `integrity_violation`.
+// The onboardings of the store with their intent as a typed value: what is remembered between the proof and the last object, so
+// that it survives a crash. The only place that parses or writes the store's JSON; JSON that is not an intent is an
+// `integrity_violation`.
 import type { Installation } from '../../api/github/installation.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
@@ -48,8 +49,8 @@ export type OnboardingRecords = {
   /** Stores a new onboarding and resolves to its id. Rejects with `too_many_requests` when too many of the person's wait. */
   readonly begin: (record: NewRecord) => Promise<string>
   /**
-   * Moves on to a state, and replaces the intent when one is given. Of two callers one succeeds: rejects with `conflict` when the record has left the
-   * state in which it was read, and with `not_found` when it is gone.
+   * Moves on to a state, and replaces the intent when one is given. Of two callers one succeeds: rejects with `conflict` when
+   * the record has left the state in which it was read, and with `not_found` when it is gone.
    */
   readonly move: (record: OnboardingRecord, state: OnboardingState, change?: Change) => Promise<void>
   /** Rejects with `integrity_violation` when the stored JSON is not an intent. */

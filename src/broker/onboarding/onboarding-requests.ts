@@ -1,5 +1,6 @@
-// What a person requests of an onboarding: to begin it, to see it, to confirm it, to withdraw it. Nothing is created in the cluster before the
-// person has seen the roles and confirmed; the proof is then made once more, and the audit log has the record first.
+// What a person requests of an onboarding: to begin it, to see it, to confirm it, to withdraw it. Nothing is created in the
+// cluster before the person has seen the roles and confirmed; the proof is then made once more, and the audit log has the
+// record first.
 import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { userSubject } from '../../api/names.ts'
 import type { UserClient } from '../../github/index.ts'
@@ -32,8 +33,9 @@ export async function openOnboarding(deps: OnboardingDeps, person: SignedInPerso
 }
 
 /**
- * Proves again, checks the chosen teams against GitHub, and confirms. Resolves to `waiting-for-admin` when a platform admin has to approve the
- * account first. Rejects with `invalid_request` for a team of another organisation, and with `conflict` when such a request waits already.
+ * Proves again, checks the chosen teams against GitHub, and confirms. Resolves to `waiting-for-admin` when a platform admin has
+ * to approve the account first. Rejects with `invalid_request` for a team of another organisation, and with `conflict` when
+ * such a request waits already.
  */
 export async function confirmOnboarding(
   deps: OnboardingDeps,
@@ -81,7 +83,10 @@ function confirmationRecord(
   }
 }
 
-/** Ends a waiting onboarding of this person. Rejects with `not_found` for another person's, with `conflict` when it does not wait any more. */
+/**
+ * Ends a waiting onboarding of this person. Rejects with `not_found` for another person's, with `conflict` when it does not
+ * wait any more.
+ */
 export async function withdrawOnboarding(deps: OnboardingDeps, person: SignedInPerson, id: string): Promise<void> {
   const record = await ownOnboarding(deps, person, id)
   if (!isWaiting(record)) throw new AppError('conflict', `this onboarding does not wait any more: it is ${record.state}`)

@@ -1,4 +1,5 @@
-// What the last step of an onboarding does when the process died during it. The crash sweep covers the earlier steps on a real API server.
+// What the last step of an onboarding does when the process died during it. The crash sweep covers the earlier steps on a real
+// API server.
 import { expect, test } from 'vitest'
 import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'

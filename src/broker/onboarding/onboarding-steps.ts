@@ -1,6 +1,6 @@
-// The steps of a confirmed onboarding, one remembered state at a time, from the state it stopped in: write the Tenant; when the Tenant
-// controller has created the namespace, write the Installation; then append the audit record. The only writer of these objects. Every step
-// may run again after a crash.
+// The steps of a confirmed onboarding, one remembered state at a time, from the state it stopped in: write the Tenant; when the
+// Tenant controller has created the namespace, write the Installation; then append the audit record. The only writer of these
+// objects. Every step may run again after a crash.
 import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import { namespaces } from '../../api/builtin/index.ts'
 import { type Installation, installation } from '../../api/github/installation.ts'
@@ -30,7 +30,10 @@ type NamedOnboarding = ProvedOnboarding & { readonly installationId: number; rea
 
 const manager = { fieldManager: 'sekisho-broker' }
 
-/** Takes every step of a confirmed onboarding that can be taken now. Rejects when one fails; the next call begins with that step. */
+/**
+ * Takes every step of a confirmed onboarding that can be taken now. Rejects when one fails; the next call begins with that
+ * step.
+ */
 export async function advanceOnboarding(deps: StepDeps, onboarding: OnboardingRecord): Promise<Progress> {
   const proved = provedRecord(onboarding)
   let current = namedRecord(proved.state === 'confirmed' ? await writeTenant(deps, proved) : proved)
@@ -73,14 +76,20 @@ async function freeName(deps: StepDeps, { id, intent: { account } }: ProvedOnboa
   throw new AppError('conflict', `no free name for ${account.login}: a platform admin has to create the Tenant`)
 }
 
-/** A namespace that exists may belong to others, such as an operator: a tenant never gets it, nor one whose build namespace exists. */
+/**
+ * A namespace that exists may belong to others, such as an operator: a tenant never gets it, nor one whose build namespace
+ * exists.
+ */
 async function isFree({ kube }: StepDeps, name: string): Promise<boolean> {
   if ((await kube.get(tenant, { name })) !== undefined) return false
   const found = await Promise.all([name, buildNamespaceOf(name)].map(namespace => kube.get(namespaces, { name: namespace })))
   return found.every(namespace => namespace === undefined)
 }
 
-/** The Tenant exists already: from an earlier run, from an earlier onboarding, or it belongs to another account that took the name since. */
+/**
+ * The Tenant exists already: from an earlier run, from an earlier onboarding, or it belongs to another account that took the
+ * name since.
+ */
 async function joinTenant(deps: StepDeps, onboarding: ProvedOnboarding, name: string): Promise<void> {
   const { intent } = onboarding
   const existing = await deps.kube.get(tenant, { name })

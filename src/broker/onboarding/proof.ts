@@ -1,6 +1,8 @@
-// The proof that a person administers the account that an installation is on, as a list of checks. Pure.
-// `GET /user/installations` alone proves nothing: ordinary members see the installation too. Numeric ids decide; logins are for display only.
-// Source: https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url (spoofed installation_id)
+// The proof that a person administers the account that an installation is on, as a list of checks. Pure. `GET
+// /user/installations` alone proves nothing: ordinary members see the installation too. Numeric ids decide; logins are for
+// display only.
+// Source: https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url (spoofed
+// installation_id)
 import type { InstallationFacts, OrganizationMembership } from '../../github/index.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 

@@ -1,5 +1,5 @@
-// Proves that a person may bind an installation: the result is an intent, or a refusal in the audit log. It reads GitHub as that person and
-// creates nothing. Called when an onboarding begins and again when the person confirms.
+// Proves that a person may bind an installation: the result is an intent, or a refusal in the audit log. It reads GitHub as
+// that person and creates nothing. Called when an onboarding begins and again when the person confirms.
 import { userSubject } from '../../api/names.ts'
 import type { InstallationFacts, UserClient } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -36,8 +36,8 @@ const otherHost: Refusal = {
 }
 
 /**
- * Rejects with `forbidden` after the refusal is in the audit log, with `unauthenticated` when the person has to sign in again, and with
- * `conflict` when more repositories are selected than a ceiling can hold.
+ * Rejects with `forbidden` after the refusal is in the audit log, with `unauthenticated` when the person has to sign in again,
+ * and with `conflict` when more repositories are selected than a ceiling can hold.
  */
 export async function proveBinding(deps: OnboardingDeps, person: SignedInPerson, installationId: number): Promise<ProvedBinding> {
   const { name, appId, endpoints } = deps.github.app()

@@ -1,9 +1,13 @@
-// Proves an onboarding again that was proved some time ago: the person may have lost the organisation since, and the App other permissions.
+// Proves an onboarding again that was proved some time ago: the person may have lost the organisation since, and the App other
+// permissions.
 import { AppError } from '../../lib/errors.ts'
 import type { OnboardingRecord, ProvedIntent } from './onboarding-records.ts'
 import { type OnboardingDeps, proveBinding } from './prove-binding.ts'
 
-/** Rejects as `proveBinding`; with `forbidden` when the installation is on another account by now. Teams that are gone are left out. */
+/**
+ * Rejects as `proveBinding`; with `forbidden` when the installation is on another account by now. Teams that are gone are left
+ * out.
+ */
 export async function provedAgain(
   deps: OnboardingDeps,
   { host, userId, accountId, installationId, intent: known }: OnboardingRecord<ProvedIntent>,

@@ -1,5 +1,6 @@
-// Derives the name of a tenant and of its namespace from the account's login: a DNS label, never a name that the cluster or the platform uses, nor
-// one under which operators usually install what a cluster needs: an account of that name must not get the namespace first. Pure.
+// Derives the name of a tenant and of its namespace from the account's login: a DNS label, never a name that the cluster or the
+// platform uses, nor one under which operators usually install what a cluster needs: an account of that name must not get the
+// namespace first. Pure.
 import { buildNamespaceOf, platformNamespace } from '../../api/names.ts'
 import { shortHash } from '../../lib/text/bounded-name.ts'
 
@@ -77,8 +78,8 @@ function withSuffix(login: string, suffix: string): string {
 }
 
 /**
- * The names to try, in this order: the login; the login with the numeric id; the login with a hash of the onboarding's random id. Others can have
- * accounts with the first two as their login, but cannot know the third.
+ * The names to try, in this order: the login; the login with the numeric id; the login with a hash of the onboarding's random
+ * id. Others can have accounts with the first two as their login, but cannot know the third.
  */
 export function tenantNameCandidates(
   { login, id }: { readonly login: string; readonly id: number },

@@ -1,4 +1,5 @@
-// The builds of a tenant, and one build with the end of its log. Pure. Everything that a build printed is text: it is escaped like all values.
+// The builds of a tenant, and one build with the end of its log. Pure. Everything that a build printed is text: it is escaped
+// like all values.
 
 import type { BuildRecord } from '../../store/builds/build-record.ts'
 import { type Html, html } from '../../web/html.ts'

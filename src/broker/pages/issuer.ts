@@ -40,7 +40,10 @@ export const issuerPages: IssuerPages = {
     }).toString(),
 }
 
-/** `redirectHost` receives the answer; undefined when there is no redirect (device flow): then the program may be on another computer. */
+/**
+ * `redirectHost` receives the answer; undefined when there is no redirect (device flow): then the program may be on another
+ * computer.
+ */
 export function consentPage(person: Person, action: string, redirectHost: string | undefined): Html {
   return page({
     title: 'Let kubectl act for you?',

@@ -1,9 +1,13 @@
-// The frame around every page: title, navigation, who is signed in. Plain HTML that works without script; every control has a label.
+// The frame around every page: title, navigation, who is signed in. Plain HTML that works without script; every control has a
+// label.
 import { type Html, html } from '../../web/html.ts'
 import type { Person } from '../sessions.ts'
 import { refreshScript } from './refresh-script.ts'
 
-/** A page that shows how things are now: the script of `refresh-script.ts` keeps it so, and without scripts the browser loads it again. */
+/**
+ * A page that shows how things are now: the script of `refresh-script.ts` keeps it so, and without scripts the browser loads it
+ * again.
+ */
 export type Live = {
   /** How often the script asks. */
   readonly seconds: number

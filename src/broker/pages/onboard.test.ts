@@ -1,4 +1,5 @@
-// The page on which an owner confirms, for a new account and for one that has its tenant already; and the link on pages of errors.
+// The page on which an owner confirms, for a new account and for one that has its tenant already; and the link on pages of
+// errors.
 import { expect, test } from 'vitest'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { ProvedIntent } from '../onboarding/onboarding-records.ts'

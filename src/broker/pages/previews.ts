@@ -1,5 +1,6 @@
-// The pull requests of a tenant's AppPipelines, and what waits for an approval. Pure. Names of repositories and messages are text: they are escaped like
-// all values. The form names the commit that the person sees: a push in between makes it a refusal, never the approval of something else.
+// The pull requests of a tenant's AppPipelines, and what waits for an approval. Pure. Names of repositories and messages are
+// text: they are escaped like all values. The form names the commit that the person sees: a push in between makes it a refusal,
+// never the approval of something else.
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import { followedRepository } from '../../api/capabilities/repository-follower.ts'
 import { type Html, html } from '../../web/html.ts'

@@ -1,6 +1,7 @@
-// The one script of the pages, a file of our own because pages forbid inline scripts. It keeps a page that shows how things are now up to date: it
-// asks for the page again with its entity tag, and exchanges only the parts of `main` that differ, so that focus, scroll positions and a selection
-// stay. Every page works without it. It never makes HTML of anything but the page that the server sent, in which everything is escaped.
+// The one script of the pages, a file of our own because pages forbid inline scripts. It keeps a page that shows how things are
+// now up to date: it asks for the page again with its entity tag, and exchanges only the parts of `main` that differ, so that
+// focus, scroll positions and a selection stay. Every page works without it. It never makes HTML of anything but the page that
+// the server sent, in which everything is escaped.
 import { createHash } from 'node:crypto'
 
 const content = `'use strict';

@@ -1,11 +1,12 @@
-// What several pages show alike: tables, commits, times, texts of bounded length and links. Pure. Every value is escaped by `html`.
+// What several pages show alike: tables, commits, times, texts of bounded length and links. Pure. Every value is escaped by
+// `html`.
 import { type Html, html } from '../../web/html.ts'
 
 type Cell = Html | string | undefined
 
 /**
- * A table whose first column names the row. On a narrow screen each row becomes a block with the columns' names beside the values; the roles keep its
- * meaning for assistive technology then (https://www.w3.org/WAI/ARIA/apg/patterns/table/).
+ * A table whose first column names the row. On a narrow screen each row becomes a block with the columns' names beside the
+ * values; the roles keep its meaning for assistive technology then (https://www.w3.org/WAI/ARIA/apg/patterns/table/).
  */
 export function table(options: {
   readonly caption: string

@@ -1,5 +1,5 @@
-// Asks the cluster's RBAC, by SubjectAccessReview, what a person may do: with the user name and the groups of the person's token, as the API server
-// sees them. There is no second list of rights anywhere.
+// Asks the cluster's RBAC, by SubjectAccessReview, what a person may do: with the user name and the groups of the person's
+// token, as the API server sees them. There is no second list of rights anywhere.
 // Source: https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
 import { type SubjectAccessReview, subjectAccessReviews } from '../../api/builtin/index.ts'
 import { isGroup, parseUserSubject } from '../../api/names.ts'
@@ -44,7 +44,8 @@ export function createAccessReviews({ kube, clock }: AccessReviewsDeps): AccessR
 
   const ask = async (identity: Identity, resourceAttributes: AccessQuestion): Promise<boolean> => {
     const { apiVersion, kind } = subjectAccessReviews
-    // As the API server sees the person: with the group of everybody who is authenticated, and with no group that is not of our form.
+    // As the API server sees the person: with the group of everybody who is authenticated, and with no group that is not of our
+    // form.
     const groups = [...identity.groups.filter(isGroup), 'system:authenticated']
     const spec = { user: identity.subject, groups, resourceAttributes }
     try {

@@ -1,5 +1,6 @@
-// Ends every sign-in of a person for good: sessions of the pages, sessions of the issuer, and what programs refresh their tokens with. Nothing that
-// was copied before works again, also not after the person's next sign-in. An ID token that was issued before works until it expires (10 minutes).
+// Ends every sign-in of a person for good: sessions of the pages, sessions of the issuer, and what programs refresh their
+// tokens with. Nothing that was copied before works again, also not after the person's next sign-in. An ID token that was
+// issued before works until it expires (10 minutes).
 import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { userSubject } from '../../api/names.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
@@ -32,8 +33,8 @@ export type EndOfSignIns = {
 }
 
 /**
- * Ends first and records then: an audit log that cannot be written must not keep a stolen sign-in alive. Rejects when either fails; safe to
- * repeat. Except when the person signed out, the stored tokens of GitHub are deleted as well.
+ * Ends first and records then: an audit log that cannot be written must not keep a stolen sign-in alive. Rejects when either
+ * fails; safe to repeat. Except when the person signed out, the stored tokens of GitHub are deleted as well.
  */
 export async function endSignIns({ store }: SignInDeps, end: EndOfSignIns): Promise<EndedSignIns> {
   const { host, userId, cause } = end

@@ -1,5 +1,6 @@
-// Decides which groups a person has, as the API server sees them. Pure: numeric ids in, group names out; names of organisations and teams never
-// matter. Only organisations that are tenants count, so that a token does not reveal a person's other memberships.
+// Decides which groups a person has, as the API server sees them. Pure: numeric ids in, group names out; names of organisations
+// and teams never matter. Only organisations that are tenants count, so that a token does not reveal a person's other
+// memberships.
 import { groups } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 

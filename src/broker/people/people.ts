@@ -1,5 +1,6 @@
-// People as the rest of the broker sees them: identity and groups, read from GitHub at that moment. The one place that turns a subject into
-// groups. The groups of a token are never answered from memory; the last answer is kept for display only. A person without any role gets no token.
+// People as the rest of the broker sees them: identity and groups, read from GitHub at that moment. The one place that turns a
+// subject into groups. The groups of a token are never answered from memory; the last answer is kept for display only. A person
+// without any role gets no token.
 import { parseUserSubject, userSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { githubReasons, type RepositoryClient, type UserClient, type UserTokens } from '../../github/index.ts'
@@ -30,11 +31,14 @@ export type People = {
   /** Whether the person has signed in here before. */
   readonly exists: (subject: string) => Promise<boolean>
   /**
-   * For tokens. Undefined when the person has to sign in again. Rejects with `forbidden` and the cure for a person without a role in a tenant
-   * or on the platform, and when GitHub does not answer.
+   * For tokens. Undefined when the person has to sign in again. Rejects with `forbidden` and the cure for a person without a
+   * role in a tenant or on the platform, and when GitHub does not answer.
    */
   readonly claims: (subject: string) => Promise<PersonClaims | undefined>
-  /** For pages: the groups by GitHub, or by its last answer during an outage. Rejects with `unauthenticated` when they have to sign in again. */
+  /**
+   * For pages: the groups by GitHub, or by its last answer during an outage. Rejects with `unauthenticated` when they have to
+   * sign in again.
+   */
   readonly shownGroups: (host: string, userId: number) => Promise<readonly string[]>
   /** Stores the tokens of a sign-in. Resolves to the person that GitHub names for them. */
   readonly signedIn: (host: string, tokens: UserTokens) => Promise<{ readonly userId: number; readonly login: string }>
@@ -114,7 +118,8 @@ export function createPeople(deps: PeopleDeps): People {
     },
     async signedIn(host, tokens) {
       const { id: userId, login } = await github.userClient(host, tokens.accessToken).user()
-      // A refresh, or a change of groups, writes back what it read: under the lock it cannot overwrite these tokens with older ones.
+      // A refresh, or a change of groups, writes back what it read: under the lock it cannot overwrite these tokens with older
+      // ones.
       await users.withRefreshLock(host, userId, async () => {
         const former = await users.find(host, userId)
         await users.save({ host, userId, login, ...tokenFields(tokens), groups: former?.groups ?? [] })

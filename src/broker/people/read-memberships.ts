@@ -1,5 +1,5 @@
-// Reads from GitHub, as the person, the facts of which groups are made: memberships in tenant organisations, teams, and parents of teams.
-// It never requests anything about organisations that are not tenants.
+// Reads from GitHub, as the person, the facts of which groups are made: memberships in tenant organisations, teams, and parents
+// of teams. It never requests anything about organisations that are not tenants.
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { UserClient } from '../../github/index.ts'
 import type { MembershipFacts, TeamLink } from './groups.ts'

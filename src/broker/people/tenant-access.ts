@@ -1,5 +1,5 @@
-// Decides a person's role in a tenant from the tenant's roles and the person's groups: the same mapping as the RoleBindings. Pure.
-// It decides what the pages and the audit API show; what kubectl may do is decided by RBAC alone.
+// Decides a person's role in a tenant from the tenant's roles and the person's groups: the same mapping as the RoleBindings.
+// Pure. It decides what the pages and the audit API show; what kubectl may do is decided by RBAC alone.
 import { userSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { groupOf, type RoleSubject } from './groups.ts'

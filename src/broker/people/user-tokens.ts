@@ -1,5 +1,5 @@
-// People's GitHub tokens: sealed in the store, refreshed before they expire. A refresh token of GitHub works once and invalidates the pair before
-// it, so there is one refresh at a time per person, and the new pair is stored before it is used.
+// People's GitHub tokens: sealed in the store, refreshed before they expire. A refresh token of GitHub works once and
+// invalidates the pair before it, so there is one refresh at a time per person, and the new pair is stored before it is used.
 // Source: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
 import type { UserTokens } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -33,7 +33,10 @@ async function storedUser(deps: UserTokenDeps, host: string, userId: number): Pr
   return user
 }
 
-/** A token that is valid for minutes. Rejects with `unauthenticated` when the person has to sign in again, `unavailable` when GitHub is away. */
+/**
+ * A token that is valid for minutes. Rejects with `unauthenticated` when the person has to sign in again, `unavailable` when
+ * GitHub is away.
+ */
 export async function freshUserToken(deps: UserTokenDeps, host: string, userId: number): Promise<SecretString> {
   const { users, clock, github } = deps
   const known = await storedUser(deps, host, userId)

@@ -1,5 +1,5 @@
-// Reads a membership as far as GitHub shows it. An organisation that requires single sign-on or suspended the App shows none; that is not an
-// error, because a membership that cannot be read gives no right.
+// Reads a membership as far as GitHub shows it. An organisation that requires single sign-on or suspended the App shows none;
+// that is not an error, because a membership that cannot be read gives no right.
 import type { OrganizationMembership, UserClient } from '../../github/index.ts'
 import { isAppError } from '../../lib/errors.ts'
 

@@ -1,6 +1,7 @@
-// A signed-in person approves the head commit of a pull request from a fork. GitHub is asked with the person's own token and by numeric ids: whether
-// the commit is the head at this moment, and whether this person may write to the repository. A role in the tenant does not count: whoever decides
-// about the code on GitHub decides here. Every step narrows a value or throws one AppError.
+// A signed-in person approves the head commit of a pull request from a fork. GitHub is asked with the person's own token and by
+// numeric ids: whether the commit is the head at this moment, and whether this person may write to the repository. A role in
+// the tenant does not count: whoever decides about the code on GitHub decides here. Every step narrows a value or throws one
+// AppError.
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import {
   type ApprovalWay,
@@ -56,7 +57,10 @@ function requirePerson({ identity }: ApprovalRequest): Person {
   return person
 }
 
-/** The numeric id of the repository of the waiting pull request. Ids are unique per host only: the person must be of the same host. */
+/**
+ * The numeric id of the repository of the waiting pull request. Ids are unique per host only: the person must be of the same
+ * host.
+ */
 function requireWaiting(deps: ApprovePreviewDeps, pipeline: AppPipeline, { number }: ApprovalRequest, { host }: Person): number {
   const { metadata, spec, status } = pipeline
   const installation = deps.installations.get({ namespace: metadata.namespace ?? '', name: spec.installation })
@@ -147,8 +151,9 @@ async function create({ kube }: ApprovePreviewDeps, pipeline: AppPipeline, appro
 }
 
 /**
- * Resolves to the name of the PreviewApproval. Rejects with `not_found` for who may not see the AppPipeline, with `conflict` when the commit is not the
- * head or nothing waits, and with `forbidden` for who may not write to the repository, which is recorded.
+ * Resolves to the name of the PreviewApproval. Rejects with `not_found` for who may not see the AppPipeline, with `conflict`
+ * when the commit is not the head or nothing waits, and with `forbidden` for who may not write to the repository, which is
+ * recorded.
  */
 export async function approvePreview(deps: ApprovePreviewDeps, request: ApprovalRequest): Promise<string> {
   const { namespace, number, headCommit, via } = request

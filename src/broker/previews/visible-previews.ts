@@ -1,5 +1,5 @@
-// The previews that a person may see: RBAC is asked about the AppPipelines, in whose status they stand. What is refused and what does not exist have
-// the same answer. Reads caches only.
+// The previews that a person may see: RBAC is asked about the AppPipelines, in whose status they stand. What is refused and
+// what does not exist have the same answer. Reads caches only.
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { AppError } from '../../lib/errors.ts'

@@ -1,5 +1,5 @@
-// Schemas of fields that several routes take. Ids arrive as text and are read strictly: no hex, no sign, no list, no number that JavaScript
-// would round.
+// Schemas of fields that several routes take. Ids arrive as text and are read strictly: no hex, no sign, no list, no number
+// that JavaScript would round.
 import { type Static, Type } from '@fastify/type-provider-typebox'
 
 /** A numeric id of GitHub. */

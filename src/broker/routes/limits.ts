@@ -1,12 +1,15 @@
-// How often one client may call a route. A person whom the browser or token proves has a limit of their own; strangers share the limit of their
-// address, which is higher, because many people may stand behind one.
+// How often one client may call a route. A person whom the browser or token proves has a limit of their own; strangers share
+// the limit of their address, which is higher, because many people may stand behind one.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../lib/errors.ts'
 import { clientKey, isProven, type ProvenClient } from '../../web/clients/client-key.ts'
 
 const strangersBehindOneAddress = 10
 
-/** For a route's `config`: at most `max` requests a minute from one client, and ten times as many from all strangers at one address. `proven` says who is a client, by default who the server's does. */
+/**
+ * For a route's `config`: at most `max` requests a minute from one client, and ten times as many from all strangers at one
+ * address. `proven` says who is a client, by default who the server's does.
+ */
 export function perMinute(max: number, proven?: ProvenClient) {
   const key = (request: FastifyRequest) => clientKey(request, proven)
   return { rateLimit: { ...minuteLimit(max), ...(proven ? { keyGenerator: key } : {}) } }

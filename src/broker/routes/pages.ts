@@ -5,8 +5,8 @@ import type { Html } from '../../web/html.ts'
 import type { Person, PersonSessions } from '../sessions.ts'
 
 /**
- * Sends a page as HTML, or 304 when it is what the script of the page has (RFC 9110 §13.1.2). Pages are not stored by browsers (`no-store`): only the
- * script asks so.
+ * Sends a page as HTML, or 304 when it is what the script of the page has (RFC 9110 §13.1.2). Pages are not stored by browsers
+ * (`no-store`): only the script asks so.
  */
 export function sendPage(reply: FastifyReply, content: Html): FastifyReply {
   const text = content.toString()
@@ -18,7 +18,10 @@ export function sendPage(reply: FastifyReply, content: Html): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(text)
 }
 
-/** The person, or undefined after the browser was redirected to sign in: then the route must return without an answer of its own. */
+/**
+ * The person, or undefined after the browser was redirected to sign in: then the route must return without an answer of its
+ * own.
+ */
 export async function personOrSignIn(
   sessions: PersonSessions,
   request: FastifyRequest,

@@ -1,5 +1,6 @@
-// Reads Applications and their Releases from the API server when somebody looks at them: a bounded number, without what pages do not show, such as
-// environment variables. The broker keeps none of them. Whether the person may see them is decided before, by the caller.
+// Reads Applications and their Releases from the API server when somebody looks at them: a bounded number, without what pages
+// do not show, such as environment variables. The broker keeps none of them. Whether the person may see them is decided before,
+// by the caller.
 import { type Application, application } from '../../api/apps/application.ts'
 import { type Release, release } from '../../api/apps/release.ts'
 import { keptObject } from '../../api/kept-object.ts'
@@ -10,7 +11,10 @@ import { SingleFlight } from '../../lib/single-flight.ts'
 import { type Bounded, bounded } from './bounded.ts'
 
 const mostApplications = 100
-/** The API server lists by name, and names do not say which is the newest: all that an Application can have are read, and the newest are shown. */
+/**
+ * The API server lists by name, and names do not say which is the newest: all that an Application can have are read, and the
+ * newest are shown.
+ */
 const mostReleases = 200
 const shownReleases = 30
 

@@ -1,4 +1,5 @@
-// Who sees what of a tenant: exactly what RBAC allows, read only after it did; and one answer for everything of which nothing may be seen.
+// Who sees what of a tenant: exactly what RBAC allows, read only after it did; and one answer for everything of which nothing
+// may be seen.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { groups } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'

@@ -1,6 +1,7 @@
-// The tenant as one person sees it. RBAC is asked first, for existing and other namespaces alike, and only what it allows is read. A tenant of which
-// somebody sees nothing has the same answer as one that does not exist. What the Tenant object says about the person's own role, and whether it is
-// ready, is shown by the Tenant itself: it is what RoleBindings are made from, and the namespace may not exist yet.
+// The tenant as one person sees it. RBAC is asked first, for existing and other namespaces alike, and only what it allows is
+// read. A tenant of which somebody sees nothing has the same answer as one that does not exist. What the Tenant object says
+// about the person's own role, and whether it is ready, is shown by the Tenant itself: it is what RoleBindings are made from,
+// and the namespace may not exist yet.
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { Release } from '../../api/apps/release.ts'

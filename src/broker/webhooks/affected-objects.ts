@@ -1,5 +1,6 @@
-// Decides which objects an event affects: they get the wake annotation. Pure. What the candidates are (by number, by installation, by person) is
-// looked up in `candidate-reader.ts`; here the event says which kinds it concerns, and a push or pull request which followers.
+// Decides which objects an event affects: they get the wake annotation. Pure. What the candidates are (by number, by
+// installation, by person) is looked up in `candidate-reader.ts`; here the event says which kinds it concerns, and a push or
+// pull request which followers.
 
 import type { RepositoryFollower } from '../../api/capabilities/repository-follower.ts'
 import type { Installation } from '../../api/github/installation.ts'

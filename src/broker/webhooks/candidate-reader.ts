@@ -1,6 +1,6 @@
-// Looks up what an event may affect, by indexes of the caches: the cost of a delivery depends on what it affects, never on how many tenants,
-// grants or RemoteSyncs there are. It reads caches only and must never list one. Repositories match by numeric id where one is known, and by
-// name where none is; a name counts only inside the installation that the event came from.
+// Looks up what an event may affect, by indexes of the caches: the cost of a delivery depends on what it affects, never on how
+// many tenants, grants or RemoteSyncs there are. It reads caches only and must never list one. Repositories match by numeric id
+// where one is known, and by name where none is; a name counts only inside the installation that the event came from.
 
 import { followedRepository, type RepositoryFollower } from '../../api/capabilities/repository-follower.ts'
 import { installation } from '../../api/github/installation.ts'
@@ -42,7 +42,10 @@ function repositoryOfFollower(object: RepositoryFollower): readonly string[] {
   return [repositoryUnder(installationOf(object), followedRepository(object)?.id ?? object.spec.repository)]
 }
 
-/** Adds the indexes, so it may be called once per manager. A kind that declares `followsRepository` is found without a line here. */
+/**
+ * Adds the indexes, so it may be called once per manager. A kind that declares `followsRepository` is found without a line
+ * here.
+ */
 export function createCandidateReader(
   manager: Pick<Manager, 'cache'>,
   kinds: readonly FollowerKind[] = followerKinds,

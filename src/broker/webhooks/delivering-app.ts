@@ -1,6 +1,6 @@
-// Whether a delivery is of one of our Apps. One secret may sign for several Apps and webhooks, so the signature alone does not say it; GitHub names
-// the App in headers and, in events about an installation, in the signed body. Pure. A delivery of another App affects nothing here: its
-// `github_app_authorization` must not end sign-ins.
+// Whether a delivery is of one of our Apps. One secret may sign for several Apps and webhooks, so the signature alone does not
+// say it; GitHub names the App in headers and, in events about an installation, in the signed body. Pure. A delivery of another
+// App affects nothing here: its `github_app_authorization` must not end sign-ins.
 // Source: https://docs.github.com/en/webhooks/webhook-events-and-payloads#delivery-headers
 import type { GitHubEndpoints } from '../../github/index.ts'
 import type { GitHubEvent } from './github-event.ts'

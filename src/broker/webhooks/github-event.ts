@@ -1,5 +1,5 @@
-// Parses the signed body of a webhook. The headers are not signed: the event that they name is used only when the body has its shape.
-// Pure. The content is a hint: the controllers that it wakes read the truth from GitHub's API.
+// Parses the signed body of a webhook. The headers are not signed: the event that they name is used only when the body has its
+// shape. Pure. The content is a hint: the controllers that it wakes read the truth from GitHub's API.
 // Source: https://docs.github.com/en/webhooks/webhook-events-and-payloads
 import { AppError } from '../../lib/errors.ts'
 import { integerAt, isJsonObject, type JsonObject, objectAt, textAt } from '../../lib/json/json-value.ts'
@@ -50,7 +50,8 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
   ['push', all(hasText('ref', 'before', 'after'), hasObject('repository'), lacks('action', 'pull_request'))],
   ['pull_request', all(hasAction, hasObject('pull_request', 'repository'), body => integerAt(body, 'number') !== undefined)],
   ['pull_request_review', all(hasAction, hasObject('review', 'pull_request', 'repository'))],
-  // Also for comments on issues that are not pull requests: what tells them apart is deep in a part of the body that people write.
+  // Also for comments on issues that are not pull requests: what tells them apart is deep in a part of the body that people
+  // write.
   ['issue_comment', all(hasAction, hasObject('issue', 'comment', 'repository'))],
   [
     'installation',
@@ -69,7 +70,10 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
   ['repository', all(hasAction, hasObject('repository'), lacks('pull_request', 'ref', 'member', 'team', 'comment'))],
 ])
 
-/** `value`: a text, number or boolean; `shape`: only whether it is an object, a list or anything else; or the fields of an object. */
+/**
+ * `value`: a text, number or boolean; `shape`: only whether it is an object, a list or anything else; or the fields of an
+ * object.
+ */
 type FieldSpec = 'value' | 'shape' | FieldSpecs
 type FieldSpecs = { readonly [name: string]: FieldSpec }
 
@@ -153,9 +157,9 @@ function repositoryOf(json: JsonObject): GitHubEvent['repository'] {
 }
 
 /**
- * The event of a delivery, and `kept`: JSON with only `keptFields`, from which `parseGitHubEvent` reads the same event. Commit messages, file
- * names and people's addresses are not stored. Throws `invalid_request` for a body that is not a JSON object or does not have the shape of
- * the event that its header names. Events without a shape pass: they affect nothing.
+ * The event of a delivery, and `kept`: JSON with only `keptFields`, from which `parseGitHubEvent` reads the same event. Commit
+ * messages, file names and people's addresses are not stored. Throws `invalid_request` for a body that is not a JSON object or
+ * does not have the shape of the event that its header names. Events without a shape pass: they affect nothing.
  */
 export function reduceDelivery(event: string, body: Buffer): { readonly event: GitHubEvent; readonly kept: Buffer } {
   const json = parseObject(body)

@@ -1,5 +1,5 @@
-// What one stored delivery does: wakes the affected objects, ends the sign-ins of a person who revoked the App, resumes onboardings that
-// waited for an owner. Safe to repeat: a wake is a hint, and everything else reads the state first.
+// What one stored delivery does: wakes the affected objects, ends the sign-ins of a person who revoked the App, resumes
+// onboardings that waited for an owner. Safe to repeat: a wake is a hint, and everything else reads the state first.
 import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { userSubject, type WokenPullRequest, wakeAnnotation, wakeText } from '../../api/names.ts'
 import { keyText } from '../../api/resource.ts'

@@ -1,5 +1,6 @@
-// Handles the deliveries of the inbox: at once when one was stored, and periodically those that another process or a crash left behind.
-// A delivery that fails is released with growing waits, and given up after 40 attempts, about two hours; until then none is lost.
+// Handles the deliveries of the inbox: at once when one was stored, and periodically those that another process or a crash left
+// behind. A delivery that fails is released with growing waits, and given up after 40 attempts, about two hours; until then
+// none is lost.
 import { type BackoffOptions, equalJitter } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'

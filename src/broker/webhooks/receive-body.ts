@@ -1,6 +1,6 @@
-// Receives a delivery's body. A body of ordinary size is kept as it is. Of a large one, or one of unknown length, the HMAC is computed and the
-// few members that matter are read while it arrives, and nothing else is kept: a stranger's 25 MB cost a few kilobytes.
-// The content must not be used before `isSigned` has returned true.
+// Receives a delivery's body. A body of ordinary size is kept as it is. Of a large one, or one of unknown length, the HMAC is
+// computed and the few members that matter are read while it arrives, and nothing else is kept: a stranger's 25 MB cost a few
+// kilobytes. The content must not be used before `isSigned` has returned true.
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { createWebhookVerifier } from '../../github/index.ts'
@@ -10,9 +10,15 @@ import { keptFields, unboundedFields } from './github-event.ts'
 import { FieldReader, type Wanted } from './top-level-fields.ts'
 
 export type ReceivedBody = {
-  /** Whether the header is the HMAC-SHA256 of exactly the received bytes under one of the secrets. An empty body is never signed. */
+  /**
+   * Whether the header is the HMAC-SHA256 of exactly the received bytes under one of the secrets. An empty body is never
+   * signed.
+   */
   readonly isSigned: (signature: string | undefined) => boolean
-  /** JSON with at least the members that `parseGitHubEvent` reads. Throws `invalid_request` for a body that cannot be a JSON object. */
+  /**
+   * JSON with at least the members that `parseGitHubEvent` reads. Throws `invalid_request` for a body that cannot be a JSON
+   * object.
+   */
   readonly content: () => Buffer
 }
 
@@ -20,7 +26,10 @@ export type ReceivedBody = {
 export const bodyLimit = 25 * 1024 * 1024
 /** The largest repository object GitHub documents is below 10 KB. */
 const mostKept = 256 * 1024
-/** GitHub's examples of all events are below 30 KB. For such a body, `JSON.parse` is faster than reading the members while it arrives. */
+/**
+ * GitHub's examples of all events are below 30 KB. For such a body, `JSON.parse` is faster than reading the members while it
+ * arrives.
+ */
 const mostWhole = 64 * 1024
 
 const wanted: Wanted = new Map(
@@ -30,8 +39,8 @@ const wanted: Wanted = new Map(
 )
 
 /**
- * Resolves when the body has arrived. `length` is the Content-Length, if there is one. Rejects with `payload_too_large` above `bodyLimit`, by
- * the announced length or by the received bytes, and with `invalid_request` when the connection ends early.
+ * Resolves when the body has arrived. `length` is the Content-Length, if there is one. Rejects with `payload_too_large` above
+ * `bodyLimit`, by the announced length or by the received bytes, and with `invalid_request` when the connection ends early.
  */
 export async function receiveBody(
   body: Readable,

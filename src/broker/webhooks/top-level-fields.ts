@@ -1,8 +1,8 @@
 // Keeps a few members of a JSON object that arrives in chunks, without keeping or parsing the rest. It protects two bounds of
-// test/faults/request-bodies that a whole body of the accepted 25 MB would break: memory, while strangers send several that are not verified yet,
-// and the event loop, which `JSON.parse` of 25 MB blocks for 0.04 to 3 s, depending on the contents of a commit.
-// It finds where values end by brackets and quotes only (RFC 8259); whoever reads the result parses it. It must never throw anything but
-// `invalid_request`, whatever the bytes are.
+// test/faults/request-bodies that a whole body of the accepted 25 MB would break: memory, while strangers send several that are
+// not verified yet, and the event loop, which `JSON.parse` of 25 MB blocks for 0.04 to 3 s, depending on the contents of a
+// commit. It finds where values end by brackets and quotes only (RFC 8259); whoever reads the result parses it. It must never
+// throw anything but `invalid_request`, whatever the bytes are.
 import { AppError } from '../../lib/errors.ts'
 
 /** `value`: all of it; `shape`: only whether it is an object, a list or something else, as `{}`, `[]` or `null`. */

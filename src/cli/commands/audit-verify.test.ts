@@ -1,4 +1,5 @@
-// `sekisho audit verify` against a platform whose log lost its end, was altered, or whose loss was acknowledged; each with its exit code.
+// `sekisho audit verify` against a platform whose log lost its end, was altered, or whose loss was acknowledged; each with its
+// exit code.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

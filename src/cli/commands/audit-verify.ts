@@ -1,5 +1,6 @@
-// `sekisho audit verify`: downloads the whole log and verifies it on this computer. It trusts only the issuer's signature, and saves the head so that
-// the next run finds a truncated or rewritten log. Missing entries are distinguished from altered ones, and from those whose loss an admin acknowledged.
+// `sekisho audit verify`: downloads the whole log and verifies it on this computer. It trusts only the issuer's signature, and
+// saves the head so that the next run finds a truncated or rewritten log. Missing entries are distinguished from altered ones,
+// and from those whose loss an admin acknowledged.
 import {
   type CheckpointKeys,
   type LossAcknowledgement,
@@ -110,8 +111,8 @@ function knownLosses(losses: readonly LostEntries[], acknowledged: readonly Loss
 type AuditVerifyOptions = { readonly output: PlainFormat; readonly checkpoint?: string }
 
 /**
- * Verifies the whole log and saves its head. Rejects with `integrity_violation` when an entry is not what it was, and with `log_truncated`
- * when all entries verify but attested ones are missing.
+ * Verifies the whole log and saves its head. Rejects with `integrity_violation` when an entry is not what it was, and with
+ * `log_truncated` when all entries verify but attested ones are missing.
  */
 export async function auditVerify(context: CommandContext, options: AuditVerifyOptions): Promise<void> {
   const { settings, say } = context

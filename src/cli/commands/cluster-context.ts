@@ -1,4 +1,5 @@
-// What the commands on applications start from: the cluster with the person's own rights, and the platform's API for the few that need it.
+// What the commands on applications start from: the cluster with the person's own rights, and the platform's API for the few
+// that need it.
 import { createKubeClient } from '../../kube/client/kube-client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -23,7 +24,10 @@ export type ClusterContext = {
   readonly api: () => Promise<PlatformApi>
 }
 
-/** Runs a command on the cluster of the kubeconfig and closes all connections afterwards. What the API server refuses gets its cure here. */
+/**
+ * Runs a command on the cluster of the kubeconfig and closes all connections afterwards. What the API server refuses gets its
+ * cure here.
+ */
 export async function withCluster(
   flags: ClusterFlags,
   terminal: Terminal,

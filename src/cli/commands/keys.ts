@@ -1,5 +1,5 @@
-// `sekisho keys status` and `sekisho keys reseal`, for platform admins: which keys seal what the platform stores, and whether a former key can be
-// removed. The processes seal again by themselves; `reseal` follows them until they are done.
+// `sekisho keys status` and `sekisho keys reseal`, for platform admins: which keys seal what the platform stores, and whether a
+// former key can be removed. The processes seal again by themselves; `reseal` follows them until they are done.
 import { AppError } from '../../lib/errors.ts'
 import { asObject, integerAt, isJsonObject, textAt } from '../../lib/json/json-value.ts'
 import { json, type PlainFormat, table } from '../output.ts'
@@ -78,7 +78,10 @@ function shown(processes: readonly ProcessKeys[]): string {
   return table(['PROCESS', 'KEY', 'USE', 'VALUES', 'COUNTED AT', 'VERDICT'], rows)
 }
 
-/** Prints the keyrings by fingerprint, and how many values each key sealed; problems of keys go to standard error in every format. */
+/**
+ * Prints the keyrings by fingerprint, and how many values each key sealed; problems of keys go to standard error in every
+ * format.
+ */
 export async function keysStatus(context: CommandContext, options: { readonly output: PlainFormat }): Promise<void> {
   const { processes, problems } = await readKeys(context)
   context.terminal.result(options.output === 'json' ? json(processes) : shown(processes))
@@ -88,8 +91,8 @@ export async function keysStatus(context: CommandContext, options: { readonly ou
 type ResealOptions = { readonly output: PlainFormat; readonly dryRun?: boolean; readonly timeout: string }
 
 /**
- * Resolves when no process has values of a former key. Rejects with `unavailable` when that takes longer than the timeout, and with `conflict`
- * when values cannot be opened by any key.
+ * Resolves when no process has values of a former key. Rejects with `unavailable` when that takes longer than the timeout, and
+ * with `conflict` when values cannot be opened by any key.
  */
 export async function keysReseal(context: CommandContext, options: ResealOptions): Promise<void> {
   const { clock, say } = context

@@ -1,4 +1,5 @@
-// `sekisho kubeconfig`: writes a context that gets its tokens from `sekisho token`. Other entries and comments of the file are kept.
+// `sekisho kubeconfig`: writes a context that gets its tokens from `sekisho token`. Other entries and comments of the file are
+// kept.
 import { resolve } from 'node:path'
 import { Document, isMap, isSeq, parseDocument } from 'yaml'
 import { AppError, isAppError } from '../../lib/errors.ts'

@@ -43,7 +43,10 @@ export async function login(context: CommandContext, options: LoginOptions): Pro
   say(await greeting(context, tokens.issuer))
 }
 
-/** Who signed in, and what comes next. The sign-in itself has succeeded: a platform that does not answer now is not a failure of it. */
+/**
+ * Who signed in, and what comes next. The sign-in itself has succeeded: a platform that does not answer now is not a failure of
+ * it.
+ */
 async function greeting(context: CommandContext, issuer: string): Promise<string> {
   try {
     return greetingOf(await askWhoAmI(context), issuer)

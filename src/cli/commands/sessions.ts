@@ -1,4 +1,5 @@
-// `sekisho sessions list` and `sekisho sessions revoke`, for platform admins; and what `sekisho logout --everywhere` asks of the platform.
+// `sekisho sessions list` and `sekisho sessions revoke`, for platform admins; and what `sekisho logout --everywhere` asks of
+// the platform.
 import { AppError } from '../../lib/errors.ts'
 import { asObject, integerAt, isJsonObject, textAt } from '../../lib/json/json-value.ts'
 import { json, type PlainFormat, table } from '../output.ts'

@@ -3,7 +3,10 @@ import { askedApiVersion } from '../exec-info.ts'
 import { currentTokens } from '../login/current-tokens.ts'
 import type { CommandContext } from './context.ts'
 
-/** Prints an ExecCredential: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins */
+/**
+ * Prints an ExecCredential:
+ * https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
+ */
 export async function token(context: CommandContext): Promise<void> {
   // Before anything else: a request that cannot be answered must not refresh a token.
   const apiVersion = askedApiVersion()

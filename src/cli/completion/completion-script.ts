@@ -1,5 +1,5 @@
-// `sekisho completion`: shell functions for the commands, their options and the names of objects, which are asked of the cluster with kubectl when
-// the person presses Tab.
+// `sekisho completion`: shell functions for the commands, their options and the names of objects, which are asked of the
+// cluster with kubectl when the person presses Tab.
 import type { Command } from 'commander'
 import { bashScript } from './bash.ts'
 import { fishScript } from './fish.ts'

@@ -74,7 +74,8 @@ while read -l line
   complete -C "$line" | string replace -r '\\t.*' ''
 end
 exit 0`,
-  // A shell on a terminal of its own, in which the widget of Tab notes what is added instead of showing it. It starts without a completion system.
+  // A shell on a terminal of its own, in which the widget of Tab notes what is added instead of showing it. It starts without a
+  // completion system.
   zsh: `zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell 'PS1= RPS1=; stty -echo; unset zle_bracketed_paste; source ./script.zsh'

@@ -2,13 +2,16 @@
 import type { CommandWords } from './words.ts'
 
 /**
- * The names of objects, one on each line. What kubectl answers is filtered, because the completion of a shell expands what it is given: a server that
- * a context names must not run code here.
+ * The names of objects, one on each line. What kubectl answers is filtered, because the completion of a shell expands what it
+ * is given: a server that a context names must not run code here.
  */
 export const namePattern = "'^[a-z0-9][-a-z0-9./]*$'"
 export const longestWait = '--request-timeout=3s'
 
-/** `_sekisho_words trail`, `_sekisho_option trail flag`, `_sekisho_argument trail index` and `_sekisho_names values [flags of kubectl]`. */
+/**
+ * `_sekisho_words trail`, `_sekisho_option trail flag`, `_sekisho_argument trail index` and `_sekisho_names values [flags of
+ * kubectl]`.
+ */
 export function posixTables(commands: readonly CommandWords[]): string {
   const words = commands.map(command => `    "${command.path}") echo "${command.words.map(({ word }) => word).join(' ')}" ;;`)
   const options = commands.flatMap(({ path, options: all }) =>

@@ -1,12 +1,14 @@
-// What may stand where on the command line, read from the program itself, so that completion never differs from what it accepts. Pure.
+// What may stand where on the command line, read from the program itself, so that completion never differs from what it
+// accepts. Pure.
 import type { Argument, Command, Option } from 'commander'
 import { commandPath, leafCommands } from '../examples.ts'
 
 export type Word = { readonly word: string; readonly description: string }
 
 /**
- * Where the values of an argument or an option come from. In the scripts it is one word and what follows it: `words table json`, `files`, `contexts`,
- * `names` or `kinds` and the resources that kubectl is asked for, `free` for what only the person knows.
+ * Where the values of an argument or an option come from. In the scripts it is one word and what follows it: `words table
+ * json`, `files`, `contexts`, `names` or `kinds` and the resources that kubectl is asked for, `free` for what only the person
+ * knows.
  */
 export type Values = string
 

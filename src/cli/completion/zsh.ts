@@ -3,8 +3,8 @@ import { posixTables } from './posix.ts'
 import type { CommandWords } from './words.ts'
 
 /**
- * The script: evaluated in ~/.zshrc, or a file _sekisho in a folder of fpath. A shell without a completion system gets one. The options of the shell
- * are those that the completion system sets for its functions (zshcompsys(1)), so nothing is emulated.
+ * The script: evaluated in ~/.zshrc, or a file _sekisho in a folder of fpath. A shell without a completion system gets one. The
+ * options of the shell are those that the completion system sets for its functions (zshcompsys(1)), so nothing is emulated.
  */
 export function zshScript(commands: readonly CommandWords[]): string {
   return `#compdef sekisho

@@ -1,5 +1,5 @@
-// The head of the audit log that was verified last on this computer, with the statement by which the platform signed it: the next verification finds
-// by it what was changed or removed since, and an acknowledgement proves by it what is missing.
+// The head of the audit log that was verified last on this computer, with the statement by which the platform signed it: the
+// next verification finds by it what was changed or removed since, and an acknowledgement proves by it what is missing.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { ChainHead } from '../../lib/hash-chain/hash-chain.ts'

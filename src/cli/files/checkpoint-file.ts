@@ -31,9 +31,9 @@ async function textOf(file: string): Promise<string> {
 }
 
 /**
- * The heads that the statements in a checkpoint file sign. A statement must be signed by a current key of the platform, or by a key kept in
- * the same file (a key that has been rotated out since): whoever kept the file vouches for those. Throws `integrity_violation` for a statement
- * with another signature, `invalid_request` for a file without statements.
+ * The heads that the statements in a checkpoint file sign. A statement must be signed by a current key of the platform, or by a
+ * key kept in the same file (a key that has been rotated out since): whoever kept the file vouches for those. Throws
+ * `integrity_violation` for a statement with another signature, `invalid_request` for a file without statements.
  */
 export async function checkpointsIn(text: string, keys: CheckpointKeys, issuer: string): Promise<KeptCheckpoints> {
   const { statements, kept } = contentOf(text)

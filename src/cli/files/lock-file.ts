@@ -1,5 +1,6 @@
-// A lock for one login or refresh at a time per issuer, across all processes of the user: a refresh token works once, and twenty kubectl must
-// not open twenty browsers. The lock file contains the id of its process; the lock of a process that has ended is taken over.
+// A lock for one login or refresh at a time per issuer, across all processes of the user: a refresh token works once, and
+// twenty kubectl must not open twenty browsers. The lock file contains the id of its process; the lock of a process that has
+// ended is taken over.
 import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
@@ -38,7 +39,10 @@ async function isAbandoned(path: string): Promise<boolean> {
   return !Number.isInteger(pid) || !isAlive(pid)
 }
 
-/** One of several waiting processes removes the file, after a second check: otherwise one could remove the lock of the next holder. */
+/**
+ * One of several waiting processes removes the file, after a second check: otherwise one could remove the lock of the next
+ * holder.
+ */
 async function dropAbandoned(path: string): Promise<void> {
   const removal = `${path}.removal`
   if (!(await isAbandoned(path)) || !(await tryTake(removal))) return
@@ -50,8 +54,8 @@ async function dropAbandoned(path: string): Promise<void> {
 }
 
 /**
- * Runs `work` while holding the lock, and releases it also when `work` rejects. Rejects with `unavailable`, which names the file, when another
- * process holds the lock for longer than `waitMilliseconds`.
+ * Runs `work` while holding the lock, and releases it also when `work` rejects. Rejects with `unavailable`, which names the
+ * file, when another process holds the lock for longer than `waitMilliseconds`.
  */
 export async function withLockFile<T>(
   path: string,

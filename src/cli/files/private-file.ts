@@ -14,7 +14,10 @@ function unusable(path: string, what: 'read' | 'written', cause: unknown): AppEr
   return new AppError('invalid_configuration', `${path} cannot be ${what}: ${messageOf(cause)}`, { cause })
 }
 
-/** Resolves to undefined when the file does not exist; rejects with `invalid_configuration`, which names it, when it cannot be read. */
+/**
+ * Resolves to undefined when the file does not exist; rejects with `invalid_configuration`, which names it, when it cannot be
+ * read.
+ */
 export async function readTextFile(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')

@@ -1,4 +1,5 @@
-// The tokens of `sekisho login` per issuer and client: the ID token and the refresh token, in one file that only the user may read.
+// The tokens of `sekisho login` per issuer and client: the ID token and the refresh token, in one file that only the user may
+// read.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { isJsonObject } from '../../lib/json/json-value.ts'

@@ -1,5 +1,5 @@
-// The API server that a command talks to: the client with the person's own rights, and the namespace. Everything that commands need of it is
-// imported from here.
+// The API server that a command talks to: the client with the person's own rights, and the namespace. Everything that commands
+// need of it is imported from here.
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -18,7 +18,10 @@ export type Cluster = {
 
 const mostNames = 20
 
-/** The object of this name in the namespace. Rejects with `not_found`, which lists the objects that exist, and the one that may be meant. */
+/**
+ * The object of this name in the namespace. Rejects with `not_found`, which lists the objects that exist, and the one that may
+ * be meant.
+ */
 export async function found<T extends KubeObject>(cluster: Cluster, type: ResourceType<T>, name: string): Promise<T> {
   const key = type.namespaced ? { name, namespace: cluster.namespace } : { name }
   return (await cluster.client.get(type, key)) ?? absent(cluster, type, name)

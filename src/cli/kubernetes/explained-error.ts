@@ -1,5 +1,5 @@
-// What the API server refused or did not answer, as a sentence with its cure for the person who ran a command. Pure, except that it loads the
-// table of roles when a right is missing.
+// What the API server refused or did not answer, as a sentence with its cure for the person who ran a command. Pure, except
+// that it loads the table of roles when a right is missing.
 import { isKubeError, type KubeError, lacksRight, missingRight } from '../../kube/client/errors.ts'
 import { AppError, type ErrorCode } from '../../lib/errors.ts'
 import { causeCode, isUnknownAuthority } from '../certificate-error.ts'

@@ -1,5 +1,5 @@
-// The kinds that commands name. Requests need the names only: the schemas behind them would cost every command their loading time. A test
-// compares the names with the registry.
+// The kinds that commands name. Requests need the names only: the schemas behind them would cost every command their loading
+// time. A test compares the names with the registry.
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { AppSecret } from '../../api/apps/app-secret.ts'
 import type { Application } from '../../api/apps/application.ts'

@@ -1,4 +1,5 @@
-// The logins of people in a namespace, as GitHub last answered about their RepositoryGrants. For display: a login can pass to another person.
+// The logins of people in a namespace, as GitHub last answered about their RepositoryGrants. For display: a login can pass to
+// another person.
 import { isKubeError } from '../../kube/client/errors.ts'
 import type { Cluster } from './cluster.ts'
 import { repositoryGrants } from './kinds.ts'

@@ -1,5 +1,5 @@
-// The connection to the API server with the rights of the person, as the kubeconfig says: our own plugin's token is taken in this process;
-// certificates, tokens and other plugins are left to the reader of kubeconfigs in src/kube.
+// The connection to the API server with the rights of the person, as the kubeconfig says: our own plugin's token is taken in
+// this process; certificates, tokens and other plugins are left to the reader of kubeconfigs in src/kube.
 import { readFile } from 'node:fs/promises'
 import type { KubeConnection, KubeTls } from '../../kube/client/connection.ts'
 import { systemClock } from '../../lib/clock.ts'

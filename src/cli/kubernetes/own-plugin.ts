@@ -1,5 +1,5 @@
-// Whether the user of a kubeconfig is our own exec plugin, and with which settings: its token is then taken in this process, because starting
-// ourselves once more costs every command its start-up time twice.
+// Whether the user of a kubeconfig is our own exec plugin, and with which settings: its token is then taken in this process,
+// because starting ourselves once more costs every command its start-up time twice.
 import { basename } from 'node:path'
 import { listAt, objectAt, objectsAt, textAt } from '../../lib/json/json-value.ts'
 import { type CliFlags, ownCommand } from '../config.ts'
@@ -7,7 +7,10 @@ import type { ResolvedKubeconfig } from './resolved-kubeconfig.ts'
 
 const flagNames: Readonly<Record<string, keyof CliFlags>> = { '--issuer': 'issuer', '--ca-file': 'caFile' }
 
-/** The flags of `sekisho token` in the kubeconfig. Undefined for any other user, and for arguments or variables that are not ours. */
+/**
+ * The flags of `sekisho token` in the kubeconfig. Undefined for any other user, and for arguments or variables that are not
+ * ours.
+ */
 export function ownPluginFlags({ user }: ResolvedKubeconfig, own: string = ownCommand()): CliFlags | undefined {
   const exec = objectAt(user, 'exec')
   const command = textAt(exec, 'command')

@@ -1,5 +1,5 @@
-// Which cluster, user and namespace a command means, resolved as kubectl does it: --kubeconfig, else the files of KUBECONFIG merged, else
-// ~/.kube/config; --context, else the current context; --namespace, else the one of the context, else `default`.
+// Which cluster, user and namespace a command means, resolved as kubectl does it: --kubeconfig, else the files of KUBECONFIG
+// merged, else ~/.kube/config; --context, else the current context; --namespace, else the one of the context, else `default`.
 // Source: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
 import { dirname, isAbsolute, join } from 'node:path'
 import { parseDocument } from 'yaml'

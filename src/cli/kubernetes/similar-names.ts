@@ -21,7 +21,10 @@ function distance(left: string, right: string): number {
   return cell(left.length, right.length)
 }
 
-/** `; did you mean shop?`, or an empty text when no name is close. Long names are not compared: nobody mistypes them by a letter. */
+/**
+ * `; did you mean shop?`, or an empty text when no name is close. Long names are not compared: nobody mistypes them by a
+ * letter.
+ */
 export function didYouMean(name: string, names: readonly string[]): string {
   const most = Math.max(1, Math.floor(name.length / 3))
   const [best] = names

@@ -11,7 +11,10 @@ export type Watched<T extends KubeObject, R> = {
   readonly namespace: string
   readonly labelSelector: string
   readonly signal: AbortSignal
-  /** Gets every object whenever it changes, also its last state when it is deleted; the first answer other than undefined ends the wait. */
+  /**
+   * Gets every object whenever it changes, also its last state when it is deleted; the first answer other than undefined ends
+   * the wait.
+   */
   readonly answer: (object: T, deleted: boolean) => R | undefined
 }
 

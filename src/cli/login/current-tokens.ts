@@ -1,5 +1,5 @@
-// A valid ID token: from the token file, else refreshed. It never opens a browser. The OIDC library is loaded only for a refresh, because
-// kubectl starts `sekisho token` for every command.
+// A valid ID token: from the token file, else refreshed. It never opens a browser. The OIDC library is loaded only for a
+// refresh, because kubectl starts `sekisho token` for every command.
 import { AppError } from '../../lib/errors.ts'
 import { type CachedTokens, readTokens } from '../files/token-cache.ts'
 import { isGood, type SessionDeps, underLock } from './login-state.ts'

@@ -2,7 +2,10 @@
 import * as oidc from 'openid-client'
 import { loginScope, type Tokens, translated } from './issuer-client.ts'
 
-/** Resolves when the user has signed in. Rejects with an AppError: `unauthenticated` when the code expires, `forbidden` when refused. */
+/**
+ * Resolves when the user has signed in. Rejects with an AppError: `unauthenticated` when the code expires, `forbidden` when
+ * refused.
+ */
 export async function deviceLogin(configuration: oidc.Configuration, say: (text: string) => void): Promise<Tokens> {
   const device = await translated(() => oidc.initiateDeviceAuthorization(configuration, { scope: loginScope }))
   const { verification_uri, verification_uri_complete, user_code } = device

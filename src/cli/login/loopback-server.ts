@@ -1,4 +1,5 @@
-// Receives the redirect of the browser on this computer (RFC 8252 §7.3). It accepts one response with the right state, and no other path.
+// Receives the redirect of the browser on this computer (RFC 8252 §7.3). It accepts one response with the right state, and no
+// other path.
 import { createServer } from 'node:http'
 import { AppError } from '../../lib/errors.ts'
 import { equalInConstantTime } from '../../lib/text/constant-time.ts'
@@ -14,7 +15,10 @@ export type LoopbackServer = {
   readonly close: () => Promise<void>
 }
 
-/** Listens on a free loopback port. Only a request with `state` is accepted, because other programs on this computer can reach the port. */
+/**
+ * Listens on a free loopback port. Only a request with `state` is accepted, because other programs on this computer can reach
+ * the port.
+ */
 export async function startLoopbackServer(state: string): Promise<LoopbackServer> {
   const arrived = Promise.withResolvers<URL>()
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: 16_384 }, (request, response) => {

@@ -43,7 +43,10 @@ export async function signIn(
   })
 }
 
-/** Removes the tokens here, then ends the login at the issuer. Resolves to false without a login; rejects when only the first succeeded. */
+/**
+ * Removes the tokens here, then ends the login at the issuer. Resolves to false without a login; rejects when only the first
+ * succeeded.
+ */
 export async function signOut(deps: SessionDeps): Promise<boolean> {
   const { settings } = deps
   return underLock(deps, logoutWaitMilliseconds, async () => {

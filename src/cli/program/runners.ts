@@ -1,5 +1,5 @@
-// Turns the function of a command, which is loaded when the command runs, into an action of commander: kubectl starts `sekisho token` for
-// every request, so that nothing may be loaded that it does not need.
+// Turns the function of a command, which is loaded when the command runs, into an action of commander: kubectl starts `sekisho
+// token` for every request, so that nothing may be loaded that it does not need.
 import type { Command } from 'commander'
 import type { ClusterContext, ClusterFlags } from '../commands/cluster-context.ts'
 import type { CommandContext } from '../commands/context.ts'

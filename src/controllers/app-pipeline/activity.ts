@@ -1,5 +1,5 @@
-// When a pull request was last active: it was opened, or got another commit. Comments do not count, because anybody writes them, the platform
-// included. Pure.
+// When a pull request was last active: it was opened, or got another commit. Comments do not count, because anybody writes
+// them, the platform included. Pure.
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { PullRequest } from '../../github/index.ts'
 

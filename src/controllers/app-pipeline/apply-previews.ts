@@ -34,7 +34,10 @@ export type ToApply = {
   readonly known: KnownPullRequests | undefined
 }
 
-/** Removals first: they free places and quota, and must go on, also when GitHub does not answer. @throws KubeError when a retry may succeed */
+/**
+ * Removals first: they free places and quota, and must go on, also when GitHub does not answer.
+ * @throws KubeError when a retry may succeed
+ */
 export async function applyPreviews(deps: ApplyDeps, wanted: ToApply, signal: AbortSignal): Promise<Applied> {
   const { pipeline, entries, known } = wanted
   const refused = new Map<number, Standing>()
@@ -77,7 +80,10 @@ async function keepPreview(deps: ApplyDeps, facts: PreviewFacts, tip: BranchTip 
   return undefined
 }
 
-/** A commit that GitHub shows here and the RemoteSync does not: its own webhook was lost, or it asked GitHub a moment before the push. */
+/**
+ * A commit that GitHub shows here and the RemoteSync does not: its own webhook was lost, or it asked GitHub a moment before the
+ * push.
+ */
 async function wake(
   { client, clock, fieldManager }: ApplyDeps,
   remoteSync: RemoteSync,

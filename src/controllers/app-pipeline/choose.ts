@@ -1,6 +1,7 @@
-// Which previews there are to be: exactly those of the open pull requests that pass the policy, as many as the limits allow, those with the newest
-// activity first. Pure. Doubt never removes: a preview goes only when the answer of GitHub about its pull request alone says why, when the limit
-// or the idle time excludes a pull request that is known to be open, or when it belongs to another repository than the one that is followed now.
+// Which previews there are to be: exactly those of the open pull requests that pass the policy, as many as the limits allow,
+// those with the newest activity first. Pure. Doubt never removes: a preview goes only when the answer of GitHub about its pull
+// request alone says why, when the limit or the idle time excludes a pull request that is known to be open, or when it belongs
+// to another repository than the one that is followed now.
 
 import type { PreviewState } from '../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipelineReasons as reasons } from '../../api/apps/app-pipeline.ts'
@@ -175,8 +176,8 @@ function placeOf(open: Open, taken: Taken, choosing: Choosing): Place {
 }
 
 /**
- * Gives the places to those that pass, in the order of their activity. One that does not fit leaves what there is to later ones that do: it would not fit
- * without them either. `stays`: what previews have that stay in any case.
+ * Gives the places to those that pass, in the order of their activity. One that does not fit leaves what there is to later ones
+ * that do: it would not fit without them either. `stays`: what previews have that stay in any case.
  */
 function allot(ranked: readonly Open[], stays: Taken, choosing: Choosing): Choice {
   const entries: Entry[] = []

@@ -24,8 +24,8 @@ export function decide(facts: Facts): Refusal | undefined {
 }
 
 /**
- * Whether the open pull requests must be listed again: at a new spec or webhook, after a failure or a restart, and at the periodic check. The
- * resync that triggers the last one comes up to a tenth early.
+ * Whether the open pull requests must be listed again: at a new spec or webhook, after a failure or a restart, and at the
+ * periodic check. The resync that triggers the last one comes up to a tenth early.
  */
 export function mustList({ pipeline, known, now }: Facts, sweepMilliseconds: number): boolean {
   const { status, metadata } = pipeline

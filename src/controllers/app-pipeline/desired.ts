@@ -90,8 +90,8 @@ function releaseJobOf(facts: PreviewFacts): Application['spec']['releaseJob'] {
 }
 
 /**
- * A preview leaves nothing behind: the next one of its name may be of a fork, or, when the repository was made again, of a stranger's pull request
- * with the same number.
+ * A preview leaves nothing behind: the next one of its name may be of a fork, or, when the repository was made again, of a
+ * stranger's pull request with the same number.
  */
 function volumesOf({ pipeline }: PreviewFacts): Application['spec']['volumes'] {
   return pipeline.spec.template.application.volumes?.map(volume => ({ ...volume, whenDeleted: 'Delete' }))
@@ -118,8 +118,8 @@ export function desiredApplication(facts: PreviewFacts): Manifest {
 }
 
 /**
- * The name of the repository. One that exists keeps the name that it has while that means the repository: a change of `spec.repository` would make
- * it look the name up again, and somebody else may have taken it since.
+ * The name of the repository. One that exists keeps the name that it has while that means the repository: a change of
+ * `spec.repository` would make it look the name up again, and somebody else may have taken it since.
  */
 function repositoryName({ pipeline, remoteSync, repository }: PreviewFacts): string {
   const followed = remoteSync && followedRepository(remoteSync)

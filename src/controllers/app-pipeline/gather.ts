@@ -1,4 +1,5 @@
-// Reads what an AppPipeline's reconcile must know, as plain values, from caches and memory only. Never writes; absence is a fact and never throws.
+// Reads what an AppPipeline's reconcile must know, as plain values, from caches and memory only. Never writes; absence is a
+// fact and never throws.
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'

@@ -1,6 +1,6 @@
-// Keeps the previews of one AppPipeline, in stages: gather what is known, observe GitHub (and choose, pure), apply the choice, report. Every run
-// starts from what exists; what a run did not come to is found by the next one, because the labels and owner of what exists say to which pull
-// request it belongs.
+// Keeps the previews of one AppPipeline, in stages: gather what is known, observe GitHub (and choose, pure), apply the choice,
+// report. Every run starts from what exists; what a run did not come to is found by the next one, because the labels and owner
+// of what exists say to which pull request it belongs.
 import { type AppPipeline, appPipeline as appPipelines } from '../../api/apps/app-pipeline.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Outcome, ReconcileContext } from '../../kube/controller/controller.ts'

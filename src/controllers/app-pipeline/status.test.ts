@@ -1,4 +1,5 @@
-// Which pull requests have a row when there are more than rows: strangers, who open as many as they like, do not take the rows of others.
+// Which pull requests have a row when there are more than rows: strangers, who open as many as they like, do not take the rows
+// of others.
 import { expect, test } from 'vitest'
 import { mostRows } from '../../api/apps/app-pipeline/status.ts'
 import type { Row } from './activity.ts'

@@ -57,7 +57,10 @@ function existing({ preview, number, pull }: Entry): Standing {
   return standingOf(objects, { noun: ownsApplications.noun, isBuilt: true, headCommit: pull?.headCommit })
 }
 
-/** Undefined when the commit is not known: nothing is reported about a preview of which GitHub says nothing and the last status said nothing. */
+/**
+ * Undefined when the commit is not known: nothing is reported about a preview of which GitHub says nothing and the last status
+ * said nothing.
+ */
 function rowOf(entry: Entry, observation: Observation, before: Row | undefined): Row | undefined {
   const { number, pull, preview, activeAt } = entry
   const headCommit = pull?.headCommit ?? before?.headCommit ?? preview?.remoteSync?.status?.commit
@@ -81,7 +84,10 @@ function rowOf(entry: Entry, observation: Observation, before: Row | undefined):
   }
 }
 
-/** Whoever waits for a word of a person looks again when it changes. A time that is none is left out: the API server would refuse the status. */
+/**
+ * Whoever waits for a word of a person looks again when it changes. A time that is none is left out: the API server would
+ * refuse the status.
+ */
 function changedAt(pull: Entry['pull'], before: Row | undefined): Pick<Row, 'updatedAt'> {
   const updatedAt = changeTime(pull?.updatedAt ?? before?.updatedAt)
   return updatedAt === undefined ? {} : { updatedAt }
@@ -94,8 +100,9 @@ function byImportance(a: Ranked, b: Ranked): number {
 }
 
 /**
- * The rows that have a place: those with a preview; then those of the repository and what was approved; then forks, which take turns, so that many pull
- * requests from one fork do not take the places of the others. Of equals those with the newest activity.
+ * The rows that have a place: those with a preview; then those of the repository and what was approved; then forks, which take
+ * turns, so that many pull requests from one fork do not take the places of the others. Of equals those with the newest
+ * activity.
  */
 export function mostImportant(rows: readonly Row[], repository: number | undefined): readonly Row[] {
   const newest = rows.map(row => ({ row, rank: 0 })).toSorted(byImportance)

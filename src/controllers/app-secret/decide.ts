@@ -1,5 +1,5 @@
-// What becomes of an AppSecret: which values its Secret gets, and in which version each of them changed. Pure.
-// The versions stand in the Secret itself, written together with the values: a crash between the Secret and the status loses no change.
+// What becomes of an AppSecret: which values its Secret gets, and in which version each of them changed. Pure. The versions
+// stand in the Secret itself, written together with the values: a crash between the Secret and the status loses no change.
 import { type AppSecret, appSecretReasons as reasons } from '../../api/apps/app-secret.ts'
 import type { Secret } from '../../api/builtin/index.ts'
 import { domain } from '../../api/kind.ts'

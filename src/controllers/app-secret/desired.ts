@@ -1,4 +1,5 @@
-// The Secret that holds the values of an AppSecret for pods of its namespace. Pure. Admission keeps tenants from writing it; RBAC from reading it.
+// The Secret that holds the values of an AppSecret for pods of its namespace. Pure. Admission keeps tenants from writing it;
+// RBAC from reading it.
 import type { AppSecret } from '../../api/apps/app-secret.ts'
 import { type Secret, secrets } from '../../api/builtin/index.ts'
 import { appSecretSecretName, labels } from '../../api/names.ts'

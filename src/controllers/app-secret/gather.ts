@@ -1,5 +1,5 @@
-// What must be known about an AppSecret: its values, opened with the platform's keys, and the Secret that holds them for pods. The Secret is read
-// from the API server, because nobody may list Secrets. Never writes. The values stay SecretStrings.
+// What must be known about an AppSecret: its values, opened with the platform's keys, and the Secret that holds them for pods.
+// The Secret is read from the API server, because nobody may list Secrets. Never writes. The values stay SecretStrings.
 import { type AppSecret, appSecretBounds } from '../../api/apps/app-secret.ts'
 import { type Secret, secrets } from '../../api/builtin/index.ts'
 import { appSecretSecretName } from '../../api/names.ts'

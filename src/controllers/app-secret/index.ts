@@ -1,5 +1,5 @@
-// Wires the AppSecret controller. Decides nothing. It watches AppSecrets only: nobody may list Secrets, and one that was changed or deleted behind
-// its back is repaired by the resync.
+// Wires the AppSecret controller. Decides nothing. It watches AppSecrets only: nobody may list Secrets, and one that was
+// changed or deleted behind its back is repaired by the resync.
 import { appSecret } from '../../api/apps/app-secret.ts'
 import type { SecretKeys } from '../../identity/sealed-values/secret-keys.ts'
 import type { ControllerDefinition } from '../../kube/controller/controller.ts'

@@ -1,6 +1,6 @@
-// Keeps the Secret of an AppSecret: writes it when a value changed, seals values again that a former key sealed, deletes it with the AppSecret,
-// reports. The only file here that writes. Order: the Secret with its versions, then the status, from which Applications read the versions: a pod
-// that starts with a version finds at least that version in the Secret.
+// Keeps the Secret of an AppSecret: writes it when a value changed, seals values again that a former key sealed, deletes it
+// with the AppSecret, reports. The only file here that writes. Order: the Secret with its versions, then the status, from which
+// Applications read the versions: a pod that starts with a version finds at least that version in the Secret.
 import { type AppSecret, appSecretReasons, appSecret as appSecrets } from '../../api/apps/app-secret.ts'
 import { type Secret, secrets } from '../../api/builtin/index.ts'
 import { appSecretSecretName } from '../../api/names.ts'

@@ -1,5 +1,5 @@
-// What must be known about an ApplicationChart: where its code is, and whether the code loads, which is tried in the renderer's worker thread.
-// Never writes, never throws on absence.
+// What must be known about an ApplicationChart: where its code is, and whether the code loads, which is tried in the renderer's
+// worker thread. Never writes, never throws on absence.
 import type { ApplicationChart } from '../../api/apps/application-chart.ts'
 import type { ConfigMap } from '../../api/builtin/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'

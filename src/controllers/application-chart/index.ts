@@ -1,4 +1,5 @@
-// Wires the ApplicationChart controller: a changed ConfigMap of the platform namespace wakes the charts that name it. Decides nothing.
+// Wires the ApplicationChart controller: a changed ConfigMap of the platform namespace wakes the charts that name it. Decides
+// nothing.
 import { applicationChart } from '../../api/apps/application-chart.ts'
 import { configMaps } from '../../api/builtin/index.ts'
 import { keyOf } from '../../api/resource.ts'

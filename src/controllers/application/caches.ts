@@ -80,7 +80,10 @@ export function cachesOf(manager: Pick<Manager, 'cache'>, platformNamespace: str
 
 export type ApplicationCaches = ReturnType<typeof cachesOf>
 
-/** Call once, before the caches start. The host index also holds the platform's own names for Applications: others can claim them, too. */
+/**
+ * Call once, before the caches start. The host index also holds the platform's own names for Applications: others can claim
+ * them, too.
+ */
 export function addApplicationIndexes(caches: ApplicationCaches, ingress: IngressAddress): void {
   caches.applications.addIndex(hostIndex, application => wantedHosts(application, ingress))
   caches.ingresses.addIndex(hostIndex, hostsOfIngress)
@@ -106,7 +109,10 @@ export function addApplicationIndexes(caches: ApplicationCaches, ingress: Ingres
   for (const { cacheIn } of cachedKinds) cacheIn(caches).addIndex(ownerIndex, ownersOf)
 }
 
-/** The kinds of children that are cached. A child of these kinds is found by its owner even when a crash kept it out of the inventory. */
+/**
+ * The kinds of children that are cached. A child of these kinds is found by its owner even when a crash kept it out of the
+ * inventory.
+ */
 export const cachedKinds: readonly {
   readonly type: ResourceType
   readonly cacheIn: (caches: ApplicationCaches) => Cache<KubeObject>

@@ -1,6 +1,6 @@
-// How often the Applications of one tenant may change. Each change renders a chart and writes several objects, which the API server, its
-// controllers and the nodes share with all tenants: a tenant that changes Applications all day waits for itself. In memory: only the leader
-// reconciles.
+// How often the Applications of one tenant may change. Each change renders a chart and writes several objects, which the API
+// server, its controllers and the nodes share with all tenants: a tenant that changes Applications all day waits for itself. In
+// memory: only the leader reconciles.
 import type { Application } from '../../api/apps/application.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -11,23 +11,23 @@ import type { Facts } from './facts.ts'
 import { hasMoved } from './image/followed-tag.ts'
 
 /**
- * Ten Applications of a tenant can change at once; then one a second. Fifty at once, which a tenant may have by default, kept the API server of a small
- * cluster busy for ten seconds, in which every request of other tenants was slow.
+ * Ten Applications of a tenant can change at once; then one a second. Fifty at once, which a tenant may have by default, kept
+ * the API server of a small cluster busy for ten seconds, in which every request of other tenants was slow.
  */
 const ofTenant = { burst: 10, millisecondsPerToken: 1000 }
 const mostApplications = 10_000
 
 export type ChangePace = {
   /**
-   * 0 when the Application may be brought to its present generation and its changed inputs, which counts; otherwise the milliseconds to wait. `inputs` as
-   * `changedInputs` returns them.
+   * 0 when the Application may be brought to its present generation and its changed inputs, which counts; otherwise the
+   * milliseconds to wait. `inputs` as `changedInputs` returns them.
    */
   readonly wait: (application: Application, inputs: string | undefined) => number
 }
 
 /**
- * What changes an Application without a new generation: AppSecrets, of which one may belong to fifty Applications, and the tag that it follows. Undefined
- * while they are as they were at its newest release.
+ * What changes an Application without a new generation: AppSecrets, of which one may belong to fifty Applications, and the tag
+ * that it follows. Undefined while they are as they were at its newest release.
  */
 export function changedInputs({
   application,

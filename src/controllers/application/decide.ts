@@ -15,7 +15,10 @@ import { cronOf, mostProcesses, runningIn } from './image/processes.ts'
 import type { Render } from './rendering/manifest-source.ts'
 import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
 
-/** What to render, or why nothing can be rendered. `whenProven`: what to render once its hosts are proven, if nothing else is missing. */
+/**
+ * What to render, or why nothing can be rendered. `whenProven`: what to render once its hosts are proven, if nothing else is
+ * missing.
+ */
 export type Decision =
   | ({ readonly kind: 'render' } & Render)
   | ({ readonly kind: 'refused'; readonly whenProven?: Render } & Refusal)
@@ -34,7 +37,10 @@ const hasImage: Check<Facts> = ({ application }) =>
     ? { reason: reasons.waitingForImage, message: 'spec.image is not set: create a RemoteSync that builds it, or set it' }
     : undefined
 
-/** Stops an image of another tenant, which may hold private sources. The registry refuses it as well: this says so at once, and in words. */
+/**
+ * Stops an image of another tenant, which may hold private sources. The registry refuses it as well: this says so at once, and
+ * in words.
+ */
 const imageIsOwn: Check<Facts> = ({ application: { spec, metadata }, registry }) => {
   if (spec.image === undefined) return undefined
   const place = placeOfImage(spec.image, registry.place)
@@ -56,10 +62,16 @@ const chartExists: Check<Facts> = ({ application: { spec }, chart }) => {
   return { reason: reasons.chartNotFound, message }
 }
 
-/** Stops an Application whose pods could not start, because an AppSecret or a key of it is missing. The running version keeps serving. */
+/**
+ * Stops an Application whose pods could not start, because an AppSecret or a key of it is missing. The running version keeps
+ * serving.
+ */
 const secretsExist: Check<Facts> = ({ application: { spec }, secrets }) => secretProblem(spec, secrets)
 
-/** Stops an Application whose processes depend on an image that cannot be read. The registry may answer again soon; what it said does not change. */
+/**
+ * Stops an Application whose processes depend on an image that cannot be read. The registry may answer again soon; what it said
+ * does not change.
+ */
 const imageIsReadable: Check<Facts> = ({ application: { spec }, contents }) => {
   if (contents.kind !== 'unreadable') return undefined
   const { message, permanent } = contents
@@ -78,7 +90,10 @@ const processesAreFew: Check<Facts> = facts => {
   return { reason: reasons.invalidProcesses, message }
 }
 
-/** Stops volumes for processes that do not exist. Those of the spec are compared by the schema; those of the image are known only here. */
+/**
+ * Stops volumes for processes that do not exist. Those of the spec are compared by the schema; those of the image are known
+ * only here.
+ */
 const volumesHaveProcesses: Check<Facts> = facts => {
   const { spec } = facts.application
   const names = runningIn(facts).map(({ name }) => name)
@@ -102,8 +117,8 @@ const issuerIsAllowed: Check<Facts> = ({ application: { spec }, certificateIssue
 }
 
 /**
- * In this order: an Application without an image already learns what is wrong with its hosts only later, but it claims none either; a host that
- * belongs to another tenant is refused before a proof for another one is requested (`missingProof`).
+ * In this order: an Application without an image already learns what is wrong with its hosts only later, but it claims none
+ * either; a host that belongs to another tenant is refused before a proof for another one is requested (`missingProof`).
  */
 const checks: readonly Check<Facts>[] = [
   nameIsLabel,
@@ -153,7 +168,10 @@ function podAnnotationsOf({ application: { spec }, secrets, tenant }: Facts): Pi
   return Object.keys(podAnnotations).length === 0 ? {} : { podAnnotations }
 }
 
-/** Not the platform's alone where the image is elsewhere: a release job or a sidecar of a chart may have an image of the platform's registry. */
+/**
+ * Not the platform's alone where the image is elsewhere: a release job or a sidecar of a chart may have an image of the
+ * platform's registry.
+ */
 function pullSecretsOf(
   { imagePullSecrets = [] }: Facts['application']['spec'],
   { pullSecret }: Facts['registry'],

@@ -1,5 +1,5 @@
-// Reads everything that an Application's reconcile needs to know, from caches only, into one value. Never writes, never throws on absence.
-// It runs for each Application on each wake: index look-ups only, never a whole list.
+// Reads everything that an Application's reconcile needs to know, from caches only, into one value. Never writes, never throws
+// on absence. It runs for each Application on each wake: index look-ups only, never a whole list.
 import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import type { Ingress } from '../../api/builtin/index.ts'

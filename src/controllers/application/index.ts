@@ -182,8 +182,8 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     for: application,
     // A reconcile spends most of its time waiting for the API server.
     concurrency: 10,
-    // What each writes makes the API server and its controllers work several times as long: a tenant that changes all its Applications at once
-    // would keep all other tenants waiting.
+    // What each writes makes the API server and its controllers work several times as long: a tenant that changes all its
+    // Applications at once would keep all other tenants waiting.
     perTenant: 2,
     owns: [deployments, services, ingresses, cronJobs, jobs, release],
     ownsLabelSelector: applicationSelector,

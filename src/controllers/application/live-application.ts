@@ -1,6 +1,6 @@
-// Whether a decision was made from the spec that the Application has now: the cache can be behind the API server, after a restart by a lot. What an
-// outdated Application says may create its first Release and objects, which somebody asked for; it must neither become a later Release, which
-// would undo a newer one, nor change or delete existing objects. Only reads.
+// Whether a decision was made from the spec that the Application has now: the cache can be behind the API server, after a
+// restart by a lot. What an outdated Application says may create its first Release and objects, which somebody asked for; it
+// must neither become a later Release, which would undo a newer one, nor change or delete existing objects. Only reads.
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import { keyOf } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
@@ -22,8 +22,8 @@ async function read(client: Pick<KubeClient, 'get'>, cached: Application): Promi
 }
 
 /**
- * For one reconcile, which may ask several times: only the first asks the API server. A change after that answer wakes the Application again, as
- * one between two writes does.
+ * For one reconcile, which may ask several times: only the first asks the API server. A change after that answer wakes the
+ * Application again, as one between two writes does.
  */
 export function liveApplication(client: Pick<KubeClient, 'get'>, cached: Application): LiveApplication {
   return once(() => read(client, cached))

@@ -60,7 +60,10 @@ function waitBefore({ changePace }: ApplicationDeps, facts: Facts): number | und
   return paced > 0 ? paced : untilFirstAnswer(facts)
 }
 
-/** Decides about the spec. Where only proofs of hosts are missing, claims what is proved by now; a first look-up ends within seconds. */
+/**
+ * Decides about the spec. Where only proofs of hosts are missing, claims what is proved by now; a first look-up ends within
+ * seconds.
+ */
 async function decideSpec(deps: RunDeps, known: Facts): Promise<Waiting | (Decided & { readonly wait?: number | undefined })> {
   const decision = decide(known)
   if (decision.kind === 'render' || decision.whenProven === undefined) return decided(deps, known, decision)

@@ -1,5 +1,5 @@
-// The status of an Application: its conditions, and what runs. Pure. The running version keeps its url, image and commit in the status until
-// the next version has taken over: a mistake in the spec never makes the running version look gone.
+// The status of an Application: its conditions, and what runs. Pure. The running version keeps its url, image and commit in the
+// status until the next version has taken over: a mistake in the spec never makes the running version look gone.
 import { type Application, applicationReasons } from '../../api/apps/application.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'
@@ -105,7 +105,10 @@ function conditionsOf(application: Application, observation: Observation): Wante
   ]
 }
 
-/** `application`: as the release that runs says it. `now` is used only where something changed: an equal observation results in an equal status. */
+/**
+ * `application`: as the release that runs says it. `now` is used only where something changed: an equal observation results in
+ * an equal status.
+ */
 export function nextStatus(application: Application, observation: Observation, now: Date): ApplicationStatus {
   const { metadata, spec, status: before } = application
   const generation = metadata.generation ?? 1

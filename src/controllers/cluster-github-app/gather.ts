@@ -1,4 +1,5 @@
-// What must be known about a ClusterGitHubApp: what GitHub answers to the App's own key. Reads only; never throws, a failure is a fact too.
+// What must be known about a ClusterGitHubApp: what GitHub answers to the App's own key. Reads only; never throws, a failure is
+// a fact too.
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import { type AppClient, type AppFacts, githubReasons } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,4 +1,5 @@
-// Wires the ClusterGitHubApp controller. Decides nothing. A changed key is found when it is used or at the next look: nothing watches Secrets.
+// Wires the ClusterGitHubApp controller. Decides nothing. A changed key is found when it is used or at the next look: nothing
+// watches Secrets.
 import { clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import type { ControllerDefinition } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'

@@ -6,8 +6,9 @@ import type { Facts } from './gather.ts'
 export type Decision = { readonly kind: 'release' } | { readonly kind: 'keep'; readonly ready: WantedCondition }
 
 /**
- * A claim that a DNS record proved ends when nothing of the tenant uses the host any more: neither an Application that names it nor an Ingress
- * that still serves it. What a platform admin approved stays until an admin deletes it, or the Tenant is deleted.
+ * A claim that a DNS record proved ends when nothing of the tenant uses the host any more: neither an Application that names it
+ * nor an Ingress that still serves it. What a platform admin approved stays until an admin deletes it, or the Tenant is
+ * deleted.
  */
 export function decide({ claim, tenant, isUsed }: Facts): Decision {
   const { host, proof, tenant: named } = claim.spec

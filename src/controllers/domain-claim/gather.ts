@@ -1,4 +1,5 @@
-// What must be known about a DomainClaim: whether its Tenant exists, and whether anything of the Tenant uses the host. From caches only.
+// What must be known about a DomainClaim: whether its Tenant exists, and whether anything of the Tenant uses the host. From
+// caches only.
 import type { Application } from '../../api/apps/application.ts'
 import type { Ingress } from '../../api/builtin/index.ts'
 import type { DomainClaim } from '../../api/tenancy/domain-claim.ts'

@@ -1,5 +1,5 @@
-// Keeps DomainClaims true: deletes unused ones, ties approved claims to their Tenant, reports. The Application controller creates claims
-// (src/controllers/application/domains); this is the only place that deletes them.
+// Keeps DomainClaims true: deletes unused ones, ties approved claims to their Tenant, reports. The Application controller
+// creates claims (src/controllers/application/domains); this is the only place that deletes them.
 import { type DomainClaim, domainClaim } from '../../api/tenancy/domain-claim.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'

@@ -1,5 +1,5 @@
-// What is written when: at most one write of each kind in ten seconds, whatever happens; the last state always arrives; what GitHub shows is not
-// written again.
+// What is written when: at most one write of each kind in ten seconds, whatever happens; the last state always arrives; what
+// GitHub shows is not written again.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Desired, desiredAnswers } from './answer/desired.ts'

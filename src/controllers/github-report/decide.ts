@@ -1,5 +1,6 @@
-// What to write to GitHub now: what it ought to show × what was written and when × how much may be written. Pure. One write of each kind in ten
-// seconds, so that a state that lasts shorter is never seen; what was skipped or waits is written later, unless something else holds by then.
+// What to write to GitHub now: what it ought to show × what was written and when × how much may be written. Pure. One write of
+// each kind in ten seconds, so that a state that lasts shorter is never seen; what was skipped or waits is written later,
+// unless something else holds by then.
 import { type GitHubReport, type ReportWriteKind, reportWriteKinds } from '../../api/apps/github-report.ts'
 import { soonest } from '../kit/soonest.ts'
 import { briefMilliseconds, type Desired } from './answer/desired.ts'

@@ -1,5 +1,5 @@
-// What a report must know, as plain values: what it is about, and the grant of the object that is followed. From caches; the values of AppSecrets, which
-// must not stand on GitHub, from the API server. Never writes.
+// What a report must know, as plain values: what it is about, and the grant of the object that is followed. From caches; the
+// values of AppSecrets, which must not stand on GitHub, from the API server. Never writes.
 import type { GitHubReport } from '../../api/apps/github-report.ts'
 import { secrets } from '../../api/builtin/index.ts'
 import type { Installation } from '../../api/github/installation.ts'

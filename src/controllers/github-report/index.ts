@@ -33,7 +33,10 @@ export type GitHubReportControllerDeps = Pick<ReportDeps, 'tokens' | 'endpointsO
   readonly log: Log
 }
 
-/** When the reports of an installation say that they wrote: after a restart, the writes of the last hour as far as they are known. */
+/**
+ * When the reports of an installation say that they wrote: after a restart, the writes of the last hour as far as they are
+ * known.
+ */
 function knownWrites({ reports, pipelines, remoteSyncs, installations }: ReportCaches, wanted: string): readonly number[] {
   const installationOf = ({ metadata: { namespace = '' }, spec }: GitHubReport): string | undefined => {
     const key = { namespace, name: spec.follower.name }

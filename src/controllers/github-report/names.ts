@@ -1,4 +1,5 @@
-// The names of reports: they follow from what is reported on, so that a crash between creating one and anything else leaves no second one. Pure.
+// The names of reports: they follow from what is reported on, so that a crash between creating one and anything else leaves no
+// second one. Pure.
 import type { GitHubReport } from '../../api/apps/github-report.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import { boundedName } from '../../lib/text/bounded-name.ts'

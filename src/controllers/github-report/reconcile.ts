@@ -1,5 +1,6 @@
-// Keeps what GitHub shows equal to what a preview or RemoteSync is in. The only file that writes: GitHubReports, and GitHub through write.ts. Each run
-// starts from what the report says was written; what is intended stands there before GitHub is asked, so that the next run after a crash looks it up.
+// Keeps what GitHub shows equal to what a preview or RemoteSync is in. The only file that writes: GitHubReports, and GitHub
+// through write.ts. Each run starts from what the report says was written; what is intended stands there before GitHub is
+// asked, so that the next run after a crash looks it up.
 
 import {
   type GitHubReport,

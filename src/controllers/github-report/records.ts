@@ -1,4 +1,5 @@
-// The status of a report: what was intended, written and refused of each kind, and the conditions that follow. Pure; every function returns a new value.
+// The status of a report: what was intended, written and refused of each kind, and the conditions that follow. Pure; every
+// function returns a new value.
 
 import { type GitHubReport, githubReportReasons as reasons } from '../../api/apps/github-report.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
@@ -22,7 +23,10 @@ function withRecord(status: ReportStatus, record: WriteRecord): ReportStatus {
   return { ...status, writes: [...(status.writes ?? []).filter(({ kind }) => kind !== record.kind), record] }
 }
 
-/** What has to end also when the answer is lost: a commit that becomes pending on GitHub, a deployment whose id nobody knows then. */
+/**
+ * What has to end also when the answer is lost: a commit that becomes pending on GitHub, a deployment whose id nobody knows
+ * then.
+ */
 function withUnanswered(status: ReportStatus, due: readonly DueWrite[], { commitStatus, deployment }: Desired): ReportStatus {
   const isDue = (wanted: DueWrite['kind']): boolean => due.some(({ kind }) => kind === wanted)
   const pending = isDue('CommitStatus') && commitStatus?.content.state === 'pending' ? commitStatus.content.commit : undefined
@@ -70,8 +74,8 @@ export function withoutPendingCommit(status: ReportStatus, commit: string): Repo
 }
 
 /**
- * Another report writes the status of the commit from now on: what this one wrote may not be shown any more, and is written again when it has to. What it
- * left pending stays known: when nobody says anything about the commit any more, it ends.
+ * Another report writes the status of the commit from now on: what this one wrote may not be shown any more, and is written
+ * again when it has to. What it left pending stays known: when nobody says anything about the commit any more, it ends.
  */
 export function withoutStatusOf(status: ReportStatus, commits: readonly string[]): ReportStatus {
   const { writes = [] } = status
@@ -96,7 +100,10 @@ export function withoutDeployment(status: ReportStatus): ReportStatus {
   return { ...status, writes: (status.writes ?? []).filter(({ kind }) => kind !== 'Deployment' && kind !== 'DeploymentStatus') }
 }
 
-/** Another deployment takes the place of the present one, which has to become inactive: at once, or when the new one runs if it serves until then. */
+/**
+ * Another deployment takes the place of the present one, which has to become inactive: at once, or when the new one runs if it
+ * serves until then.
+ */
 export function withSupersededDeployment(status: ReportStatus): ReportStatus {
   const id = recordOf(status, 'Deployment')?.id
   if (id === undefined) return status

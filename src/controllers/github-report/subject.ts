@@ -1,5 +1,5 @@
-// What a report is about: a preview of an AppPipeline, or a RemoteSync with `spec.report`. Found by the key of the report, so that the first report and
-// every later one are found the same way. From caches only.
+// What a report is about: a preview of an AppPipeline, or a RemoteSync with `spec.report`. Found by the key of the report, so
+// that the first report and every later one are found the same way. From caches only.
 
 import { mostRows } from '../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
@@ -97,8 +97,8 @@ function numberOf(pipeline: AppPipeline, { key, report }: Reported): number | un
 }
 
 /**
- * What a preview without a row is in. It has ended when GitHub was asked, its row is not only left out of a list that is too long, and nothing of it
- * exists; or when its AppPipeline is being deleted.
+ * What a preview without a row is in. It has ended when GitHub was asked, its row is not only left out of a list that is too
+ * long, and nothing of it exists; or when its AppPipeline is being deleted.
  */
 function withoutRow(
   { caches }: SubjectDeps,

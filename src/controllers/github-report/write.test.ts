@@ -1,5 +1,5 @@
-// What GitHub shows after a life with lost answers and crashes between any two steps: one comment, one deployment of each commit, and the last state of
-// each. GitHub is a model of what it keeps.
+// What GitHub shows after a life with lost answers and crashes between any two steps: one comment, one deployment of each
+// commit, and the last state of each. GitHub is a model of what it keeps.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { githubReasons, type ReportClient } from '../../github/index.ts'
@@ -92,7 +92,10 @@ function createModel(script: readonly Answer[]) {
   return { client, comments, deployments, statuses }
 }
 
-/** Of a preview of `pull`. A report, kept as reconcile.ts keeps it: what is intended always, what was answered unless the process ended before. */
+/**
+ * Of a preview of `pull`. A report, kept as reconcile.ts keeps it: what is intended always, what was answered unless the
+ * process ended before.
+ */
 function createLife({ client }: Pick<ReturnType<typeof createModel>, 'client'>, pull = pullRequest) {
   const context = { ...reportContext(`shop-pr-${pull}`), pullRequest: pull, marker: String(pull).repeat(32) }
   let status: ReportStatus = {}
@@ -155,7 +158,10 @@ async function settle(life: ReturnType<typeof createLife>, end: Situation, other
   expect(plan.isSettled).toBe(true)
 }
 
-/** Lives through the steps, and then in the last state until all is written. Resolves to the commit whose status must be decided then, if any. */
+/**
+ * Lives through the steps, and then in the last state until all is written. Resolves to the commit whose status must be decided
+ * then, if any.
+ */
 async function live(model: Model, steps: readonly Step[], end: Situation): Promise<string | undefined> {
   const life = createLife(model)
   for (const one of steps) {

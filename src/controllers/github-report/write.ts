@@ -1,5 +1,5 @@
-// Sends one write to GitHub and says what is known afterwards. What may have arrived before is looked up first: a comment and a deployment by their
-// marker, a status by what it says. It keeps nothing: reconcile.ts does.
+// Sends one write to GitHub and says what is known afterwards. What may have arrived before is looked up first: a comment and a
+// deployment by their marker, a status by what it says. It keeps nothing: reconcile.ts does.
 import { githubReasons, type ReportClient } from '../../github/index.ts'
 import { type AppError, isAppError } from '../../lib/errors.ts'
 import { sameJson } from '../../lib/json/same-json.ts'

@@ -1,5 +1,5 @@
-// What must hold for an Installation: checks in order, each with its reason and the cure. Pure. The owner comes last, because only this check costs
-// a token: it is not made for an Installation that is refused anyway.
+// What must hold for an Installation: checks in order, each with its reason and the cure. Pure. The owner comes last, because
+// only this check costs a token: it is not made for an Installation that is refused anyway.
 import { installationReasons as reasons } from '../../api/github/installation.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal } from '../../policy/check.ts'

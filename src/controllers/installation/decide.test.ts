@@ -1,4 +1,5 @@
-// The checks on an Installation, one row each, and the status that follows: a refuted binding ends tokens, an unknown one keeps what held.
+// The checks on an Installation, one row each, and the status that follows: a refuted binding ends tokens, an unknown one keeps
+// what held.
 import { describe, expect, test } from 'vitest'
 import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'

@@ -1,5 +1,5 @@
-// Whether an Installation holds, by the checks. Pure. A refuted binding ends the tokens under it; while GitHub does not answer, what held before
-// keeps holding for a day, because an outage of GitHub must not stop what runs.
+// Whether an Installation holds, by the checks. Pure. A refuted binding ends the tokens under it; while GitHub does not answer,
+// what held before keeps holding for a day, because an outage of GitHub must not stop what runs.
 import { installationReasons as reasons } from '../../api/github/installation.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
 import { refusalOf } from './checks.ts'

@@ -1,5 +1,5 @@
-// What must be known about an Installation: what GitHub answers to the App's own key and, when it is due, whether the person who bound it still
-// owns the account. Writes nothing to the cluster; never throws: a failure to find out is a fact, too.
+// What must be known about an Installation: what GitHub answers to the App's own key and, when it is due, whether the person
+// who bound it still owns the account. Writes nothing to the cluster; never throws: a failure to find out is a fact, too.
 import { type Installation, installationReasons } from '../../api/github/installation.ts'
 import { githubReasons, type InstallationFacts } from '../../github/index.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
@@ -45,7 +45,8 @@ async function answerAbout(deps: GatherDeps, app: GitHubApp, question: Question)
   if (known.kind !== 'found' || !isOwnerCheckDue(deps, question, known)) return known
   const owner = await checkOwner(deps, { app, object, installation: known.installation })
   if (owner.kind !== 'not-owner' || mustAsk(object)) return { ...known, owner }
-  // The account may have been renamed since it was listed, and its login may belong to another account: only a current answer refutes.
+  // The account may have been renamed since it was listed, and its login may belong to another account: only a current answer
+  // refutes.
   const present = await asApp(() => ask(deps, app, object))
   if (present.kind !== 'found') return present
   return { ...present, owner: await checkOwner(deps, { app, object, installation: present.installation }) }

@@ -1,6 +1,6 @@
-// What GitHub says about the installations of an App, for all Installations together: lists of a hundred each, requested conditionally and at most
-// so often that lists are a small share of the App's hourly limit, and single requests where one must be known now. Of two answers about one
-// installation the younger counts. In memory; a new leader lists once.
+// What GitHub says about the installations of an App, for all Installations together: lists of a hundred each, requested
+// conditionally and at most so often that lists are a small share of the App's hourly limit, and single requests where one must
+// be known now. Of two answers about one installation the younger counts. In memory; a new leader lists once.
 // Source: https://docs.github.com/en/rest/apps/apps#list-installations-for-the-authenticated-app
 import type { InstallationFacts, InstallationPage } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -12,8 +12,9 @@ export type InstallationDirectory = {
   /** Asks GitHub about this one now; undefined when GitHub does not have it. Rejects as the client does. */
   readonly ask: (app: GitHubApp, id: number) => Promise<InstallationFacts | undefined>
   /**
-   * From the list, which is as old as `listMilliseconds` at most, or an hour while GitHub fails. undefined when it was not listed: pages
-   * shift while they are read, so that only `ask` proves that an installation is gone. Rejects as the client does.
+   * From the list, which is as old as `listMilliseconds` at most, or an hour while GitHub fails. undefined when it was not
+   * listed: pages shift while they are read, so that only `ask` proves that an installation is gone. Rejects as the client
+   * does.
    */
   readonly look: (app: GitHubApp, id: number) => Promise<InstallationFacts | undefined>
 }

@@ -1,6 +1,6 @@
-// When an owner is checked although nothing has happened: GitHub sends no webhook when an owner becomes an ordinary member. Each check costs a token
-// of the App's hourly limit, from which tenants' tokens come too: with many Installations checks are less frequent, spread evenly, and at most
-// so many an hour.
+// When an owner is checked although nothing has happened: GitHub sends no webhook when an owner becomes an ordinary member.
+// Each check costs a token of the App's hourly limit, from which tenants' tokens come too: with many Installations checks are
+// less frequent, spread evenly, and at most so many an hour.
 import type { Installation } from '../../api/github/installation.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'

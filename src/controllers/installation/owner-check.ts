@@ -1,6 +1,6 @@
-// Asks GitHub, as the App, whether the person who bound an account still owns it. For an organisation the App needs the permission
-// `members: read`; the token reads members and nothing in any repository, is audited before it exists, used once and revoked. Logins can pass
-// to another person, so the person is found by id first and every answer is compared by id.
+// Asks GitHub, as the App, whether the person who bound an account still owns it. For an organisation the App needs the
+// permission `members: read`; the token reads members and nothing in any repository, is audited before it exists, used once and
+// revoked. Logins can pass to another person, so the person is found by id first and every answer is compared by id.
 // Source: https://docs.github.com/en/rest/orgs/members#get-organization-membership-for-a-user
 import type { Installation } from '../../api/github/installation.ts'
 import { createOrganizationClient, createRepositoryClient, type Fetch, type InstallationFacts } from '../../github/index.ts'

@@ -1,5 +1,6 @@
-// Whether a person owns an organisation, both known by their ids, although GitHub answers about memberships by logins only. A login may pass to another
-// account between two requests: an answer that says no counts only when both logins are the same before and after it.
+// Whether a person owns an organisation, both known by their ids, although GitHub answers about memberships by logins only. A
+// login may pass to another account between two requests: an answer that says no counts only when both logins are the same
+// before and after it.
 import type { OrganizationClient } from '../../github/clients/organization-membership.ts'
 import { AppError } from '../../lib/errors.ts'
 import { sameJson } from '../../lib/json/same-json.ts'

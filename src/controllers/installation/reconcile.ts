@@ -1,5 +1,6 @@
-// Keeps the proof of an Installation current and ends its tokens when it no longer holds. Writes its own finalizer, status and Events; everything
-// about tokens goes through the token desk. The status says no before tokens are revoked, so that the desk issues no more in between.
+// Keeps the proof of an Installation current and ends its tokens when it no longer holds. Writes its own finalizer, status and
+// Events; everything about tokens goes through the token desk. The status says no before tokens are revoked, so that the desk
+// issues no more in between.
 
 import { type Installation, installation as installations } from '../../api/github/installation.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'

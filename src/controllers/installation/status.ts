@@ -1,5 +1,5 @@
-// The status of an Installation from the facts and the decision. Pure; its times change only when the owner was checked, or when half of the day
-// has passed for which a confirmation counts, so that an ordinary resync writes nothing.
+// The status of an Installation from the facts and the decision. Pure; its times change only when the owner was checked, or
+// when half of the day has passed for which a confirmation counts, so that an ordinary resync writes nothing.
 import type { Installation } from '../../api/github/installation.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'

@@ -9,7 +9,10 @@ export type Unreachable = {
   readonly retryAfterSeconds: number | undefined
 }
 
-/** While nobody asked for a pause, and where a shorter one was asked for: however often GitHub asks for a second, it is not asked each second. */
+/**
+ * While nobody asked for a pause, and where a shorter one was asked for: however often GitHub asks for a second, it is not
+ * asked each second.
+ */
 const shortestMilliseconds = { unasked: 30_000, asked: 10_000 }
 const longestMilliseconds = 3_600_000
 
@@ -19,7 +22,9 @@ export function unreachable(error: unknown): Unreachable {
   return { kind: 'unreachable', message: messageOf(error), retryAfterSeconds }
 }
 
-/** Nothing wakes a controller when GitHub answers again: wait as long as was asked for, at least `shortest` and at most an hour. */
+/**
+ * Nothing wakes a controller when GitHub answers again: wait as long as was asked for, at least `shortest` and at most an hour.
+ */
 export function retryMilliseconds({ retryAfterSeconds }: Unreachable, shortest?: number): number {
   const least = shortest ?? shortestMilliseconds[retryAfterSeconds === undefined ? 'unasked' : 'asked']
   return Math.min(Math.max(least, (retryAfterSeconds ?? 0) * 1000), longestMilliseconds)

@@ -1,7 +1,8 @@
-// What happens when RBAC refuses a controller because the platform lost a right: the object says which right, where, and what cures it. One mechanism
-// for every kind whose controller writes by rights that a RoleBinding gives. The error is thrown again, so that it is logged and repeated with growing
-// waits; what quotas, Pod Security and policies refuse is not a missing right (`lacksRight`). It takes nothing back: the next reconcile that succeeds
-// writes the status anew. Where even the status may not be written, only the log says it.
+// What happens when RBAC refuses a controller because the platform lost a right: the object says which right, where, and what
+// cures it. One mechanism for every kind whose controller writes by rights that a RoleBinding gives. The error is thrown again,
+// so that it is logged and repeated with growing waits; what quotas, Pod Security and policies refuse is not a missing right
+// (`lacksRight`). It takes nothing back: the next reconcile that succeeds writes the status anew. Where even the status may not
+// be written, only the log says it.
 import { roleBindings } from '../../api/builtin/index.ts'
 import { buildNamespaceOf, controllersBinding, labels, platformNamespace } from '../../api/names.ts'
 import { rightMissing as missing } from '../../api/reasons/reason.ts'
@@ -24,7 +25,10 @@ const authorizerMilliseconds = 20_000
 const longestMessage = 1000
 const index = 'missing-right/namespace'
 
-/** Where Kubernetes keeps Events about objects without a namespace: a right there comes from deploy/rbac, as in the platform's own. */
+/**
+ * Where Kubernetes keeps Events about objects without a namespace: a right there comes from deploy/rbac, as in the platform's
+ * own.
+ */
 const ownPlaces: readonly string[] = [platformNamespace, 'default']
 
 function cureOf(namespace: string | undefined): string {
@@ -44,8 +48,8 @@ function messageFor(error: unknown): string {
 }
 
 /**
- * What an object says when its controller lacks a right. Undefined after any other error, and while the authorizer may not have learned of rights
- * that were given a moment ago, with a namespace: that is not a reason to call an object unusable.
+ * What an object says when its controller lacks a right. Undefined after any other error, and while the authorizer may not have
+ * learned of rights that were given a moment ago, with a namespace: that is not a reason to call an object unusable.
  */
 export function rightMissing({ metadata, status }: Reporting<Status>, error: unknown, now: Date): Refusal | undefined {
   if (!lacksRight(error)) return undefined
@@ -55,8 +59,8 @@ export function rightMissing({ metadata, status }: Reporting<Status>, error: unk
 }
 
 /**
- * The conditions with Ready False for this reason. Every other field of the status stays as it was, above all `observedGeneration`, because the
- * reconcile did not get to the end of this generation.
+ * The conditions with Ready False for this reason. Every other field of the status stays as it was, above all
+ * `observedGeneration`, because the reconcile did not get to the end of this generation.
  */
 export function withRightMissing({ metadata, status }: Reporting<Status>, refusal: Refusal, now: Date): Condition[] {
   const conditions = status?.conditions ?? []

@@ -1,6 +1,7 @@
-// The reconcile skeleton of kinds that leave something behind which the garbage collector does not end: tokens, builds, namespaces.
-// The finalizer is set before anything is created and removed after all of it has ended. It decides nothing about the object. What kinds that follow a
-// repository leave on GitHub is ended by the controller of GitHubReports; how they wait for that is here.
+// The reconcile skeleton of kinds that leave something behind which the garbage collector does not end: tokens, builds,
+// namespaces. The finalizer is set before anything is created and removed after all of it has ended. It decides nothing about
+// the object. What kinds that follow a repository leave on GitHub is ended by the controller of GitHubReports; how they wait
+// for that is here.
 import { type GitHubReport, githubReport } from '../../api/apps/github-report.ts'
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
@@ -21,8 +22,8 @@ export type FinalizedKind<T extends KubeObject> = {
   /** Reconciles an object that is not being deleted and has the finalizer. */
   readonly keep: (object: T) => Promise<Outcome>
   /**
-   * Ends what the object leaves behind. Resolves to undefined when nothing is left: the finalizer is then removed. An outcome says when to call
-   * it again, so every step of it must be idempotent.
+   * Ends what the object leaves behind. Resolves to undefined when nothing is left: the finalizer is then removed. An outcome
+   * says when to call it again, so every step of it must be idempotent.
    */
   readonly end: (object: T) => Promise<Outcome | undefined>
 }
@@ -77,8 +78,8 @@ export function reportEnds(kind: string): Watch {
 }
 
 /**
- * For the end of an object that is being deleted, by its uid: undefined when its reports have ended, or it waited long enough. They are written
- * under its grant, which goes with it; a deletion must not depend on GitHub.
+ * For the end of an object that is being deleted, by its uid: undefined when its reports have ended, or it waited long enough.
+ * They are written under its grant, which goes with it; a deletion must not depend on GitHub.
  */
 export type ReportWait = (followerUid: string) => Outcome | undefined
 
@@ -88,8 +89,8 @@ export type ReportWait = (followerUid: string) => Outcome | undefined
 //   freshness: the end of the last report
 //   replicas: leader only; the next waits again
 /**
- * The wait begins when it is first asked for, and not with the deletion: what was deleted while no process ran, or whose previews took their time to
- * end, would not wait at all. In memory: a process that starts again waits again.
+ * The wait begins when it is first asked for, and not with the deletion: what was deleted while no process ran, or whose
+ * previews took their time to end, would not wait at all. In memory: a process that starts again waits again.
  */
 export function createReportWait(reportsOf: ReportsOf, clock: Clock): ReportWait {
   const waits = new BoundedMap<{ readonly until: number }>(mostWaiting)

@@ -1,6 +1,7 @@
 // How every controller reports: the status by server-side apply, only when it differs, and an Event when a condition changes.
-// The writer remembers its own writes: a cache can lag behind a status that this process has just written, and a reconcile that starts from
-// the older status would decide, record and write the same thing twice. One writer per controller; it never decides what a status says.
+// The writer remembers its own writes: a cache can lag behind a status that this process has just written, and a reconcile that
+// starts from the older status would decide, record and write the same thing twice. One writer per controller; it never decides
+// what a status says.
 import type { KindDefinition } from '../../api/kind.ts'
 import { classOf, type ReasonClass } from '../../api/reasons/reason.ts'
 import type { Condition, KubeObject, ResourceType } from '../../api/resource.ts'
@@ -21,8 +22,8 @@ export type StatusWriter<T extends Reporting<Status>> = {
   /** The newer of the cached object and this writer's last write of it. */
   readonly latest: (cached: T) => T
   /**
-   * Resolves to the given object with that status. Sends nothing when the object already has the status. An object that was deleted in the
-   * meantime is not an error.
+   * Resolves to the given object with that status. Sends nothing when the object already has the status. An object that was
+   * deleted in the meantime is not an error.
    * @throws KubeError when the API server refuses or cannot be reached
    */
   readonly write: (object: T, status: NonNullable<T['status']>) => Promise<T>
@@ -56,7 +57,8 @@ const eventTypes: Readonly<Record<ReasonClass, ObjectEvent['type']>> = {
   failed: 'Warning',
 }
 
-// Each write adds one entry and checks the two oldest, dropping those that the cache has caught up with: the map shrinks to unobserved writes.
+// Each write adds one entry and checks the two oldest, dropping those that the cache has caught up with: the map shrinks to
+// unobserved writes.
 const checksPerWrite = 2
 
 // Memory (own status): uid → the status that this process wrote last
@@ -69,7 +71,10 @@ export function createStatusWriter<S extends Status, T extends Reporting<S>>(dep
   const { type, fieldManager, client, cache, events, includesMessage = false, eventsOn = ['Ready'] } = deps
   const written = new Map<string, T>()
 
-  /** Drops the oldest entries that the cache shows by now, or whose object was deleted. A Map iterates in the order of insertion. */
+  /**
+   * Drops the oldest entries that the cache shows by now, or whose object was deleted. A Map iterates in the order of
+   * insertion.
+   */
   function dropObserved(): void {
     for (const [uid, own] of written.entries().take(checksPerWrite)) {
       const cached = cache.get(keyOf(own))

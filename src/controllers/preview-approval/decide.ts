@@ -1,4 +1,5 @@
-// Which pull requests to ask GitHub about now, which statements on one can approve its head, and which approvals have ended. Pure.
+// Which pull requests to ask GitHub about now, which statements on one can approve its head, and which approvals have ended.
+// Pure.
 import { mostRows } from '../../api/apps/app-pipeline/status.ts'
 import type { ApprovalWay, PreviewApproval } from '../../api/apps/preview-approval.ts'
 import { approves, previewApprovalReasons as reasons } from '../../api/apps/preview-approval.ts'
@@ -13,14 +14,17 @@ import type { Asked } from './last-asked.ts'
 export const pauseMilliseconds = 5000
 /** The rest of many waiting pull requests follows after a pause, those first that were not asked about for the longest time. */
 export const mostAskedAtOnce = 20
-/** Anybody can write the command, and review: so many of each are asked about, those first who spoke last. Each costs two requests. */
+/**
+ * Anybody can write the command, and review: so many of each are asked about, those first who spoke last. Each costs two
+ * requests.
+ */
 export const mostPeople = 5
 /** By then the rows show a push that came before the approval: an approval that is older and for another head has ended. */
 const settledMilliseconds = 600_000
 
 /**
- * The longest time between two questions about one pull request. GitHub does not promise that every comment and review changes the time of the pull
- * request, and who spoke may get write access afterwards.
+ * The longest time between two questions about one pull request. GitHub does not promise that every comment and review changes
+ * the time of the pull request, and who spoke may get write access afterwards.
  */
 export const cooldownMilliseconds = 6 * 3_600_000
 
@@ -94,8 +98,8 @@ export function mayBeApproved({ repository }: Facts, { isOpen, headCommit, headR
 type Standing = { readonly kind: 'holds' | 'superseded' | 'unknown' | 'ended' }
 
 /**
- * What became of an approval. Only what the list of open pull requests says ends one, never its absence: `unknown` while the list is not complete, and
- * for an approval that may be newer than the list.
+ * What became of an approval. Only what the list of open pull requests says ends one, never its absence: `unknown` while the
+ * list is not complete, and for an approval that may be newer than the list.
  */
 export function standingOf({ rows, isListed, repository, now }: Facts, { metadata, spec }: PreviewApproval): Standing {
   const row = rows.find(({ number }) => number === spec.number)

@@ -1,5 +1,5 @@
-// What is known about the pull requests of an AppPipeline that wait for an approval, and about the approvals that exist: from caches and memory
-// only, as values. Never writes; absence is a fact and never throws.
+// What is known about the pull requests of an AppPipeline that wait for an approval, and about the approvals that exist: from
+// caches and memory only, as values. Never writes; absence is a fact and never throws.
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
 import { followedRepository } from '../../api/capabilities/repository-follower.ts'

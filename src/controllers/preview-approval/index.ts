@@ -1,4 +1,5 @@
-// Wires the controller of PreviewApprovals: its keys are AppPipelines, because what waits for an approval stands in their status. Decides nothing.
+// Wires the controller of PreviewApprovals: its keys are AppPipelines, because what waits for an approval stands in their
+// status. Decides nothing.
 import { appPipeline } from '../../api/apps/app-pipeline.ts'
 import { previewApproval } from '../../api/apps/preview-approval.ts'
 import { installation } from '../../api/github/installation.ts'

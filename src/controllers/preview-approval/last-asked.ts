@@ -1,5 +1,6 @@
-// When this process last read what was said on a pull request that waits, and whether a webhook has come for it since. Deliberately not stored: after a restart every waiting
-// pull request is asked about once more, which finds the approvals whose webhooks were missed meanwhile.
+// When this process last read what was said on a pull request that waits, and whether a webhook has come for it since.
+// Deliberately not stored: after a restart every waiting pull request is asked about once more, which finds the approvals whose
+// webhooks were missed meanwhile.
 import { pullRequestOfWake } from '../../api/names.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 

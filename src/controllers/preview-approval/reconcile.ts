@@ -1,6 +1,7 @@
-// Makes a PreviewApproval of what a person with write access said on a pull request, and deletes those whose commit is not the head any more. Reads
-// GitHub under the grant that the AppPipeline owns; the webhook that woke it is not looked at. The only file that writes. Repeating it is harmless:
-// the audit log has one record of an approval, and the name of the object contains the commit.
+// Makes a PreviewApproval of what a person with write access said on a pull request, and deletes those whose commit is not the
+// head any more. Reads GitHub under the grant that the AppPipeline owns; the webhook that woke it is not looked at. The only
+// file that writes. Repeating it is harmless: the audit log has one record of an approval, and the name of the object contains
+// the commit.
 
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
 import { isSameApproval, previewApproval } from '../../api/apps/preview-approval.ts'
@@ -62,7 +63,10 @@ async function approvalOf(
   return undefined
 }
 
-/** The audit log has it before the object exists. An object of this name that is for another commit ends first, and this one is made later. */
+/**
+ * The audit log has it before the object exists. An object of this name that is for another commit ends first, and this one is
+ * made later.
+ */
 async function approve({ deps, log }: Run, approved: Approved): Promise<void> {
   const record = approvalRecord(approved)
   await deps.audit.appendOnce(record, earlier => earlier.some(one => isSameApproval(one, record)))

@@ -51,7 +51,10 @@ function imageOfAnother(facts: Facts, status: RemoteSyncStatus, commit: string):
   return { kind: 'keepImage', status: kept, image, commit: unbuilt.since }
 }
 
-/** Which build the commit needs. `retry`: something changed since the last reconcile, so that a commit that failed gets another attempt. */
+/**
+ * Which build the commit needs. `retry`: something changed since the last reconcile, so that a commit that failed gets another
+ * attempt.
+ */
 export function planBuild(facts: Facts, status: RemoteSyncStatus, commit: string, retry: boolean): BuildPlan {
   const other = imageOfAnother(facts, status, commit)
   if (other) return other
@@ -86,8 +89,8 @@ export function decideFetchFailure(status: RemoteSyncStatus, commit: string, err
 }
 
 /**
- * Times of a build that was created by a process that ended before it could record them are those at which the build was found. kpack's
- * times have whole seconds: a start before the creation is recorded as the creation.
+ * Times of a build that was created by a process that ended before it could record them are those at which the build was found.
+ * kpack's times have whole seconds: a start before the creation is recorded as the creation.
  */
 function withBuildTimes(status: RemoteSyncStatus, state: BuildState, now: Date): RemoteSyncStatus {
   const { fetchedAt = now.toISOString(), buildCreatedAt = now.toISOString(), buildStartedAt } = status.phases ?? {}

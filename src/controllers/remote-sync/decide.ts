@@ -24,7 +24,10 @@ function claimOf({ metadata, status }: RemoteSync): Claim {
   return { metadata, holds: status?.image !== undefined }
 }
 
-/** Stops two RemoteSyncs from overwriting each other's image. By age alone, an older one could take over an Application that runs. */
+/**
+ * Stops two RemoteSyncs from overwriting each other's image. By age alone, an older one could take over an Application that
+ * runs.
+ */
 const applicationIsFree: Check<Facts, Halt> = ({ remoteSync, rivals }) => {
   const active = rivals.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   const first = active.find(rival => comesFirst(claimOf(rival), claimOf(remoteSync), 'holder'))

@@ -1,4 +1,5 @@
-// What a RemoteSync wants to exist: the build of a commit under its deterministic name, its source, and image and commit on the Application. Pure.
+// What a RemoteSync wants to exist: the build of a commit under its deterministic name, its source, and image and commit on the
+// Application. Pure.
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { promotedAnnotation, rebasedAnnotation } from '../../api/names.ts'
@@ -12,7 +13,10 @@ import type { RepositoryAccess } from '../kit/repository/owned-grant.ts'
 import { buildKey, type CommitBuild, type Facts, sourceIdentity } from './gather.ts'
 import type { RemoteSyncStatus } from './status.ts'
 
-/** The image to run, and the commit it was built from: that of a preview when it is promoted. `isRebased`: it only got another run image. */
+/**
+ * The image to run, and the commit it was built from: that of a preview when it is promoted. `isRebased`: it only got another
+ * run image.
+ */
 export type BuiltImage = {
   readonly image: string
   readonly commit: string
@@ -27,8 +31,8 @@ const longestPrefixWithSecrets = 24
 const sourceGraceSeconds = 300
 
 /**
- * The name follows from the RemoteSync, the commit, the inputs of the build and the attempt: after a crash between creating a Build and
- * writing the status the same Build is found again, and a changed build setting results in another Build.
+ * The name follows from the RemoteSync, the commit, the inputs of the build and the attempt: after a crash between creating a
+ * Build and writing the status the same Build is found again, and a changed build setting results in another Build.
  */
 export function buildName(remoteSync: RemoteSync, commit: string, attempt: number): string {
   const { build, subPath } = remoteSync.spec
@@ -54,8 +58,8 @@ export function buildName(remoteSync: RemoteSync, commit: string, attempt: numbe
 }
 
 /**
- * The source that the build reads. It holds the token. git knows no ids, so `repository` is the name that GitHub answered with just now, by
- * id; the commit was resolved by id too, and no other repository can have another one under the same hash.
+ * The source that the build reads. It holds the token. git knows no ids, so `repository` is the name that GitHub answered with
+ * just now, by id; the commit was resolved by id too, and no other repository can have another one under the same hash.
  */
 export function desiredSource(
   facts: Facts,
@@ -102,8 +106,8 @@ export function desiredBuild(
 }
 
 /**
- * The two fields of the Application that a RemoteSync owns, and how it got the image without a build, which the Release says. With the uid, so that the
- * apply never creates an Application.
+ * The two fields of the Application that a RemoteSync owns, and how it got the image without a build, which the Release says.
+ * With the uid, so that the apply never creates an Application.
  */
 export function desiredApplication({ metadata }: Application, { image, commit, isPromoted, isRebased }: BuiltImage): Applied {
   const { name, namespace = '', uid = '' } = metadata

@@ -1,5 +1,5 @@
-// Reads what a RemoteSync's reconcile must know, as plain values: `gather` from caches and memory only, `gatherBuild` also from the builder
-// and the source store, once the commit is known. Never writes; absence is a fact and never throws.
+// Reads what a RemoteSync's reconcile must know, as plain values: `gather` from caches and memory only, `gatherBuild` also from
+// the builder and the source store, once the commit is known. Never writes; absence is a fact and never throws.
 
 import type { AppSecret } from '../../api/apps/app-secret.ts'
 import type { Application } from '../../api/apps/application.ts'

@@ -102,7 +102,8 @@ function watched({ remoteSyncs }: RemoteSyncCaches): readonly Watch[] {
           .map(keyOf),
       { predicate: ({ old, new: present }) => (old === undefined) !== (present === undefined) },
     ),
-    // The commit of a fork waits for its approval, and is not built any more without it. The name begins with that of the RemoteSync.
+    // The commit of a fork waits for its approval, and is not built any more without it. The name begins with that of the
+    // RemoteSync.
     watches(previewApproval, item => approvedSync(keyOf(item)), {
       predicate: partChanged(({ metadata }) => metadata.deletionTimestamp),
     }),

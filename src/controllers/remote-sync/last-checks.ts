@@ -1,5 +1,5 @@
-// When this process last asked GitHub for the commit of each RemoteSync. Deliberately not stored: after a restart every RemoteSync asks once
-// more, which finds the pushes whose webhooks were missed meanwhile.
+// When this process last asked GitHub for the commit of each RemoteSync. Deliberately not stored: after a restart every
+// RemoteSync asks once more, which finds the pushes whose webhooks were missed meanwhile.
 import { BoundedMap } from '../../lib/bounded-map.ts'
 
 /** Beyond this many RemoteSyncs, the one whose check is the oldest is forgotten: it asks GitHub at its next reconcile. */

@@ -1,5 +1,5 @@
-// The effects of a reconcile and their order, with everything outside replaced by fakes. What the decisions are is tested beside them; what
-// they do together on a real API server is in test/integration.
+// The effects of a reconcile and their order, with everything outside replaced by fakes. What the decisions are is tested
+// beside them; what they do together on a real API server is in test/integration.
 import { describe, expect, test } from 'vitest'
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
 import { type RemoteSync, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'

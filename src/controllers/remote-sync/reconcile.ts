@@ -1,6 +1,6 @@
-// Moves one RemoteSync from its source to a running Application, as far as it gets in one run, by stages: each gathers facts, decides
-// (pure), and carries the decision out. Every run starts from what exists, and every write may be repeated after a crash. `save` alone
-// writes the status.
+// Moves one RemoteSync from its source to a running Application, as far as it gets in one run, by stages: each gathers facts,
+// decides (pure), and carries the decision out. Every run starts from what exists, and every write may be repeated after a
+// crash. `save` alone writes the status.
 import { type RemoteSync, remoteSyncReasons as reasons, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Outcome, ReconcileContext } from '../../kube/controller/controller.ts'

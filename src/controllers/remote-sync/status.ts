@@ -1,5 +1,6 @@
-// The status of a RemoteSync: the fields decided so far in a reconcile, and the conditions. The stages before the halt are True; the stage
-// that halted and those after it are False for its reason. Ready is True only when the Application runs the newest commit. Pure.
+// The status of a RemoteSync: the fields decided so far in a reconcile, and the conditions. The stages before the halt are
+// True; the stage that halted and those after it are False for its reason. Ready is True only when the Application runs the
+// newest commit. Pure.
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { defined } from '../../lib/json/defined.ts'

@@ -12,7 +12,8 @@ export type GrantRefusal = Refusal & { readonly rule: string }
 
 /**
  * The permission level that a person's role on a repository amounts to.
- * Source: https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization
+ * Source:
+ * https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization
  */
 const levelOfRole: Readonly<Record<RepositoryPermission, PermissionLevel | undefined>> = {
   none: undefined,
@@ -56,7 +57,10 @@ const permissionsWithinCeiling: Check<Facts, GrantRefusal> = ({ object, installa
   return above === undefined ? undefined : { rule: 'permissions-within-ceiling', reason: reasons.aboveCeiling, message }
 }
 
-/** How another person makes the request. A grant is immutable; the object that owns one can be given another requester, who gets another grant. */
+/**
+ * How another person makes the request. A grant is immutable; the object that owns one can be given another requester, who gets
+ * another grant.
+ */
 function takeOver(grant: RepositoryGrant): string {
   const owner = controllerOf(grant)
   if (owner === undefined) return 'delete the grant, and let that person create it again'
@@ -65,7 +69,10 @@ function takeOver(grant: RepositoryGrant): string {
   return `that person runs \`sekisho transfer ${kind}/${name}\`, or \`${patch}\` with the user name that \`kubectl auth whoami\` shows`
 }
 
-/** Stops a requester without an account on this GitHub: a ServiceAccount, a certificate or a person of another host has no access to pass on. */
+/**
+ * Stops a requester without an account on this GitHub: a ServiceAccount, a certificate or a person of another host has no
+ * access to pass on.
+ */
 const requesterIsKnown: Check<Facts, GrantRefusal> = ({ object, answer }) => {
   if (answer.kind !== 'no-person' && (answer.kind !== 'found' || answer.requester.kind !== 'unknown')) return undefined
   const who = personText(object.spec.requestedBy, object.status?.requester?.login)

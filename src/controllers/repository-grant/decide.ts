@@ -1,5 +1,5 @@
-// Whether a grant is approved (by the checks, then by the policy) and whether it holds now. Pure.
-// The condition Approved reports the decision; Ready reports that it holds now. An outage of GitHub of less than a day changes neither.
+// Whether a grant is approved (by the checks, then by the policy) and whether it holds now. Pure. The condition Approved
+// reports the decision; Ready reports that it holds now. An outage of GitHub of less than a day changes neither.
 import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
 import { firstRefusal, type Refusal } from '../../policy/check.ts'

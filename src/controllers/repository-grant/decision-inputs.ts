@@ -1,5 +1,6 @@
-// What a decision on a grant was made from, besides the grant itself and GitHub's answer: the Installation and the policy rules. The status holds
-// a digest of it, so that the grant is decided again when one of them changes, also when no watch observed the change. Pure.
+// What a decision on a grant was made from, besides the grant itself and GitHub's answer: the Installation and the policy
+// rules. The status holds a digest of it, so that the grant is decided again when one of them changes, also when no watch
+// observed the change. Pure.
 import { createHash } from 'node:crypto'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
@@ -7,7 +8,10 @@ import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import { spreadOf } from '../../lib/limits/spread.ts'
 import { defaultGrantRules } from '../../policy/index.ts'
 
-/** The parts that decide, as JSON: an Installation that was created again has another uid, and readiness does not count (`gather` handles it). */
+/**
+ * The parts that decide, as JSON: an Installation that was created again has another uid, and readiness does not count
+ * (`gather` handles it).
+ */
 export function installationInputs({ metadata, spec, status }: Installation) {
   return {
     uid: metadata.uid ?? '',

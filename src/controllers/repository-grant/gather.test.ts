@@ -1,4 +1,5 @@
-// When GitHub is asked about a grant: on a changed input and on a schedule while it is approved; never about a denied grant at rest.
+// When GitHub is asked about a grant: on a changed input and on a schedule while it is approved; never about a denied grant at
+// rest.
 import { expect, test } from 'vitest'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'

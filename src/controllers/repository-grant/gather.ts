@@ -1,6 +1,6 @@
-// What must be known to decide a RepositoryGrant: its Installation from the cache and, when it is due, GitHub's answer. Never throws: a failure
-// to find out is a fact, too. GitHub is asked when nothing was decided yet, when a webhook woke the grant, when an input of the decision changed,
-// and on a schedule while the grant is approved: a denied grant costs nothing at rest.
+// What must be known to decide a RepositoryGrant: its Installation from the cache and, when it is due, GitHub's answer. Never
+// throws: a failure to find out is a fact, too. GitHub is asked when nothing was decided yet, when a webhook woke the grant,
+// when an input of the decision changed, and on a schedule while the grant is approved: a denied grant costs nothing at rest.
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { parseUserSubject } from '../../api/names.ts'

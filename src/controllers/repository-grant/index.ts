@@ -1,4 +1,5 @@
-// Wires the RepositoryGrant controller: an Installation that becomes ready, stops being ready or changes wakes the grants under it. Decides nothing.
+// Wires the RepositoryGrant controller: an Installation that becomes ready, stops being ready or changes wakes the grants under
+// it. Decides nothing.
 import { type Installation, installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { keyOf, keyText } from '../../api/resource.ts'

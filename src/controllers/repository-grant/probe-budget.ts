@@ -1,5 +1,6 @@
-// How often the grants of one tenant may make the platform ask GitHub. Each probe mints a token of the App that all tenants share, so a tenant
-// that creates and wakes grants all day must not use up what GitHub allows the App. In memory: only the leader probes.
+// How often the grants of one tenant may make the platform ask GitHub. Each probe mints a token of the App that all tenants
+// share, so a tenant that creates and wakes grants all day must not use up what GitHub allows the App. In memory: only the
+// leader probes.
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
@@ -19,8 +20,8 @@ type GrantName = { readonly namespace: string; readonly uid: string }
 
 export type ProbeBudget = {
   /**
-   * Undefined when a probe may be made now; otherwise when to retry, as if GitHub had asked for the pause. A grant that has to wait because of its
-   * tenant has its turn then: those that came later do not overtake it.
+   * Undefined when a probe may be made now; otherwise when to retry, as if GitHub had asked for the pause. A grant that has to
+   * wait because of its tenant has its turn then: those that came later do not overtake it.
    */
   readonly take: (grant: GrantName) => Unreachable | undefined
   /** Gives back the turn of a grant that ends. */

@@ -1,6 +1,6 @@
-// Asks GitHub, as the App, which repositories the names of a grant mean and what access its requester has to them. The token can read metadata
-// of those repositories and nothing else, is audited before it exists, never leaves this file and is revoked after use.
-// Writes nothing except to the audit log.
+// Asks GitHub, as the App, which repositories the names of a grant mean and what access its requester has to them. The token
+// can read metadata of those repositories and nothing else, is audited before it exists, never leaves this file and is revoked
+// after use. Writes nothing except to the audit log.
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import {
   createRepositoryClient,
@@ -23,7 +23,10 @@ export type RequesterAccess =
   /** The person's role, by repository id. */
   | { readonly kind: 'known'; readonly login: string; readonly permissions: ReadonlyMap<number, RepositoryPermission> }
 
-/** `found` contains every repository of the grant once, in its order; `missing` names those that the installation does not reach. */
+/**
+ * `found` contains every repository of the grant once, in its order; `missing` names those that the installation does not
+ * reach.
+ */
 export type ProbeAnswer =
   | { readonly kind: 'found'; readonly repositories: readonly Repository[]; readonly requester: RequesterAccess }
   | { readonly kind: 'missing'; readonly names: readonly string[] }
@@ -43,7 +46,10 @@ export type ProbeRequest = {
 
 const permissions = { metadata: 'read' } as const
 
-/** @throws AppError when nothing could be learned: GitHub or the audit log failed, or the token has more access than was requested */
+/**
+ * @throws AppError when nothing could be learned: GitHub or the audit log failed, or the token has more access than was
+ * requested
+ */
 export async function probe(deps: ProbeDeps, app: GitHubApp, request: ProbeRequest): Promise<ProbeAnswer> {
   const { grant, known } = request
   const names = known?.map(({ name }) => name) ?? grant.spec.repositories
@@ -75,7 +81,10 @@ async function mint(app: GitHubApp, { installationId, known, grant }: ProbeReque
   }
 }
 
-/** GitHub takes names without an owner, so the full names are compared here: case-insensitively, as GitHub does. Undefined when one is missing. */
+/**
+ * GitHub takes names without an owner, so the full names are compared here: case-insensitively, as GitHub does. Undefined when
+ * one is missing.
+ */
 function matched(minted: MintedToken, { grant, known }: ProbeRequest): readonly Repository[] | undefined {
   if (Object.entries(minted.permissions).some(([name, level]) => name !== 'metadata' || level !== 'read'))
     throw new AppError('integrity_violation', "GitHub's token for the check has more permissions than metadata: read")

@@ -1,6 +1,6 @@
-// Keeps the status of one RepositoryGrant current and ends the tokens under it when it no longer holds. The only file here that writes.
-// Order: the decision is in the audit log before it is in the status; the status says no before tokens are revoked (the token desk
-// reads the status again after minting, so that no token is issued in between).
+// Keeps the status of one RepositoryGrant current and ends the tokens under it when it no longer holds. The only file here that
+// writes. Order: the decision is in the audit log before it is in the status; the status says no before tokens are revoked (the
+// token desk reads the status again after minting, so that no token is issued in between).
 import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
@@ -87,8 +87,8 @@ function auditRecord({ object, installation, answer }: Facts, { ruling }: Decisi
 }
 
 /**
- * When nothing changes: at the end of the grant, and while it is ready when its use is to be looked at again. A denied grant and one without a
- * ready Installation wait for a change of what they were decided from, which wakes them.
+ * When nothing changes: at the end of the grant, and while it is ready when its use is to be looked at again. A denied grant
+ * and one without a ready Installation wait for a change of what they were decided from, which wakes them.
  */
 function nextCheck(deps: RepositoryGrantDeps, { object, answer, askedAt }: Facts, status: GrantStatus): Outcome {
   const end = status.expiresAt === undefined ? longestWait : Date.parse(status.expiresAt) - askedAt.getTime()

@@ -12,13 +12,19 @@ export type ServiceFacts = {
   /** Of its EndpointSlices, ready or not: those that are not ready may become so at any time. */
   readonly endpoints: number
   /**
-   * `complete`: the slices were made from the present spec, or the Service was counted when it was made or changed. `begun`: so are the first slices
-   * of a new Service, and more may follow. `none`: nothing is known.
+   * `complete`: the slices were made from the present spec, or the Service was counted when it was made or changed. `begun`: so
+   * are the first slices of a new Service, and more may follow. `none`: nothing is known.
    */
   readonly count: 'none' | 'begun' | 'complete'
-  /** Kube-proxy of the nodes programs it when it has no such label: not for headless Services, nor for those that another proxy serves. */
+  /**
+   * Kube-proxy of the nodes programs it when it has no such label: not for headless Services, nor for those that another proxy
+   * serves.
+   */
   readonly proxied: boolean
-  /** What the platform's label says; `new`: not counted since the Service was made, `changed`: not counted since its spec was changed. */
+  /**
+   * What the platform's label says; `new`: not counted since the Service was made, `changed`: not counted since its spec was
+   * changed.
+   */
   readonly label: 'none' | 'new' | 'changed' | 'beyond'
 }
 
@@ -30,7 +36,10 @@ export type Facts = {
   readonly mostPods: number
 }
 
-/** A Service whose label has to change. `again`: to one that shows when Kubernetes has made all of its slices. `served`: to none. */
+/**
+ * A Service whose label has to change. `again`: to one that shows when Kubernetes has made all of its slices. `served`: to
+ * none.
+ */
 export type Change = { readonly service: ServiceFacts; readonly to: 'beyond' | 'again' | 'served' }
 
 export type Decision = {
@@ -52,7 +61,10 @@ function inOrder(a: ServiceFacts, b: ServiceFacts): number {
   return left < right ? -1 : Number(left > right)
 }
 
-/** The Services beyond the bound: in order, each that does not fit into what those before it left. Smaller ones behind it may fit. */
+/**
+ * The Services beyond the bound: in order, each that does not fit into what those before it left. Smaller ones behind it may
+ * fit.
+ */
 function beyondBound({ services, mostPairs }: Facts, pairs: (service: ServiceFacts) => number): ReadonlySet<string> {
   let left = mostPairs
   const beyond = new Set<string>()
@@ -67,8 +79,8 @@ function beyondBound({ services, mostPairs }: Facts, pairs: (service: ServiceFac
 /** What has to change. A label is also taken off where it has no effect, as on a Service that became headless. */
 export function decide(facts: Facts): Decision {
   const beyond = beyondBound(facts, pairsOf)
-  // All pods may be behind those that are not counted. Nobody is served before them who would have to be taken away a moment later, which costs
-  // kube-proxy more than what is there; but what is served is not taken away for them.
+  // All pods may be behind those that are not counted. Nobody is served before them who would have to be taken away a moment
+  // later, which costs kube-proxy more than what is there; but what is served is not taken away for them.
   const waiting = beyondBound(facts, service =>
     service.proxied && service.count !== 'complete' ? service.ports * facts.mostPods : pairsOf(service),
   )

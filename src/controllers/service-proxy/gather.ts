@@ -1,4 +1,5 @@
-// What must be known about the Services of a tenant's namespace: from the caches, and from this process's own writes that they do not show yet.
+// What must be known about the Services of a tenant's namespace: from the caches, and from this process's own writes that they
+// do not show yet.
 import { type CountedEndpointSlice, type Service, serviceNameLabel } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
 import { defaultResources } from '../../api/tenancy/resource-limits.ts'
@@ -37,8 +38,9 @@ function labelOf(proxy: string | undefined): ServiceFacts['label'] {
 }
 
 /**
- * Kubernetes' controller copies the labels of the Service that it made a slice from, so slices with the value of the last change were made after it. It
- * creates slices before it changes others, and deletes at the end: once all have a value, only a new Service, which had none before, may get more.
+ * Kubernetes' controller copies the labels of the Service that it made a slice from, so slices with the value of the last
+ * change were made after it. It creates slices before it changes others, and deletes at the end: once all have a value, only a
+ * new Service, which had none before, may get more.
  * Source: https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/endpointslice/reconciler.go (finalize)
  */
 function countOf({ metadata }: Service, slices: readonly CountedEndpointSlice[], isCounted: boolean): ServiceFacts['count'] {

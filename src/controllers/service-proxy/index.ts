@@ -1,5 +1,5 @@
-// Wires the controller that keeps a tenant's Services within the bound on ports × endpoints: its keys are Tenants, and every change of a Service or of
-// the number of endpoints behind one wakes the tenant of the namespace. Decides nothing.
+// Wires the controller that keeps a tenant's Services within the bound on ports × endpoints: its keys are Tenants, and every
+// change of a Service or of the number of endpoints behind one wakes the tenant of the namespace. Decides nothing.
 import { type CountedEndpointSlice, countedEndpointSlices, type Service, services } from '../../api/builtin/index.ts'
 import { type KubeObject, keyOf, type ObjectKey } from '../../api/resource.ts'
 import { serviceProxyLabel, tooManyEndpoints } from '../../api/tenancy/service-proxy.ts'
@@ -26,10 +26,16 @@ export type ServiceProxyControllerDeps = {
   readonly countedBy?: (count: () => number) => void
 }
 
-/** All Services that a tenant can have at once; whoever makes and changes them all the time, or goes back and forth over the bound, is slowed down. */
+/**
+ * All Services that a tenant can have at once; whoever makes and changes them all the time, or goes back and forth over the
+ * bound, is slowed down.
+ */
 const usualPace: Rate = { burst: 100, millisecondsPerToken: 1000 }
 
-/** kube-proxy uses neither of the others. Source: https://github.com/kubernetes/kubernetes/blob/master/cmd/kube-proxy/app/server.go */
+/**
+ * kube-proxy uses neither of the others. Source:
+ * https://github.com/kubernetes/kubernetes/blob/master/cmd/kube-proxy/app/server.go
+ */
 const proxiedSlices = { labelSelector: 'kubernetes.io/service-name,!service.kubernetes.io/headless' }
 
 const byNamespace = 'service-proxy/namespace'

@@ -1,4 +1,5 @@
-// Remembers what this process wrote last: a cache is behind for a moment, in which a burst of changes would make it write everything again.
+// Remembers what this process wrote last: a cache is behind for a moment, in which a burst of changes would make it write
+// everything again.
 import type { Service } from '../../api/builtin/index.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 

@@ -1,6 +1,6 @@
-// Takes Services away from kube-proxy by a label when they are beyond the bound of their tenant, and gives it those that are counted and fit. The only file
-// here that writes, and it writes nothing but this label. It never creates a Service, and never changes another one of that name or a newer version than it
-// judged.
+// Takes Services away from kube-proxy by a label when they are beyond the bound of their tenant, and gives it those that are
+// counted and fit. The only file here that writes, and it writes nothing but this label. It never creates a Service, and never
+// changes another one of that name or a newer version than it judged.
 import { type Service, services } from '../../api/builtin/index.ts'
 import { serviceProxyLabel, tooManyEndpoints, uncountedAgain } from '../../api/tenancy/service-proxy.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
@@ -20,8 +20,8 @@ export type ServiceProxyDeps = Pick<GatherDeps, 'servicesIn' | 'slicesIn'> & {
   readonly tenants: Pick<Cache<Tenant>, 'get'>
   readonly ownWrites: OwnWrites
   /**
-   * By namespace: Kubernetes writes the slices of a Service again for each label, at most 20 a second for all tenants together. Whatever does not take a
-   * Service away from kube-proxy waits for its turn: one of each new Service and of each change.
+   * By namespace: Kubernetes writes the slices of a Service again for each label, at most 20 a second for all tenants together.
+   * Whatever does not take a Service away from kube-proxy waits for its turn: one of each new Service and of each change.
    */
   readonly pace: KeyedBuckets
   readonly events: Pick<EventRecorder, 'record'>
@@ -63,11 +63,17 @@ export async function reconcileServiceProxy(
   return requeueAfter(outcome === done ? wait : Math.min(wait, untilNewer))
 }
 
-/** Takes a Service away from kube-proxy, or ends what has been paced already: a new Service with endpoints had its `again` before. */
+/**
+ * Takes a Service away from kube-proxy, or ends what has been paced already: a new Service with endpoints had its `again`
+ * before.
+ */
 const waitsForNothing = ({ to, service: { label } }: Change): boolean =>
   to === 'beyond' ? label !== 'changed' : to === 'served' && label === 'new'
 
-/** The changes for which there are tokens, in their order, and the milliseconds until the next one has its token; 0 when all have. */
+/**
+ * The changes for which there are tokens, in their order, and the milliseconds until the next one has its token; 0 when all
+ * have.
+ */
 function paced(changes: readonly Change[], take: () => number): { readonly allowed: readonly Change[]; readonly wait: number } {
   const allowed: Change[] = []
   let wait = 0
@@ -80,8 +86,8 @@ function paced(changes: readonly Change[], take: () => number): { readonly allow
 }
 
 /**
- * Not by an apply: a tenant may have applied the same label, and would keep it there. Only on the version that was judged: a change of the spec since then
- * has made the count worthless.
+ * Not by an apply: a tenant may have applied the same label, and would keep it there. Only on the version that was judged: a
+ * change of the spec since then has made the count worthless.
  */
 async function writeLabel(
   { client }: ServiceProxyDeps,

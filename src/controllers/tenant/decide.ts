@@ -1,4 +1,5 @@
-// Whether a Tenant's namespaces may be filled, and whether the filled ones can be used: checks in order, each with its reason and the cure. Pure.
+// Whether a Tenant's namespaces may be filled, and whether the filled ones can be used: checks in order, each with its reason
+// and the cure. Pure.
 import type { ResourceQuota } from '../../api/builtin/index.ts'
 import { tenantReasons as reasons } from '../../api/tenancy/tenant.ts'
 import { maxUserRanges } from '../../lib/limits/user-range.ts'
@@ -54,7 +55,10 @@ export function isCounted(quota: ResourceQuota | undefined): boolean {
   return used !== undefined && Object.keys(quota?.spec?.hard ?? {}).every(name => Object.hasOwn(used, name))
 }
 
-/** Stops a filled namespace until the quota controller has counted once: before that, the API server refuses to create what a quota names. */
+/**
+ * Stops a filled namespace until the quota controller has counted once: before that, the API server refuses to create what a
+ * quota names.
+ */
 export const quotasAreCounted: Check<readonly (ResourceQuota | undefined)[], Refusal> = quotas => {
   if (quotas.every(isCounted)) return undefined
   const message = 'the cluster has not counted the quota yet: nothing can be created before that'
@@ -66,7 +70,10 @@ export function classesAreUsable(problem: string | undefined): Refusal | undefin
   return problem === undefined ? undefined : { reason: reasons.runtimeClassNotUsable, message: problem }
 }
 
-/** Stops a tenant without credentials for the registry: its builds could push nothing. Nothing watches the Secret that an admin makes. */
+/**
+ * Stops a tenant without credentials for the registry: its builds could push nothing. Nothing watches the Secret that an admin
+ * makes.
+ */
 export const credentialsExist: Check<TenantCredentials, Refusal> = credentials => {
   if (credentials.kind !== 'missing') return undefined
   const { message } = credentials
@@ -74,7 +81,8 @@ export const credentialsExist: Check<TenantCredentials, Refusal> = credentials =
 }
 
 /**
- * Decides from the namespaces alone, with what holds one that is being deleted; the quotas are checked after the namespaces are filled.
+ * Decides from the namespaces alone, with what holds one that is being deleted; the quotas are checked after the namespaces are
+ * filled.
  */
 export function decide(facts: Facts, held?: string): Decision {
   const refusal = firstRefusal(checks, facts)

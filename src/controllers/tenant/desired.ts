@@ -1,5 +1,6 @@
-// Everything that a tenant's two namespaces contain before the tenant uses them. Pure; deterministic names, no clock.
-// The Tenant controls every object by its uid: that is how ours are recognised, and why an object of another owner is never adopted.
+// Everything that a tenant's two namespaces contain before the tenant uses them. Pure; deterministic names, no clock. The
+// Tenant controls every object by its uid: that is how ours are recognised, and why an object of another owner is never
+// adopted.
 import { createHash } from 'node:crypto'
 import {
   configMaps,
@@ -115,9 +116,9 @@ type RegistryContent = {
 }
 
 /**
- * The registry credentials and the ServiceAccounts that use them. Builds push with the one in the build namespace, which no tenant can read. The
- * one in the tenant's namespace pulls the tenant's own images and nothing else; pods that name no ServiceAccount use it through `default`, and those
- * of isolated Applications through their own.
+ * The registry credentials and the ServiceAccounts that use them. Builds push with the one in the build namespace, which no
+ * tenant can read. The one in the tenant's namespace pulls the tenant's own images and nothing else; pods that name no
+ * ServiceAccount use it through `default`, and those of isolated Applications through their own.
  */
 function registryContents(credentials: TenantCredentials): readonly RegistryContent[] {
   const builder = { type: serviceAccounts, purpose: 'build', name: builderServiceAccount } as const
@@ -153,8 +154,8 @@ type NamespaceKind = {
 }
 
 /**
- * Pod Security enforces `restricted`, the strictest level. Where Dockerfiles are built it cannot: then the policy build-pods holds all pods of the build
- * namespace to it except those builds.
+ * Pod Security enforces `restricted`, the strictest level. Where Dockerfiles are built it cannot: then the policy build-pods
+ * holds all pods of the build namespace to it except those builds.
  */
 function namespaceObject(tenant: Tenant, name: string, { purpose, enforced, firstUser, classes }: NamespaceKind): DesiredObject {
   const security = {

@@ -1,5 +1,5 @@
-// What must be known about a Tenant: whether its two namespaces exist and whose they are. Read from the API server itself, because a namespace
-// that is not ours does not carry our label and is in no cache. Never throws on absence, never writes.
+// What must be known about a Tenant: whether its two namespaces exist and whose they are. Read from the API server itself,
+// because a namespace that is not ours does not carry our label and is in no cache. Never throws on absence, never writes.
 import { type Namespace, namespaces } from '../../api/builtin/index.ts'
 import { buildNamespaceOf, labels } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'

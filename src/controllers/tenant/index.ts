@@ -1,4 +1,5 @@
-// Wires the Tenant controller: a change of an object that it made wakes it, and a deleted namespace is recreated. Decides nothing.
+// Wires the Tenant controller: a change of an object that it made wakes it, and a deleted namespace is recreated. Decides
+// nothing.
 import { configMaps, namespaces, runtimeClasses } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
 import { labels } from '../../api/names.ts'

@@ -1,7 +1,7 @@
-// What one tenant may use of what all tenants share, and the defaults for containers that request nothing. Pure. The limits are modest: they keep
-// a mistake or a flood away from others, and platform admins raise them (`spec.limits` of a Tenant). Node ports and load balancers bypass the
-// ingress, so they are 0.
-// A quota must name only kinds that the cluster has: it refuses to create what it names and cannot count.
+// What one tenant may use of what all tenants share, and the defaults for containers that request nothing. Pure. The limits are
+// modest: they keep a mistake or a flood away from others, and platform admins raise them (`spec.limits` of a Tenant). Node
+// ports and load balancers bypass the ingress, so they are 0. A quota must name only kinds that the cluster has: it refuses to
+// create what it names and cannot count.
 import { followerKinds, ownerKinds } from '../../api/registry.ts'
 import { defaultResources } from '../../api/tenancy/resource-limits.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
@@ -20,8 +20,8 @@ function applicationsOf(limits: Tenant['spec']['limits']): number {
 }
 
 /**
- * Our own kinds. They have a quota of their own, because a cluster needs up to half a minute after their installation until it can count them.
- * Each kind that follows a repository or owns Applications is limited as Applications are.
+ * Our own kinds. They have a quota of their own, because a cluster needs up to half a minute after their installation until it
+ * can count them. Each kind that follows a repository or owns Applications is limited as Applications are.
  */
 export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, string>> {
   const applications = canonicalQuantity(String(applicationsOf(limits)))
@@ -77,8 +77,9 @@ export function buildQuota(): Readonly<Record<string, string>> {
 }
 
 /**
- * No pod with a priority class: one with a higher priority evicts pods of others from a full node. It is a quota of its own, because its
- * scope decides which pods count. Source: https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-per-priorityclass
+ * No pod with a priority class: one with a higher priority evicts pods of others from a full node. It is a quota of its own,
+ * because its scope decides which pods count. Source:
+ * https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-per-priorityclass
  */
 export function priorityQuota(purpose: 'application' | 'build'): object {
   const named = { scopeName: 'PriorityClass', operator: 'Exists' }

@@ -1,6 +1,7 @@
-// Whether a live object differs from what a Tenant wants. Asked before every apply, so that a second reconcile writes nothing. Pure.
-// The hash annotation finds every change of what is wanted, removals included; the comparison finds what others changed. Stricter than the
-// one for Applications: an item that somebody added to a list, such as a subject of a RoleBinding, is a difference here.
+// Whether a live object differs from what a Tenant wants. Asked before every apply, so that a second reconcile writes nothing.
+// Pure. The hash annotation finds every change of what is wanted, removals included; the comparison finds what others changed.
+// Stricter than the one for Applications: an item that somebody added to a list, such as a subject of a RoleBinding, is a
+// difference here.
 import type { KubeObject } from '../../api/resource.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { desiredHashAnnotation } from './desired.ts'

@@ -1,5 +1,6 @@
-// Which objects in tenants' namespaces the Tenant controller caches and watches. Tenants create objects of some of these kinds too, and could
-// label as many as they like: of such a kind only the names that are ours are cached, so tenants do not decide how much memory they take.
+// Which objects in tenants' namespaces the Tenant controller caches and watches. Tenants create objects of some of these kinds
+// too, and could label as many as they like: of such a kind only the names that are ours are cached, so tenants do not decide
+// how much memory they take.
 import {
   configMaps,
   limitRanges,
@@ -36,7 +37,10 @@ export const ownedKinds: readonly ResourceType[] = [namespaces, roleBindings, li
 /** Not watched: the status of a quota changes with every pod, and the resync finds changes of its spec. */
 const unwatched: readonly ResourceType[] = [resourceQuotas]
 
-/** The platform may read objects of these names only, so each name is selected by itself. Secrets are not cached: each is read in its namespace. */
+/**
+ * The platform may read objects of these names only, so each name is selected by itself. Secrets are not cached: each is read
+ * in its namespace.
+ */
 const names: ReadonlyMap<ResourceType, readonly string[]> = new Map<ResourceType, readonly string[]>([
   [serviceAccounts, [builderServiceAccount, defaultServiceAccount, isolatedServiceAccount]],
   [configMaps, [authorityConfigMap]],

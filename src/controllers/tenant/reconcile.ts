@@ -1,4 +1,5 @@
-// Keeps a Tenant's namespaces and their contents. When the Tenant is deleted, tokens end first, then the namespaces, then the finalizer.
+// Keeps a Tenant's namespaces and their contents. When the Tenant is deleted, tokens end first, then the namespaces, then the
+// finalizer.
 import { namespaces } from '../../api/builtin/index.ts'
 import { type Tenant, tenant as tenants } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'

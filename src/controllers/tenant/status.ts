@@ -1,4 +1,5 @@
-// The status of a Tenant from the decision, the answer about its teams and what is known about the network. Pure; the namespaces are named once they exist and are filled.
+// The status of a Tenant from the decision, the answer about its teams and what is known about the network. Pure; the
+// namespaces are named once they exist and are filled.
 import { buildNamespaceOf } from '../../api/names.ts'
 import { type Tenant, tenantReasons } from '../../api/tenancy/tenant.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'

@@ -1,5 +1,6 @@
-// The client of GitHub as the App itself: facts about the App and its installations, minting and revoking installation tokens, webhook
-// deliveries. Every mint is a direct request with explicit repositories and permissions; caching, quota and audit belong to the token desk.
+// The client of GitHub as the App itself: facts about the App and its installations, minting and revoking installation tokens,
+// webhook deliveries. Every mint is a direct request with explicit repositories and permissions; caching, quota and audit
+// belong to the token desk.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
@@ -56,20 +57,20 @@ export type InstallationPage = {
 export type AppClient = {
   readonly app: () => Promise<AppFacts>
   /**
-   * Why no token would be requested of GitHub now: it is unreachable, asked us to wait, or many were requested for this installation or the App; undefined
-   * when one would be.
+   * Why no token would be requested of GitHub now: it is unreachable, asked us to wait, or many were requested for this
+   * installation or the App; undefined when one would be.
    */
   readonly mintRefusal: (installationId: number) => AppError | undefined
   /** undefined when this App does not have such an installation. */
   readonly installation: (id: number) => Promise<InstallationFacts | undefined>
   /**
-   * One page of all installations of the App, from 1 on. `known` is that page of an earlier list: where GitHub says that it is the same it is
-   * returned, and the request does not count against the App's limit.
+   * One page of all installations of the App, from 1 on. `known` is that page of an earlier list: where GitHub says that it is
+   * the same it is returned, and the request does not count against the App's limit.
    */
   readonly installationPage: (page: number, known?: InstallationPage) => Promise<InstallationPage>
   /**
-   * Refuses an empty or unbounded request before anything is sent, and never retries. The caller must compare the token with its request
-   * before anybody receives it. A token whose answer is not understood is revoked.
+   * Refuses an empty or unbounded request before anything is sent, and never retries. The caller must compare the token with
+   * its request before anybody receives it. A token whose answer is not understood is revoked.
    */
   readonly mint: (request: MintRequest) => Promise<MintedToken>
   /** Only for the platform's own checks of an organisation's people: a token that reads members and nothing of any repository. */
@@ -100,7 +101,8 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   const revokeAt = createTokenRevoker(deps)
   // Lists wait for each other only: a hundred pages must not stand before a mint.
   const listing = createClient({ ...deps, circuit }, `installations:${name}`)
-  // Octokit sends one token request at a time for each bucket: one that GitHub does not answer must not stop those of other tenants.
+  // Octokit sends one token request at a time for each bucket: one that GitHub does not answer must not stop those of other
+  // tenants.
   const minting = (installationId: number) => createClient({ ...deps, circuit }, `mint:${name}:${installationId}`)
   const signed = createAppSigner(deps)
   const pace = createMintPace(deps.clock, deps.isLeader ?? (() => true))
@@ -206,9 +208,10 @@ function installationPage(data: unknown, headers: Readonly<Record<string, string
 }
 
 /**
- * Converts GitHub's expiry to our clock: the remaining lifetime according to GitHub's `Date` header, added to our current time. Without a
- * plausible `Date` header it stays GitHub's time. A difference between the clocks does not make it more than an hour, the longest lifetime of a
- * token; but a token that GitHub itself says lives longer keeps its end, so that the caller can refuse it.
+ * Converts GitHub's expiry to our clock: the remaining lifetime according to GitHub's `Date` header, added to our current time.
+ * Without a plausible `Date` header it stays GitHub's time. A difference between the clocks does not make it more than an hour,
+ * the longest lifetime of a token; but a token that GitHub itself says lives longer keeps its end, so that the caller can
+ * refuse it.
  */
 function byOurClock(expiresAt: Date, date: string | number | undefined, now: Date): Date {
   const left = expiresAt.getTime() - Date.parse(String(date ?? ''))

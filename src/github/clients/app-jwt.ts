@@ -1,6 +1,8 @@
-// Signs as the App: RS256 by @octokit/auth-app, whose token cache is never used (its keys collide between Apps and scopes, so one tenant
-// could receive another tenant's token). Tries two keys in order during a rotation and corrects a wrong clock by GitHub's Date header.
-// Source: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
+// Signs as the App: RS256 by @octokit/auth-app, whose token cache is never used (its keys collide between Apps and scopes, so
+// one tenant could receive another tenant's token). Tries two keys in order during a rotation and corrects a wrong clock by
+// GitHub's Date header.
+// Source:
+// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 import { createAppAuth } from '@octokit/auth-app'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -15,7 +17,10 @@ export type AppSigner = <T>(work: (authorization: string) => Promise<T>) => Prom
 /** A clock that is off by at most this is not corrected: the JWT has 30 s of slack on one side. */
 const toleratedSkewSeconds = 5
 
-/** @throws AppError `invalid_configuration` without a key; the signer throws it (reason PrivateKeyUnreadable) for a key that is not RSA PEM */
+/**
+ * @throws AppError `invalid_configuration` without a key; the signer throws it (reason PrivateKeyUnreadable) for a key that is
+ * not RSA PEM
+ */
 export function createAppSigner(deps: Deps): AppSigner {
   if (deps.privateKeys.length === 0) throw new AppError('invalid_configuration', 'a GitHub App needs at least one private key')
   let preferred = 0

@@ -1,13 +1,16 @@
-// The client of GitHub that reads what people say on a pull request, as far as it approves a commit: comments and reviews. It keeps the commit
-// that was approved and who said so; texts are hostile, and none of them leaves this file. Reads only; conditional requests cost nothing while
-// nothing new was said.
+// The client of GitHub that reads what people say on a pull request, as far as it approves a commit: comments and reviews. It
+// keeps the commit that was approved and who said so; texts are hostile, and none of them leaves this file. Reads only;
+// conditional requests cost nothing while nothing new was said.
 // Source: https://docs.github.com/en/rest/issues/comments#list-issue-comments, https://docs.github.com/en/rest/pulls/reviews
 import { isAppError } from '../../lib/errors.ts'
 import { isJsonObject } from '../../lib/json/json-value.ts'
 import { type Answer, integerAt, listOf, objectAt, optionalTextAt, recordOf, textAt } from '../transport/answer.ts'
 import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'
 
-/** A person approved a commit; whether that person may is asked separately. The id is the identity, the login can pass to others. */
+/**
+ * A person approved a commit; whether that person may is asked separately. The id is the identity, the login can pass to
+ * others.
+ */
 export type ApprovalStatement = { readonly by: { readonly id: number; readonly login: string }; readonly headCommit: string }
 
 /** A pull request as far as approvals concern it; `comments` is how many there are. */
@@ -30,11 +33,15 @@ export type DiscussionClient = {
   /** undefined when there is no such repository or pull request. */
   readonly pullRequest: (repositoryId: number, number: number) => Promise<DiscussedPullRequest | undefined>
   /**
-   * The approvals in the comments of a pull request that has so many comments, oldest first: in its newest 200, when it has more. Comments that
-   * were edited, comments of bots, of deleted accounts and of programs that write in a person's name are left out.
+   * The approvals in the comments of a pull request that has so many comments, oldest first: in its newest 200, when it has
+   * more. Comments that were edited, comments of bots, of deleted accounts and of programs that write in a person's name are
+   * left out.
    */
   readonly approvingComments: (repositoryId: number, number: number, comments: number) => Promise<readonly ApprovalStatement[]>
-  /** The approving reviews that were not dismissed, oldest first, with the commits that they are about: in its first 1,000 reviews. */
+  /**
+   * The approving reviews that were not dismissed, oldest first, with the commits that they are about: in its first 1,000
+   * reviews.
+   */
   readonly approvingReviews: (repositoryId: number, number: number) => Promise<readonly ApprovalStatement[]>
 }
 
@@ -44,8 +51,8 @@ const newestPages = 2
 const mostReviewPages = 10
 
 /**
- * The commit that a comment approves. The command is the first line, alone and not quoted, with the full commit id: two commits with the same
- * first characters are easily made, and a quoted command is another person's.
+ * The commit that a comment approves. The command is the first line, alone and not quoted, with the full commit id: two commits
+ * with the same first characters are easily made, and a quoted command is another person's.
  */
 export function approvedCommit(body: string): string | undefined {
   return /^\/sekisho approve ([0-9a-f]{40})[ \t]*(?:\r?\n|$)/.exec(body)?.[1]

@@ -1,7 +1,8 @@
-// The OAuth side of the App: where a person signs in, and the tokens that result. @octokit/oauth-app does it, except for the exchange, which
-// must carry PKCE's verifier (docs/adr/0017-octokit-oauth-app.md). PKCE (S256) is always used, although GitHub does not require it. Nothing
-// is retried: a code and a refresh token work once. No error contains a secret.
-// Source: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
+// The OAuth side of the App: where a person signs in, and the tokens that result. @octokit/oauth-app does it, except for the
+// exchange, which must carry PKCE's verifier (docs/adr/0017-octokit-oauth-app.md). PKCE (S256) is always used, although GitHub
+// does not require it. Nothing is retried: a code and a refresh token work once. No error contains a secret.
+// Source:
+// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 import { Octokit } from '@octokit/core'
 import { OAuthApp } from '@octokit/oauth-app'
 import { exchangeWebFlowCode } from '@octokit/oauth-methods'
@@ -29,8 +30,9 @@ export type UserTokens = {
 }
 
 /**
- * `exchange` and `refresh` throw AppError: `unauthenticated` when GitHub refuses the code or the refresh token (used, expired or revoked: the
- * person must sign in again), `invalid_configuration` when it refuses the App's client secret, `unavailable` when it cannot be reached.
+ * `exchange` and `refresh` throw AppError: `unauthenticated` when GitHub refuses the code or the refresh token (used, expired
+ * or revoked: the person must sign in again), `invalid_configuration` when it refuses the App's client secret, `unavailable`
+ * when it cannot be reached.
  */
 export type OAuthClient = {
   readonly authorizeUrl: (options: {
@@ -64,7 +66,8 @@ export function createOAuthClient(deps: OAuthClientDeps): OAuthClient {
     clientId: deps.clientId,
     clientSecret: deps.clientSecret.reveal(),
   } as const
-  // OAuth is served by the web pages. The library derives their address from the API's, which is wrong where the platform admin sets both.
+  // OAuth is served by the web pages. The library derives their address from the API's, which is wrong where the platform admin
+  // sets both.
   const app = new OAuthApp({
     ...credentials,
     allowSignup: false,
@@ -102,7 +105,10 @@ function userTokens({ token, refreshToken, ...ends }: Authentication): UserToken
   }
 }
 
-/** The library's error holds the request with the client secret in its body, so only GitHub's error code (one word) is kept of it. */
+/**
+ * The library's error holds the request with the client secret in its body, so only GitHub's error code (one word) is kept of
+ * it.
+ */
 async function translated(what: string, work: () => Promise<UserTokens>): Promise<UserTokens> {
   try {
     return await work()

@@ -1,5 +1,5 @@
-// A token that reads an organisation's members and nothing else. GitHub cannot narrow a token to "no repository", so its safety is in its
-// permissions: with anything besides members and the metadata that GitHub always adds, it is refused.
+// A token that reads an organisation's members and nothing else. GitHub cannot narrow a token to "no repository", so its safety
+// is in its permissions: with anything besides members and the metadata that GitHub always adds, it is refused.
 import { AppError } from '../../lib/errors.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import { type ReportedPermissions, reportedPermissions } from '../installation-facts.ts'

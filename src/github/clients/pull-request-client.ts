@@ -1,5 +1,6 @@
-// The client of GitHub for an AppPipeline: the open pull requests of a repository, one of them, and what its commits say. What of a pull request
-// people write is cut to what decides; its text is not kept. Repositories are named by id (repository-client.ts).
+// The client of GitHub for an AppPipeline: the open pull requests of a repository, one of them, and what its commits say. What
+// of a pull request people write is cut to what decides; its text is not kept. Repositories are named by id
+// (repository-client.ts).
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { isJsonObject } from '../../lib/json/json-value.ts'
 import { type Answer, integerAt, listOf, objectAt, optionalTextAt, recordOf, textAt } from '../transport/answer.ts'
@@ -27,21 +28,24 @@ export type PullRequest = {
   /** RFC 3339, in whole seconds: the last change of anything about it, comments and reviews included. */
   readonly updatedAt: string
   /**
-   * RFC 3339, in whole seconds: the last push to any branch of the repository that it belongs to; undefined when GitHub does not say.
-   * https://docs.github.com/en/rest/pulls/pulls#list-pull-requests (`base.repo.pushed_at`)
+   * RFC 3339, in whole seconds: the last push to any branch of the repository that it belongs to; undefined when GitHub does
+   * not say. https://docs.github.com/en/rest/pulls/pulls#list-pull-requests (`base.repo.pushed_at`)
    */
   readonly pushedAt: string | undefined
 }
 
 /** All methods throw AppError: see failure.ts for codes and reasons. */
 export type PullRequestClient = {
-  /** A page of the open pull requests, the one opened last first; `pullRequestsOfPage` of them unless it is the last page. Rejects with `not_found`. */
+  /**
+   * A page of the open pull requests, the one opened last first; `pullRequestsOfPage` of them unless it is the last page.
+   * Rejects with `not_found`.
+   */
   readonly openPullRequests: (repository: number, page: number) => Promise<readonly PullRequest[]>
   /** undefined when GitHub does not show the repository or the pull request. */
   readonly pullRequest: (repository: number, number: number) => Promise<PullRequest | undefined>
   /**
-   * The paths of the files that a pull request changes, with the former paths of renamed ones; undefined when GitHub does not list them all.
-   * Since the commit at which its branch left the other one.
+   * The paths of the files that a pull request changes, with the former paths of renamed ones; undefined when GitHub does not
+   * list them all. Since the commit at which its branch left the other one.
    */
   readonly filesOf: (
     repository: number,

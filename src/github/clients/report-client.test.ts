@@ -1,4 +1,5 @@
-// What is written about commits and pull requests, against a scripted GitHub: once, by id, and only what this App wrote is ever found.
+// What is written about commits and pull requests, against a scripted GitHub: once, by id, and only what this App wrote is ever
+// found.
 import { describe, expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { SecretString } from '../../lib/secret-string.ts'

@@ -1,6 +1,7 @@
-// The client of GitHub for what the platform writes about commits and pull requests: comments, commit statuses, deployments and their statuses. A
-// write is sent once: whether one without an answer arrived is looked up by the caller, because a repeated one would be seen twice. Repositories
-// are named by id, as in repository-client.ts. It decides nothing about when or what to write.
+// The client of GitHub for what the platform writes about commits and pull requests: comments, commit statuses, deployments and
+// their statuses. A write is sent once: whether one without an answer arrived is looked up by the caller, because a repeated
+// one would be seen twice. Repositories are named by id, as in repository-client.ts. It decides nothing about when or what to
+// write.
 // Source: https://docs.github.com/en/rest/issues/comments , …/rest/commits/statuses , …/rest/deployments
 import { isAppError } from '../../lib/errors.ts'
 import { defined } from '../../lib/json/defined.ts'
@@ -38,7 +39,10 @@ type DeploymentStatusReport = {
   readonly logUrl: string
 }
 
-/** `endsOthers`: a success makes earlier deployments to the environment inactive, if they are neither transient nor to production. */
+/**
+ * `endsOthers`: a success makes earlier deployments to the environment inactive, if they are neither transient nor to
+ * production.
+ */
 export type DeploymentStatusWrite = DeploymentStatusReport & { readonly endsOthers: boolean }
 
 /** What stands on GitHub: its state may be one that the platform never writes. */

@@ -1,5 +1,5 @@
-// The client of GitHub with an installation token: reads of branches, pull requests and people. What the token cannot see does not exist
-// here (GitHub answers 404).
+// The client of GitHub with an installation token: reads of branches, pull requests and people. What the token cannot see does
+// not exist here (GitHub answers 404).
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { isJsonObject } from '../../lib/json/json-value.ts'
 import { type Answer, integerAt, listOf, objectAt, optionalTextAt, recordOf, textAt } from '../transport/answer.ts'
@@ -17,9 +17,14 @@ export type PullRequestFacts = {
   readonly baseRepositoryId: number
   /** Without refs/heads/. */
   readonly baseBranch: string
-  /** Whether head and base can be merged; undefined while GitHub has not computed it, which asking for the pull request causes. */
+  /**
+   * Whether head and base can be merged; undefined while GitHub has not computed it, which asking for the pull request causes.
+   */
   readonly mergeable: boolean | undefined
-  /** What GitHub computed last: of an earlier head or base after a push, and while they conflict. Of a merged pull request, the merge. */
+  /**
+   * What GitHub computed last: of an earlier head or base after a push, and while they conflict. Of a merged pull request, the
+   * merge.
+   */
   readonly mergeCommit: string | undefined
 }
 
@@ -30,8 +35,8 @@ export type CommitFacts = { readonly tree: string; readonly parents: readonly st
 export type RepositoryPermission = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
 
 /**
- * Repositories are named by id, on the addresses to which GitHub itself redirects and links: a name can pass to a repository of somebody else,
- * which every token can read if it is public. All methods throw AppError: see failure.ts for codes and reasons.
+ * Repositories are named by id, on the addresses to which GitHub itself redirects and links: a name can pass to a repository of
+ * somebody else, which every token can read if it is public. All methods throw AppError: see failure.ts for codes and reasons.
  */
 export type RepositoryClient = {
   /** undefined when there is no such repository (any more). Throws `integrity_violation` when GitHub answers with another one. */
@@ -41,18 +46,19 @@ export type RepositoryClient = {
   /** undefined when there is no such repository or pull request. */
   readonly pullRequest: (repositoryId: number, number: number) => Promise<PullRequestFacts | undefined>
   /**
-   * undefined when there is no such repository or commit. GitHub serves the commits of all forks through every repository of their network.
-   * Throws `integrity_violation` when GitHub answers with another one.
+   * undefined when there is no such repository or commit. GitHub serves the commits of all forks through every repository of
+   * their network. Throws `integrity_violation` when GitHub answers with another one.
    */
   readonly commit: (repositoryId: number, sha: string) => Promise<CommitFacts | undefined>
   /**
-   * Whether the commit belongs to the repository itself: it is the newest commit of a branch, or the given branch leads to it. GitHub serves
-   * the commits of all forks through every repository of their network, so that a commit's existence says nothing.
+   * Whether the commit belongs to the repository itself: it is the newest commit of a branch, or the given branch leads to it.
+   * GitHub serves the commits of all forks through every repository of their network, so that a commit's existence says
+   * nothing.
    */
   readonly hasCommit: (repositoryId: number, commit: string, branch: string) => Promise<boolean>
   /**
-   * The paths of the files that differ between a commit and a later one, with the former paths of renamed files. undefined when GitHub does not
-   * list them all, or when the one commit does not follow from the other.
+   * The paths of the files that differ between a commit and a later one, with the former paths of renamed files. undefined when
+   * GitHub does not list them all, or when the one commit does not follow from the other.
    */
   readonly changedFiles: (repositoryId: number, from: string, to: string) => Promise<readonly string[] | undefined>
   /** A person's permission on the repository, with the person's id to compare: a login can come to mean another person. */

@@ -1,5 +1,5 @@
-// Revokes installation tokens. GitHub asks for nothing but the token itself, so it works without the App's private key, and after the
-// ClusterGitHubApp is gone.
+// Revokes installation tokens. GitHub asks for nothing but the token itself, so it works without the App's private key, and
+// after the ClusterGitHubApp is gone.
 // Source: https://docs.github.com/en/rest/apps/installations#revoke-an-installation-access-token
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -12,16 +12,16 @@ import { githubFailure, githubReasons, statusOf } from '../transport/failure.ts'
 import { createClient } from '../transport/github-requests.ts'
 
 /**
- * `suspended`: GitHub refuses every request of a suspended installation, this one too. The token can be used for nothing now, and can be used
- * again when the suspension ends before the token does.
+ * `suspended`: GitHub refuses every request of a suspended installation, this one too. The token can be used for nothing now,
+ * and can be used again when the suspension ends before the token does.
  * Source: https://docs.github.com/en/rest/apps/apps#suspend-an-app-installation
  */
 export type RevocationResult = 'revoked' | 'suspended'
 
 /**
- * `api` is the base URL of the REST API that minted the token. Resolves to `revoked` on 204, and on 401 and 404: it was revoked already. Throws
- * a retryable error otherwise. `fresh`: the token is seconds old, so a 401 or 404 may only mean that not all of GitHub's servers know it yet
- * (octokit/auth-app.js#65); that is an error to retry.
+ * `api` is the base URL of the REST API that minted the token. Resolves to `revoked` on 204, and on 401 and 404: it was revoked
+ * already. Throws a retryable error otherwise. `fresh`: the token is seconds old, so a 401 or 404 may only mean that not all of
+ * GitHub's servers know it yet (octokit/auth-app.js#65); that is an error to retry.
  */
 export type TokenRevoker = (api: string, token: SecretString, options?: { readonly fresh?: boolean }) => Promise<RevocationResult>
 
@@ -44,7 +44,8 @@ export function createTokenRevoker(deps: TokenRevokerDeps): TokenRevoker {
     return circuit
   }
   return async (api, token, { fresh = false } = {}) => {
-    // A client of its own: a revocation must not queue behind other writes (one a second), and each token has a rate limit of its own.
+    // A client of its own: a revocation must not queue behind other writes (one a second), and each token has a rate limit of
+    // its own.
     const endpoints = { host: '', web: '', api }
     const own = createClient({ ...deps, endpoints, circuit: circuitOf(api) }, `revoke:${crypto.randomUUID()}`)
     try {

@@ -1,5 +1,6 @@
-// The client of GitHub with a person's token (broker only): the person, and the installations, organisations and teams that they can see.
-// `installations()` proves nothing: GitHub lists what an ordinary member can see. The proof of ownership is `organizationMembership`.
+// The client of GitHub with a person's token (broker only): the person, and the installations, organisations and teams that
+// they can see. `installations()` proves nothing: GitHub lists what an ordinary member can see. The proof of ownership is
+// `organizationMembership`.
 // Source: https://docs.github.com/en/rest/apps/installations#list-app-installations-accessible-to-the-user-access-token
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { accountInstallation, type InstallationFacts } from '../installation-facts.ts'

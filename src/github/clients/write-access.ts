@@ -1,5 +1,5 @@
-// Whether a person may write to a repository, asked of GitHub at this moment and by numeric id. `author_association` of comments says something
-// else: a member of the organisation need not have access to this repository.
+// Whether a person may write to a repository, asked of GitHub at this moment and by numeric id. `author_association` of
+// comments says something else: a member of the organisation need not have access to this repository.
 // Source: https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
 import type { RepositoryClient, RepositoryPermission } from './repository-client.ts'
 
@@ -9,8 +9,8 @@ const writing: readonly RepositoryPermission[] = ['write', 'maintain', 'admin']
 export type AccessReader = Pick<RepositoryClient, 'userById' | 'collaboratorPermission'>
 
 /**
- * The person with the present login when GitHub says that they may write to the repository; undefined otherwise, and when the account is gone
- * or its login passed to another account between the two requests. Throws AppError as the client does.
+ * The person with the present login when GitHub says that they may write to the repository; undefined otherwise, and when the
+ * account is gone or its login passed to another account between the two requests. Throws AppError as the client does.
  */
 export async function writerById(
   client: AccessReader,

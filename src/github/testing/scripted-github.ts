@@ -1,5 +1,5 @@
-// A loopback HTTP server that answers as a test scripts it and records the requests. For cases that the emulator does not show: wrong clocks,
-// wider tokens, oversized answers, redirects. Test code only.
+// A loopback HTTP server that answers as a test scripts it and records the requests. For cases that the emulator does not show:
+// wrong clocks, wider tokens, oversized answers, redirects. Test code only.
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

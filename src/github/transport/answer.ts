@@ -1,5 +1,5 @@
-// Reads fields of GitHub's JSON: the parse boundary. A field that is missing or of another type is an `upstream_failed` that names the field;
-// messages never repeat values. `what` is the path of the object for that message.
+// Reads fields of GitHub's JSON: the parse boundary. A field that is missing or of another type is an `upstream_failed` that
+// names the field; messages never repeat values. `what` is the path of the object for that message.
 import { AppError } from '../../lib/errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json/json-value.ts'
 

@@ -1,5 +1,5 @@
-// The HTTP of the GitHub client: fetch with a deadline, a bound on the answer's size, and redirects only within the same origin (a renamed
-// repository answers 301). Credentials never follow a redirect to another host.
+// The HTTP of the GitHub client: fetch with a deadline, a bound on the answer's size, and redirects only within the same origin
+// (a renamed repository answers 301). Credentials never follow a redirect to another host.
 import { AppError } from '../../lib/errors.ts'
 import { withBoundedBody } from '../../lib/http/bounded-body.ts'
 import { githubReasons } from './failure.ts'
@@ -16,8 +16,8 @@ const mostRedirects = 3
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 
 /**
- * A fetch that sends requests to the origin of `base` only: a Link header of a page could name another host, which would receive the
- * credential.
+ * A fetch that sends requests to the origin of `base` only: a Link header of a page could name another host, which would
+ * receive the credential.
  * @throws AppError `unavailable` on a timeout, `upstream_failed` for an answer that is too large or redirects to another origin
  */
 export function createBoundedFetch(

@@ -1,6 +1,7 @@
-// A circuit breaker: after failures in a row, or when GitHub asked us to wait, requests are refused here, and after a pause one at a time is
-// let through as a probe. It decides when to send again; it never repeats a request and never invents an answer.
-// Source: https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#handle-rate-limit-errors-appropriately
+// A circuit breaker: after failures in a row, or when GitHub asked us to wait, requests are refused here, and after a pause one
+// at a time is let through as a probe. It decides when to send again; it never repeats a request and never invents an answer.
+// Source:
+// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#handle-rate-limit-errors-appropriately
 // (an App that continues to send while it is limited may be banned).
 import { exponential } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'

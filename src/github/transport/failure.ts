@@ -1,5 +1,5 @@
-// Converts Octokit's errors to AppError. Messages name the route, and never the URL's values, a body or a token; Octokit's error is not kept
-// as the cause, because it carries the request with its headers and body.
+// Converts Octokit's errors to AppError. Messages name the route, and never the URL's values, a body or a token; Octokit's
+// error is not kept as the cause, because it carries the request with its headers and body.
 // Source: https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api and .../rate-limits-for-the-rest-api
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { retryAfterSeconds } from '../../lib/http/retry-after.ts'

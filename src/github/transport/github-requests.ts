@@ -1,5 +1,6 @@
-// The only place that constructs an Octokit. It pins the API version, bounds every request, retries what may be retried, and obeys
-// GitHub's rate limits: it waits for short ones; long ones become `too_many_requests`, so that the caller's queue waits instead.
+// The only place that constructs an Octokit. It pins the API version, bounds every request, retries what may be retried, and
+// obeys GitHub's rate limits: it waits for short ones; long ones become `too_many_requests`, so that the caller's queue waits
+// instead.
 // Source: https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 import { Octokit } from '@octokit/core'
 import { paginateRest } from '@octokit/plugin-paginate-rest'

@@ -47,7 +47,10 @@ test('an installation that requests as often as it may leaves ten at once, four 
   expect([6, 7, 8].map(id => takeAll(pace, id))).toEqual([4, 4, 2])
 })
 
-/** The seconds in which installation 1, which requests a token every ten, was refused beside others that request without end; in ten minutes. */
+/**
+ * The seconds in which installation 1, which requests a token every ten, was refused beside others that request without end; in
+ * ten minutes.
+ */
 async function secondsOfRefusals(others: number): Promise<readonly number[]> {
   const clock = createFakeClock()
   const pace = createMintPace(clock, () => true)

@@ -1,6 +1,6 @@
-// How many tokens may be made. GitHub counts the requests of an App, which all tenants share, and refuses all of them for the rest of the minute when
-// there were too many: 900 points a minute, of which a write costs five, are 180 tokens. So all installations together stay below that over two
-// replicas, and one of them alone leaves room for the others.
+// How many tokens may be made. GitHub counts the requests of an App, which all tenants share, and refuses all of them for the
+// rest of the minute when there were too many: 900 points a minute, of which a write costs five, are 180 tokens. So all
+// installations together stay below that over two replicas, and one of them alone leaves room for the others.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
@@ -9,8 +9,8 @@ import { type Rate, takeToken, tokensIn } from '../../lib/limits/token-bucket.ts
 import { githubReasons } from './failure.ts'
 
 /**
- * Of the App, by one process: at most 126 and 45 in a minute, so that a leader and one other replica leave 45 points for reads. The leader has more, because
- * controllers ask as well as workloads.
+ * Of the App, by one process: at most 126 and 45 in a minute, so that a leader and one other replica leave 45 points for reads.
+ * The leader has more, because controllers ask as well as workloads.
  */
 const ofApp = {
   leader: { burst: 55, millisecondsPerToken: 850 },
@@ -21,8 +21,8 @@ const ofApp = {
 const ofInstallation: Rate = { burst: 60, millisecondsPerToken: 1000 }
 
 /**
- * An installation within this rate has precedence: all others leave ten of the App's tokens. A push needs two or three tokens, and ten installations that
- * request without end do not use up in a minute what comes in a minute.
+ * An installation within this rate has precedence: all others leave ten of the App's tokens. A push needs two or three tokens,
+ * and ten installations that request without end do not use up in a minute what comes in a minute.
  */
 const precedence: Rate = { burst: 4, millisecondsPerToken: 10_000 }
 const leftForPrecedence = 10
@@ -72,7 +72,9 @@ export function createMintPace(clock: Clock, isLeader: () => boolean): MintPace 
   }
 }
 
-/** Only tokens that are there are taken, so a later time is from a clock that was set back: nobody waits for the hours it lost. */
+/**
+ * Only tokens that are there are taken, so a later time is from a clock that was set back: nobody waits for the hours it lost.
+ */
 function known(bucket: number | undefined, now: number): number | undefined {
   return bucket !== undefined && bucket > now ? undefined : bucket
 }

@@ -1,5 +1,6 @@
-// Requests with one bearer token. GitHub may refuse a token that is seconds old because not all of its servers know it yet; such a refusal
-// is retried a few times (octokit/auth-app.js does the same for its own tokens). The refusal of an older token is final.
+// Requests with one bearer token. GitHub may refuse a token that is seconds old because not all of its servers know it yet;
+// such a refusal is retried a few times (octokit/auth-app.js does the same for its own tokens). The refusal of an older token
+// is final.
 import { createHash } from 'node:crypto'
 import { isAppError } from '../../lib/errors.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'

@@ -9,7 +9,10 @@ type Head = { readonly sequence: number; readonly hash: string }
 /** The head of the hash chain, and when it was signed, to the second. */
 export type AuditCheckpoint = Head & { readonly attestedAt: Date }
 
-/** A platform admin examined that entries are missing after `remaining`, up to `lost` at least; `resumedAt`: the log went on then. */
+/**
+ * A platform admin examined that entries are missing after `remaining`, up to `lost` at least; `resumedAt`: the log went on
+ * then.
+ */
 export type LossAcknowledgement = {
   readonly remaining: Head
   readonly lost: Head
@@ -62,7 +65,9 @@ export async function verifyAcknowledgement(
   throw new AppError('integrity_violation', 'the acknowledgement of lost audit entries is not complete')
 }
 
-/** All keys of the sets, each once: verification refuses a key id that it finds twice. Of equal ids the first set's key counts. */
+/**
+ * All keys of the sets, each once: verification refuses a key id that it finds twice. Of equal ids the first set's key counts.
+ */
 export function mergedKeys(...sets: readonly CheckpointKeys[]): CheckpointKeys {
   const byId = new Map<string | undefined, JWK>()
   for (const key of sets.flatMap(({ keys }) => keys)) if (!byId.has(key.kid)) byId.set(key.kid, key)

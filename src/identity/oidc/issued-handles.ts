@@ -1,5 +1,6 @@
-// Remembers which codes and refresh tokens this process issued lately, and under which grant, as hashes only. It proves that a token request is not
-// a stranger's before the store is read; what it has forgotten, or another replica issued, is a stranger's until it is issued again.
+// Remembers which codes and refresh tokens this process issued lately, and under which grant, as hashes only. It proves that a
+// token request is not a stranger's before the store is read; what it has forgotten, or another replica issued, is a stranger's
+// until it is issued again.
 import { createHash } from 'node:crypto'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 

@@ -23,8 +23,8 @@ export type IssuerAccounts = {
   /** Whether the person has signed in here and still may. Does not call GitHub. */
   readonly exists: (subject: string) => Promise<boolean>
   /**
-   * Read from GitHub now. Undefined: the person must sign in again. Throws `forbidden`, with the cure, for a person who may not have a
-   * token now, and `unavailable` or `upstream_failed` when GitHub does not answer.
+   * Read from GitHub now. Undefined: the person must sign in again. Throws `forbidden`, with the cure, for a person who may not
+   * have a token now, and `unavailable` or `upstream_failed` when GitHub does not answer.
    */
   readonly claims: (subject: string) => Promise<IssuerClaims | undefined>
   /** Called before an ID token is signed; when it rejects, no token is signed. */

@@ -1,6 +1,7 @@
-// The signing keys of our issuer: one EC P-256 key for each period of 90 days. The key of the present period signs. The next key is
-// published in advance, and the former key stays published while tokens signed by it may be in use, so that a rotation needs neither a
-// pause nor an agreement between processes. The keeper creates each key once and stores it sealed; private keys never leave this process.
+// The signing keys of our issuer: one EC P-256 key for each period of 90 days. The key of the present period signs. The next
+// key is published in advance, and the former key stays published while tokens signed by it may be in use, so that a rotation
+// needs neither a pause nor an agreement between processes. The keeper creates each key once and stores it sealed; private keys
+// never leave this process.
 import { randomBytes } from 'node:crypto'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import type { Clock } from '../../lib/clock.ts'
@@ -20,9 +21,15 @@ export type IssuerKeys = {
   readonly publicKeys: { readonly keys: readonly JWK[] }
   /** Signs the cookies of the provider. */
   readonly cookieKey: SecretString
-  /** The number of the period whose key signs. Loads the keys of a period that has begun; when that fails, the present keys stay in use. */
+  /**
+   * The number of the period whose key signs. Loads the keys of a period that has begun; when that fails, the present keys stay
+   * in use.
+   */
   readonly period: () => Promise<number>
-  /** A compact JWS over `claims` (ES256, RFC 7515); `type` becomes its `typ`, so that it is not accepted as another kind of token. */
+  /**
+   * A compact JWS over `claims` (ES256, RFC 7515); `type` becomes its `typ`, so that it is not accepted as another kind of
+   * token.
+   */
   readonly sign: (claims: Readonly<Record<string, unknown>>, type: string) => Promise<string>
 }
 
@@ -68,8 +75,8 @@ async function keysOf(keeper: KeyKeeper, period: number): Promise<KeySet> {
 //   freshness: the next period; in the API server an unknown key id
 //   replicas: in the store, the same for each
 /**
- * Loads the keys of the present period; rejects when that fails. Later, `onError` gets each failure to load the keys of a new period; the
- * next call of `period` or `sign` tries again.
+ * Loads the keys of the present period; rejects when that fails. Later, `onError` gets each failure to load the keys of a new
+ * period; the next call of `period` or `sign` tries again.
  */
 export async function loadIssuerKeys(
   keeper: KeyKeeper,

@@ -1,4 +1,5 @@
-// The port for the issuer's own pages, which the broker renders. Values arrive unescaped; forms must post exactly the fields named here.
+// The port for the issuer's own pages, which the broker renders. Values arrive unescaped; forms must post exactly the fields
+// named here.
 
 /** The target of a form and its CSRF secret, which the form posts as `xsrf`. */
 export type PageForm = { readonly action: string; readonly xsrf: string }

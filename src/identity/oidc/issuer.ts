@@ -1,5 +1,6 @@
-// Our OIDC issuer: discovery, keys, authorization code with PKCE, device flow, rotating refresh tokens, revocation, end of session.
-// Owns the library; accounts, sign-in and pages come from outside. It never issues a token to a person whom `accounts` does not know.
+// Our OIDC issuer: discovery, keys, authorization code with PKCE, device flow, rotating refresh tokens, revocation, end of
+// session. Owns the library; accounts, sign-in and pages come from outside. It never issues a token to a person whom `accounts`
+// does not know.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { errors, Provider } from 'oidc-provider'
 import { AppError } from '../../lib/errors.ts'
@@ -23,7 +24,10 @@ export type PendingSignIn = { readonly id: string; readonly clientId: string; re
 
 /** The issuer as the routes use it. */
 export type Issuer = {
-  /** Handles every request below the issuer's paths. The body must not have been read. `address` is the client's, shown to people. */
+  /**
+   * Handles every request below the issuer's paths. The body must not have been read. `address` is the client's, shown to
+   * people.
+   */
   readonly handle: (request: IncomingMessage, response: ServerResponse, address: string) => Promise<void>
   /** Throws `invalid_request` when the sign-in has expired or belongs to another browser. */
   readonly pending: (request: IncomingMessage, response: ServerResponse) => Promise<PendingSignIn>

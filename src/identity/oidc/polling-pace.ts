@@ -1,5 +1,5 @@
-// How often a device may poll for its token: RFC 8628 §3.5 demands 5 seconds between requests and `slow_down` for faster ones. Counted outside
-// this process: a device that polls two replicas in turns must not poll twice as often.
+// How often a device may poll for its token: RFC 8628 §3.5 demands 5 seconds between requests and `slow_down` for faster ones.
+// Counted outside this process: a device that polls two replicas in turns must not poll twice as often.
 import { createHash } from 'node:crypto'
 
 const pollingIntervalMilliseconds = 5000

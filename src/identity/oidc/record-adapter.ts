@@ -1,5 +1,5 @@
-// Connects the OIDC provider's models to a store of records. Owns the one rule that the provider leaves to its storage: a code or refresh
-// token is used once even when two requests race, and the loser revokes the whole family (RFC 9700 §4.14.2).
+// Connects the OIDC provider's models to a store of records. Owns the one rule that the provider leaves to its storage: a code
+// or refresh token is used once even when two requests race, and the loser revokes the whole family (RFC 9700 §4.14.2).
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors, Provider } from 'oidc-provider'
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
 import { defined } from '../../lib/json/defined.ts'
@@ -50,7 +50,8 @@ export function createRecordAdapter(store: OidcRecordStore, pace: PollingPace, n
     },
     async find(id) {
       const found = payloadOf(await store.find(model, id))
-      // Only polling with an open device code counts: the pages read the same record while the person decides, and a used code is reuse.
+      // Only polling with an open device code counts: the pages read the same record while the person decides, and a used code
+      // is reuse.
       const isOpen = model === 'DeviceCode' && found !== undefined && found.consumed === undefined
       if (isOpen && Provider.ctx?.oidc.route === 'token' && !(await pace.mayPoll(id))) throw new errors.SlowDown()
       return found

@@ -1,5 +1,5 @@
-// The issuer across rotations of its keys: the library accepts keys only at construction, so each period gets an issuer of its own. All
-// state is in the records, so a sign-in that began with one issuer completes with the next.
+// The issuer across rotations of its keys: the library accepts keys only at construction, so each period gets an issuer of its
+// own. All state is in the records, so a sign-in that began with one issuer completes with the next.
 import type { Issuer } from './issuer.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 

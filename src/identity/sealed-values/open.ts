@@ -1,5 +1,5 @@
-// Makes the keys that values are sealed to, and opens what was sealed. Only the controllers load this file. A private key exists as a SecretString
-// in the store and as a key object here, and is never returned in another form.
+// Makes the keys that values are sealed to, and opens what was sealed. Only the controllers load this file. A private key
+// exists as a SecretString in the store and as a key object here, and is never returned in another form.
 import { calculateJwkThumbprint, compactDecrypt, decodeProtectedHeader, exportJWK, generateKeyPair, importJWK } from 'jose'
 import { AppError } from '../../lib/errors.ts'
 import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'

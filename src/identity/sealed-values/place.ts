@@ -1,5 +1,5 @@
-// Where a sealed value belongs, as it stands in the protected header of its JWE (RFC 7516 §4.3: private header parameters). The header is
-// authenticated with the ciphertext, so a value that was moved to another place does not open there. Pure.
+// Where a sealed value belongs, as it stands in the protected header of its JWE (RFC 7516 §4.3: private header parameters). The
+// header is authenticated with the ciphertext, so a value that was moved to another place does not open there. Pure.
 
 /** One key of one AppSecret. */
 export type SealedPlace = { readonly namespace: string; readonly name: string; readonly key: string }

@@ -1,5 +1,5 @@
-// Seals values to a public key: whoever has only this cannot read what it sealed, itself included. The admission webhook loads this file and never
-// the one that opens (.dependency-cruiser.cjs).
+// Seals values to a public key: whoever has only this cannot read what it sealed, itself included. The admission webhook loads
+// this file and never the one that opens (.dependency-cruiser.cjs).
 import { CompactEncrypt, importJWK } from 'jose'
 import { AppError } from '../../lib/errors.ts'
 import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'

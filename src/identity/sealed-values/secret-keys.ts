@@ -1,4 +1,5 @@
-// The port to the keys of the platform that open and seal values: the AppSecret controller uses it, and a service of the controllers implements it.
+// The port to the keys of the platform that open and seal values: the AppSecret controller uses it, and a service of the
+// controllers implements it.
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { SealedPlace } from './place.ts'
 

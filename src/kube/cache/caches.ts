@@ -1,5 +1,5 @@
-// The shared caches: one object cache and one reflector per kind and scope, for all readers. They start together; a cache requested after
-// the start begins at once. It runs no controllers.
+// The shared caches: one object cache and one reflector per kind and scope, for all readers. They start together; a cache
+// requested after the start begins at once. It runs no controllers.
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { endsWithin } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -16,7 +16,10 @@ export type Caches = ChangeSource & {
   /** The same cache for the same kind and scope. */
   readonly of: <T extends KubeObject>(type: ResourceType<T>, scope?: CacheScope) => ObjectCache<T>
   readonly start: () => void
-  /** Resolves when all first lists are complete, or on `stop`. Rejects with `unavailable`, which names the missing kinds and the reasons. */
+  /**
+   * Resolves when all first lists are complete, or on `stop`. Rejects with `unavailable`, which names the missing kinds and the
+   * reasons.
+   */
   readonly synced: (withinMilliseconds: number) => Promise<void>
   readonly allSynced: () => boolean
   readonly stop: () => Promise<void>

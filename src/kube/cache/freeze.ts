@@ -1,11 +1,14 @@
-// Freezes plain JSON deeply, because every reader of a cache shares its objects. It also deduplicates equal strings through a small hash
-// table that keeps the latest string of each slot; this saves a quarter of the memory of a thousand Applications.
+// Freezes plain JSON deeply, because every reader of a cache shares its objects. It also deduplicates equal strings through a
+// small hash table that keeps the latest string of each slot; this saves a quarter of the memory of a thousand Applications.
 
 const slots = 1024
 const shortest = 11 // V8 deduplicates shorter strings itself when it parses JSON.
 const longest = 160
 
-/** Returns a function that freezes its argument in place and returns it. The function keeps no reference except its table of strings. */
+/**
+ * Returns a function that freezes its argument in place and returns it. The function keeps no reference except its table of
+ * strings.
+ */
 export function createFreezer(): <T>(value: T) => T {
   const texts: string[] = new Array(slots).fill('')
 

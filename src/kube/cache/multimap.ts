@@ -1,5 +1,5 @@
-// A map from one text to several, such as from an index value to object keys. A single value is stored without a Set: ten thousand sets
-// would take more memory than everything else in an index.
+// A map from one text to several, such as from an index value to object keys. A single value is stored without a Set: ten
+// thousand sets would take more memory than everything else in an index.
 
 export type Multimap = {
   /** Adding a value twice changes nothing. */

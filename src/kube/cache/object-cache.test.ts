@@ -72,7 +72,10 @@ test('an index follows its objects, also when it was added after them', () => {
   expect(() => cache.addIndex('color', () => [])).toThrow(/index color already exists/)
 })
 
-/** An Application as the API server sends it after a build and a rollout, with the two fields that are twice as large as the rest. */
+/**
+ * An Application as the API server sends it after a build and a rollout, with the two fields that are twice as large as the
+ * rest.
+ */
 function application(index: number): string {
   const image = `registry.example/team-${index % 50}/app-${index}@sha256:${'0'.repeat(64)}`
   const commit = index.toString(16).padStart(40, '0')

@@ -1,5 +1,5 @@
-// The local copy of one kind's objects: key → frozen object, with indexes. Listeners receive every difference as {old, new}; an object that
-// was deleted and recreated under the same name (another uid) is two changes. It never sends requests.
+// The local copy of one kind's objects: key → frozen object, with indexes. Listeners receive every difference as {old, new}; an
+// object that was deleted and recreated under the same name (another uid) is two changes. It never sends requests.
 import { keptObject } from '../../api/kept-object.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
@@ -10,7 +10,10 @@ import { createMultimap, type Multimap } from './multimap.ts'
 /** Which objects of a kind a cache holds. Without a namespace it holds what tenants wrote, of bounded size (`keptObject`). */
 export type CacheScope = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string }
 
-/** `old` is absent for a new object, `new` for a deleted one. `initial`: the object comes from the first list, so it is not urgent. */
+/**
+ * `old` is absent for a new object, `new` for a deleted one. `initial`: the object comes from the first list, so it is not
+ * urgent.
+ */
 export type Change<T extends KubeObject> = { readonly old?: T; readonly new?: T; readonly initial: boolean }
 
 export type Listener<T extends KubeObject> = (change: Change<T>) => void
@@ -20,7 +23,10 @@ export type ChangeSource = {
   readonly subscribe: <T extends KubeObject>(type: ResourceType<T>, scope: CacheScope, listener: Listener<T>) => void
 }
 
-/** The read side. Objects are deeply frozen, lack `managedFields` and kubectl's last-applied copy, and may lag behind the server. */
+/**
+ * The read side. Objects are deeply frozen, lack `managedFields` and kubectl's last-applied copy, and may lag behind the
+ * server.
+ */
 export type Cache<T extends KubeObject> = {
   readonly get: (key: ObjectKey) => T | undefined
   readonly list: (namespace?: string) => readonly T[]
@@ -129,7 +135,10 @@ export function createObjectCache<T extends KubeObject>(mostContent?: number): O
   }
 }
 
-/** Resource versions are increasing decimal numbers per kind (Kubernetes API concepts, "Resource versions"); anything else is not older. */
+/**
+ * Resource versions are increasing decimal numbers per kind (Kubernetes API concepts, "Resource versions"); anything else is
+ * not older.
+ */
 function isOlder(version = '', held = ''): boolean {
   if (!/^\d+$/.test(version) || !/^\d+$/.test(held)) return false
   return version.length === held.length ? version < held : version.length < held.length

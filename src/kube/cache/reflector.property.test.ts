@@ -1,6 +1,6 @@
-// The cache equals the server, and listeners received exactly the changes in between: after any interleaving of changes, broken, silent and
-// refused watches, expired versions, failing lists, and objects that were recreated unobserved. Violations of the protocol (lost, late,
-// repeated events) are corrected by the next list at the latest.
+// The cache equals the server, and listeners received exactly the changes in between: after any interleaving of changes,
+// broken, silent and refused watches, expired versions, failing lists, and objects that were recreated unobserved. Violations
+// of the protocol (lost, late, repeated events) are corrected by the next list at the latest.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { settle } from '../../lib/testing/fake-clock.ts'
@@ -39,7 +39,10 @@ const breaking = fc.oneof(
 )
 type Step = typeof conforming extends fc.Arbitrary<infer A> ? A | { do: 'lose' } | { do: 'repeat'; back: number } : never
 
-/** What a listener that observes only changes believes to exist; returns what is wrong. (An exception would only disturb the reflector.) */
+/**
+ * What a listener that observes only changes believes to exist; returns what is wrong. (An exception would only disturb the
+ * reflector.)
+ */
 function believe(seen: Map<string, Thing>, { old, new: present }: Change<Thing>): string | undefined {
   if (old !== undefined) {
     if (seen.get(old.metadata.name) !== old) return `${old.metadata.name}: the old state is not the one that was reported last`

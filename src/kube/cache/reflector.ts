@@ -1,5 +1,6 @@
-// Keeps a cache equal to the server: list, then watch from that version. It resumes where a watch ended, lists again when the version is
-// too old and about once an hour, and waits with full jitter after failures. Only its signal ends it. It never interprets objects.
+// Keeps a cache equal to the server: list, then watch from that version. It resumes where a watch ended, lists again when the
+// version is too old and about once an hour, and waits with full jitter after failures. Only its signal ends it. It never
+// interprets objects.
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { fullJitter } from '../../lib/backoff.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
@@ -18,7 +19,10 @@ export type ReflectorDeps<T extends KubeObject> = {
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
-  /** After about this time a watch is followed by a list instead of being resumed, which finds events that were lost. Default 1 h. */
+  /**
+   * After about this time a watch is followed by a list instead of being resumed, which finds events that were lost. Default 1
+   * h.
+   */
   readonly relistMilliseconds?: number
   readonly onList?: () => void
   readonly onWatchEnd?: (reason: WatchEnd) => void
@@ -31,7 +35,10 @@ export type Reflector = {
   readonly synced: Promise<void>
   /** The message of the last failure; undefined once the server was observed again. */
   readonly lastError: () => string | undefined
-  /** Seconds since the server was last observed (a list, an event, a bookmark, a watch that ended in order); infinite before that. */
+  /**
+   * Seconds since the server was last observed (a list, an event, a bookmark, a watch that ended in order); infinite before
+   * that.
+   */
   readonly silentSeconds: () => number
 }
 

@@ -1,5 +1,5 @@
-// The port of the Kubernetes client: typed verbs on plain JSON. There are no classes, timestamps stay strings, unknown fields are kept.
-// `kube-client.ts` implements it; no other code opens a connection to the API server.
+// The port of the Kubernetes client: typed verbs on plain JSON. There are no classes, timestamps stay strings, unknown fields
+// are kept. `kube-client.ts` implements it; no other code opens a connection to the API server.
 import type { KubeObject, ObjectKey, ObjectMeta, ResourceType } from '../../api/resource.ts'
 
 /** `mayWrite` is checked right before a write is sent, and before each retry; the signal aborts a write in progress. */
@@ -13,8 +13,8 @@ export type ApplyOptions = WriteOptions & { readonly force?: boolean }
 export type ListOptions = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string }
 
 /**
- * `keep` is applied to the items of each page, so that a list of large objects is never whole in memory. With `most`, no more than so many objects
- * are asked for: the first ones by name.
+ * `keep` is applied to the items of each page, so that a list of large objects is never whole in memory. With `most`, no more
+ * than so many objects are asked for: the first ones by name.
  */
 export type SnapshotOptions<T> = ListOptions & {
   readonly signal?: AbortSignal
@@ -22,7 +22,10 @@ export type SnapshotOptions<T> = ListOptions & {
   readonly most?: number
 }
 
-/** An apply configuration: the fields that one manager owns. With `metadata.uid` it never creates and never changes another object of that name. */
+/**
+ * An apply configuration: the fields that one manager owns. With `metadata.uid` it never creates and never changes another
+ * object of that name.
+ */
 export type Applied = {
   readonly apiVersion: string
   readonly kind: string
@@ -54,7 +57,8 @@ export type DeleteOptions = { readonly uid?: string; readonly now?: true; readon
 export type PodLogOptions = { readonly container: string; readonly tailLines: number; readonly limitBytes: number }
 
 /**
- * As the query of a pod's log. `sinceTime` has whole seconds. Without `follow` it ends with what the log has now; with it, when the container ends.
+ * As the query of a pod's log. `sinceTime` has whole seconds. Without `follow` it ends with what the log has now; with it, when
+ * the container ends.
  * https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#get-read-log-of-the-specified-pod
  */
 export type PodLogStreamOptions = {
@@ -88,22 +92,32 @@ export type KubeClient = {
     object: Applied,
     options: ApplyOptions,
   ) => Promise<T | undefined>
-  /** RFC 7386. `undefined` when the object does not exist. With `metadata.resourceVersion` in the patch a conflict is a KubeError 409. */
+  /**
+   * RFC 7386. `undefined` when the object does not exist. With `metadata.resourceVersion` in the patch a conflict is a
+   * KubeError 409.
+   */
   readonly mergePatch: <T extends KubeObject>(
     type: ResourceType<T>,
     key: ObjectKey,
     patch: object,
     options: WriteOptions,
   ) => Promise<T | undefined>
-  /** Requests deletion in the background. Succeeds when the object is absent, is being deleted, or (with `uid`) is another object. */
+  /**
+   * Requests deletion in the background. Succeeds when the object is absent, is being deleted, or (with `uid`) is another
+   * object.
+   */
   readonly delete: (type: ResourceType, key: ObjectKey, options?: DeleteOptions) => Promise<void>
   /** The last lines of a container's log, at most `limitBytes`. */
   readonly podLogs: (key: ObjectKey, options: PodLogOptions) => Promise<string>
   /**
-   * The log of a container as the kubelet sends it, each line with its time in front. It is read as fast as it is consumed; a consumer that returns
-   * early ends it. Rejects with KubeError 400 while the container has not started, and 404 without the pod; a broken connection throws later.
+   * The log of a container as the kubelet sends it, each line with its time in front. It is read as fast as it is consumed; a
+   * consumer that returns early ends it. Rejects with KubeError 400 while the container has not started, and 404 without the
+   * pod; a broken connection throws later.
    */
   readonly podLogStream: (key: ObjectKey, options: PodLogStreamOptions) => Promise<AsyncIterable<Uint8Array>>
-  /** One watch connection. Ends when the server ends it; throws KubeError (410 when the version is too old) or the signal's reason. */
+  /**
+   * One watch connection. Ends when the server ends it; throws KubeError (410 when the version is too old) or the signal's
+   * reason.
+   */
   readonly watch: <T extends KubeObject>(type: ResourceType<T>, options: WatchOptions) => AsyncIterable<WatchEvent<T>>
 }

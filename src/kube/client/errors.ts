@@ -1,5 +1,6 @@
-// The errors of this folder: a request that the API server refused or did not answer (KubeError), and a write by a process that does not
-// lead. Messages name verb, kind and key; they never contain a request body, nor, for Secrets, a server message that could quote data.
+// The errors of this folder: a request that the API server refused or did not answer (KubeError), and a write by a process that
+// does not lead. Messages name verb, kind and key; they never contain a request body, nor, for Secrets, a server message that
+// could quote data.
 import type { ResourceType } from '../../api/resource.ts'
 import { asObject, integerAt, objectAt, objectsAt, textAt } from '../../lib/json/json-value.ts'
 import { redactTokens } from '../../lib/log.ts'
@@ -59,15 +60,18 @@ export function isKubeError(error: unknown, status?: number): error is KubeError
 const rbacRefusal =
   / is forbidden: User "[^"]*" cannot (?<verb>[a-z]+) resource "(?<resource>[^"]+)" in API group "(?<group>[^"]*)"(?: in the namespace "(?<namespace>[^"]+)")?(?: at the cluster scope)?(?:: (?<why>.*))?/s
 
-/** What the authorizer did not allow. `resource` has its subresource: `pods/log`; `why` is what the authorizer adds, such as a role that does not exist. */
+/**
+ * What the authorizer did not allow. `resource` has its subresource: `pods/log`; `why` is what the authorizer adds, such as a
+ * role that does not exist.
+ */
 export type MissingRight = { readonly [F in 'verb' | 'resource' | 'group']: string } & {
   readonly namespace: string | undefined
   readonly why: string | undefined
 }
 
 /**
- * Whether RBAC refused: right after the rights were given, the same request is allowed a moment later. Quotas, Pod Security and policies answer
- * 403 too, but their messages do not begin like the authorizer's.
+ * Whether RBAC refused: right after the rights were given, the same request is allowed a moment later. Quotas, Pod Security and
+ * policies answer 403 too, but their messages do not begin like the authorizer's.
  */
 export function lacksRight(error: unknown): boolean {
   return isKubeError(error, 403) && / is forbidden: User "[^"]*" cannot /.test(error.message)
@@ -81,8 +85,8 @@ export function missingRight(error: unknown): MissingRight | undefined {
 }
 
 /**
- * Whether an applied object does not fit the schema of its kind: a field that the kind does not have, a value of another type. The API server answers
- * 500 to it, although the same request never succeeds.
+ * Whether an applied object does not fit the schema of its kind: a field that the kind does not have, a value of another type.
+ * The API server answers 500 to it, although the same request never succeeds.
  * https://github.com/kubernetes/apimachinery/blob/master/pkg/util/managedfields/internal/structuredmerge.go
  */
 export function fitsNoSchema(error: unknown): boolean {
@@ -105,8 +109,9 @@ export function isGone(error: unknown): boolean {
 }
 
 /**
- * Reads a metav1.Status, the body of a refusal. Tolerates any body, because a proxy may answer in the server's place. `what` names the
- * request, such as `apply Deployment acme/web`. Without an `answer` (the ERROR event of a watch) the code inside the body counts.
+ * Reads a metav1.Status, the body of a refusal. Tolerates any body, because a proxy may answer in the server's place. `what`
+ * names the request, such as `apply Deployment acme/web`. Without an `answer` (the ERROR event of a watch) the code inside the
+ * body counts.
  */
 export function errorFromStatus(
   what: string,

@@ -20,7 +20,10 @@ const refusal = (code: number, reason: string, message: string, details: object 
 
 type Limits = Pick<KubeClientDeps, 'requestMilliseconds' | 'watchSilenceMilliseconds'>
 
-/** A loopback server with the given behaviour and a client. Only tests of a time limit shorten it, because it would end other requests. */
+/**
+ * A loopback server with the given behaviour and a client. Only tests of a time limit shorten it, because it would end other
+ * requests.
+ */
 async function serve(handler: Handler, { path = '', ...limits }: Limits & { readonly path?: string } = {}) {
   const requests: { method: string; url: string; headers: IncomingMessage['headers'] }[] = []
   const server = createServer((request, response) => {

@@ -11,7 +11,10 @@ import { type WatchDeps, watch } from './watch.ts'
 
 export type KubeClientDeps = TransportDeps & Omit<WatchDeps, 'transport'>
 
-/** The next one is used when a page is larger than an answer may be: an object may have the 1.5 MB that etcd takes, and more as JSON. */
+/**
+ * The next one is used when a page is larger than an answer may be: an object may have the 1.5 MB that etcd takes, and more as
+ * JSON.
+ */
 const pageSizes = [500, 40, 5]
 // The server limits the bytes of the log itself; the slack is for what it adds when it truncates.
 const logSlackBytes = 64 * 1024
@@ -22,9 +25,10 @@ type ListAnswer<T> = {
 }
 
 /**
- * The other values make the API server look, for an apply by parsing the body once more, for a key that is there twice, which JSON.stringify never
- * writes, and for a field that the kind does not have: an apply is refused for it in any case, and for a new object the default value only warns.
- * https://github.com/kubernetes/apiserver/blob/master/pkg/endpoints/handlers/patch.go (applyPatchToCurrentObject), create.go
+ * The other values make the API server look, for an apply by parsing the body once more, for a key that is there twice, which
+ * JSON.stringify never writes, and for a field that the kind does not have: an apply is refused for it in any case, and for a
+ * new object the default value only warns. https://github.com/kubernetes/apiserver/blob/master/pkg/endpoints/handlers/patch.go
+ * (applyPatchToCurrentObject), create.go
  */
 const unchecked = { fieldValidation: 'Ignore' } as const
 
@@ -124,7 +128,8 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
         await json({ verb: 'delete', type, key, body, guard, query: { dryRun: dryRun ? 'All' : undefined } })
       } catch (error) {
         if (notFound(error)) return
-        // A 409 is success when the uid belongs to another object, or when the object is already being deleted (as for a namespace).
+        // A 409 is success when the uid belongs to another object, or when the object is already being deleted (as for a
+        // namespace).
         if (!isKubeError(error, 409) || stillExists(await get(type, key), uid)) throw error
       }
     },

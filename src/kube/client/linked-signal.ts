@@ -1,5 +1,6 @@
-// Combines the signals and the time limit that may end one request. Unlike AbortSignal.any and AbortSignal.timeout, the combination can be
-// released when the request is over; those stay registered at long-lived signals until garbage collection, and their timers still fire.
+// Combines the signals and the time limit that may end one request. Unlike AbortSignal.any and AbortSignal.timeout, the
+// combination can be released when the request is over; those stay registered at long-lived signals until garbage collection,
+// and their timers still fire.
 
 export type LinkedSignal = {
   /** Aborts with the reason of the first signal that aborts, or with a `TimeoutError`. */

@@ -1,6 +1,6 @@
-// Sends requests to the API server: one undici Agent for the process, own CA, HTTP/1.1 keep-alive. It owns time limits, size limits,
-// retries (429, 401, broken connections) and the last check of a write's guard. It depends on no kind.
-// HTTP/2 is off: with one connection per watch, a connection that hangs does not delay other requests.
+// Sends requests to the API server: one undici Agent for the process, own CA, HTTP/1.1 keep-alive. It owns time limits, size
+// limits, retries (429, 401, broken connections) and the last check of a write's guard. It depends on no kind. HTTP/2 is off:
+// with one connection per watch, a connection that hangs does not delay other requests.
 import { Agent, type Dispatcher } from 'undici'
 import { keyText, type ObjectKey, type ResourceType } from '../../api/resource.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -72,7 +72,8 @@ export function requestName({ verb, type, key }: KubeRequest): string {
 }
 
 /**
- * JSON that is YAML as well, as which the API server reads an apply: YAML has no control characters, and JSON escapes only those below U+0020.
+ * JSON that is YAML as well, as which the API server reads an apply: YAML has no control characters, and JSON escapes only
+ * those below U+0020.
  * Source: https://yaml.org/spec/1.2.2/#51-character-set
  */
 function encoded(body: unknown): string {
@@ -86,7 +87,10 @@ export function createTransport(deps: TransportDeps): Transport {
   const agent = createAgent(connection)
   const root = connection.server.pathname.replace(/\/$/, '')
 
-  /** Sends once. Errors that may be retried are returned, others thrown. `limited`: body included, it ends within `requestMilliseconds`. */
+  /**
+   * Sends once. Errors that may be retried are returned, others thrown. `limited`: body included, it ends within
+   * `requestMilliseconds`.
+   */
   async function send(request: KubeRequest, limited: boolean, fresh: boolean): Promise<Answer | KubeError> {
     const { guard } = request
     const { method, contentType } = verbs[request.verb]
@@ -153,7 +157,10 @@ export function createTransport(deps: TransportDeps): Transport {
   }
 }
 
-/** Retries by status: 0 (a broken connection) once for reads, 401 once with fresh credentials, 429 unless the reflector does it for its watch. */
+/**
+ * Retries by status: 0 (a broken connection) once for reads, 401 once with fresh credentials, 429 unless the reflector does it
+ * for its watch.
+ */
 function retriesByStatus({ verb }: KubeRequest, limited: boolean): Map<number, number> {
   return new Map([
     [0, verbs[verb].method === 'GET' ? 1 : 0],
@@ -177,7 +184,10 @@ async function readBody(request: KubeRequest, { body }: Answer, limitBytes: numb
   throw new KubeError(message, { status: 0, reason: 'TooLarge' })
 }
 
-/** undici calls `onRequestStart` in the turn in which it writes to the socket, so nothing can happen between this check and the write. */
+/**
+ * undici calls `onRequestStart` in the turn in which it writes to the socket, so nothing can happen between this check and the
+ * write.
+ */
 function guarded(agent: Agent, guard: WriteGuard, what: string): Dispatcher {
   return agent.compose(dispatch => (options, handler) => {
     const lastCheck: Dispatcher.DispatchHandler = {

@@ -1,5 +1,5 @@
-// For what a process asks before its manager starts: as long as no API server answers, it waits, alive and not ready, as it waits for its database.
-// To end instead would leave it to the kubelet's growing pauses, which are longer than most outages.
+// For what a process asks before its manager starts: as long as no API server answers, it waits, alive and not ready, as it
+// waits for its database. To end instead would leave it to the kubelet's growing pauses, which are longer than most outages.
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { isKubeError } from './errors.ts'

@@ -1,6 +1,6 @@
-// One watch connection as an async iterator. It is short: it requests an end after a random 33–40 s, before which the server sends a
-// bookmark, and closes a connection that has not ended after 45 s (docs/adr/0012). So a dead connection is found without a heartbeat, and
-// kinds without changes resume from a recent version. It never reconnects: the reflector does.
+// One watch connection as an async iterator. It is short: it requests an end after a random 33–40 s, before which the server
+// sends a bookmark, and closes a connection that has not ended after 45 s (docs/adr/0012). So a dead connection is found
+// without a heartbeat, and kinds without changes resume from a recent version. It never reconnects: the reflector does.
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { completeLines } from '../../lib/http/byte-stream.ts'
 import type { WatchEvent, WatchOptions } from './client.ts'

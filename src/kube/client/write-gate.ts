@@ -1,6 +1,6 @@
-// A client that writes only while its process is the leader; controllers use it. Reads always pass. The guard is passed down to the socket
-// with each write, so that a write that waited (a 429, a new connection, a paused process) is checked again before it is sent.
-// Reviews pass: they are created but change nothing.
+// A client that writes only while its process is the leader; controllers use it. Reads always pass. The guard is passed down to
+// the socket with each write, so that a write that waited (a 429, a new connection, a paused process) is checked again before
+// it is sent. Reviews pass: they are created but change nothing.
 import type { ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyText } from '../../api/resource.ts'
 import type { KubeClient, WriteGuard } from './client.ts'

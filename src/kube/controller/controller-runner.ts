@@ -1,6 +1,6 @@
-// Runs one controller: workers take keys, call reconcile with a time limit, and turn its outcome into the key's next run. It works in terms
-// (while this process is the leader); between terms it only collects keys. A key is never in two reconciles at once: a reconcile that
-// ignores its signal keeps its key, but its worker is freed.
+// Runs one controller: workers take keys, call reconcile with a time limit, and turn its outcome into the key's next run. It
+// works in terms (while this process is the leader); between terms it only collects keys. A key is never in two reconciles at
+// once: a reconcile that ignores its signal keeps its key, but its worker is freed.
 import { randomUUID } from 'node:crypto'
 import type { KubeObject } from '../../api/resource.ts'
 import { keyOf, keyText, parseKey } from '../../api/resource.ts'
@@ -42,8 +42,8 @@ type Run = Pick<ReconcileContext, 'reconcileId' | 'log'> & Readonly<{ key: strin
 
 const graceMilliseconds = 10_000
 const longestRetryAfterMilliseconds = 3_600_000
-// The longest backoff while the API server is unavailable, so that work resumes soon after its return. A server that answers may refuse this
-// one object for ever, also with a 500: after so many failures its backoff grows as after every other error.
+// The longest backoff while the API server is unavailable, so that work resumes soon after its return. A server that answers
+// may refuse this one object for ever, also with a 500: after so many failures its backoff grows as after every other error.
 const unavailableCapMilliseconds = 3000
 const failuresOfAnOutage = 10
 // A right that was given back has no event for every controller: nothing but the next attempt finds it.

@@ -55,7 +55,9 @@ export type ControllerDefinition = {
   readonly timeoutMilliseconds?: number
   /** Every object is reconciled again after about this time (±10 %); 0 = never. Default 10 minutes. */
   readonly resyncMilliseconds?: number
-  /** Receives the key only: read the object from a cache, where absent means deleted. After an error it is retried with backoff. */
+  /**
+   * Receives the key only: read the object from a cache, where absent means deleted. After an error it is retried with backoff.
+   */
   readonly reconcile: (context: ReconcileContext) => Promise<Outcome>
 }
 

@@ -1,5 +1,5 @@
-// What triggers a controller: its own objects, the children they own, and other objects that map to its keys. The result is always keys.
-// Both the old and the new state count, so that a child that moves from one owner to another triggers both.
+// What triggers a controller: its own objects, the children they own, and other objects that map to its keys. The result is
+// always keys. Both the old and the new state count, so that a child that moves from one owner to another triggers both.
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
 import type { CacheScope, Change, ChangeSource } from '../cache/object-cache.ts'

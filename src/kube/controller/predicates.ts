@@ -8,8 +8,8 @@ export type Predicate<T extends KubeObject> = (change: Change<T>) => boolean
 const watchedFields = ['generation', 'deletionTimestamp', 'labels', 'annotations', 'finalizers', 'ownerReferences'] as const
 
 /**
- * False only for an update of nothing but `status`: generation, labels, annotations, finalizers, owners and deletionTimestamp are the same.
- * Updates of kinds without `metadata.generation` (ConfigMap, Secret…) always pass.
+ * False only for an update of nothing but `status`: generation, labels, annotations, finalizers, owners and deletionTimestamp
+ * are the same. Updates of kinds without `metadata.generation` (ConfigMap, Secret…) always pass.
  */
 export const specOrMetadataChanged: Predicate<KubeObject> = ({ old, new: present }) => {
   if (old === undefined || present === undefined) return true

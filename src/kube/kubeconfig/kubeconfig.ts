@@ -1,5 +1,6 @@
 // Finds the API server and our credentials: KUBECONFIG, else the pod's ServiceAccount, else ~/.kube/config. The only importer of
-// @kubernetes/client-node, which it loads only for a kubeconfig: to read the file and to run its plugins (exec, token files, OIDC).
+// @kubernetes/client-node, which it loads only for a kubeconfig: to read the file and to run its plugins (exec, token files,
+// OIDC).
 // Source: Kubernetes docs, "Organizing Cluster Access Using kubeconfig Files".
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -24,8 +25,8 @@ export async function loadKubeConnection(deps: LoadDeps): Promise<KubeConnection
 }
 
 /**
- * The connection of the current context of one kubeconfig, given as text; `where` names it in errors. Paths in the text must be absolute.
- * Rejects with `invalid_configuration`.
+ * The connection of the current context of one kubeconfig, given as text; `where` names it in errors. Paths in the text must be
+ * absolute. Rejects with `invalid_configuration`.
  */
 export async function connectionOfKubeconfig(text: string, where: string, clock: Clock): Promise<KubeConnection> {
   const { KubeConfig } = await import('./library.ts')

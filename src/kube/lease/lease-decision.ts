@@ -1,5 +1,5 @@
-// Whether a process may take or renew a Lease, and what it writes then. Pure. The expiry of another holder counts on our own clock, from
-// the time at which we first observed its record: clocks of two machines are never compared.
+// Whether a process may take or renew a Lease, and what it writes then. Pure. The expiry of another holder counts on our own
+// clock, from the time at which we first observed its record: clocks of two machines are never compared.
 // Source: client-go leaderelection; Lease v1 coordination.k8s.io.
 import type { Lease } from '../../api/builtin/index.ts'
 

@@ -1,6 +1,6 @@
-// Never two writers: candidates with clocks that run up to a tenth too fast or slow and show any time, connections that break or answer
-// late, processes that pause for any time and resume. What counts is what the server observes: once another candidate's write has
-// arrived under a newer lease, no write of an earlier holder arrives any more.
+// Never two writers: candidates with clocks that run up to a tenth too fast or slow and show any time, connections that break
+// or answer late, processes that pause for any time and resume. What counts is what the server observes: once another
+// candidate's write has arrived under a newer lease, no write of an earlier holder arrives any more.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Lease } from '../../api/builtin/index.ts'

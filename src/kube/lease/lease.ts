@@ -1,6 +1,6 @@
-// Leader election on a Lease, after client-go. The renew deadline is measured from before the request was sent and ends 5 s before the lease
-// expires for others: two leaders at once are possible only if one machine's clock runs at half speed. Writes carry the resourceVersion.
-// It starts and stops nothing; it reports every change of leadership to `onChange`.
+// Leader election on a Lease, after client-go. The renew deadline is measured from before the request was sent and ends 5 s
+// before the lease expires for others: two leaders at once are possible only if one machine's clock runs at half speed. Writes
+// carry the resourceVersion. It starts and stops nothing; it reports every change of leadership to `onChange`.
 import type { Lease } from '../../api/builtin/index.ts'
 import { leases } from '../../api/builtin/index.ts'
 import type { ObjectKey } from '../../api/resource.ts'
@@ -84,7 +84,10 @@ export function createLeaseHolder(deps: LeaseDeps): LeaseHolder {
     return { observed: observe(observed, written, elapsed(clock)), acquired: written !== undefined }
   }
 
-  /** Renews with the resourceVersion of our last write, which saves the GET. Returns undefined on 409 (another candidate wrote since). */
+  /**
+   * Renews with the resourceVersion of our last write, which saves the GET. Returns undefined on 409 (another candidate wrote
+   * since).
+   */
   async function renew(own: ObservedLease): Promise<Lease | undefined> {
     const spec = nextRecord(own)
     try {
@@ -119,7 +122,10 @@ export function createLeaseHolder(deps: LeaseDeps): LeaseHolder {
     }
   }
 
-  /** A retry period after the last attempt began (slow responses must not delay renewals), or when the record of a dead leader expires. */
+  /**
+   * A retry period after the last attempt began (slow responses must not delay renewals), or when the record of a dead leader
+   * expires.
+   */
   function nextAttempt(started: number): number {
     const regular = started + times.retryMilliseconds * (1 - 0.2 * deps.random())
     if (isLeader() || observedRecord === undefined) return regular

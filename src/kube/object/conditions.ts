@@ -5,8 +5,8 @@ import { type Condition, wireTime } from '../../api/resource.ts'
 export type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
 /**
- * The conditions to write: exactly the wanted ones, sorted by type. `lastTransitionTime` changes only when `status` differs from the
- * current one; `observedGeneration` is always `generation`. Of two wanted conditions of one type the last one counts.
+ * The conditions to write: exactly the wanted ones, sorted by type. `lastTransitionTime` changes only when `status` differs
+ * from the current one; `observedGeneration` is always `generation`. Of two wanted conditions of one type the last one counts.
  */
 export function mergeConditions(
   current: readonly Condition[] | undefined,
@@ -30,7 +30,10 @@ export function findCondition(conditions: readonly Condition[] | undefined, type
   return conditions?.find(condition => condition.type === type)
 }
 
-/** The newest generation that a status says something about. Ready may be ahead of the rest: it says why a generation could not be carried out. */
+/**
+ * The newest generation that a status says something about. Ready may be ahead of the rest: it says why a generation could not
+ * be carried out.
+ */
 export function reportedGeneration(
   status: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] } | undefined,
 ): number {

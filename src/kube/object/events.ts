@@ -1,7 +1,8 @@
-// Records Events about objects. Equal Events are counted instead of repeated, the rate per object is limited, and the queue is bounded.
-// Recording never throws and never delays a reconcile. An Event may be lost, so it must never be the only record of something.
-// Source: Event v1 core; limits after client-go's EventCorrelator (25 in a burst, then one per 5 minutes and object) and its broadcaster, which
-// queues 1,000 (https://github.com/kubernetes/client-go/blob/master/tools/record/event.go).
+// Records Events about objects. Equal Events are counted instead of repeated, the rate per object is limited, and the queue is
+// bounded. Recording never throws and never delays a reconcile. An Event may be lost, so it must never be the only record of
+// something.
+// Source: Event v1 core; limits after client-go's EventCorrelator (25 in a burst, then one per 5 minutes and object) and its
+// broadcaster, which queues 1,000 (https://github.com/kubernetes/client-go/blob/master/tools/record/event.go).
 import { createHash } from 'node:crypto'
 import { type CoreEvent, events } from '../../api/builtin/index.ts'
 import type { KubeObject } from '../../api/resource.ts'
@@ -62,7 +63,10 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
     return wait === 0
   }
 
-  /** To create costs the API server two thirds of an apply, and most Events are new. One of a process before this one has the same name. */
+  /**
+   * To create costs the API server two thirds of an apply, and most Events are new. One of a process before this one has the
+   * same name.
+   */
   async function write(event: NewEvent): Promise<void> {
     const options = { fieldManager: component }
     const created = event.count === 1 && (await client.create(events, event, options).then(() => true, unlessExists))

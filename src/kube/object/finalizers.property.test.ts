@@ -1,5 +1,5 @@
-// Finalizers of several controllers on one object, each of which adds and removes its own with a copy that may be stale, while a user edits
-// the list: adding or removing again changes nothing, and no finalizer of another owner is lost.
+// Finalizers of several controllers on one object, each of which adds and removes its own with a copy that may be stale, while
+// a user edits the list: adding or removing again changes nothing, and no finalizer of another owner is lost.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Applied, KubeClient } from '../client/client.ts'

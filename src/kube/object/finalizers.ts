@@ -1,6 +1,6 @@
-// Adds and removes one finalizer by server-side apply. Its field manager owns this finalizer and nothing else, so it never conflicts with
-// the writers of other finalizers. Every apply contains the uid: an apply is an upsert and would otherwise recreate a deleted object.
-// It never sends any other field and never uses PUT.
+// Adds and removes one finalizer by server-side apply. Its field manager owns this finalizer and nothing else, so it never
+// conflicts with the writers of other finalizers. Every apply contains the uid: an apply is an upsert and would otherwise
+// recreate a deleted object. It never sends any other field and never uses PUT.
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { keyOf } from '../../api/resource.ts'
 import type { Applied, KubeClient } from '../client/client.ts'
@@ -17,8 +17,8 @@ function application(type: ResourceType, object: KubeObject, wanted: { readonly 
 }
 
 /**
- * Resolves to the object with the finalizer, or to `undefined` when the object does not exist or is being deleted: then nothing may be
- * created for it outside the cluster. `finalizer` has a domain, such as `sekisho.dev/tenant`.
+ * Resolves to the object with the finalizer, or to `undefined` when the object does not exist or is being deleted: then nothing
+ * may be created for it outside the cluster. `finalizer` has a domain, such as `sekisho.dev/tenant`.
  */
 export async function addFinalizer<T extends KubeObject>(
   client: Writer,
@@ -55,8 +55,8 @@ export async function removeFinalizer<T extends KubeObject>(
     if (isGone(error)) return
     throw error
   }
-  // If it remains, another manager owns it too, for example because the object was created with it. Patch the list as it was read; a
-  // conflict is a 409, and the next reconcile retries.
+  // If it remains, another manager owns it too, for example because the object was created with it. Patch the list as it was
+  // read; a conflict is a 409, and the next reconcile retries.
   const { uid, resourceVersion, finalizers } = current.metadata
   if (uid !== object.metadata.uid || !finalizers?.includes(finalizer)) return
   const patch = { metadata: { uid, resourceVersion, finalizers: finalizers.filter(other => other !== finalizer) } }

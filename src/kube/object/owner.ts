@@ -3,8 +3,8 @@ import type { KubeObject, ObjectKey, OwnerReference, ResourceType } from '../../
 import { AppError } from '../../lib/errors.ts'
 
 /**
- * A reference to `object` for a child's metadata. The owner must be in the child's namespace or cluster-wide, else the garbage collector
- * deletes the child. `blockOwnerDeletion` is not set: it requires permission on the owner's `finalizers`.
+ * A reference to `object` for a child's metadata. The owner must be in the child's namespace or cluster-wide, else the garbage
+ * collector deletes the child. `blockOwnerDeletion` is not set: it requires permission on the owner's `finalizers`.
  */
 export function ownerReference(object: KubeObject, options: { readonly controller: boolean }): OwnerReference {
   const { apiVersion, kind } = object
@@ -22,7 +22,10 @@ export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find(reference => reference.controller === true)
 }
 
-/** The key of the object of this `type` that controls `child`, in any API version; undefined when another or no object controls it. */
+/**
+ * The key of the object of this `type` that controls `child`, in any API version; undefined when another or no object controls
+ * it.
+ */
 export function controllingKey(child: KubeObject, type: ResourceType): ObjectKey | undefined {
   const reference = controllerOf(child)
   if (reference === undefined || reference.kind !== type.kind) return undefined

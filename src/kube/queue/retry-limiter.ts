@@ -1,11 +1,15 @@
-// The delay before a failed key is retried: exponential backoff per key with jitter, and at most 20 retries a second (bursts of 100) over
-// all keys of a controller, so that an outage does not cause a flood. The figures are close to client-go's default rate limiter.
+// The delay before a failed key is retried: exponential backoff per key with jitter, and at most 20 retries a second (bursts of
+// 100) over all keys of a controller, so that an outage does not cause a flood. The figures are close to client-go's default
+// rate limiter.
 import { equalJitter } from '../../lib/backoff.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { takeToken } from '../../lib/limits/token-bucket.ts'
 
 export type RetryLimiter = {
-  /** Counts one more failure of the key and returns the milliseconds to wait. `capMilliseconds`: the longest backoff for this failure. */
+  /**
+   * Counts one more failure of the key and returns the milliseconds to wait. `capMilliseconds`: the longest backoff for this
+   * failure.
+   */
   readonly delayAfterFailure: (key: string, capMilliseconds?: number) => number
   /** Resets the backoff of a key, after a success. */
   readonly forget: (key: string) => void

@@ -1,6 +1,7 @@
-// The queue of keys between changes and workers. A key is never in progress twice, is never lost, and waits at most once: a key added while
-// it is in progress is queued again when it is done. Keys of priority `normal` go before `low` ones (first list, resync); within a priority
-// tenants take turns, and within a tenant the first comes first. It holds no objects and does not choose delays.
+// The queue of keys between changes and workers. A key is never in progress twice, is never lost, and waits at most once: a key
+// added while it is in progress is queued again when it is done. Keys of priority `normal` go before `low` ones (first list,
+// resync); within a priority tenants take turns, and within a tenant the first comes first. It holds no objects and does not
+// choose delays.
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { createDelays } from './delays.ts'
 

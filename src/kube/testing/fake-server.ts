@@ -1,5 +1,5 @@
-// An API server in memory for the reflector's property test: objects with versions, a log of events that can be compacted, watches that can
-// be dropped at any point. It implements the two methods that the reflector uses.
+// An API server in memory for the reflector's property test: objects with versions, a log of events that can be compacted,
+// watches that can be dropped at any point. It implements the two methods that the reflector uses.
 import type { Snapshot, WatchEvent } from '../client/client.ts'
 import { KubeError } from '../client/errors.ts'
 import type { Thing } from './objects.ts'

@@ -1,9 +1,10 @@
-// Heads of a hash chain that were attested earlier (signed, or remembered), held against the chain as it is read: which ones it contains, which
-// ones it contradicts, and which ones attest entries that are missing. Pure.
+// Heads of a hash chain that were attested earlier (signed, or remembered), held against the chain as it is read: which ones it
+// contains, which ones it contradicts, and which ones attest entries that are missing. Pure.
 //
-// A crash that loses the newest writes, and whoever cuts the end off, leave the same: a beginning of the log, then new entries, all dated after
-// the attestation of what is gone. Whoever rewrites entries and keeps their dates leaves entries that were there at the time of the
-// attestation and are not the attested ones. So the dates distinguish the two, and nothing distinguishes a loss from a removal.
+// A crash that loses the newest writes, and whoever cuts the end off, leave the same: a beginning of the log, then new entries,
+// all dated after the attestation of what is gone. Whoever rewrites entries and keeps their dates leaves entries that were
+// there at the time of the attestation and are not the attested ones. So the dates distinguish the two, and nothing
+// distinguishes a loss from a removal.
 
 /** The end of a log: the sequence and the hash of its last entry. */
 export type ChainHead = { readonly sequence: number; readonly hash: string }
@@ -25,8 +26,8 @@ export type LostEntries = {
 export type AcknowledgedLoss = { readonly remaining: ChainHead; readonly resumedAt: string }
 
 /**
- * Whether the acknowledgement is about this loss: the log ends at the same entry and goes on at the same time. Whoever removes entries from
- * after the acknowledged loss makes another one of it.
+ * Whether the acknowledgement is about this loss: the log ends at the same entry and goes on at the same time. Whoever removes
+ * entries from after the acknowledged loss makes another one of it.
  */
 export function acknowledges({ remaining, resumedAt }: AcknowledgedLoss, loss: LostEntries): boolean {
   return remaining.sequence === loss.remaining.sequence && remaining.hash === loss.remaining.hash && resumedAt === loss.resumedAt

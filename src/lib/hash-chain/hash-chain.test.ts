@@ -21,7 +21,10 @@ function verdict(entries: readonly Entry[], checkpoint?: ChainHead) {
   return verifier.result()
 }
 
-/** An attacker's change of a log with at least two entries. Only a checkpoint reveals a log whose hashes were all computed again. */
+/**
+ * An attacker's change of a log with at least two entries. Only a checkpoint reveals a log whose hashes were all computed
+ * again.
+ */
 const tampering = fc.oneof(
   fc.record({ kind: fc.constant('edit' as const), at: fc.nat(), text: fc.string() }),
   fc.record({ kind: fc.constant('edit with its own hash' as const), at: fc.nat(), text: fc.string() }),

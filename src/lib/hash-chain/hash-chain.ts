@@ -1,7 +1,7 @@
-// A hash chain over records: the hash of each entry covers its whole content and the previous hash, so that an edited, removed or moved
-// entry breaks every later hash. A chain alone does not reveal a truncated end or a chain that was computed again; checkpoints reveal both.
-// Pure: the store uses it to append, the CLI to verify what it downloaded. It never trusts a stored hash.
-// Source of the idea: RFC 6962 §2 (append-only logs), reduced to a list because every reader reads the whole log.
+// A hash chain over records: the hash of each entry covers its whole content and the previous hash, so that an edited, removed
+// or moved entry breaks every later hash. A chain alone does not reveal a truncated end or a chain that was computed again;
+// checkpoints reveal both. Pure: the store uses it to append, the CLI to verify what it downloaded. It never trusts a stored
+// hash. Source of the idea: RFC 6962 §2 (append-only logs), reduced to a list because every reader reads the whole log.
 import { createHash } from 'node:crypto'
 import { canonicalJson, type JsonValue } from '../json/canonical-json.ts'
 import { type AttestedHead, type ChainHead, createAttestedHeads, type LostEntries } from './attested-heads.ts'
@@ -12,8 +12,8 @@ export type { ChainHead } from './attested-heads.ts'
 export type ChainLink = { readonly sequence: number; readonly previousHash: string; readonly hash: string }
 
 /**
- * `altered`: the entry of that sequence is not what it was. `truncated`: every entry that is there verifies, but attested ones are missing;
- * `sequence` is the first missing one.
+ * `altered`: the entry of that sequence is not what it was. `truncated`: every entry that is there verifies, but attested ones
+ * are missing; `sequence` is the first missing one.
  */
 export type ChainResult =
   | { readonly ok: true; readonly entries: number; readonly head: ChainHead }

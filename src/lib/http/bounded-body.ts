@@ -4,7 +4,10 @@ import { readAtMost } from './byte-stream.ts'
 
 const bodilessStatuses = new Set([204, 205, 304])
 
-/** The same response with its body in memory. Rejects with the error of `tooLarge` beyond `maximumBytes`, and when reading fails. */
+/**
+ * The same response with its body in memory. Rejects with the error of `tooLarge` beyond `maximumBytes`, and when reading
+ * fails.
+ */
 export async function withBoundedBody(response: Response, maximumBytes: number, tooLarge: () => Error): Promise<Response> {
   const bytes = response.body === null ? Buffer.alloc(0) : await readAtMost(maximumBytes, response.body)
   if (bytes === undefined) throw tooLarge()

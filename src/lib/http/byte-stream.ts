@@ -13,8 +13,8 @@ export async function readAtMost(limit: number, stream: AsyncIterable<Uint8Array
 }
 
 /**
- * The complete lines (UTF-8) that are not empty; text after the last newline is incomplete and dropped. Throws RangeError when a line is
- * longer than `longest` bytes.
+ * The complete lines (UTF-8) that are not empty; text after the last newline is incomplete and dropped. Throws RangeError when
+ * a line is longer than `longest` bytes.
  */
 export async function* completeLines(longest: number, stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let parts: Buffer[] = []

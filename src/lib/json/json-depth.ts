@@ -1,4 +1,5 @@
-// How deep JSON is nested, before it is parsed: parsing a few megabytes of brackets takes seconds, in which the process does nothing else.
+// How deep JSON is nested, before it is parsed: parsing a few megabytes of brackets takes seconds, in which the process does
+// nothing else.
 
 const [quote, backslash, openArray, openObject, closeArray, closeObject] = Buffer.from('"\\[{]}')
 

@@ -1,5 +1,5 @@
-// Guards for unchecked JSON: webhook bodies, AdmissionReviews, responses of other servers. They report what is there and never throw; a
-// caller that requires a field throws the error of its own protocol.
+// Guards for unchecked JSON: webhook bodies, AdmissionReviews, responses of other servers. They report what is there and never
+// throw; a caller that requires a field throws the error of its own protocol.
 
 export type JsonObject = { readonly [field: string]: unknown }
 

@@ -1,5 +1,5 @@
-// A fair semaphore: so many permits at once, round-robin between keys, so that a key with much work delays another key by one turn and
-// not by its whole queue. What does not fit is refused at once instead of being queued without bound.
+// A fair semaphore: so many permits at once, round-robin between keys, so that a key with much work delays another key by one
+// turn and not by its whole queue. What does not fit is refused at once instead of being queued without bound.
 
 export type FairLimitOptions = {
   /** How many run at once. */

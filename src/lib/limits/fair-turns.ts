@@ -1,4 +1,5 @@
-// Turns of tenants at a few places: one tenant never occupies all of them, so what is slow for one does not stop the work of others.
+// Turns of tenants at a few places: one tenant never occupies all of them, so what is slow for one does not stop the work of
+// others.
 import { AppError } from '../errors.ts'
 import { createFairLimit } from './fair-limit.ts'
 

@@ -7,7 +7,10 @@ import { type Rate, takeToken } from './token-bucket.ts'
 const mostKeys = 10_000
 
 export type KeyedBuckets = {
-  /** Takes a token of the key's bucket and returns 0; without one it takes nothing and returns the milliseconds until there is one. */
+  /**
+   * Takes a token of the key's bucket and returns 0; without one it takes nothing and returns the milliseconds until there is
+   * one.
+   */
   readonly take: (key: string) => number
 }
 

@@ -1,5 +1,5 @@
-// The limits of a node that all of its pods share, and what they must be so that no pod uses one up for the others (docs/adr/0059): data, and
-// comparisons with it. It changes nothing.
+// The limits of a node that all of its pods share, and what they must be so that no pod uses one up for the others
+// (docs/adr/0059): data, and comparisons with it. It changes nothing.
 
 export type KernelLimit = {
   /** As `sysctl` spells it. */
@@ -111,7 +111,10 @@ export function parsePtyLimit(mountinfo: string): number | undefined {
   return most === undefined ? Number.POSITIVE_INFINITY : Number(most)
 }
 
-/** Whether a kubelet keeps its pods from using up the processes of the node: all of them together have fewer than the kernel has. */
+/**
+ * Whether a kubelet keeps its pods from using up the processes of the node: all of them together have fewer than the kernel
+ * has.
+ */
 export function keepsPids({ podPidsLimit, maxPods }: { readonly podPidsLimit: number; readonly maxPods: number }): boolean {
   const most = kernelLimits.find(({ name }) => name === 'kernel.pid_max')?.least ?? 0
   return podPidsLimit > 0 && podPidsLimit * maxPods < most

@@ -9,8 +9,8 @@ export function evenlyPerHour(perHour: number): Rate {
 }
 
 /**
- * Reserves one token. `wait` is the milliseconds until it is available, 0 for now. `reserved` is the bucket afterwards; a caller that will
- * not wait keeps the old one instead.
+ * Reserves one token. `wait` is the milliseconds until it is available, 0 for now. `reserved` is the bucket afterwards; a
+ * caller that will not wait keeps the old one instead.
  */
 export function takeToken(
   rate: Rate,

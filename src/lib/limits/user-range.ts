@@ -1,6 +1,7 @@
-// The user ids of tenants on the nodes. The kernel counts what a user has (epoll watches, inotify instances, message queues, pending signals) by
-// its id on the node, whatever pod it is in: two tenants with one id could exhaust each other's. So each tenant has a range of its own, and ids
-// that a pod names are moved into it. See docs/adr/0056-every-tenant-has-user-ids-of-its-own.md.
+// The user ids of tenants on the nodes. The kernel counts what a user has (epoll watches, inotify instances, message queues,
+// pending signals) by its id on the node, whatever pod it is in: two tenants with one id could exhaust each other's. So each
+// tenant has a range of its own, and ids that a pod names are moved into it. See
+// docs/adr/0056-every-tenant-has-user-ids-of-its-own.md.
 
 /** How many ids a range has: as many as an image can name, so that every id of an image has its place in every range. */
 export const userRangeSize = 65_536

@@ -25,8 +25,9 @@ function lowestEphemeral(): number {
 }
 
 /**
- * A port that nobody listens on, and that no other call gets while this process lives, in whatever process, run or checkout: each is claimed by a socket
- * in Linux's abstract namespace, which the kernel releases. No connection of anybody gets it in between, because it is not an ephemeral port.
+ * A port that nobody listens on, and that no other call gets while this process lives, in whatever process, run or checkout:
+ * each is claimed by a socket in Linux's abstract namespace, which the kernel releases. No connection of anybody gets it in
+ * between, because it is not an ephemeral port.
  * @throws when all are in use, or when this machine has made them ephemeral
  */
 export async function reservePort(): Promise<number> {

@@ -1,4 +1,5 @@
-// Compares and writes the quantities that our kinds have: cores such as `500m` and `2`, bytes such as `512Mi` and `1Gi`, counts. Pure.
+// Compares and writes the quantities that our kinds have: cores such as `500m` and `2`, bytes such as `512Mi` and `1Gi`,
+// counts. Pure.
 // Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
 
 /** In the smallest unit of each: thousandths of a core, or mebibytes. Both sides of a comparison must be of the same sort. */
@@ -27,8 +28,9 @@ const binary = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi']
 const decimal = ['m', '', 'k', 'M', 'G']
 
 /**
- * As the API server stores it, with the largest suffix that leaves the number whole: `1024Mi` becomes `1Gi`, `1000m` becomes `1`, `2000` becomes `2k`.
- * An object that is written otherwise would differ from the stored one for ever, and be applied again at every look.
+ * As the API server stores it, with the largest suffix that leaves the number whole: `1024Mi` becomes `1Gi`, `1000m` becomes
+ * `1`, `2000` becomes `2k`. An object that is written otherwise would differ from the stored one for ever, and be applied again
+ * at every look.
  */
 export function canonicalQuantity(text: string): string {
   const [, digits = '', suffix = ''] = /^([0-9]+)(m|Mi|Gi|Ti)?$/.exec(text) ?? []

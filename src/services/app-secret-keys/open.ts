@@ -1,6 +1,6 @@
-// The keys to which values of AppSecrets are sealed: made in the store, replaced once a year, kept for ever, because old values stay sealed to them
-// until they are sealed again. The leader writes the public key of the newest into a ConfigMap, from which admission gets it. No private key leaves
-// this process.
+// The keys to which values of AppSecrets are sealed: made in the store, replaced once a year, kept for ever, because old values
+// stay sealed to them until they are sealed again. The leader writes the public key of the newest into a ConfigMap, from which
+// admission gets it. No private key leaves this process.
 import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
 import { appSecretsKeyMap, platformNamespace } from '../../api/names.ts'
 import { claimedKeyId, makeOpeningKey, type OpeningKey, openingKeyOf } from '../../identity/sealed-values/open.ts'
@@ -27,7 +27,10 @@ type Deps = Pick<ServiceDeps<never>, 'store' | 'manager' | 'clock' | 'log'> & {
 const fieldManager = 'sekisho.dev/app-secrets-key'
 const lifeMilliseconds = 365 * 86_400_000
 const publishMilliseconds = 5000
-/** A value that names an unknown key makes this process look into the store again, at most this often: a tenant can write any name. */
+/**
+ * A value that names an unknown key makes this process look into the store again, at most this often: a tenant can write any
+ * name.
+ */
 const reloadMilliseconds = 5000
 
 /** The name of the platform key of a generation. */

@@ -1,4 +1,5 @@
-// What the Secret of a build holds, and whose values it never takes. test/integration/app-secret.test.ts does the same on a real API server.
+// What the Secret of a build holds, and whose values it never takes. test/integration/app-secret.test.ts does the same on a
+// real API server.
 import { expect, test } from 'vitest'
 import { buildSecretName, createBuildSecrets } from './build-secrets.ts'
 

@@ -1,7 +1,7 @@
-// The values of AppSecrets for one build: a Secret in the tenant's build namespace, where tenants have no roles, while the build lives. The values
-// come from the Secrets that the AppSecret controller keeps; no value is logged, and none is in an error.
-// A builder calls `provide` when its build exists and names the build as the owner, so that the Secret ends with it whatever happens to us: the
-// pod waits for a Secret that it mounts. It calls `remove` when the build has ended.
+// The values of AppSecrets for one build: a Secret in the tenant's build namespace, where tenants have no roles, while the
+// build lives. The values come from the Secrets that the AppSecret controller keeps; no value is logged, and none is in an
+// error. A builder calls `provide` when its build exists and names the build as the owner, so that the Secret ends with it
+// whatever happens to us: the pod waits for a Secret that it mounts. It calls `remove` when the build has ended.
 import { appSecret } from '../../api/apps/app-secret.ts'
 import { secrets } from '../../api/builtin/index.ts'
 import { appSecretSecretName, buildSecretPrefix, labels } from '../../api/names.ts'

@@ -1,6 +1,6 @@
-// The port to whatever builds images: it turns one commit into one image, in the tenant's build namespace. `kpack/kpack-builder.ts`
-// builds with buildpacks, `buildkit/buildkit-builder.ts` from Dockerfiles, and `choose-builder.ts` makes one of both. A builder never gets a GitHub
-// token.
+// The port to whatever builds images: it turns one commit into one image, in the tenant's build namespace.
+// `kpack/kpack-builder.ts` builds with buildpacks, `buildkit/buildkit-builder.ts` from Dockerfiles, and `choose-builder.ts`
+// makes one of both. A builder never gets a GitHub token.
 
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import type { ObjectKey } from '../../api/resource.ts'
@@ -100,8 +100,8 @@ export type BuildState =
   | { readonly kind: 'timed-out'; readonly detail: string; readonly startedAt?: string }
 
 /**
- * A build that has not ended. Builds are counted per `tenant`, which is the build namespace. `isRebase`: it only gives an image another run image
- * (`rebaser.ts`).
+ * A build that has not ended. Builds are counted per `tenant`, which is the build namespace. `isRebase`: it only gives an image
+ * another run image (`rebaser.ts`).
  */
 export type RunningBuild = { readonly tenant: string; readonly name: string; readonly isRebase?: boolean }
 
@@ -146,7 +146,10 @@ export type Builder = {
   readonly cancel: (key: BuildKey) => Promise<void>
   /** The builds of one owner, newest first, whether or not they have ended. */
   readonly ofOwner: (owner: BuildOwner) => readonly OwnedBuild[]
-  /** The builds of all objects that have or had this kind and key, with the uid of each owner, except those that are being deleted. */
+  /**
+   * The builds of all objects that have or had this kind and key, with the uid of each owner, except those that are being
+   * deleted.
+   */
   readonly ofKey: (kind: string, key: ObjectKey) => readonly { readonly key: BuildKey; readonly ownerUid: string }[]
   readonly running: () => readonly RunningBuild[]
   /** The builds that exist, whether or not they have ended. */

@@ -1,5 +1,5 @@
-// One Builder of several: the strategy of a request chooses, and a build is found again where it is. Names of builds follow from their strategy
-// among other inputs, so no two builders have builds of one name for one owner.
+// One Builder of several: the strategy of a request chooses, and a build is found again where it is. Names of builds follow
+// from their strategy among other inputs, so no two builders have builds of one name for one owner.
 import type { Builder, BuildKey, BuildState, BuildStrategy } from './builder.ts'
 
 export function chooseBuilder(builders: Readonly<Record<BuildStrategy, Builder>>): Builder {

@@ -1,5 +1,5 @@
-// What builders have in common whose builds are objects of the cluster, one for one commit: to create one, to find it again, and to tell whose
-// it is. Deleting the object cancels the build.
+// What builders have in common whose builds are objects of the cluster, one for one commit: to create one, to find it again,
+// and to tell whose it is. Deleting the object cancels the build.
 import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { type KubeObject, parseKey, type ResourceType } from '../../api/resource.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'

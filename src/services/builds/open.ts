@@ -1,5 +1,5 @@
-// Opens what builds need: the source store, which is a process of its own, with its endpoint, and the settings for kpack. It holds no App key and no
-// token.
+// Opens what builds need: the source store, which is a process of its own, with its endpoint, and the settings for kpack. It
+// holds no App key and no token.
 import { randomBytes } from 'node:crypto'
 import { builderServiceAccount } from '../../api/dockerfile-build.ts'
 import { untilAnswered } from '../../kube/client/until-answered.ts'

@@ -23,7 +23,10 @@ export function ownerUids(build: KubeObject): readonly string[] {
   return found.filter(([label]) => label.startsWith(`${domain}/`) && label.endsWith('-uid')).map(([, uid]) => uid)
 }
 
-/** The key of the owner if it is of this kind. It serves to wake a controller only; who owns the build is decided by `belongsTo`. */
+/**
+ * The key of the owner if it is of this kind. It serves to wake a controller only; who owns the build is decided by
+ * `belongsTo`.
+ */
 export function ownerKeys(build: KubeObject, kind: string): readonly ObjectKey[] {
   const owner = build.metadata.annotations?.[ownerAnnotation(kind)]
   return owner === undefined ? [] : [parseKey(owner)]

@@ -1,4 +1,5 @@
-// How the pod of a build ended, beside what its log says: by a limit of the build, or by something of the platform. Pure; for all builders.
+// How the pod of a build ended, beside what its log says: by a limit of the build, or by something of the platform. Pure; for
+// all builders.
 import type { Pod } from '../../api/builtin/index.ts'
 import type { Cause } from './cause/cause.ts'
 

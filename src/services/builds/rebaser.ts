@@ -1,6 +1,6 @@
-// The port to what gives an image another run image without building it: the layers that the application brought stay, those of the operating
-// system below them are exchanged. No code of the tenant runs, and no source is read. A rebase is a build like others to its queue, its log and its
-// end: the Builder observes and cancels it.
+// The port to what gives an image another run image without building it: the layers that the application brought stay, those of
+// the operating system below them are exchanged. No code of the tenant runs, and no source is read. A rebase is a build like
+// others to its queue, its log and its end: the Builder observes and cancels it.
 import type { BuildKey, BuildOwner, BuiltBy, StartOutcome } from './builder.ts'
 
 export type RebaseRequest = {

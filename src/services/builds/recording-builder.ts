@@ -1,5 +1,5 @@
-// A Builder that records what a build pushes before it is deleted. The recording is for the deletion of unused images only: a build whose approval was
-// withdrawn ends, and a RemoteSync goes, also while the database does not answer.
+// A Builder that records what a build pushes before it is deleted. The recording is for the deletion of unused images only: a
+// build whose approval was withdrawn ends, and a RemoteSync goes, also while the database does not answer.
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Builder, BuildKey } from './builder.ts'

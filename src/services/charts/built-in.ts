@@ -1,4 +1,5 @@
-// The charts that the product contains, by name: the values of ApplicationChart.spec.builtIn. Never loads a chart before it is asked to.
+// The charts that the product contains, by name: the values of ApplicationChart.spec.builtIn. Never loads a chart before it is
+// asked to.
 import type { ChartInput } from './chart-input.ts'
 
 /** What a chart module exports as `chart`: it returns the objects to apply. `libraries` are cdk8s and cdk8s-plus. */

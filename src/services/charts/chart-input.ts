@@ -39,8 +39,8 @@ export type ChartInput = {
   /** The Secrets with which its pods pull the image: the platform's, and those that the Application names; absent without any. */
   readonly imagePullSecrets?: readonly string[]
   /**
-   * Annotations that the platform adds to the pod templates of Deployments, whatever the chart renders: they differ when something that the
-   * pods refer to has another content, and so replace the pods.
+   * Annotations that the platform adds to the pod templates of Deployments, whatever the chart renders: they differ when
+   * something that the pods refer to has another content, and so replace the pods.
    */
   readonly podAnnotations?: Readonly<Record<string, string>>
   /** The code is not trusted: the platform cuts its pods off from the tenant, whatever the chart renders. */

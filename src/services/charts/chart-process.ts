@@ -1,6 +1,7 @@
-// The process in which one chart of a ConfigMap runs: its start, the rights that it does not get, and its one answer. Three walls: Node's permission
-// model (no file but the platform's own libraries, no child, thread, add-on or inspector), the kernel (after the start no file and no socket can be
-// opened any more, and memory is bounded), and the worker itself (no import, no `process`). It never runs two charts.
+// The process in which one chart of a ConfigMap runs: its start, the rights that it does not get, and its one answer. Three
+// walls: Node's permission model (no file but the platform's own libraries, no child, thread, add-on or inspector), the kernel
+// (after the start no file and no socket can be opened any more, and memory is bounded), and the worker itself (no import, no
+// `process`). It never runs two charts.
 // Source: https://nodejs.org/docs/latest-v24.x/api/permissions.html , man getrlimit(2)
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -46,15 +47,18 @@ function start({ heapMegabytes, program = moduleWorker }: ChartProcessOptions): 
   })
 }
 
-/** What the process has reserved by now, used or not: V8 reserves more than it uses, and the kernel counts that. Rejects when it has ended. */
+/**
+ * What the process has reserved by now, used or not: V8 reserves more than it uses, and the kernel counts that. Rejects when it
+ * has ended.
+ */
 async function privateBytes(pid: number): Promise<number> {
   const [, kilobytes] = /^VmData:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) * 1024
 }
 
 /**
- * From here on the kernel refuses every new file, socket and thread's descriptor: Node's permission model has no rule for the network (24.x), and
- * its rules for files have had holes. Resolves to false when the limits could not be set.
+ * From here on the kernel refuses every new file, socket and thread's descriptor: Node's permission model has no rule for the
+ * network (24.x), and its rules for files have had holes. Resolves to false when the limits could not be set.
  */
 async function takeDescriptors(pid: number, { heapMegabytes }: ChartProcessOptions): Promise<boolean> {
   const data = (await privateBytes(pid)) + (heapMegabytes + besideHeapMegabytes) * megabyte

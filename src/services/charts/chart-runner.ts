@@ -1,10 +1,14 @@
-// One request at a time to something that runs charts: a thread (chart-thread.ts) or a process (chart-process.ts). Owns the times and the outcome:
-// whatever happens on the other side, each request has exactly one outcome, and after a timeout the other side is ended.
+// One request at a time to something that runs charts: a thread (chart-thread.ts) or a process (chart-process.ts). Owns the
+// times and the outcome: whatever happens on the other side, each request has exactly one outcome, and after a timeout the
+// other side is ended.
 import type { ChartOutcome, WorkerRequest } from './chart-input.ts'
 
 /** Not for concurrent use: the renderer sends the next request after the outcome of the last. */
 export type ChartRunner = {
-  /** Resolves within the timeout (in milliseconds); the first request also waits until the other side has started. Never rejects. */
+  /**
+   * Resolves within the timeout (in milliseconds); the first request also waits until the other side has started. Never
+   * rejects.
+   */
   readonly run: (request: WorkerRequest, timeoutMilliseconds: number) => Promise<ChartOutcome>
   readonly alive: () => boolean
   /** Ends it; may be called again. */

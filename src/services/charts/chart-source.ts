@@ -1,4 +1,5 @@
-// Finds the code of an ApplicationChart: a built-in chart, or a key of a ConfigMap in the platform namespace. Pure; never loads the code.
+// Finds the code of an ApplicationChart: a built-in chart, or a key of a ConfigMap in the platform namespace. Pure; never loads
+// the code.
 import { createHash } from 'node:crypto'
 import { type ApplicationChart, applicationChartReasons } from '../../api/apps/application-chart.ts'
 import type { ConfigMap } from '../../api/builtin/index.ts'

@@ -1,5 +1,5 @@
-// The worker thread that runs built-in charts: code of the platform, kept warm, so that a rendering costs milliseconds. A thread is not a boundary;
-// charts of others run in a process (chart-process.ts).
+// The worker thread that runs built-in charts: code of the platform, kept warm, so that a rendering costs milliseconds. A
+// thread is not a boundary; charts of others run in a process (chart-process.ts).
 import { Worker } from 'node:worker_threads'
 import type { WorkerAnswer } from './chart-input.ts'
 import { type ChartRunner, createChartRunner } from './chart-runner.ts'

@@ -1,4 +1,5 @@
-// Charts of ConfigMaps that attack what runs them. Each is refused with a reason, the renderer goes on, and another tenant is not affected.
+// Charts of ConfigMaps that attack what runs them. Each is refused with a reason, the renderer goes on, and another tenant is
+// not affected.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -193,7 +194,8 @@ describe('what a chart must not cost', () => {
   })
 })
 
-// The worker of these tests gives its chart `process`, imports and the pipe: only Node's permission model and the kernel are left.
+// The worker of these tests gives its chart `process`, imports and the pipe: only Node's permission model and the kernel are
+// left.
 describe('the walls without the worker’s own', () => {
   const program = fileURLToPath(new URL('./testing/open-worker.ts', import.meta.url))
 

@@ -1,6 +1,7 @@
-// The process in which one chart of a ConfigMap runs: loads cdk8s, says that it is ready, reads one request, gives up what the chart must not
-// have, loads the chart, calls it, answers once and ends. chart-process.ts starts it under Node's permission model and takes the right to open
-// files and sockets from it before it sends the request. What is done here is a second wall for the mistakes of the first.
+// The process in which one chart of a ConfigMap runs: loads cdk8s, says that it is ready, reads one request, gives up what the
+// chart must not have, loads the chart, calls it, answers once and ends. chart-process.ts starts it under Node's permission
+// model and takes the right to open files and sockets from it before it sends the request. What is done here is a second wall
+// for the mistakes of the first.
 import { readSync, writeSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import * as cdk8s from 'cdk8s'
@@ -27,8 +28,8 @@ function write(text: string): void {
 }
 
 /**
- * A chart gets what it may use as arguments, and the language. `process` has `kill` and `setPriority`-like functions that Node's permission model
- * does not know; libraries read only `env`, `platform` and `cwd` of it.
+ * A chart gets what it may use as arguments, and the language. `process` has `kill` and `setPriority`-like functions that
+ * Node's permission model does not know; libraries read only `env`, `platform` and `cwd` of it.
  */
 function giveUp(chartUrl: string): void {
   registerHooks({

@@ -1,6 +1,7 @@
-// The worker thread in which built-in charts run: loads a chart, calls it, answers with JSON. chart-thread.ts starts it.
-// The main thread terminates it when a chart does not return; when a chart throws, the answer is the first line of the error message.
-// It has no environment variables, and the main thread limits its heap. It never runs code that is not part of the platform.
+// The worker thread in which built-in charts run: loads a chart, calls it, answers with JSON. chart-thread.ts starts it. The
+// main thread terminates it when a chart does not return; when a chart throws, the answer is the first line of the error
+// message. It has no environment variables, and the main thread limits its heap. It never runs code that is not part of the
+// platform.
 import { parentPort } from 'node:worker_threads'
 import * as cdk8s from 'cdk8s'
 import * as plus from 'cdk8s-plus-33'

@@ -1,7 +1,8 @@
-// Runs charts with limits on time, memory and size. Owns the thread and the processes; never runs chart code in the main thread.
-// Built-in charts share one thread, which is kept as long as it is used: it renders thousands of Applications a second, and each further thread would
-// cost a second of processor time and 50 MB before its first rendering. A chart from a ConfigMap gets a process of its own each time, without rights, and
-// no rendering sees what an earlier one left behind. Requests beyond these wait for their tenant's turn.
+// Runs charts with limits on time, memory and size. Owns the thread and the processes; never runs chart code in the main
+// thread. Built-in charts share one thread, which is kept as long as it is used: it renders thousands of Applications a second,
+// and each further thread would cost a second of processor time and 50 MB before its first rendering. A chart from a ConfigMap
+// gets a process of its own each time, without rights, and no rendering sees what an earlier one left behind. Requests beyond
+// these wait for their tenant's turn.
 import { AppError } from '../../lib/errors.ts'
 import { createFairTurns } from '../../lib/limits/fair-turns.ts'
 import type { ChartInput, ChartOutcome, ChartSource, WorkerRequest } from './chart-input.ts'
@@ -11,11 +12,17 @@ import { startChartThread } from './chart-thread.ts'
 
 /** The port of this service. */
 export type ChartRenderer = {
-  /** Never rejects for what a chart does; rejects with `unavailable` after `stop`. The timeout does not include the wait for a worker. */
+  /**
+   * Never rejects for what a chart does; rejects with `unavailable` after `stop`. The timeout does not include the wait for a
+   * worker.
+   */
   readonly render: (chart: ChartSource, input: ChartInput, timeoutMilliseconds: number) => Promise<ChartOutcome>
   /** Loads the chart without calling it: does its module parse, and does it export `chart`? Resolves and rejects as `render`. */
   readonly check: (chart: ChartSource, timeoutMilliseconds: number) => Promise<ChartOutcome>
-  /** Starts the thread when it is not warm, and keeps it for a while: the next rendering does not wait a third of a second for it. */
+  /**
+   * Starts the thread when it is not warm, and keeps it for a while: the next rendering does not wait a third of a second for
+   * it.
+   */
   readonly warmUp: () => void
   /** Ends the thread and all processes; renderings in progress fail. */
   readonly stop: () => Promise<void>

@@ -1,4 +1,5 @@
-// The security settings of every pod of the built-in charts: Pod Security `restricted` and a read-only root file system. Never looser.
+// The security settings of every pod of the built-in charts: Pod Security `restricted` and a read-only root file system. Never
+// looser.
 // Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
 import { k8s } from 'cdk8s-plus-33'
 

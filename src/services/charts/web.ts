@@ -1,5 +1,6 @@
-// The built-in chart `web`: a Deployment for each process, a CronJob for each schedule, a claim for each volume, Services, and an Ingress for the
-// process `web`. Deterministic: the same input renders the same objects with the same names. Its parts are in web/.
+// The built-in chart `web`: a Deployment for each process, a CronJob for each schedule, a claim for each volume, Services, and
+// an Ingress for the process `web`. Deterministic: the same input renders the same objects with the same names. Its parts are
+// in web/.
 import { App, Chart } from 'cdk8s'
 import type { ChartInput } from './chart-input.ts'
 import { addCronJob } from './web/cron-job.ts'

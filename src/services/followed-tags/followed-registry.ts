@@ -1,6 +1,7 @@
-// A registry whose tags the platform may ask for: one item of the administrators' list. Pure. Every address that is asked comes from this list;
-// what a tenant writes only chooses an item of it.
-// Source: https://distribution.github.io/distribution/spec/auth/token/ (the realm), https://docs.docker.com/reference/api/registry/latest/ (docker.io)
+// A registry whose tags the platform may ask for: one item of the administrators' list. Pure. Every address that is asked comes
+// from this list; what a tenant writes only chooses an item of it.
+// Source: https://distribution.github.io/distribution/spec/auth/token/ (the realm),
+// https://docs.docker.com/reference/api/registry/latest/ (docker.io)
 import { canonicalHost } from '../registry/image-place.ts'
 
 export type FollowedRegistry = {
@@ -35,7 +36,9 @@ export function followedRegistry(item: string): FollowedRegistry {
   return { host: named, origin: `${insecure ? 'http' : 'https'}://${host}`, tokenHosts, insecure }
 }
 
-/** Whether the token server that a registry names may be asked: at a host of the list, and without TLS only where that is said. */
+/**
+ * Whether the token server that a registry names may be asked: at a host of the list, and without TLS only where that is said.
+ */
 export function mayGiveTokens({ tokenHosts, insecure }: FollowedRegistry, { protocol, host }: URL): boolean {
   return tokenHosts.includes(host) && (protocol === 'https:' || (insecure && protocol === 'http:'))
 }

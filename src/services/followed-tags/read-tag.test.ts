@@ -1,4 +1,5 @@
-// Against a registry of its own on loopback that answers as the test says: what the platform sends, and what it makes of answers, hostile ones too.
+// Against a registry of its own on loopback that answers as the test says: what the platform sends, and what it makes of
+// answers, hostile ones too.
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

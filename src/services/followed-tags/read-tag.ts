@@ -1,7 +1,8 @@
-// Asks a registry which image a tag means: a HEAD request for the manifest, without any credential of the platform or of a tenant. Redirects are
-// not followed, and the token server is asked only where the list allows it. Bounded in time and size. What it says about a failure are words and
-// numbers of its own: no address and no text of the other side reaches a tenant.
-// Source: https://github.com/opencontainers/distribution-spec (Pull), https://distribution.github.io/distribution/spec/auth/token/
+// Asks a registry which image a tag means: a HEAD request for the manifest, without any credential of the platform or of a
+// tenant. Redirects are not followed, and the token server is asked only where the list allows it. Bounded in time and size.
+// What it says about a failure are words and numbers of its own: no address and no text of the other side reaches a tenant.
+// Source: https://github.com/opencontainers/distribution-spec (Pull),
+// https://distribution.github.io/distribution/spec/auth/token/
 import { createHash } from 'node:crypto'
 import { Agent, type Dispatcher, request } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
@@ -17,7 +18,10 @@ export type FollowedTag = { readonly registry: FollowedRegistry; readonly reposi
 
 export type TagAnswer =
   | { readonly kind: 'digest'; readonly digest: string }
-  /** `message` continues “the registry …”. `pauseSeconds`: the registry wants no request of anybody for this time; undefined: as always. */
+  /**
+   * `message` continues “the registry …”. `pauseSeconds`: the registry wants no request of anybody for this time; undefined: as
+   * always.
+   */
   | { readonly kind: 'unreadable'; readonly message: string; readonly pauseSeconds?: number | undefined }
 
 export type TagReader = {
@@ -96,7 +100,10 @@ async function tokenOf({ statusCode, body }: Dispatcher.ResponseData): Promise<s
 export function createTagReader(clock: Clock, timeoutMilliseconds: number = answerMilliseconds): TagReader {
   const dispatcher = new Agent({ connections: 4, keepAliveTimeout: 10_000, connect: { timeout: connectMilliseconds } })
 
-  /** Asks for the manifest, with an anonymous token where the registry wants one; the token server's answer when it cannot say now. */
+  /**
+   * Asks for the manifest, with an anonymous token where the registry wants one; the token server's answer when it cannot say
+   * now.
+   */
   async function ask(of: FollowedTag, method: 'HEAD' | 'GET', signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const manifest = `${of.registry.origin}/v2/${of.repository}/manifests/${of.tag}`
     const headers = { accept: manifestTypes.join(', ') }

@@ -1,6 +1,7 @@
-// What followed tags mean, asked in the background: a registry cannot be watched, and a slow one must not hold a worker of the controller. An answer
-// that says something new wakes those who follow the tag. Equal tags of all tenants are one entry with one request; tenants take turns; a registry
-// that asks for fewer requests gets none until its pause is over. In memory only: what a tag meant last is in the status of each Application.
+// What followed tags mean, asked in the background: a registry cannot be watched, and a slow one must not hold a worker of the
+// controller. An answer that says something new wakes those who follow the tag. Equal tags of all tenants are one entry with
+// one request; tenants take turns; a registry that asks for fewer requests gets none until its pause is over. In memory only:
+// what a tag meant last is in the status of each Application.
 import { exponential } from '../../lib/backoff.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'

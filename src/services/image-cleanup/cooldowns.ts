@@ -1,5 +1,5 @@
-// Registries that do not delete: some answer that they never do, some that this account may not. Each is reported once, and then left alone for a
-// day: the registry as a whole, or the part of one tenant.
+// Registries that do not delete: some answer that they never do, some that this account may not. Each is reported once, and
+// then left alone for a day: the registry as a whole, or the part of one tenant.
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'

@@ -1,5 +1,5 @@
-// What becomes of the images of one repository. Pure. A digest is one decision, whatever number of tags mean it: deleting a manifest deletes all of
-// them. It is deleted only when two looks, one period apart, found that nothing names it.
+// What becomes of the images of one repository. Pure. A digest is one decision, whatever number of tags mean it: deleting a
+// manifest deletes all of them. It is deleted only when two looks, one period apart, found that nothing names it.
 import type { ImageRecord } from '../../store/builds/image-records.ts'
 import type { ImageNames } from './named-images.ts'
 
@@ -41,10 +41,15 @@ export function isNeeded({ digest, images, names, taggedByOthers }: Omit<DigestF
   })
 }
 
-/** Between two looks at images of previews that have ended: nothing of a preview is taken up again, but by a branch, which claims it. */
+/**
+ * Between two looks at images of previews that have ended: nothing of a preview is taken up again, but by a branch, which
+ * claims it.
+ */
 export const endedPreviewMilliseconds = 5_000
 
-/** How long nothing may have named the images of a digest. Short only when all of them are of previews whose RemoteSync is gone. */
+/**
+ * How long nothing may have named the images of a digest. Short only when all of them are of previews whose RemoteSync is gone.
+ */
 export function graceOf(images: readonly PresentImage[], names: ClusterNames, periodMilliseconds: number): number {
   const haveEnded = images.every(({ ofPreview, owner }) => ofPreview && owner !== undefined && !names.remoteSyncs.has(owner))
   return haveEnded ? Math.min(endedPreviewMilliseconds, periodMilliseconds) : periodMilliseconds

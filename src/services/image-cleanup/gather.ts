@@ -1,4 +1,5 @@
-// Reads what the registry has of one repository, and brings the records up to it. Each answer that is not certain ends the work there.
+// Reads what the registry has of one repository, and brings the records up to it. Each answer that is not certain ends the work
+// there.
 import type { Clock } from '../../lib/clock.ts'
 import type { ImageRecord, ImageRecords, PushedRepository } from '../../store/builds/image-records.ts'
 import type { PresentImage } from './decide.ts'
@@ -93,8 +94,9 @@ async function meaningsOf({ registryImages }: GatherDeps, place: Place, tags: re
 }
 
 /**
- * The tag of a build of a commit means one image; that of a cache another one after each build. That of a rebase means the image before until the
- * rebase has ended: what is remembered by then is corrected before anything is deleted (`isStillUnused`).
+ * The tag of a build of a commit means one image; that of a cache another one after each build. That of a rebase means the
+ * image before until the rebase has ended: what is remembered by then is corrected before anything is deleted
+ * (`isStillUnused`).
  */
 async function digestOf(deps: GatherDeps, place: Place, { tag, kind, digest }: ImageRecord): Promise<string | undefined> {
   if (kind === 'Image' && digest !== undefined) return digest

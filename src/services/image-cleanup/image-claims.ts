@@ -1,11 +1,14 @@
-// Who is about to name an image, and which image is about to be deleted: a branch that takes the image of a preview reads it from the registry before
-// any object names it, and the image of a preview is deleted seconds after the preview. Whoever comes first wins. In memory of the leader, which is the
-// only process that does either.
+// Who is about to name an image, and which image is about to be deleted: a branch that takes the image of a preview reads it
+// from the registry before any object names it, and the image of a preview is deleted seconds after the preview. Whoever comes
+// first wins. In memory of the leader, which is the only process that does either.
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 
 export type ImageClaims = {
-  /** `image` is a reference by digest, with the host. False when its deletion has begun: then it must not be used. Holds for ten minutes. */
+  /**
+   * `image` is a reference by digest, with the host. False when its deletion has begun: then it must not be used. Holds for ten
+   * minutes.
+   */
   readonly claim: (image: string) => boolean
   /** False when it is claimed: then it must not be deleted. Otherwise nobody can claim it for ten minutes. */
   readonly beginDeletion: (image: string) => boolean

@@ -1,5 +1,5 @@
-// Looks at everything in a tenant's two namespaces that may name an image. It asks the API server, never a cache, and reads every page: an answer
-// that is not whole rejects. What exists in a namespace that is gone is nothing.
+// Looks at everything in a tenant's two namespaces that may name an image. It asks the API server, never a cache, and reads
+// every page: an answer that is not whole rejects. What exists in a namespace that is gone is nothing.
 
 import { remoteSync } from '../../api/apps/remote-sync.ts'
 import {
@@ -70,8 +70,8 @@ export async function lookAtCluster(
     await client.snapshot(type, { ...place, keep, signal })
   }
 
-  // One after the other: nobody waits for it, and it must not compete with reconciles. Builds first: one that ends meanwhile has set its image on
-  // the objects that are read afterwards, or still exists as a build that ran.
+  // One after the other: nobody waits for it, and it must not compete with reconciles. Builds first: one that ends meanwhile
+  // has set its image on the objects that are read afterwards, or still exists as a build that ran.
   for (const { type, labelSelector, hasEnded } of buildKinds)
     await read(type, { namespace: buildNamespaceOf(namespace), labelSelector }, build => {
       const application = build.metadata.labels?.[labels.application]

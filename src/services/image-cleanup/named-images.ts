@@ -1,12 +1,15 @@
-// Which images the objects of a tenant name: every digest, alone or in a repository, and every reference by tag, wherever in an object it is written. An
-// object that only mentions an image keeps it, too: that costs disk space, and the contrary would cost an application. Pure, and linear in the length of
-// the text, which tenants write.
+// Which images the objects of a tenant name: every digest, alone or in a repository, and every reference by tag, wherever in an
+// object it is written. An object that only mentions an image keeps it, too: that costs disk space, and the contrary would cost
+// an application. Pure, and linear in the length of the text, which tenants write.
 import { digestPattern } from '../../lib/text/image-digest.ts'
 
 export type ImageNames = {
   /** Digests that stand alone, or behind a name that may be a part of any: they mean every repository. */
   readonly digests: ReadonlySet<string>
-  /** Digests by which something is named in a repository, with the names: `<host>/<repository>`. Other repositories can have the same content. */
+  /**
+   * Digests by which something is named in a repository, with the names: `<host>/<repository>`. Other repositories can have the
+   * same content.
+   */
   readonly pinned: ReadonlyMap<string, ReadonlySet<string>>
   /** `<repository>:<tag>`, and the same without the first parts of the path, because the first one may be a host. */
   readonly references: ReadonlySet<string>

@@ -1,5 +1,5 @@
-// Opens what lets images that nothing names leave the registry. It deletes with tokens that the platform signs for itself, one repository and one
-// action each, or with the account of the tenant's builds where the registry has accounts of its own.
+// Opens what lets images that nothing names leave the registry. It deletes with tokens that the platform signs for itself, one
+// repository and one action each, or with the account of the tenant's builds where the registry has accounts of its own.
 import { appPipeline } from '../../api/apps/app-pipeline.ts'
 import { application } from '../../api/apps/application.ts'
 import { remoteSync } from '../../api/apps/remote-sync.ts'
@@ -41,7 +41,10 @@ export type OpenUnusedImages = Part & {
 const everyMilliseconds = 5_000
 const uncounted: ImageMetrics = { count: () => {}, resting: () => {} }
 
-/** Call before the manager starts: it adds caches. Nothing runs before `start`. With SEKISHO_UNUSED_IMAGE_HOURS=0 pushes are recorded and nothing is deleted. */
+/**
+ * Call before the manager starts: it adds caches. Nothing runs before `start`. With SEKISHO_UNUSED_IMAGE_HOURS=0 pushes are
+ * recorded and nothing is deleted.
+ */
 export function openUnusedImages(
   deps: ServiceDeps<Pick<RegistrySettings, 'registry' | 'registryAuthentication'> & { readonly unusedImageHours: number }>,
   registry: OpenRegistry,

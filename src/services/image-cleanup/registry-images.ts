@@ -1,5 +1,6 @@
-// The registry as the removal of images sees it: which tags a repository has, what one means, and the deletion of a manifest. What cannot be said
-// for certain is `doubt`, and a deletion that the registry does not do is `refused`; neither ever reads as absence.
+// The registry as the removal of images sees it: which tags a repository has, what one means, and the deletion of a manifest.
+// What cannot be said for certain is `doubt`, and a deletion that the registry does not do is `refused`; neither ever reads as
+// absence.
 import { createHash } from 'node:crypto'
 import { asObject, listAt, parseJson } from '../../lib/json/json-value.ts'
 import { manifestTypes } from '../registry/image-labels.ts'

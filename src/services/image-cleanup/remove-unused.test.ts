@@ -1,5 +1,5 @@
-// Rounds over a registry in memory and a real database: what leaves, what stays, what happens between a decision and its deletion, and what a round
-// that ends anywhere leaves to the next one.
+// Rounds over a registry in memory and a real database: what leaves, what stays, what happens between a decision and its
+// deletion, and what a round that ends anywhere leaves to the next one.
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { databases, movableClock, openTestStore, type TestDatabase, type TestStore } from '../../../test/fixtures/databases.ts'

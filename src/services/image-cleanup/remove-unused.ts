@@ -1,6 +1,7 @@
-// Deletes images that nothing names from the registry, one repository at a time. The only file here that writes. The intent is recorded before the
-// cluster is asked for the last time and the manifest is deleted, and the record goes afterwards: whoever dies in between, the next round finds
-// the record, asks again, and ends the same. Whatever cannot be read keeps its images until a later round.
+// Deletes images that nothing names from the registry, one repository at a time. The only file here that writes. The intent is
+// recorded before the cluster is asked for the last time and the manifest is deleted, and the record goes afterwards: whoever
+// dies in between, the next round finds the record, asks again, and ends the same. Whatever cannot be read keeps its images
+// until a later round.
 import { messageOf } from '../../lib/errors.ts'
 import { type Log, redactTokens } from '../../lib/log.ts'
 import type { ImageRecords } from '../../store/builds/image-records.ts'
@@ -18,7 +19,10 @@ export type RemovalDeps = GatherDeps & {
   readonly registryImages: RegistryImages
   /** Rejects when it is not certain. */
   readonly look: (namespace: string, signal: AbortSignal) => Promise<ClusterLook>
-  /** A cluster without any Tenant and Application is a new one, or one that is not restored yet: it says nothing about the images. */
+  /**
+   * A cluster without any Tenant and Application is a new one, or one that is not restored yet: it says nothing about the
+   * images.
+   */
   readonly isEmptyCluster: () => boolean
   readonly cooldowns: Cooldowns
   readonly claims: Pick<ImageClaims, 'beginDeletion'>
@@ -47,7 +51,10 @@ type Round = {
   readonly signal: AbortSignal
 }
 
-/** One round: the repositories whose images are due, at most 50 deletions; none on an empty cluster. Rejects when the database does not answer. */
+/**
+ * One round: the repositories whose images are due, at most 50 deletions; none on an empty cluster. Rejects when the database
+ * does not answer.
+ */
 export async function removeUnused(deps: RemovalDeps, host: string, signal: AbortSignal): Promise<void> {
   const { images, cooldowns, isLeader, clock } = deps
   if (deps.isEmptyCluster()) return
@@ -142,7 +149,8 @@ async function remove(deps: RemovalDeps, candidate: Candidate, signal: AbortSign
     count('kept', tags.length)
     return
   }
-  // The last thing before the request: a process that does not lead any more deletes nothing, and nobody may take the image from here on.
+  // The last thing before the request: a process that does not lead any more deletes nothing, and nobody may take the image
+  // from here on.
   if (signal.aborted || !isLeader()) return
   if (!deps.claims.beginDeletion(`${place.registry}/${place.repository}@${digest}`)) throw new Busy('a branch takes the image')
   const removal = certain(await registryImages.remove(place.repository, digest))

@@ -1,5 +1,5 @@
-// What the platform knows about the enforcement of network policies, and how it is kept: one ConfigMap in the platform's namespace, from which
-// the conditions of Tenants are made. Pure.
+// What the platform knows about the enforcement of network policies, and how it is kept: one ConfigMap in the platform's
+// namespace, from which the conditions of Tenants are made. Pure.
 import type { ConfigMap } from '../../api/builtin/index.ts'
 
 const verdicts = ['Enforced', 'NotEnforced', 'Unknown'] as const

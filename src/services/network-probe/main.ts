@@ -1,4 +1,5 @@
-// The pod that the platform tries to reach: accepts connections on three ports and closes them at once. It reads nothing and knows nothing.
+// The pod that the platform tries to reach: accepts connections on three ports and closes them at once. It reads nothing and
+// knows nothing.
 import { createServer } from 'node:net'
 import { probePorts } from './ports.ts'
 

@@ -1,5 +1,6 @@
-// Finds out, again and again, whether this cluster enforces network policies, and says so: in the record from which the conditions of Tenants are
-// made, in a metric and in the log. Policies that nothing enforces look like policies that hold, so this must not be taken from configuration.
+// Finds out, again and again, whether this cluster enforces network policies, and says so: in the record from which the
+// conditions of Tenants are made, in a metric and in the log. Policies that nothing enforces look like policies that hold, so
+// this must not be taken from configuration.
 import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
 import { platformNamespace } from '../../api/names.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
@@ -31,7 +32,10 @@ export type NetworkProbeDeps = {
 const fieldManager = 'sekisho.dev/network-probe'
 const defaultEveryMilliseconds = 60_000
 const connectMilliseconds = 2000
-/** Network plugins learn of a new pod a moment after it can be reached (kubernetes/kubernetes#85966): an open port counts when it stays open. */
+/**
+ * Network plugins learn of a new pod a moment after it can be reached (kubernetes/kubernetes#85966): an open port counts when
+ * it stays open.
+ */
 const tries = 3
 const pauseMilliseconds = 3000
 

@@ -1,5 +1,6 @@
-// Says which limits one pod may use up for all pods of the node: of the node on which this process runs. Every replica says it in its log and in a
-// metric; the leader also in a ConfigMap. The limit of processes of a pod cannot be seen from inside one: `make up` asks the kubelets for it.
+// Says which limits one pod may use up for all pods of the node: of the node on which this process runs. Every replica says it
+// in its log and in a metric; the leader also in a ConfigMap. The limit of processes of a pod cannot be seen from inside one:
+// `make up` asks the kubelets for it.
 import { configMaps } from '../../api/builtin/index.ts'
 import { platformNamespace } from '../../api/names.ts'
 import type { KubeClient } from '../../kube/client/client.ts'

@@ -1,4 +1,5 @@
-// Opens the check of the node's limits in a process, with its metric. Outside of a pod, where nobody names the node, there is nothing to check.
+// Opens the check of the node's limits in a process, with its metric. Outside of a pod, where nobody names the node, there is
+// nothing to check.
 import type { Registry } from 'prom-client'
 import type { Manager } from '../../kube/manager.ts'
 import type { Clock } from '../../lib/clock.ts'

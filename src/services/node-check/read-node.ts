@@ -1,5 +1,5 @@
-// Reads the limits of the node from inside a container, which needs no right for it: the kernel shows the same values to all, and the mount of
-// /dev/pts was made for the container by the node's runtime, as for the containers of tenants.
+// Reads the limits of the node from inside a container, which needs no right for it: the kernel shows the same values to all,
+// and the mount of /dev/pts was made for the container by the node's runtime, as for the containers of tenants.
 import { readFile } from 'node:fs/promises'
 import { type NodeReading, parsePtyLimit, readSysctls } from '../../lib/limits/node-limits.ts'
 

@@ -1,12 +1,17 @@
-// Which webhook deliveries did not reach the platform and are redelivered. Pure, over GitHub's own list of attempts: a delivery that was
-// answered 2xx is durable in the inbox, every other one was missed. It never reads the inbox, which belongs to the broker.
-// Source: https://docs.github.com/en/webhooks/using-webhooks/automatically-redelivering-failed-deliveries-for-a-github-app-webhook
+// Which webhook deliveries did not reach the platform and are redelivered. Pure, over GitHub's own list of attempts: a delivery
+// that was answered 2xx is durable in the inbox, every other one was missed. It never reads the inbox, which belongs to the
+// broker.
+// Source:
+// https://docs.github.com/en/webhooks/using-webhooks/automatically-redelivering-failed-deliveries-for-a-github-app-webhook
 import type { Delivery } from '../../github/index.ts'
 import { exponential } from '../../lib/backoff.ts'
 
 const dayMilliseconds = 24 * 3_600_000
 
-/** How old a delivery may be that the host redelivers: three days on github.com and GHE.com, seven on a GitHub Enterprise Server. */
+/**
+ * How old a delivery may be that the host redelivers: three days on github.com and GHE.com, seven on a GitHub Enterprise
+ * Server.
+ */
 export function redeliverableMilliseconds(host: string): number {
   const isShared = host === 'github.com' || host.endsWith('.ghe.com')
   return (isShared ? 3 : 7) * dayMilliseconds

@@ -1,6 +1,6 @@
-// Finds webhooks that GitHub could not deliver (the broker was down, answered late or refused) and requests their redelivery: GitHub never
-// does so by itself. It runs where the App's key is and only on the leader; the broker receives redeliveries like any others and
-// deduplicates them.
+// Finds webhooks that GitHub could not deliver (the broker was down, answered late or refused) and requests their redelivery:
+// GitHub never does so by itself. It runs where the App's key is and only on the leader; the broker receives redeliveries like
+// any others and deduplicates them.
 // Source: https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import type { AppClient, Delivery } from '../../github/index.ts'
@@ -39,10 +39,15 @@ export function createRedelivery(deps: RedeliveryDeps & { readonly everyMillisec
 //   bound: one of each App
 //   freshness: a new leader starts over
 //   replicas: leader only; a webhook that is redelivered twice is stored once
-/** One poll of every App; resolves to the number of requested redeliveries. An App that fails is logged and does not delay the others. */
+/**
+ * One poll of every App; resolves to the number of requested redeliveries. An App that fails is logged and does not delay the
+ * others.
+ */
 export function redeliveryPoll(deps: RedeliveryDeps): () => Promise<number> {
   const { clock, log, isLeader } = deps
-  /** By App: all older deliveries have arrived or can no longer be redelivered. In memory only: a new leader lists all of them. */
+  /**
+   * By App: all older deliveries have arrived or can no longer be redelivered. In memory only: a new leader lists all of them.
+   */
   const settledBefore = new Map<string, number>()
 
   const pollApp = async (name: string): Promise<number> => {

@@ -1,6 +1,6 @@
-// The credentials of tenants and of kpack for the registry: derived from one key of the platform, so none is stored and none can be forgotten.
-// A credential ends when its tenant is gone, when a platform admin changes the tenant's generation, or with its period of 30 days.
-// Checking one costs a few hashes and no request.
+// The credentials of tenants and of kpack for the registry: derived from one key of the platform, so none is stored and none
+// can be forgotten. A credential ends when its tenant is gone, when a platform admin changes the tenant's generation, or with
+// its period of 30 days. Checking one costs a few hashes and no request.
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'

@@ -1,7 +1,8 @@
-// Reads how an image describes itself (labels, entry point, ports) from the registry, by digest: the manifest, then the configuration that it
-// names. Both are compared with their digests, so what is read is what the digest means, whichever server answers. Sizes and times are
-// bounded; nothing is written.
-// Source: https://github.com/opencontainers/distribution-spec (Pull), https://github.com/opencontainers/image-spec (Image Configuration)
+// Reads how an image describes itself (labels, entry point, ports) from the registry, by digest: the manifest, then the
+// configuration that it names. Both are compared with their digests, so what is read is what the digest means, whichever server
+// answers. Sizes and times are bounded; nothing is written.
+// Source: https://github.com/opencontainers/distribution-spec (Pull), https://github.com/opencontainers/image-spec (Image
+// Configuration)
 import { createHash } from 'node:crypto'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { isNestedDeeper } from '../../lib/json/json-depth.ts'
@@ -67,7 +68,10 @@ function labelsOf(configuration: JsonObject): Record<string, string> {
   return Object.fromEntries(Object.entries(labels).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
 }
 
-/** The image for Linux in an index of images for several platforms: they are built from one source and describe themselves alike. */
+/**
+ * The image for Linux in an index of images for several platforms: they are built from one source and describe themselves
+ * alike.
+ */
 function ofLinux(index: JsonObject): string {
   const found = objectsAt(index, 'manifests').find(item => textAt(objectAt(item, 'platform'), 'os') === 'linux')
   const digest = textAt(found, 'digest') ?? ''

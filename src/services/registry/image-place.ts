@@ -1,5 +1,5 @@
-// Where an image reference points: below the path of which tenant, or elsewhere. Pure. Every spelling of the platform's registry counts: upper
-// case, default ports, numeric forms of an address, and the aliases that the operator names.
+// Where an image reference points: below the path of which tenant, or elsewhere. Pure. Every spelling of the platform's
+// registry counts: upper case, default ports, numeric forms of an address, and the aliases that the operator names.
 // Source: https://github.com/distribution/reference (grammar), containerd's reference rules for the default registry
 import { isBelow, isRepositoryName } from './repository.ts'
 
@@ -28,7 +28,9 @@ export function canonicalHost(host: string): string {
   return (URL.canParse(url) ? new URL(url).host : host.toLowerCase()).replace(/:80$/, '')
 }
 
-/** The first part is a host when it has a dot, a port or upper case, or is `localhost`; otherwise the default registry is meant. */
+/**
+ * The first part is a host when it has a dot, a port or upper case, or is `localhost`; otherwise the default registry is meant.
+ */
 export function parseReference(reference: string): Reference {
   const [withTag = ''] = reference.split('@')
   const slash = withTag.lastIndexOf('/')

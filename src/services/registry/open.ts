@@ -1,5 +1,5 @@
-// Opens what the image registry needs, by the mode of the installation: the token server and kpack's credential, or the Secrets of an admin, or
-// nothing. It also reads images, by which a commit is proven. It holds no App key and no token of GitHub.
+// Opens what the image registry needs, by the mode of the installation: the token server and kpack's credential, or the Secrets
+// of an admin, or nothing. It also reads images, by which a commit is proven. It holds no App key and no token of GitHub.
 import { Registry } from 'prom-client'
 import { secrets } from '../../api/builtin/index.ts'
 import type { ReadNamedSecret } from '../../api/named-secret.ts'
@@ -191,7 +191,10 @@ function layoutOf({ registry, registryPlatformPaths }: RegistrySettings): Regist
   )
 }
 
-/** Keeps the Secret by which kpack pulls and pushes the platform's images: `sekisho-registry-platform` in the platform's namespace. */
+/**
+ * Keeps the Secret by which kpack pulls and pushes the platform's images: `sekisho-registry-platform` in the platform's
+ * namespace.
+ */
 function keepPlatformSecret({ manager, clock, log }: Deps, { credentials }: TokenServer, host: string) {
   const name = registrySecrets.platform
   return periodic({

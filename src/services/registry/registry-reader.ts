@@ -1,7 +1,8 @@
-// Reads from the registry that holds the tenants' images, deletes manifests by digest, and puts a manifest under a tag; nothing else is changed
-// there. It authenticates as the registry asks: with a token that the platform signs itself, or by the challenge of a registry with its own accounts. Bounded in time, size and
-// redirects.
-// Source: https://distribution.github.io/distribution/spec/auth/token/, https://github.com/opencontainers/distribution-spec (Content Management)
+// Reads from the registry that holds the tenants' images, deletes manifests by digest, and puts a manifest under a tag; nothing
+// else is changed there. It authenticates as the registry asks: with a token that the platform signs itself, or by the
+// challenge of a registry with its own accounts. Bounded in time, size and redirects.
+// Source: https://distribution.github.io/distribution/spec/auth/token/, https://github.com/opencontainers/distribution-spec
+// (Content Management)
 import { Agent, type Dispatcher, request } from 'undici'
 import { messageOf } from '../../lib/errors.ts'
 import { readAtMost } from '../../lib/http/byte-stream.ts'

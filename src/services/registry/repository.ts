@@ -1,6 +1,7 @@
-// Names of repositories and what a client may ask of them: the scopes of the distribution token protocol. Pure. A name is accepted only in its
-// canonical form (lower case, no empty part, no dots alone), so that comparing text compares repositories.
-// Source: https://distribution.github.io/distribution/spec/auth/scope/, https://distribution.github.io/distribution/spec/api/#overview
+// Names of repositories and what a client may ask of them: the scopes of the distribution token protocol. Pure. A name is
+// accepted only in its canonical form (lower case, no empty part, no dots alone), so that comparing text compares repositories.
+// Source: https://distribution.github.io/distribution/spec/auth/scope/,
+// https://distribution.github.io/distribution/spec/api/#overview
 
 export const repositoryActions = ['pull', 'push', 'delete'] as const
 export type RepositoryAction = (typeof repositoryActions)[number]
@@ -32,7 +33,10 @@ function isAction(text: string): text is RepositoryAction {
   return repositoryActions.some(action => action === text)
 }
 
-/** One scope, `repository:<name>:<action>[,<action>]`; undefined for other types (such as the catalog), unknown actions alone, and names that do not exist. */
+/**
+ * One scope, `repository:<name>:<action>[,<action>]`; undefined for other types (such as the catalog), unknown actions alone,
+ * and names that do not exist.
+ */
 function parseScope(scope: string): RepositoryAccess | undefined {
   const [type, name, actions, ...rest] = scope.split(':')
   if (scope.length > longestScope || type !== 'repository' || rest.length > 0) return undefined

@@ -1,5 +1,5 @@
-// Gives an image, named by its digest, one more tag of its repository: the same bytes are put under that name, so that the digest stays what it
-// is. Repeating it changes nothing.
+// Gives an image, named by its digest, one more tag of its repository: the same bytes are put under that name, so that the
+// digest stays what it is. Repeating it changes nothing.
 // Source: https://github.com/opencontainers/distribution-spec (Pushing Manifests)
 import { createHash } from 'node:crypto'
 import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'

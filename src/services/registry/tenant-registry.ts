@@ -1,5 +1,6 @@
-// What a tenant's namespaces need from the registry: the contents of the two Secrets with its credentials. The platform's own token server
-// derives them; a registry with accounts of its own has them in Secrets that an admin makes in the platform's namespace.
+// What a tenant's namespaces need from the registry: the contents of the two Secrets with its credentials. The platform's own
+// token server derives them; a registry with accounts of its own has them in Secrets that an admin makes in the platform's
+// namespace.
 import type { NamedSecret, ReadNamedSecret } from '../../api/named-secret.ts'
 import { registryGenerationAnnotation, registrySecrets } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
@@ -51,7 +52,10 @@ export function derivedTenantRegistry(
   }
 }
 
-/** `sekisho-registry-build.<namespace>` in the platform's namespace: a tenant's namespace has no dot, so no two tenants share a name. */
+/**
+ * `sekisho-registry-build.<namespace>` in the platform's namespace: a tenant's namespace has no dot, so no two tenants share a
+ * name.
+ */
 export function givenSecretName(purpose: 'build' | 'pull', namespace: string): string {
   return `${registrySecrets[purpose]}.${namespace}`
 }

@@ -1,5 +1,5 @@
-// Clients of GitHub by the name of a ClusterGitHubApp. Private keys are read from Secrets of the platform namespace and stay in this
-// process; a changed key or App takes effect at the next call, without a restart. Never returns a key.
+// Clients of GitHub by the name of a ClusterGitHubApp. Private keys are read from Secrets of the platform namespace and stay in
+// this process; a changed key or App takes effect at the next call, without a restart. Never returns a key.
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import type { ReadNamedSecret } from '../../api/named-secret.ts'
 import { platformNamespace } from '../../api/names.ts'
@@ -18,8 +18,8 @@ export type GitHubApp = { readonly client: AppClient; readonly endpoints: GitHub
 export type GitHubApps = {
   /**
    * The same client is returned as long as the App's spec and its keys do not change.
-   * @throws AppError `not_found` for an unknown App, `invalid_configuration` (reason PrivateKeyMissing) when no key can be read; KubeError when the
-   * API server does not answer
+   * @throws AppError `not_found` for an unknown App, `invalid_configuration` (reason PrivateKeyMissing) when no key can be
+   * read; KubeError when the API server does not answer
    */
   readonly get: (appName: string) => Promise<GitHubApp>
 }
@@ -65,7 +65,9 @@ export function createGitHubApps(deps: GitHubAppsDeps): GitHubApps {
   }
 }
 
-/** The keys that exist, and a revision of all that their client depends on: a status update must not replace it, a new key must. */
+/**
+ * The keys that exist, and a revision of all that their client depends on: a status update must not replace it, a new key must.
+ */
 async function keysOf(
   app: ClusterGitHubApp,
   secretOf: ReadNamedSecret,

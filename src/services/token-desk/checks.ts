@@ -1,5 +1,6 @@
-// Who may have a token: a list of checks that reads like the specification. Pure; the first refusal decides, and a request is admitted only
-// when every check passed. Messages are for the tenant's own people (status, audit log); the HTTP routes disclose less to a workload.
+// Who may have a token: a list of checks that reads like the specification. Pure; the first refusal decides, and a request is
+// admitted only when every check passed. Messages are for the tenant's own people (status, audit log); the HTTP routes disclose
+// less to a workload.
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
@@ -126,7 +127,10 @@ export const checks: readonly DeskCheck[] = [
   permissionsAreWithinCeiling,
 ]
 
-/** Everything that is needed to mint, or the first refusal. Total: facts that a check should have refused are refused as `Internal`. */
+/**
+ * Everything that is needed to mint, or the first refusal. Total: facts that a check should have refused are refused as
+ * `Internal`.
+ */
 export function admit(facts: DeskFacts): { readonly admitted: Admitted } | { readonly refusal: DeskRefusal } {
   const refusal = firstRefusal(checks, facts)
   if (refusal !== undefined) return { refusal }

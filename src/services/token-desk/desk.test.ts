@@ -1,4 +1,5 @@
-// The token desk on a real store, with the API server, the audit log and GitHub scripted: the order of its steps and what each failure leaves.
+// The token desk on a real store, with the API server, the audit log and GitHub scripted: the order of its steps and what each
+// failure leaves.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { movableClock, openTestStore, type TestStore } from '../../../test/fixtures/databases.ts'
 import type { AuditAction } from '../../api/audit/audit-event.ts'

@@ -1,5 +1,5 @@
-// The token desk: the one way to a token. gather → checks → an active token of the registry, or mint → recheck → record → audit → deliver.
-// It decides nothing about grants (their controller does) and keeps no token in memory beyond one request.
+// The token desk: the one way to a token. gather → checks → an active token of the registry, or mint → recheck → record → audit
+// → deliver. It decides nothing about grants (their controller does) and keeps no token in memory beyond one request.
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { type AppClient, githubReasons } from '../../github/index.ts'
@@ -28,7 +28,10 @@ const minimumLifeSeconds = 600
 /** While GitHub is unreachable, a token with less of its life is better than none; an expired one is never delivered. */
 const lifeWhileUnreachableSeconds = 60
 const defaultTokensPerHour = 600
-/** Deliveries of one token are counted for so long, after so many records of single ones: a workload that asks as it should is never counted. */
+/**
+ * Deliveries of one token are counted for so long, after so many records of single ones: a workload that asks as it should is
+ * never counted.
+ */
 const deliveryWindow = { windowMilliseconds: 600_000, individually: 10 }
 /** As often as the controller checks a grant that is in use, and some minutes. */
 const checkedRecentlyMilliseconds = 4_500_000
@@ -70,8 +73,8 @@ export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
       const admission = await admitRequest(deps, request)
       const { admitted } = admission
       const active = await findOrMint(request, admission)
-      // Whoever ends a grant first marks it and then revokes what is registered. The token is registered now: so either this recheck
-      // observes the mark, or the revocation found the token.
+      // Whoever ends a grant first marks it and then revokes what is registered. The token is registered now: so either this
+      // recheck observes the mark, or the revocation found the token.
       requireSame(await recheck(deps, request, active.grantUid), active.cacheKey)
       await deps.tokens.recordDelivered(active.id)
       const { reason } = admitted.grant.spec
@@ -101,7 +104,10 @@ async function admitFresh(deps: TokenDeskDeps, request: TokenRequest): Promise<A
   throw new AppError('forbidden', reason, { reason: check })
 }
 
-/** A grant that was at rest may not have been checked at GitHub for hours: it is checked while its new token is in use, as the others are. */
+/**
+ * A grant that was at rest may not have been checked at GitHub for hours: it is checked while its new token is in use, as the
+ * others are.
+ */
 async function checkSoon(deps: TokenDeskDeps, grant: RepositoryGrant): Promise<void> {
   const checkedAt = Date.parse(grant.status?.checkedAt ?? '')
   if (deps.clock.now().getTime() - checkedAt < checkedRecentlyMilliseconds) return

@@ -1,4 +1,5 @@
-// Whether an installation on GitHub is bound and ready now, by its identity there: found by an index, whatever the number of tenants.
+// Whether an installation on GitHub is bound and ready now, by its identity there: found by an index, whatever the number of
+// tenants.
 import type { Installation } from '../../api/github/installation.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'

@@ -1,5 +1,6 @@
-// Revokes tokens: first they can no longer be delivered, then GitHub is asked to revoke them. A token that GitHub does not revoke stays in
-// the registry and is retried, later and later, until it expires. Every revocation is audited, and so is the first attempt that failed.
+// Revokes tokens: first they can no longer be delivered, then GitHub is asked to revoke them. A token that GitHub does not
+// revoke stays in the registry and is retried, later and later, until it expires. Every revocation is audited, and so is the
+// first attempt that failed.
 import type { RevocationResult, TokenRevoker } from '../../github/index.ts'
 import { equalJitter } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -12,7 +13,10 @@ import { platformSubjectKind } from './single-use-token.ts'
 export type RevokeDeps = {
   readonly tokens: Pick<TokenRegistry, 'liveBy' | 'markRevoking' | 'markRevoked' | 'revoking' | 'deferRevocation'>
   readonly revokeAtGitHub: TokenRevoker
-  /** Whether the installation can be used now: a token that waited for the end of a suspension is then revoked without further delay. */
+  /**
+   * Whether the installation can be used now: a token that waited for the end of a suspension is then revoked without further
+   * delay.
+   */
   readonly isReady: (installation: InstallationIdentity) => boolean
   readonly audit: AuditAppend
   readonly clock: Clock
@@ -21,7 +25,10 @@ export type RevokeDeps = {
 
 /** GitHub may refuse a younger token only because not all of its servers know it yet. */
 const freshMilliseconds = 10_000
-/** Longer than a platform request takes: its single-use token is stored as revoking from the start and must not end before it is used. */
+/**
+ * Longer than a platform request takes: its single-use token is stored as revoking from the start and must not end before it is
+ * used.
+ */
 const singleUseMilliseconds = 2 * 60_000
 /** Requests to GitHub at the same time. */
 const concurrency = 8
@@ -87,7 +94,10 @@ function isDue({ clock, isReady }: RevokeDeps, { retryAt, suspended, installatio
   return suspended && isReady(installation)
 }
 
-/** Records the attempt, and when the next one is due. The audit log gets the first failure only, and the first one of a suspension. */
+/**
+ * Records the attempt, and when the next one is due. The audit log gets the first failure only, and the first one of a
+ * suspension.
+ */
 async function defer(deps: RevokeDeps, token: EndingToken, reason: string, suspended: boolean): Promise<Result> {
   const { attempts, id } = token
   const retryAt = new Date(deps.clock.now().getTime() + equalJitter(retry, attempts, Math.random))

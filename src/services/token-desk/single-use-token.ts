@@ -1,6 +1,6 @@
-// A single-use token for one GitHub request by the platform itself: registered and audited before it exists, used at once, then revoked.
-// It is stored as `revoking` from the start, so the sweep of the token desk revokes it after a crash. It never leaves the callback that
-// uses it and is never delivered.
+// A single-use token for one GitHub request by the platform itself: registered and audited before it exists, used at once, then
+// revoked. It is stored as `revoking` from the start, so the sweep of the token desk revokes it after a crash. It never leaves
+// the callback that uses it and is never delivered.
 import { randomUUID } from 'node:crypto'
 import type { AuditAction, AuditRecord } from '../../api/audit/audit-event.ts'
 import { platformNamespace } from '../../api/names.ts'
@@ -35,7 +35,8 @@ export const platformSubjectKind = 'Controller'
 
 /**
  * Resolves to the result of `use`, or to undefined when `mint` resolved to undefined.
- * @throws AppError when the registry, the audit log or GitHub failed: nothing was learned, and the token is revoked if there is one
+ * @throws AppError when the registry, the audit log or GitHub failed: nothing was learned, and the token is revoked if there is
+ * one
  */
 export async function withSingleUseToken<M extends MintedFacts, R>(
   deps: SingleUseTokenDeps,

@@ -1,5 +1,6 @@
-// What the token desk does every minute: it records an outcome for intents whose process ended, retries revocations, deletes the
-// ciphertext of tokens that expired, and deletes ended rows. A token that was minted and never recorded is unknown to everybody; its audit record says when it expires at the latest.
+// What the token desk does every minute: it records an outcome for intents whose process ended, retries revocations, deletes
+// the ciphertext of tokens that expired, and deletes ended rows. A token that was minted and never recorded is unknown to
+// everybody; its audit record says when it expires at the latest.
 import type { Clock } from '../../lib/clock.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import type { TokenRegistry } from '../../store/token-registry.ts'
@@ -31,8 +32,8 @@ export function createTokenSweep(deps: SweepDeps & { readonly isLeader: () => bo
 }
 
 /**
- * One sweep. Idempotent; rejects when the registry or the audit log fails, and the next sweep continues. It ends as soon as `mayGoOn` is false: two
- * processes would record each outcome twice.
+ * One sweep. Idempotent; rejects when the registry or the audit log fails, and the next sweep continues. It ends as soon as
+ * `mayGoOn` is false: two processes would record each outcome twice.
  */
 export async function sweepOnce(deps: SweepDeps, mayGoOn: () => boolean = () => true): Promise<void> {
   const now = deps.clock.now()

@@ -1,5 +1,5 @@
-// What the token desk offers to the controllers: a token under a grant for one of its subjects, and the revocation of tokens. There is no
-// other way to an installation token that reaches a tenant's repositories, except the grant controller's probe
+// What the token desk offers to the controllers: a token under a grant for one of its subjects, and the revocation of tokens.
+// There is no other way to an installation token that reaches a tenant's repositories, except the grant controller's probe
 // (src/controllers/repository-grant/probe.ts), whose token reads metadata only.
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
@@ -30,15 +30,17 @@ export type TokenDesk = {
   /** The uid of the grant that has this name now; undefined when there is none. */
   readonly grantUid: (grant: { readonly namespace: string; readonly name: string }) => Promise<string | undefined>
   /**
-   * Resolves to a token with at least ten minutes of life left (one minute while GitHub is unreachable), after its audit record is durable.
-   * @throws AppError `forbidden` (a check refused; `reason` names it), `too_many_requests` (quota), `upstream_failed`, `integrity_violation`
-   * or `unavailable` (GitHub, the audit log or the registry)
+   * Resolves to a token with at least ten minutes of life left (one minute while GitHub is unreachable), after its audit record
+   * is durable.
+   * @throws AppError `forbidden` (a check refused; `reason` names it), `too_many_requests` (quota), `upstream_failed`,
+   * `integrity_violation` or `unavailable` (GitHub, the audit log or the registry)
    */
   readonly request: (request: TokenRequest) => Promise<DeliveredToken>
   /**
    * Revokes every active token that the filter finds, and resolves to their number.
    * A token of a suspended installation counts as revoked: it can be used for nothing, and is revoked when the suspension ends.
-   * @throws AppError `unavailable` when GitHub did not revoke one: it can no longer be delivered, and the sweep retries until it expires
+   * @throws AppError `unavailable` when GitHub did not revoke one: it can no longer be delivered, and the sweep retries until
+   * it expires
    */
   readonly revokeBy: (filter: LiveTokenFilter, reason: string) => Promise<number>
 }

@@ -1,5 +1,5 @@
-// Whether the serving certificate of the admission webhook is renewed now: only by an authority that every registration of the webhook trusts, because
-// API servers would not call it with another one. Pure.
+// Whether the serving certificate of the admission webhook is renewed now: only by an authority that every registration of the
+// webhook trusts, because API servers would not call it with another one. Pure.
 import { X509Certificate } from 'node:crypto'
 import { admissionWebhook, platformNamespace } from '../../api/names.ts'
 import { certificateFacts, isDueForRenewal, isExpired } from '../../identity/certified-key.ts'

@@ -1,5 +1,5 @@
-// The renewal of the admission webhook's certificate: over years by a clock of the test, and under live TLS connections to two replicas. The API server
-// is an object with a Secret and two registrations; certificates and TLS are real.
+// The renewal of the admission webhook's certificate: over years by a clock of the test, and under live TLS connections to two
+// replicas. The API server is an object with a Secret and two registrations; certificates and TLS are real.
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
@@ -338,7 +338,8 @@ test('under live connections two replicas change certificate and authority, one 
   }
 
   await changeOver()
-  // The authority, as docs/guide/admission.md replaces it: both are trusted, the platform gets the other one, then only that one is trusted.
+  // The authority, as docs/guide/admission.md replaces it: both are trusted, the platform gets the other one, then only that
+  // one is trusted.
   trusted = [former, next].map(({ certificatePem }) => certificatePem).join('\n')
   on.trust([
     [former, next],

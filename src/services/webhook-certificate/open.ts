@@ -1,7 +1,8 @@
-// Renews the serving certificate of the admission webhook in its Secret, where the installer gave the platform the authority that issues it. The webhook
-// reads the mounted files again; replicas may serve the former one meanwhile, which API servers trust as long. The key of the authority stays in
-// this process, and the key of a certificate goes into the Secret only. It never writes registrations (docs/adr/0029-who-calls-the-webhook.md): an
-// authority is replaced by the installer, who has API servers trust both first.
+// Renews the serving certificate of the admission webhook in its Secret, where the installer gave the platform the authority
+// that issues it. The webhook reads the mounted files again; replicas may serve the former one meanwhile, which API servers
+// trust as long. The key of the authority stays in this process, and the key of a certificate goes into the Secret only. It
+// never writes registrations (docs/adr/0029-who-calls-the-webhook.md): an authority is replaced by the installer, who has API
+// servers trust both first.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import {
   mutatingWebhookConfigurations,
@@ -46,7 +47,8 @@ function bundlesOf(registration: WebhookConfiguration | undefined): readonly str
 }
 
 /**
- * Undefined when the platform was not given the authority: then whoever made the certificate renews it. Nothing runs before `start`.
+ * Undefined when the platform was not given the authority: then whoever made the certificate renews it. Nothing runs before
+ * `start`.
  * @throws AppError `invalid_configuration` when certificate and key are no authority, or only one of them is given
  */
 export function openWebhookCertificate(deps: Deps): Periodic | undefined {

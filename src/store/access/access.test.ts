@@ -1,5 +1,5 @@
-// What each role may do with each table, on a real PostgreSQL; and what a process does that is given another role, another keyring or a database
-// that is not ready.
+// What each role may do with each table, on a real PostgreSQL; and what a process does that is given another role, another
+// keyring or a database that is not ready.
 import { execFile, execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'

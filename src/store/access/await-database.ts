@@ -1,5 +1,6 @@
-// Waits until the database of a process is as the process needs it: reachable, migrated by its owner, and with exactly the rights of its role.
-// What somebody may be about to cure is logged and waited for; what must never be is refused, with the variable and the cure. It writes nothing.
+// Waits until the database of a process is as the process needs it: reachable, migrated by its owner, and with exactly the
+// rights of its role. What somebody may be about to cure is logged and waited for; what must never be is refused, with the
+// variable and the cure. It writes nothing.
 import pg from 'pg'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
@@ -26,8 +27,8 @@ const permissionDenied = '42501'
 const ownersProgram = 'as the owner of the database run: node src/store/migrate-main.ts'
 
 /**
- * Resolves when nothing stands in the way. Rejects with `invalid_configuration` for a role that may do too much, a schema of a newer version, and
- * a role, password or database that does not exist.
+ * Resolves when nothing stands in the way. Rejects with `invalid_configuration` for a role that may do too much, a schema of a
+ * newer version, and a role, password or database that does not exist.
  */
 export async function awaitDatabase(
   accesses: readonly Access[],
@@ -63,7 +64,10 @@ export function createAccessCheck(accesses: readonly Access[], log: Log): () => 
   }
 }
 
-/** What keeps the process from using the database now, for people; undefined when nothing does. Rejects for what waiting cannot cure. */
+/**
+ * What keeps the process from using the database now, for people; undefined when nothing does. Rejects for what waiting cannot
+ * cure.
+ */
 async function obstacle(access: Access, migrations: readonly Migration[]): Promise<string | undefined> {
   try {
     return await withConnection(access.pool, client => examine(client, access, migrations))

@@ -1,5 +1,6 @@
-// What the role of a connection may do, compared with what its process needs: a role that may less is named and waited for, one that may more is
-// refused. It looks at every role that the connection could become (SET ROLE), and at columns as well as tables. It reads catalogs only.
+// What the role of a connection may do, compared with what its process needs: a role that may less is named and waited for, one
+// that may more is refused. It looks at every role that the connection could become (SET ROLE), and at columns as well as
+// tables. It reads catalogs only.
 // Source: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-ACCESS
 import type pg from 'pg'
 import { AppError } from '../../lib/errors.ts'
@@ -85,7 +86,10 @@ export function missingRights({ tables }: RoleFacts, schema: Schema): readonly s
     .filter(right => !usable.has(right))
 }
 
-/** What the role could do and must not: rights that it does not need in another schema, changes of the audit log, and powers over the database. */
+/**
+ * What the role could do and must not: rights that it does not need in another schema, changes of the audit log, and powers
+ * over the database.
+ */
 export function excessiveRights({ powers, tables }: RoleFacts, schema: Schema): readonly string[] {
   const excessive = tables.filter(fact => fact.attainable && !isOwn(fact, schema))
   return [...powers, ...grouped(excessive).map(right => `may ${right}`)]

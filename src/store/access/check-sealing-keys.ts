@@ -1,5 +1,5 @@
-// Proves at the start that the sealing keys are those of this process and this database: every platform key that is stored must open. The first
-// start stores one of its own, so that there is always something to open.
+// Proves at the start that the sealing keys are those of this process and this database: every platform key that is stored must
+// open. The first start stores one of its own, so that there is always something to open.
 import { randomBytes } from 'node:crypto'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'

@@ -1,5 +1,5 @@
-// A database that lost its last second, as after a failover to a copy that lagged: what the processes that knew more say and do. The copy is made
-// and put in the place of the original by PostgreSQL itself, while the stores stay open.
+// A database that lost its last second, as after a failover to a copy that lagged: what the processes that knew more say and
+// do. The copy is made and put in the place of the original by PostgreSQL itself, while the stores stay open.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../../dev/postgres/start-postgres.ts'
 import { createProductionDatabase, type ProductionDatabase } from '../../../test/fixtures/production-database.ts'

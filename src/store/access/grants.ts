@@ -1,11 +1,14 @@
-// The rights of `rights.ts` as SQL: what the owner of the database runs after each migration, and the file deploy/postgres/roles.sql, which does the
-// same by psql. Statements that repeat change nothing. Pure.
+// The rights of `rights.ts` as SQL: what the owner of the database runs after each migration, and the file
+// deploy/postgres/roles.sql, which does the same by psql. Statements that repeat change nothing. Pure.
 import { allSchemas, migrationsTable, roleNames, type Schema, schemas, tableRights } from './rights.ts'
 
 const allRoles = schemas.map(schema => roleNames[schema]).join(', ')
 const schemaList = allSchemas.join(', ')
 
-/** Takes every right from everybody but the owner, then gives each role its own. To be run in one transaction: nobody sees the time between. */
+/**
+ * Takes every right from everybody but the owner, then gives each role its own. To be run in one transaction: nobody sees the
+ * time between.
+ */
 export function grantStatements(): readonly string[] {
   return [
     `REVOKE ALL ON SCHEMA ${schemaList} FROM PUBLIC, ${allRoles}`,

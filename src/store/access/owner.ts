@@ -1,5 +1,5 @@
-// What the owner of the database does for the processes, which never have its rights: applies the migrations, makes the roles, and gives each its
-// rights. Run again it changes nothing but passwords, which it sets to those that it is given.
+// What the owner of the database does for the processes, which never have its rights: applies the migrations, makes the roles,
+// and gives each its rights. Run again it changes nothing but passwords, which it sets to those that it is given.
 import type pg from 'pg'
 import { type Environment, optional, readSettings, secretSetting } from '../../lib/config.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -37,7 +37,10 @@ export function readOwnerSettings(environment: Environment): { readonly url: Sec
   return { url, passwords }
 }
 
-/** What is to be done, as lines for people. Reads only. Throws `invalid_configuration` when a role is missing and has no password. */
+/**
+ * What is to be done, as lines for people. Reads only. Throws `invalid_configuration` when a role is missing and has no
+ * password.
+ */
 export async function plannedAsOwner(pool: pg.Pool, passwords: Passwords): Promise<readonly string[]> {
   const pending = await migrationsToApply(pool)
   const existing = await existingRoles(pool)

@@ -1,5 +1,5 @@
-// Which role of the database may do what with which table: the one list from which deploy/postgres/roles.sql is generated, the owner's program
-// grants, and the processes check themselves. A table that is not listed can be used by nobody. Data only.
+// Which role of the database may do what with which table: the one list from which deploy/postgres/roles.sql is generated, the
+// owner's program grants, and the processes check themselves. A table that is not listed can be used by nobody. Data only.
 
 /** The rights that PostgreSQL knows for tables. Source: https://www.postgresql.org/docs/current/ddl-priv.html */
 export const tableVerbs = ['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER'] as const
@@ -20,8 +20,8 @@ const append = ['SELECT', 'INSERT'] as const
 const read = ['SELECT'] as const
 
 /**
- * What the role of each schema may do with which tables: those of its own schema, and build logs, which the controllers write and the broker
- * shows. No role has another right outside of its own schema.
+ * What the role of each schema may do with which tables: those of its own schema, and build logs, which the controllers write
+ * and the broker shows. No role has another right outside of its own schema.
  */
 export const tableRights: Readonly<Record<Schema, Readonly<Record<`${AnySchema}.${string}`, readonly TableVerb[]>>>> = {
   broker: {
@@ -52,7 +52,10 @@ export function rightsOn(role: Schema, table: `${AnySchema}.${string}`): readonl
   return tableRights[role][table] ?? []
 }
 
-/** The role that has the rights of a schema. The broker runs as the first, the controllers as the second; both write the log as the third. */
+/**
+ * The role that has the rights of a schema. The broker runs as the first, the controllers as the second; both write the log as
+ * the third.
+ */
 export const roleNames: Readonly<Record<Schema, string>> = {
   broker: 'sekisho_broker',
   desk: 'sekisho_desk',

@@ -1,5 +1,5 @@
-// A password as PostgreSQL stores it, computed here: the statement that sets it then holds no password, in no log of the server. Pure but for
-// the salt.
+// A password as PostgreSQL stores it, computed here: the statement that sets it then holds no password, in no log of the
+// server. Pure but for the salt.
 // Source: RFC 5802 §3; https://www.postgresql.org/docs/current/catalog-pg-authid.html (rolpassword)
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { AppError } from '../../lib/errors.ts'

@@ -1,5 +1,6 @@
-// Says at the start that a database URL leads to another host without TLS: the driver connects unencrypted when the URL has no `sslmode`, and nobody
-// would notice. It refuses nothing, because a proxy or the network may encrypt. It never puts a part of the URL into its text.
+// Says at the start that a database URL leads to another host without TLS: the driver connects unencrypted when the URL has no
+// `sslmode`, and nobody would notice. It refuses nothing, because a proxy or the network may encrypt. It never puts a part of
+// the URL into its text.
 import { isIPv4 } from 'node:net'
 import type { Log } from '../../lib/log.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
@@ -16,8 +17,9 @@ export function logUnencrypted(connections: readonly NamedUrl[], log: Pick<Log, 
 }
 
 /**
- * The problem with its cure; undefined for a URL that says what it wants (`sslmode`, or `ssl` of the driver pg), for this host, for a socket, and for
- * what is no URL at all, which `connectServer` refuses. https://www.postgresql.org/docs/current/libpq-ssl.html
+ * The problem with its cure; undefined for a URL that says what it wants (`sslmode`, or `ssl` of the driver pg), for this host,
+ * for a socket, and for what is no URL at all, which `connectServer` refuses.
+ * https://www.postgresql.org/docs/current/libpq-ssl.html
  */
 export function unencryptedProblem({ variable, url }: NamedUrl): string | undefined {
   const text = url.reveal()

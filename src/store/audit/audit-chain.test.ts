@@ -30,7 +30,10 @@ function textsAt(at: string, namespace: string | null = null): AuditTexts {
   ]
 }
 
-/** As PostgreSQL writes a timestamp in a session in UTC: without trailing zeros in the fraction, and without a fraction of zeros only. */
+/**
+ * As PostgreSQL writes a timestamp in a session in UTC: without trailing zeros in the fraction, and without a fraction of zeros
+ * only.
+ */
 function writtenByPostgres(time: Date): string {
   const [day, clock = ''] = time.toISOString().slice(0, -1).split('T')
   return `${day} ${clock.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '')}+00`

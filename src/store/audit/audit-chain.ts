@@ -1,5 +1,5 @@
-// The audit log's rows as links of the hash chain: how a record becomes the next entry, and how a row is read back for verification.
-// Pure. What is hashed is what is stored: an entry is rebuilt from its columns before its hash is compared.
+// The audit log's rows as links of the hash chain: how a record becomes the next entry, and how a row is read back for
+// verification. Pure. What is hashed is what is stored: an entry is rebuilt from its columns before its hash is compared.
 import type { AuditAction, AuditRecord } from '../../api/audit/audit-event.ts'
 import { type ChainHead, entryHash } from '../../lib/hash-chain/hash-chain.ts'
 import type { JsonValue } from '../../lib/json/canonical-json.ts'

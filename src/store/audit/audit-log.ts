@@ -1,5 +1,5 @@
-// The audit log: append only, hash chained, many concurrent appends in one transaction. It owns the order of entries; it must never
-// change or remove one, and never report an entry as appended before it is durable.
+// The audit log: append only, hash chained, many concurrent appends in one transaction. It owns the order of entries; it must
+// never change or remove one, and never report an entry as appended before it is durable.
 import type pg from 'pg'
 import type { AuditRecord, TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -14,11 +14,15 @@ import { createKnownEntries, type KnownEntries, lossRecord } from './known-entri
 
 /** The port for the audit log. */
 export type AuditLog = {
-  /** Resolves when the entry is durable. Rejects when the database does not accept it: then the caller must not act (fail closed). */
+  /**
+   * Resolves when the entry is durable. Rejects when the database does not accept it: then the caller must not act (fail
+   * closed).
+   */
   readonly append: (record: AuditRecord) => Promise<AuditEntry>
   /**
-   * As `append`, unless `alreadyRecorded` finds the record among the earlier entries. It gets the newest entries of the record's action
-   * and namespace, newest first, while no other caller appends: of two processes that append the same record at once, one does.
+   * As `append`, unless `alreadyRecorded` finds the record among the earlier entries. It gets the newest entries of the
+   * record's action and namespace, newest first, while no other caller appends: of two processes that append the same record at
+   * once, one does.
    */
   readonly appendOnce: (record: TenantAuditRecord, alreadyRecorded: (earlier: readonly AuditEntry[]) => boolean) => Promise<void>
   /** Throws `invalid_request` for a limit that is not a whole number from 1 to 1000. */
@@ -46,8 +50,8 @@ const mostEarlierEntries = 1000
 //   freshness: the condition on each insert
 //   replicas: each; what the other appended makes the condition fail, and the entry is chained anew
 /**
- * The log over a pool whose role may INSERT and SELECT. `settled` resolves when no append is in progress. `examine` records a loss of entries that
- * this process wrote, which every append does as well.
+ * The log over a pool whose role may INSERT and SELECT. `settled` resolves when no append is in progress. `examine` records a
+ * loss of entries that this process wrote, which every append does as well.
  */
 export function createAuditLog(
   deps: AuditLogDeps,

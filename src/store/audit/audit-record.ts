@@ -10,7 +10,9 @@ const mostReason = 2048
 const mostDetails = 16_384
 const replacement = '\uFFFD'
 
-/** The record as it will be stored. Throws `internal` for mistakes of the caller: no actor, details too large or not canonical. */
+/**
+ * The record as it will be stored. Throws `internal` for mistakes of the caller: no actor, details too large or not canonical.
+ */
 export function storableRecord(record: AuditRecord): AuditRecord {
   if (!auditActions.includes(record.action)) throw mistake(`action ${String(record.action)} is not in the closed list`)
   if (record.actor.trim() === '') throw mistake(`actor is empty in ${record.action}`)

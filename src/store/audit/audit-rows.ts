@@ -1,6 +1,6 @@
-// The table of the audit log as SQL over the `pg` driver: hundreds of entries go in one statement (docs/adr/0013). It inserts and reads
-// whole batches and does not interpret entries. It must never update or delete. Several processes on one PostgreSQL take turns by a
-// transaction-level advisory lock; the primary key on the sequence refuses what slips past.
+// The table of the audit log as SQL over the `pg` driver: hundreds of entries go in one statement (docs/adr/0013). It inserts
+// and reads whole batches and does not interpret entries. It must never update or delete. Several processes on one PostgreSQL
+// take turns by a transaction-level advisory lock; the primary key on the sequence refuses what slips past.
 // Source: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
 import pg from 'pg'
 import type { AuditAction } from '../../api/audit/audit-event.ts'
@@ -13,7 +13,9 @@ const appendLock = 7_312_001
 const uniqueViolation = '23505'
 
 const columns = 'sequence, at, action, actor, namespace, object, outcome, reason, details, previous_hash, hash'
-/** One parameter for the whole batch, parsed by the server: neither the statement nor its plan depends on the number of entries. */
+/**
+ * One parameter for the whole batch, parsed by the server: neither the statement nor its plan depends on the number of entries.
+ */
 const batch = `json_to_recordset($1::json) AS entry(sequence bigint, at timestamptz, action text, actor text, namespace text,
   object text, outcome text, reason text, details jsonb, "previousHash" text, hash text)`
 const newest = 'SELECT sequence, hash FROM audit.entries ORDER BY sequence DESC LIMIT 1'
@@ -33,8 +35,9 @@ const insertAfterNewest = `WITH turn AS MATERIALIZED (${takeTurn})
   WHERE (SELECT hash FROM audit.entries ORDER BY sequence DESC LIMIT 1) = $2`
 
 /**
- * Appends in one round trip if `head` is still the newest entry. Resolves to false when it is not: then nothing was written. The statement
- * may read the newest entry before it gets its turn; where another process appended in between, the primary key refuses the whole batch.
+ * Appends in one round trip if `head` is still the newest entry. Resolves to false when it is not: then nothing was written.
+ * The statement may read the newest entry before it gets its turn; where another process appended in between, the primary key
+ * refuses the whole batch.
  */
 export async function insertAfter(pool: pg.Pool, head: ChainHead, entries: readonly AuditEntry[]): Promise<boolean> {
   try {
@@ -46,7 +49,9 @@ export async function insertAfter(pool: pg.Pool, head: ChainHead, entries: reado
   }
 }
 
-/** While a turn lasts, no other process appends. What was inserted becomes durable when the turn's work resolves, or not at all. */
+/**
+ * While a turn lasts, no other process appends. What was inserted becomes durable when the turn's work resolves, or not at all.
+ */
 export type Turn = {
   readonly head: ChainHead
   /** False when the log no longer has the entry that `inTurn` was given. */
@@ -64,7 +69,10 @@ export async function hasEntry(pool: pg.Pool, known: ChainHead): Promise<boolean
   return rows[0]?.known === true
 }
 
-/** Runs `work` in a transaction that holds the append lock. `known` is an entry that should be there. A rejection rolls back and rejects. */
+/**
+ * Runs `work` in a transaction that holds the append lock. `known` is an entry that should be there. A rejection rolls back and
+ * rejects.
+ */
 export async function inTurn<T>(pool: pg.Pool, known: ChainHead | undefined, work: (turn: Turn) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   try {

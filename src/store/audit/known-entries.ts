@@ -1,6 +1,7 @@
-// What this process knows of the log without the database: the entries that it wrote lately. A database that was restored, or failed over to a copy
-// that lagged, has lost entries that were durable once; a new entry would silently take the place of a lost one. This finds the loss, and says
-// what was lost. It remembers a bounded number, and nothing of what other processes wrote.
+// What this process knows of the log without the database: the entries that it wrote lately. A database that was restored, or
+// failed over to a copy that lagged, has lost entries that were durable once; a new entry would silently take the place of a
+// lost one. This finds the loss, and says what was lost. It remembers a bounded number, and nothing of what other processes
+// wrote.
 import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import type { ChainHead } from '../../lib/hash-chain/hash-chain.ts'
 import type { AuditEntry } from './audit-chain.ts'

@@ -1,4 +1,5 @@
-// Records that an object of ours has ended, once for each object, before its finalizer goes: while the log cannot be written the object stays.
+// Records that an object of ours has ended, once for each object, before its finalizer goes: while the log cannot be written
+// the object stays.
 import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import type { AuditLog } from './audit-log.ts'
 

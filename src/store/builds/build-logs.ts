@@ -1,6 +1,7 @@
-// Build logs as the controllers keep them: a row for each build, and its log in compressed chunks. Every write is one transaction that moves the
-// position of the reader together with the text, and it counts only on the revision that its writer knows: after a crash, or under a new leader,
-// reading goes on where the database says, without loss and without a line twice. What is kept of a log is decided by the caller.
+// Build logs as the controllers keep them: a row for each build, and its log in compressed chunks. Every write is one
+// transaction that moves the position of the reader together with the text, and it counts only on the revision that its writer
+// knows: after a crash, or under a new leader, reading goes on where the database says, without loss and without a line twice.
+// What is kept of a log is decided by the caller.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
@@ -44,7 +45,10 @@ export type LogChange = {
 /** An owner of builds whose logs are kept. */
 export type LogOwner = { readonly namespace: string; readonly remoteSync: string; readonly uid: string }
 
-/** What of the logs of one namespace is kept: those of builds that ended after `before`, the newest `mostStored` bytes in the database. */
+/**
+ * What of the logs of one namespace is kept: those of builds that ended after `before`, the newest `mostStored` bytes in the
+ * database.
+ */
 export type LogLimits = { readonly before: Date; readonly mostStored: number }
 
 /** The port of the controllers. */
@@ -64,8 +68,8 @@ export type BuildLogs = {
   /** Deletes every build of the owner with its log. Returns how many. */
   readonly deleteOf: (ownerUid: string) => Promise<number>
   /**
-   * Deletes ended builds from before `before`, and of each namespace the oldest ones above `mostStored` bytes; `own`: the limits of namespaces that
-   * have others. Returns how many.
+   * Deletes ended builds from before `before`, and of each namespace the oldest ones above `mostStored` bytes; `own`: the
+   * limits of namespaces that have others. Returns how many.
    */
   readonly expire: (limits: LogLimits, own: ReadonlyMap<string, LogLimits>) => Promise<number>
 }

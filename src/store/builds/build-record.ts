@@ -7,7 +7,10 @@ export type BuildOutcome = (typeof buildOutcomes)[number]
 /** A step of the build. `Unknown`: the pod was gone before its end was seen. */
 export type BuildStep = { readonly name: string; readonly state: 'Running' | 'Succeeded' | 'Failed' | 'Unknown' }
 
-/** What a build is, from its beginning on. `id` is the uid of the object that builds: the same name may be built again after a cancel. */
+/**
+ * What a build is, from its beginning on. `id` is the uid of the object that builds: the same name may be built again after a
+ * cancel.
+ */
 export type NewBuildRecord = {
   readonly id: string
   readonly namespace: string

@@ -1,6 +1,6 @@
-// What builds pushed to the registry, by repository and tag: from these records the platform finds what nothing names any more. A record says when
-// its image is looked at next, since when no look found it named, and, before its manifest is deleted, that this is intended. A record that is
-// lost only leaves an image in the registry.
+// What builds pushed to the registry, by repository and tag: from these records the platform finds what nothing names any more.
+// A record says when its image is looked at next, since when no look found it named, and, before its manifest is deleted, that
+// this is intended. A record that is lost only leaves an image in the registry.
 import type { ImageRow, PrismaClient } from '../generated/client.ts'
 
 /** `Image`: of one build. `Cache`: of all builds of one RemoteSync, and needed as long as that exists. */
@@ -32,7 +32,9 @@ export type ImageRecord = PushedImage & {
   readonly deletingSince: Date | undefined
 }
 
-/** The port of the controllers. Functions that take tags concern records of one repository, and ignore those that do not exist. */
+/**
+ * The port of the controllers. Functions that take tags concern records of one repository, and ignore those that do not exist.
+ */
 export type ImageRecords = {
   /** Adds records. One that exists is begun anew when another build pushes its tag, and otherwise stays as it is. */
   readonly record: (images: readonly PushedImage[], lookAt: Date) => Promise<void>

@@ -1,5 +1,5 @@
-// Build logs as the broker shows them: it reads what the controllers wrote, and its role in the database can do nothing else. Who may read which
-// build is decided by the caller.
+// Build logs as the broker shows them: it reads what the controllers wrote, and its role in the database can do nothing else.
+// Who may read which build is decided by the caller.
 import { rebasePrefix } from '../../api/names.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { PrismaClient } from '../generated/client.ts'
@@ -16,7 +16,10 @@ export type KeptLogs = {
     namespace: string,
     options: { readonly remoteSync?: string; readonly limit: number },
   ) => Promise<readonly BuildRecord[]>
-  /** The newest build of that name, else the newest one of the RemoteSync of that name that built a commit: a rebase is found by its own name only. */
+  /**
+   * The newest build of that name, else the newest one of the RemoteSync of that name that built a commit: a rebase is found by
+   * its own name only.
+   */
   readonly find: (namespace: string, name: string) => Promise<BuildRecord | undefined>
   /** As it is now; undefined when it was deleted. */
   readonly get: (id: string) => Promise<BuildRecord | undefined>

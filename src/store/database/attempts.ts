@@ -1,5 +1,5 @@
-// Counts attempts by name in windows of time, in the database: what one client may do is the same whichever replica answers. It decides nothing;
-// the caller knows how many attempts are too many.
+// Counts attempts by name in windows of time, in the database: what one client may do is the same whichever replica answers. It
+// decides nothing; the caller knows how many attempts are too many.
 import type pg from 'pg'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -12,8 +12,9 @@ import { AppError } from '../../lib/errors.ts'
 /** The port for attempts. */
 export type Attempts = {
   /**
-   * Counts one attempt and resolves to how many there were in this window, this one included. A window begins with its first attempt and lasts
-   * `windowMilliseconds`. Names have 1 to 300 characters and must hold no secret; `invalid_request` otherwise. Exact for concurrent callers.
+   * Counts one attempt and resolves to how many there were in this window, this one included. A window begins with its first
+   * attempt and lasts `windowMilliseconds`. Names have 1 to 300 characters and must hold no secret; `invalid_request`
+   * otherwise. Exact for concurrent callers.
    */
   readonly count: (name: string, windowMilliseconds: number) => Promise<number>
   /** Returns how many names were forgotten because their window had ended. */

@@ -1,5 +1,5 @@
-// Locks the folder of the embedded database: PGlite does not notice a second process, which would corrupt the data.
-// The lock is a listening socket inside the folder. It ends with the process, whatever its process id, also when a container restarts.
+// Locks the folder of the embedded database: PGlite does not notice a second process, which would corrupt the data. The lock is
+// a listening socket inside the folder. It ends with the process, whatever its process id, also when a container restarts.
 import { unlinkSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'

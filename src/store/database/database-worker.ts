@@ -1,6 +1,7 @@
-// The worker thread of the embedded database: PGlite blocks its thread during a query, and must not block the process.
-// It speaks PostgreSQL's wire protocol over its message port and does not know what is stored. PGlite has one backend session for all
-// streams, so the session is reset when a stream opens: no open transaction and no prepared statement of the stream before it remains.
+// The worker thread of the embedded database: PGlite blocks its thread during a query, and must not block the process. It
+// speaks PostgreSQL's wire protocol over its message port and does not know what is stored. PGlite has one backend session for
+// all streams, so the session is reset when a stream opens: no open transaction and no prepared statement of the stream before
+// it remains.
 // Source: https://www.postgresql.org/docs/current/protocol-flow.html , https://pglite.dev/docs/api#execprotocolraw
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'

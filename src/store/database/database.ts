@@ -1,5 +1,5 @@
-// Opens the database, a server or the embedded one, with a pool of the `pg` driver and a Prisma client over that pool. Nothing else opens
-// either. Sessions run in UTC because Prisma's driver adapter reads timestamps as UTC whatever their offset.
+// Opens the database, a server or the embedded one, with a pool of the `pg` driver and a Prisma client over that pool. Nothing
+// else opens either. Sessions run in UTC because Prisma's driver adapter reads timestamps as UTC whatever their offset.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { PrismaPg } from '@prisma/adapter-pg'
@@ -27,8 +27,8 @@ const statementMilliseconds = 20_000
 const unansweredMilliseconds = 22_000
 
 /**
- * A PostgreSQL server; connects when first used. Errors never contain the URL, which holds a password. `patient` is for the owner: a migration
- * may take as long as it takes.
+ * A PostgreSQL server; connects when first used. Errors never contain the URL, which holds a password. `patient` is for the
+ * owner: a migration may take as long as it takes.
  */
 export function connectServer(url: SecretString, log: Log, { patient = false } = {}): Database {
   const pool = new pg.Pool({
@@ -44,8 +44,8 @@ export function connectServer(url: SecretString, log: Log, { patient = false } =
 }
 
 /**
- * The embedded database in `dataFolder` (created when absent), or in memory for `memory://`. Rejects with `conflict` while another
- * process uses the folder.
+ * The embedded database in `dataFolder` (created when absent), or in memory for `memory://`. Rejects with `conflict` while
+ * another process uses the folder.
  */
 export async function openEmbedded(dataFolder: string, log: Log): Promise<Database> {
   const release = dataFolder === memory ? async () => {} : await holdFolder(dataFolder)

@@ -1,5 +1,5 @@
-// What a power cut costs on the embedded database: nothing that was acknowledged. The control shows that the disk of this test does lose data,
-// when PostgreSQL does not flush.
+// What a power cut costs on the embedded database: nothing that was acknowledged. The control shows that the disk of this test
+// does lose data, when PostgreSQL does not flush.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

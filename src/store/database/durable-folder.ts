@@ -1,7 +1,9 @@
-// The embedded database on a folder that survives a power cut. PGlite starts PostgreSQL with fsync off, and its file system has none. Here
-// PostgreSQL runs with fsync on and gets one: it decides itself what to flush and when (write-ahead log at each commit, data at a checkpoint,
-// folders after a rename), as on a server. A new database is made beside its folder and renamed when all of it is on the disk.
-// Source: https://www.postgresql.org/docs/current/wal-reliability.html, https://www.postgresql.org/docs/current/runtime-config-wal.html
+// The embedded database on a folder that survives a power cut. PGlite starts PostgreSQL with fsync off, and its file system has
+// none. Here PostgreSQL runs with fsync on and gets one: it decides itself what to flush and when (write-ahead log at each
+// commit, data at a checkpoint, folders after a rename), as on a server. A new database is made beside its folder and renamed
+// when all of it is on the disk.
+// Source: https://www.postgresql.org/docs/current/wal-reliability.html,
+// https://www.postgresql.org/docs/current/runtime-config-wal.html
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
@@ -33,8 +35,9 @@ export class DurableFolder extends NodeFS {
 }
 
 /**
- * initdb would set 128 MB, all of it touched at the start: several times what is read of the tables of a platform at a time. Pages that do not fit are read
- * from the system's file cache. The buffers of the log, a part of it otherwise, stay large enough for a group of commits.
+ * initdb would set 128 MB, all of it touched at the start: several times what is read of the tables of a platform at a time.
+ * Pages that do not fit are read from the system's file cache. The buffers of the log, a part of it otherwise, stay large
+ * enough for a group of commits.
  */
 const sharedBuffers = ['-c', 'shared_buffers=16MB', '-c', 'wal_buffers=1MB']
 
@@ -42,8 +45,8 @@ const sharedBuffers = ['-c', 'shared_buffers=16MB', '-c', 'wal_buffers=1MB']
 export const inMemoryStartParameters: readonly string[] = [...PGlite.defaultStartParams, ...sharedBuffers]
 
 /**
- * PGlite's parameters without `-F` (fsync off). The log is flushed by `fsync`: the other methods are `fdatasync`, which does nothing in this
- * build, and flags of `open`, which cost the same.
+ * PGlite's parameters without `-F` (fsync off). The log is flushed by `fsync`: the other methods are `fdatasync`, which does
+ * nothing in this build, and flags of `open`, which cost the same.
  */
 export const durableStartParameters: readonly string[] = [
   ...PGlite.defaultStartParams.filter(parameter => parameter !== '-F'),

@@ -1,4 +1,5 @@
-// The path of statements into the database's thread: buffers are transferred and returned, and none is written to before it is returned.
+// The path of statements into the database's thread: buffers are transferred and returned, and none is written to before it is
+// returned.
 import { createHash } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { silentLog } from '../../lib/testing/silent-log.ts'

@@ -1,5 +1,6 @@
-// Starts the thread of the embedded database and provides the `pg` driver with a socket-like stream to it, so that one driver, one SQL
-// dialect and one set of queries serve both databases. The caller must hold the lock of the data folder: PGlite does not check.
+// Starts the thread of the embedded database and provides the `pg` driver with a socket-like stream to it, so that one driver,
+// one SQL dialect and one set of queries serve both databases. The caller must hold the lock of the data folder: PGlite does
+// not check.
 import { once } from 'node:events'
 import { Duplex } from 'node:stream'
 import { Worker } from 'node:worker_threads'
@@ -23,7 +24,9 @@ export type EmbeddedDatabase = {
   readonly close: () => Promise<void>
 }
 
-/** Buffers are transferred to the thread and returned for reuse, so that many statements leave little to the garbage collector. */
+/**
+ * Buffers are transferred to the thread and returned for reuse, so that many statements leave little to the garbage collector.
+ */
 const leastBytes = 64 * 1024
 const mostSpareBytes = 1024 * 1024
 

@@ -1,5 +1,5 @@
-// Turns many concurrent writes into few transactions: items that arrive while transactions are in progress go together into the next.
-// An item resolves only when its transaction has committed; a failed transaction rejects every item in it and no other.
+// Turns many concurrent writes into few transactions: items that arrive while transactions are in progress go together into the
+// next. An item resolves only when its transaction has committed; a failed transaction rejects every item in it and no other.
 
 /** Takes items in the order in which they were added, and writes them in groups. */
 export type GroupCommit<Item, Result> = {
@@ -20,8 +20,8 @@ export type GroupCommitOptions<Item, Result> = {
   readonly mostItems: number
   readonly mostWaiting: number
   /**
-   * For items of very different sizes: an item's weight, and the total that may be written together and wait together. A single item is
-   * always accepted.
+   * For items of very different sizes: an item's weight, and the total that may be written together and wait together. A single
+   * item is always accepted.
    */
   readonly weight?: { readonly of: (item: Item) => number; readonly mostTogether: number; readonly mostWaiting: number }
   /** One transaction: gets 1 to `mostItems` items and returns one result for each, in their order. */
@@ -29,8 +29,8 @@ export type GroupCommitOptions<Item, Result> = {
   /** The error that refuses an item when too many wait already. */
   readonly overflow: () => Error
   /**
-   * For items whose order does not matter: how many transactions may be in progress, and how many items must wait for another one to begin. Without it
-   * one transaction at a time, so items are committed in the order in which they were added.
+   * For items whose order does not matter: how many transactions may be in progress, and how many items must wait for another
+   * one to begin. Without it one transaction at a time, so items are committed in the order in which they were added.
    */
   readonly sideBySide?: { readonly most: number; readonly waiting: number }
 }

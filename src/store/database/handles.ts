@@ -1,5 +1,5 @@
-// Handles are bearer values of a person or a client (cookie, state, refresh token). The store has only their hash, so that a copy of the
-// database cannot be used. A handle created here has 256 random bits, so a hash without a salt cannot be searched.
+// Handles are bearer values of a person or a client (cookie, state, refresh token). The store has only their hash, so that a
+// copy of the database cannot be used. A handle created here has 256 random bits, so a hash without a salt cannot be searched.
 import { createHash, randomBytes } from 'node:crypto'
 import { SecretString } from '../../lib/secret-string.ts'
 
@@ -11,8 +11,8 @@ export function newHandle(): SecretString {
 }
 
 /**
- * SHA-256 (hex) of the handle and its `purpose`, which separates equal handles of different use. Undefined for a text that is empty or
- * above 4096 characters.
+ * SHA-256 (hex) of the handle and its `purpose`, which separates equal handles of different use. Undefined for a text that is
+ * empty or above 4096 characters.
  */
 export function handleHash(purpose: string, handle: string): string | undefined {
   if (handle === '' || handle.length > mostCharacters) return undefined

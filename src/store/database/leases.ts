@@ -1,5 +1,5 @@
-// Short leases by name, held by one caller at a time in all processes. A lease is a row that expires: a holder that dies loses it.
-// It holds neither a connection nor a transaction while the work runs, so that the work may use the store itself.
+// Short leases by name, held by one caller at a time in all processes. A lease is a row that expires: a holder that dies loses
+// it. It holds neither a connection nor a transaction while the work runs, so that the work may use the store itself.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -16,7 +16,10 @@ export type LeaseOptions = {
 
 /** The port for leases. */
 export type Leases = {
-  /** Runs `work` under the lease and releases it whatever happens. Rejects with `unavailable` when the lease is not free in time. */
+  /**
+   * Runs `work` under the lease and releases it whatever happens. Rejects with `unavailable` when the lease is not free in
+   * time.
+   */
   readonly withLease: <T>(name: string, options: LeaseOptions, work: () => Promise<T>) => Promise<T>
 }
 

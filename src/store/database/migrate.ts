@@ -1,7 +1,7 @@
-// Applies prisma/migrations to a database and records them in `_prisma_migrations` exactly as Prisma does, so that `prisma migrate deploy`
-// works on it too. It refuses a migration whose file was altered after it was applied.
-// Source: https://www.prisma.io/docs/orm/prisma-migrate/understanding-prisma-migrate/migration-histories (table and checksum were read
-// from a database that Prisma had migrated; the advisory lock is the one that its engine takes).
+// Applies prisma/migrations to a database and records them in `_prisma_migrations` exactly as Prisma does, so that `prisma
+// migrate deploy` works on it too. It refuses a migration whose file was altered after it was applied.
+// Source: https://www.prisma.io/docs/orm/prisma-migrate/understanding-prisma-migrate/migration-histories (table and checksum
+// were read from a database that Prisma had migrated; the advisory lock is the one that its engine takes).
 import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -63,7 +63,9 @@ export function pendingMigrations(all: readonly Migration[], applied: readonly A
   return all.filter(migration => !isApplied(migration))
 }
 
-/** Applies what is missing, each migration in a transaction of its own. Needs no right to change tables when nothing is missing. */
+/**
+ * Applies what is missing, each migration in a transaction of its own. Needs no right to change tables when nothing is missing.
+ */
 export async function migrate(pool: pg.Pool, log: Log, migrations: readonly Migration[] = readMigrations()): Promise<void> {
   if ((await migrationsToApply(pool, migrations)).length === 0) return
   const client = await pool.connect()

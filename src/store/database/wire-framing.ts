@@ -10,8 +10,8 @@ const mostBytes = 64 * 1024 * 1024
 /** Splits the byte stream of one connection. */
 export type MessageFramer = {
   /**
-   * Adds bytes and returns the batches that became complete, as views of these bytes where possible; the framer keeps no reference to them.
-   * Throws RangeError on a message above 64 MiB.
+   * Adds bytes and returns the batches that became complete, as views of these bytes where possible; the framer keeps no
+   * reference to them. Throws RangeError on a message above 64 MiB.
    */
   readonly push: (bytes: Uint8Array) => readonly Uint8Array[]
 }

@@ -1,6 +1,6 @@
 // The table of the webhook inbox as SQL over the `pg` driver: many deliveries are stored, claimed and ended by one statement
-// (docs/adr/0013). One parameter describes the deliveries and one holds all their bodies, one after the other, as bytes: nothing is
-// escaped. It does not read bodies.
+// (docs/adr/0013). One parameter describes the deliveries and one holds all their bodies, one after the other, as bytes:
+// nothing is escaped. It does not read bodies.
 // Source: https://www.postgresql.org/docs/current/sql-select.html (FOR UPDATE SKIP LOCKED for queues)
 import type pg from 'pg'
 
@@ -20,7 +20,10 @@ export type NewDelivery = Delivery & { readonly id: string }
 /** A delivery leased to a worker; `attempts` counts its leases, this one included. */
 export type ClaimedDelivery = Delivery & { readonly id: string; readonly attempts: number }
 
-/** In the order of the index that makes deliveries unique: two statements with the same deliveries wait for each other in one direction only. */
+/**
+ * In the order of the index that makes deliveries unique: two statements with the same deliveries wait for each other in one
+ * direction only.
+ */
 const insert = `
   INSERT INTO broker.deliveries (id, host, delivery_id, event, action, received_at, claimable_at, body)
   SELECT id, host, "deliveryId", event, action, "receivedAt", "receivedAt", substring($2::bytea FROM "from" FOR length)
@@ -70,7 +73,8 @@ export async function insertDeliveries(pool: pg.Pool, deliveries: readonly NewDe
     }
   })
   const bodies = Buffer.concat(deliveries.map(({ body }) => body))
-  // Planned once for a connection: at one delivery per statement that is two fifths of the server's work, and nothing in the plan depends on the rows.
+  // Planned once for a connection: at one delivery per statement that is two fifths of the server's work, and nothing in the
+  // plan depends on the rows.
   const values = [JSON.stringify(described), bodies]
   const { rowCount } = await pool.query({ name: 'insert-deliveries', text: insert, values })
   const ids = deliveries.map(({ id }) => id)

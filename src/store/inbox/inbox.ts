@@ -1,6 +1,6 @@
-// The webhook inbox: a delivery is durable before GitHub gets its answer, and is handled once although it may arrive twice and workers may
-// die. Deliveries that arrive at the same time are stored by one statement. A claim is a lease: a worker that dies loses its deliveries when
-// the lease ends. The inbox does not read bodies.
+// The webhook inbox: a delivery is durable before GitHub gets its answer, and is handled once although it may arrive twice and
+// workers may die. Deliveries that arrive at the same time are stored by one statement. A claim is a lease: a worker that dies
+// loses its deliveries when the lease ends. The inbox does not read bodies.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { Clock } from '../../lib/clock.ts'
@@ -22,8 +22,8 @@ export type { ClaimedDelivery }
 /** The port for received webhooks. */
 export type Inbox = {
   /**
-   * Resolves when the delivery is durable. An equal (host, deliveryId) is a duplicate, whatever its body. Rejects with `unavailable` when
-   * too much is waiting.
+   * Resolves when the delivery is durable. An equal (host, deliveryId) is a duplicate, whatever its body. Rejects with
+   * `unavailable` when too much is waiting.
    */
   readonly receive: (delivery: Delivery) => Promise<'stored' | 'duplicate'>
   /** Up to `limit` (1 to 500) unhandled deliveries, oldest first, leased to this caller for `leaseSeconds` (default 60). */

@@ -1,5 +1,6 @@
-// Seals again by itself, on the replica that leads, what a former key of the keyring sealed: level-triggered, so that whoever puts a new key
-// first has nothing else to start. It records in the audit log what the keyring sealed, by which the broker knows it of the other processes too.
+// Seals again by itself, on the replica that leads, what a former key of the keyring sealed: level-triggered, so that whoever
+// puts a new key first has nothing else to start. It records in the audit log what the keyring sealed, by which the broker
+// knows it of the other processes too.
 import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { platformNamespace } from '../../api/names.ts'
 import type { Clock } from '../../lib/clock.ts'

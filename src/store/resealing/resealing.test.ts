@@ -1,4 +1,5 @@
-// Rotation of the sealing key on real databases: nothing is lost, whatever happens in between, and afterwards the former key is not needed.
+// Rotation of the sealing key on real databases: nothing is lost, whatever happens in between, and afterwards the former key is
+// not needed.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

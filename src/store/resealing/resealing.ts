@@ -1,6 +1,6 @@
-// Seals values again under the first key of the keyring, and counts the rows of each key, so that a former key can be removed. Any number of
-// processes may do it at once, and end anywhere: a row is replaced only while it still has the value that was opened, and what is left is found
-// by its key's id. It passes no secret to a caller.
+// Seals values again under the first key of the keyring, and counts the rows of each key, so that a former key can be removed.
+// Any number of processes may do it at once, and end anywhere: a row is replaced only while it still has the value that was
+// opened, and what is left is found by its key's id. It passes no secret to a caller.
 import { isAppError } from '../../lib/errors.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { PrismaClient } from '../generated/client.ts'
@@ -22,8 +22,8 @@ export type Resealing = {
   readonly keys: readonly string[]
   readonly count: () => Promise<SealedCounts>
   /**
-   * Looks at every value that the first key did not seal, and seals those again that can be opened. Ends early when `signal` is aborted: a
-   * later run goes on. A value that others replaced meanwhile is left to them.
+   * Looks at every value that the first key did not seal, and seals those again that can be opened. Ends early when `signal` is
+   * aborted: a later run goes on. A value that others replaced meanwhile is left to them.
    */
   readonly run: (signal: AbortSignal) => Promise<ResealResult>
 }

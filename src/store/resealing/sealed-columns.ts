@@ -1,5 +1,5 @@
-// Every column that holds sealed values, as data: how its rows are named, for which purpose it is sealed, and what binds a seal to its row.
-// A test compares the list with prisma/schema.prisma. It reads nothing.
+// Every column that holds sealed values, as data: how its rows are named, for which purpose it is sealed, and what binds a seal
+// to its row. A test compares the list with prisma/schema.prisma. It reads nothing.
 
 import { oidcSealContext } from '../oidc-records.ts'
 import { platformKeySealContext } from '../platform-keys.ts'
@@ -36,8 +36,8 @@ const person = [
 ] as const
 
 /**
- * Of the schema `broker`. The platform keys come last, here and below: a process does not start without the key that sealed them, so that a former
- * key cannot be removed before everything else is sealed again.
+ * Of the schema `broker`. The platform keys come last, here and below: a process does not start without the key that sealed
+ * them, so that a former key cannot be removed before everything else is sealed again.
  */
 export const brokerSealedColumns: readonly SealedColumn[] = [
   {

@@ -1,4 +1,5 @@
-// One keyring for both processes: noticed by the fingerprints that they record, said once, and not confused with a former key of both.
+// One keyring for both processes: noticed by the fingerprints that they record, said once, and not confused with a former key
+// of both.
 import { expect, test } from 'vitest'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import type { AuditEntry } from '../audit/audit-chain.ts'

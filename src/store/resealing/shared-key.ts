@@ -1,5 +1,6 @@
-// Notices that broker and controllers were given one keyring, of which ADR 0025 promises two: a process opens what the other sealed, if it gets at its
-// rows. Sealed values do not show it, because each schema has its own; the fingerprints that the processes record do. It knows no key.
+// Notices that broker and controllers were given one keyring, of which ADR 0025 promises two: a process opens what the other
+// sealed, if it gets at its rows. Sealed values do not show it, because each schema has its own; the fingerprints that the
+// processes record do. It knows no key.
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
@@ -7,8 +8,9 @@ import type { AuditLog } from '../audit/audit-log.ts'
 import { recordedTotals } from './reseal-loop.ts'
 
 /**
- * The problem with its cure when both processes seal with the same key; undefined otherwise. Takes fingerprints, the key that seals first. A key that
- * both only open is none: it is the former key of the standalone form (docs/guide/database.md). Not for the standalone form, which has one keyring.
+ * The problem with its cure when both processes seal with the same key; undefined otherwise. Takes fingerprints, the key that
+ * seals first. A key that both only open is none: it is the former key of the standalone form (docs/guide/database.md). Not for
+ * the standalone form, which has one keyring.
  */
 export function sharedKeyProblem(broker: readonly string[], controllers: readonly string[]): string | undefined {
   const [key] = broker

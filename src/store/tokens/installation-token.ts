@@ -1,5 +1,5 @@
-// An installation token from its intent to what GitHub answered, as values and as columns of `desk.tokens`. The seal of a token is bound to
-// its row. Pure: it neither reads nor writes.
+// An installation token from its intent to what GitHub answered, as values and as columns of `desk.tokens`. The seal of a token
+// is bound to its row. Pure: it neither reads nor writes.
 import { AppError } from '../../lib/errors.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { SecretString } from '../../lib/secret-string.ts'

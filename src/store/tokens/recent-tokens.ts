@@ -1,6 +1,6 @@
-// The tokens that this process minted and ended lately, as their rows are: sealed. A database that failed over to a copy that lagged, or was restored,
-// has lost rows of tokens that GitHub accepts, which nobody could revoke, and the ends of others. From here the rows are written again, to be
-// revoked. It holds no token in plain text.
+// The tokens that this process minted and ended lately, as their rows are: sealed. A database that failed over to a copy that
+// lagged, or was restored, has lost rows of tokens that GitHub accepts, which nobody could revoke, and the ends of others. From
+// here the rows are written again, to be revoked. It holds no token in plain text.
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Prisma, PrismaClient, TokenRow } from '../generated/client.ts'
@@ -12,7 +12,10 @@ export type RecentTokens = {
   readonly ended: (id: string) => void
   /** GitHub does not accept the token any more. */
   readonly revoked: (id: string) => void
-  /** Writes rows that are gone again, in the state `revoking`, and ends again what this process had ended. Resolves to their number. */
+  /**
+   * Writes rows that are gone again, in the state `revoking`, and ends again what this process had ended. Resolves to their
+   * number.
+   */
   readonly restoreLost: () => Promise<number>
 }
 

@@ -1,9 +1,12 @@
-// Who sent a request, as far as limits and records are concerned: a person or client that proved itself, else an address. The address is that of
-// the connection; only a proxy on the list of trusted addresses may name another one.
+// Who sent a request, as far as limits and records are concerned: a person or client that proved itself, else an address. The
+// address is that of the connection; only a proxy on the list of trusted addresses may name another one.
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
-/** The address of the client: what the last trusted proxy saw, or the other end of the connection. Always an address, never free text. */
+/**
+ * The address of the client: what the last trusted proxy saw, or the other end of the connection. Always an address, never free
+ * text.
+ */
 export function clientAddress(request: FastifyRequest): string {
   if (isIP(request.ip) !== 0) return request.ip
   return request.socket.remoteAddress ?? 'unknown'
@@ -29,7 +32,10 @@ function networkOf(address: string): string {
     .join(':')}::/64`
 }
 
-/** Returns a key for a client that has proved who it is, such as a person's subject; undefined for everybody else. Must be cheap. */
+/**
+ * Returns a key for a client that has proved who it is, such as a person's subject; undefined for everybody else. Must be
+ * cheap.
+ */
 export type ProvenClient = (request: FastifyRequest) => string | undefined | Promise<string | undefined>
 
 const provenPrefix = 'client '

@@ -1,6 +1,6 @@
-// Which connections a server has, by client address, and which of them to end when there are too many: one that keeps the server waiting, first of
-// all one that never sent a request. So a client that opens thousands of silent connections loses them, and other clients are not refused. A connection
-// whose request is being answered is never ended.
+// Which connections a server has, by client address, and which of them to end when there are too many: one that keeps the
+// server waiting, first of all one that never sent a request. So a client that opens thousands of silent connections loses
+// them, and other clients are not refused. A connection whose request is being answered is never ended.
 import type { IncomingMessage } from 'node:http'
 
 /** What the table knows of one connection. */
@@ -13,7 +13,9 @@ export type Connection = {
 }
 
 export type ConnectionTable = {
-  /** Adds the connection, ending another one if there are too many. Undefined when all are at work: then this one must be ended. */
+  /**
+   * Adds the connection, ending another one if there are too many. Undefined when all are at work: then this one must be ended.
+   */
   readonly add: (client: string, end: () => void) => Connection | undefined
   readonly begin: (connection: Connection, request: NonNullable<Connection['request']>) => void
   /** The connection waits for its next request: of those that do, the last one to be ended. */

@@ -41,7 +41,9 @@ async function serve(options: Partial<WebServerOptions>): Promise<number> {
   return listen(server, { host: '127.0.0.1', port: 0 })
 }
 
-/** One request over a connection that begins with `first`; the text of the answer, or undefined when the connection was closed. */
+/**
+ * One request over a connection that begins with `first`; the text of the answer, or undefined when the connection was closed.
+ */
 async function ask(
   port: number,
   first: string | Buffer,

@@ -1,5 +1,5 @@
-// Stands before a server's own handling of connections: reads the header of the PROXY protocol where it is required, says who the client is, and
-// bounds how many connections there are. It reads nothing of what clients send.
+// Stands before a server's own handling of connections: reads the header of the PROXY protocol where it is required, says who
+// the client is, and bounds how many connections there are. It reads nothing of what clients send.
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
@@ -21,7 +21,10 @@ export type ConnectionOptions = {
   readonly most?: number
   /** Of one address (of one network of 64 bits for IPv6). Default 1024, because many people may share an address. */
   readonly mostOfClient?: number
-  /** The proxies of which every connection must be, and must begin with a header of the PROXY protocol. Absent: no such header is read. */
+  /**
+   * The proxies of which every connection must be, and must begin with a header of the PROXY protocol. Absent: no such header
+   * is read.
+   */
   readonly proxies?: AddressList
 }
 
@@ -60,7 +63,8 @@ export function guardConnections(server: HttpServer | HttpsServer, options: Conn
   }
 
   server.removeAllListeners('connection')
-  // A server of another kind of connection has no limit of its own; those that send no header yet are in none of the table's bounds.
+  // A server of another kind of connection has no limit of its own; those that send no header yet are in none of the table's
+  // bounds.
   server.maxConnections = most * 2
   server.on('connection', (socket: Socket) => {
     const peer = socket.remoteAddress

@@ -1,5 +1,5 @@
-// A server of Node.js as all our processes serve: time limits, TLS with a certificate that may be replaced, the check of client certificates, and
-// the bound of connections. It knows no path and reads no request.
+// A server of Node.js as all our processes serve: time limits, TLS with a certificate that may be replaced, the check of client
+// certificates, and the bound of connections. It knows no path and reads no request.
 import { constants } from 'node:crypto'
 import { createServer as createHttpServer, type Server as HttpServer, type RequestListener, type ServerOptions } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'

@@ -1,5 +1,5 @@
-// Reads the header with which a proxy says whose connection it passes on: PROXY protocol, versions 1 and 2. Pure, and strict: what is not exactly
-// such a header is not repaired.
+// Reads the header with which a proxy says whose connection it passes on: PROXY protocol, versions 1 and 2. Pure, and strict:
+// what is not exactly such a header is not repaired.
 // Source: https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt (§2.1 version 1, §2.2 version 2)
 import { isIPv4, isIPv6 } from 'node:net'
 

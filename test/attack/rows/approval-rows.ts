@@ -1,5 +1,5 @@
-// Attempts to let the code of a fork run without an approval: a PreviewApproval that a person writes, one that says another way than its writer saw, and
-// one that is changed or taken away.
+// Attempts to let the code of a fork run without an approval: a PreviewApproval that a person writes, one that says another way
+// than its writer saw, and one that is changed or taken away.
 import {
   broker,
   clusterAdministrator,

@@ -1,4 +1,5 @@
-// What people may do to the image of an Application that a RemoteSync builds. The rule is a policy only, so that these rows are not in the matrix.
+// What people may do to the image of an Application that a RemoteSync builds. The rule is a policy only, so that these rows are
+// not in the matrix.
 import { clusterAdministrator, controllers, dave, impostor, platformAdministrator } from '../identities.ts'
 import { application, type Existing, followers } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'

@@ -1,4 +1,5 @@
-// Attacks by the templates of PersistentVolumeClaims that are in StatefulSets and in pods: Kubernetes' controllers make the claims.
+// Attacks by the templates of PersistentVolumeClaims that are in StatefulSets and in pods: Kubernetes' controllers make the
+// claims.
 import {
   clusterAdministrator,
   controllerManager,

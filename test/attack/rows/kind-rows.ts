@@ -1,5 +1,5 @@
-// Attacks on kinds that configure the controllers, on what the platform believes of itself (status, finalizers, commits, domains), and on its
-// own namespace.
+// Attacks on kinds that configure the controllers, on what the platform believes of itself (status, finalizers, commits,
+// domains), and on its own namespace.
 import {
   clusterAdministrator,
   controllers,

@@ -1,4 +1,5 @@
-// What one process of the platform must not do although another one does it, in the production form; and admission, which writes nothing at all.
+// What one process of the platform must not do although another one does it, in the production form; and admission, which
+// writes nothing at all.
 import { admission, broker, controllers, dave } from '../identities.ts'
 import { installation, namespace, repositoryGrant, secret, tenant, tenantLabel } from '../objects.ts'
 import { redirect } from './ingress-rows.ts'

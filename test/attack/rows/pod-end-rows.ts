@@ -1,5 +1,5 @@
-// Attacks by what does not end when it is deleted, or keeps a node from being drained: grace periods of years, finalizers, tolerations of a drained
-// node, disruption budgets that allow no disruption.
+// Attacks by what does not end when it is deleted, or keeps a node from being drained: grace periods of years, finalizers,
+// tolerations of a drained node, disruption budgets that allow no disruption.
 import {
   clusterAdministrator,
   daemonSetController,

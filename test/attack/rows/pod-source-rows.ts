@@ -1,5 +1,6 @@
-// Attacks by what drivers and signers of the cluster give to a pod. The API server of the tests drops `podCertificate` and `clusterTrustBundle`
-// (their feature gates are off by default): that the rule refuses them is asked of its TypeScript (pod-sources.test.ts).
+// Attacks by what drivers and signers of the cluster give to a pod. The API server of the tests drops `podCertificate` and
+// `clusterTrustBundle` (their feature gates are off by default): that the rule refuses them is asked of its TypeScript
+// (pod-sources.test.ts).
 import { clusterAdministrator, dave } from '../identities.ts'
 import { workloads } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'

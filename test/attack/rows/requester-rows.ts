@@ -1,4 +1,5 @@
-// Attacks on the name in which access is requested: on grants, on kinds that follow a repository, and on the grants that such objects own.
+// Attacks on the name in which access is requested: on grants, on kinds that follow a repository, and on the grants that such
+// objects own.
 import { clusterAdministrator, controllers, dave, mia } from '../identities.ts'
 import { type Follower, followers, repositoryGrant } from '../objects.ts'
 import { allowed, expecting, ownerOf, type Row } from './row.ts'

@@ -1,5 +1,6 @@
-// Attacks by the runtime of a pod: whoever escapes the RuntimeClass that the platform admin chose shares the kernel of the node with others; whoever
-// tolerates other taints runs on nodes that are kept for others. The tenant of `acme` has no class, that of `classed` has one of each.
+// Attacks by the runtime of a pod: whoever escapes the RuntimeClass that the platform admin chose shares the kernel of the node
+// with others; whoever tolerates other taints runs on nodes that are kept for others. The tenant of `acme` has no class, that
+// of `classed` has one of each.
 import { clusterAdministrator, controllers, dave, jobController, replicaSetController } from '../identities.ts'
 import { type PodSpec, workloads } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'

@@ -1,4 +1,5 @@
-// Attacks by the label that takes a Service away from kube-proxy: by removing it, by choosing its value, and by a change of what is served that keeps it away.
+// Attacks by the label that takes a Service away from kube-proxy: by removing it, by choosing its value, and by a change of
+// what is served that keeps it away.
 import { clusterAdministrator, controllers, dave, endpointSliceController, garbageCollector, impostor } from '../identities.ts'
 import { type Existing, service } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'

@@ -1,5 +1,5 @@
-// Our admission server as a process: the server, limits and full rule set of production with a given certificate, without the loop that renews
-// it. Usage: certificate.pem key.pem
+// Our admission server as a process: the server, limits and full rule set of production with a given certificate, without the
+// loop that renews it. Usage: certificate.pem key.pem
 import { readFileSync } from 'node:fs'
 import { createReviewServer } from '../../../src/admission/review-server.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'

@@ -1,5 +1,6 @@
-// The AdmissionReviews of the bench, in the form and size in which the API server sends them: a pod with the fields that controllers add, a scaled
-// Deployment with its old version, Secrets, a grant and a changed RemoteSync. Each is checked by different rules of ours; one is refused.
+// The AdmissionReviews of the bench, in the form and size in which the API server sends them: a pod with the fields that
+// controllers add, a scaled Deployment with its old version, Secrets, a grant and a changed RemoteSync. Each is checked by
+// different rules of ours; one is refused.
 import { createHash } from 'node:crypto'
 import type { PlannedRequest } from '../load/planned-request.ts'
 
@@ -219,7 +220,10 @@ function review(one: Case, number: number): Json {
   }
 }
 
-/** One request for each case, with the answer that every correct webhook with the rule on reserved names returns. The query is the API server's. */
+/**
+ * One request for each case, with the answer that every correct webhook with the rule on reserved names returns. The query is
+ * the API server's.
+ */
 export function plannedReviews(): readonly PlannedRequest[] {
   return cases.map((one, number) => ({
     path: one.kind[0].endsWith('sekisho.dev') ? '/validate/kinds?timeout=10s' : '/validate/tenants?timeout=10s',

@@ -1,5 +1,5 @@
-// One side of a run as a process, on the database that its environment names: our log with many concurrent appenders and its verification, or
-// the minimal equivalent with the same driver on the same table.
+// One side of a run as a process, on the database that its environment names: our log with many concurrent appenders and its
+// verification, or the minimal equivalent with the same driver on the same table.
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { silentLog as log } from '../../../src/lib/testing/silent-log.ts'
 import { createAuditLog } from '../../../src/store/audit/audit-log.ts'

@@ -1,5 +1,5 @@
-// The peers of the bench: rows of the same content inserted into the same table by multi-row INSERTs, one after the other, without a chain; and
-// a loop that reads the table page by page and hashes each row. Neither checks or guarantees anything.
+// The peers of the bench: rows of the same content inserted into the same table by multi-row INSERTs, one after the other,
+// without a chain; and a loop that reads the table page by page and hashes each row. Neither checks or guarantees anything.
 import { createHash } from 'node:crypto'
 import type { Database } from '../../../src/store/database/database.ts'
 import { recordNumber } from './records.ts'

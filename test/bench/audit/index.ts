@@ -1,5 +1,5 @@
-// Bench `audit`: many concurrent appends to the log compared with raw INSERTs of the same rows, and its verification compared with a loop that
-// reads and hashes; on the embedded database and on a PostgreSQL with fsync.
+// Bench `audit`: many concurrent appends to the log compared with raw INSERTs of the same rows, and its verification compared
+// with a loop that reads and hashes; on the embedded database and on a PostgreSQL with fsync.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { findPostgres, cure as postgresCure } from '../../../dev/postgres/find-postgres.ts'

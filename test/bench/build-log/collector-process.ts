@@ -1,5 +1,5 @@
-// Our side as a process: the collector of production with the real client and the database that its environment names. It collects one log from its
-// first byte to its recorded end, and compares what is kept with what must be.
+// Our side as a process: the collector of production with the real client and the database that its environment names. It
+// collects one log from its first byte to its recorded end, and compares what is kept with what must be.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'

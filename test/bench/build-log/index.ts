@@ -1,5 +1,6 @@
-// Bench `build-log`: a log of 100 MB through the collector, into both databases, beside a program that reads the same stream and keeps nothing: its
-// pace, its memory over time, and whether all of it was read and its end is kept; and the same over connections that break.
+// Bench `build-log`: a log of 100 MB through the collector, into both databases, beside a program that reads the same stream
+// and keeps nothing: its pace, its memory over time, and whether all of it was read and its end is kept; and the same over
+// connections that break.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setInterval } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// The log of the bench: lines as builds print them, numbered, some with colours and some with a secret, with the times of a node that writes ten
-// thousand lines a second. Pure: what is kept of it can be computed for any part.
+// The log of the bench: lines as builds print them, numbered, some with colours and some with a secret, with the times of a
+// node that writes ten thousand lines a second. Pure: what is kept of it can be computed for any part.
 
 /** Given to the build, and never kept. */
 export const secret = 'hunter2-hunter2-hunter2'

@@ -1,5 +1,6 @@
-// Serves one pod with the log of the bench over HTTP, as the API server and the kubelet do: lines with times, `sinceTime` in whole seconds, and
-// connections that break after some megabytes when the bench asks for it. Logs are made once and sent from memory.
+// Serves one pod with the log of the bench over HTTP, as the API server and the kubelet do: lines with times, `sinceTime` in
+// whole seconds, and connections that break after some megabytes when the bench asks for it. Logs are made once and sent from
+// memory.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

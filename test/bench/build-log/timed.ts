@@ -1,5 +1,5 @@
-// How long work took in this process, by the clock and by its processor, and how long the event loop was busy without a break meanwhile: so long do
-// the other tasks of the process wait.
+// How long work took in this process, by the clock and by its processor, and how long the event loop was busy without a break
+// meanwhile: so long do the other tasks of the process wait.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 export type Timed<T> = {

@@ -1,5 +1,6 @@
-// The product's RemoteSync controller as a process, controlled by lines of JSON: the code path of production from the object to kpack's Build, with the
-// queue. GitHub is a server in this process with one repository, and sources are not fetched: neither has a queue that is measured.
+// The product's RemoteSync controller as a process, controlled by lines of JSON: the code path of production from the object to
+// kpack's Build, with the queue. GitHub is a server in this process with one repository, and sources are not fetched: neither
+// has a queue that is measured.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

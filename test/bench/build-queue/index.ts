@@ -1,5 +1,6 @@
-// Bench `build-queue`: one tenant queues 200 builds and occupies every slot; how many of them begin before the first build of another tenant, and
-// how long after the end of a build that one begins. Through the controller on a real API server; and a queue in the order of time, for comparison.
+// Bench `build-queue`: one tenant queues 200 builds and occupies every slot; how many of them begin before the first build of
+// another tenant, and how long after the end of a build that one begins. Through the controller on a real API server; and a
+// queue in the order of time, for comparison.
 import { join } from 'node:path'
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { limits } from '../../../src/lib/waiting/limits.ts'
@@ -50,7 +51,10 @@ async function fillQueue(place: Place, namespace: string, count: number): Promis
 
 type Turn = { readonly before: number; readonly milliseconds: number }
 
-/** Ends one build of `large` after the other until one of `other` begins; then ends that one, so that the next turn finds what this one found. */
+/**
+ * Ends one build of `large` after the other until one of `other` begins; then ends that one, so that the next turn finds what
+ * this one found.
+ */
 async function firstTurn(place: Place, large: string, other: string): Promise<Turn> {
   const { admin } = place
   await follow(admin, other, 'shop')

@@ -1,5 +1,5 @@
-// The objects of the bench: tenants that follow one repository, each with what a build needs, and the parts of other controllers, whose results are
-// written here: grants are approved, and Builds end when the bench says so.
+// The objects of the bench: tenants that follow one repository, each with what a build needs, and the parts of other
+// controllers, whose results are written here: grants are approved, and Builds end when the bench says so.
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { application } from '../../../src/api/apps/application.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'

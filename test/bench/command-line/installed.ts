@@ -1,4 +1,5 @@
-// The command line as users have it: bin/sekisho of a checkout with the bundle that `make command-line` writes, in a folder of the bench.
+// The command line as users have it: bin/sekisho of a checkout with the bundle that `make command-line` writes, in a folder of
+// the bench.
 import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bundleCommandLine } from '../../../dev/command-line/bundle.ts'

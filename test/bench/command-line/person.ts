@@ -1,5 +1,5 @@
-// A person with two kubeconfigs for the same ServiceAccount token: in one it stands itself, in the other the credential plugin answers it. The plugin
-// finds it where `sekisho login` would have left it; it does not look into a token.
+// A person with two kubeconfigs for the same ServiceAccount token: in one it stands itself, in the other the credential plugin
+// answers it. The plugin finds it where `sekisho login` would have left it; it does not look into a token.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'

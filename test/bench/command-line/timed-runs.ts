@@ -1,5 +1,5 @@
-// Runs a command again and again, one run after the other, as a person or kubectl starts it: from the start of the process to its end. Each run must
-// succeed and print something, otherwise an error message would be measured.
+// Runs a command again and again, one run after the other, as a person or kubectl starts it: from the start of the process to
+// its end. Each run must succeed and print something, otherwise an error message would be measured.
 import { spawn } from 'node:child_process'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { Run } from '../harness/bench.ts'

@@ -1,4 +1,5 @@
-// The protocol of a measured program in TypeScript: reads one command per line, answers each with one line, in order, until its input ends.
+// The protocol of a measured program in TypeScript: reads one command per line, answers each with one line, in order, until its
+// input ends.
 import { createInterface } from 'node:readline'
 import { messageOf } from '../../../src/lib/errors.ts'
 

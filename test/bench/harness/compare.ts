@@ -1,5 +1,5 @@
-// Runs the rounds of a comparison within a time budget: peer, ours, peer, ours, peer… The last peer of a round is the first of the next.
-// It does not evaluate the result.
+// Runs the rounds of a comparison within a time budget: peer, ours, peer, ours, peer… The last peer of a round is the first of
+// the next. It does not evaluate the result.
 import type { Comparison, Run } from './bench.ts'
 import type { Round } from './summarize.ts'
 
@@ -16,7 +16,10 @@ function described(run: Run): string {
   return `${(run.operations / run.wallSeconds).toFixed(1)}/s in ${run.wallSeconds.toFixed(2)} s`
 }
 
-/** Runs the requested number of rounds, or as many as fit: a round starts only if the longest one so far would still fit. At least one. */
+/**
+ * Runs the requested number of rounds, or as many as fit: a round starts only if the longest one so far would still fit. At
+ * least one.
+ */
 export async function runRounds(comparison: Comparison, options: CompareOptions): Promise<readonly Round[]> {
   const { note, signal } = options
   const rounds: Round[] = []

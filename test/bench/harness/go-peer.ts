@@ -9,7 +9,10 @@ import { buildPrograms } from '../../../dev/cluster/binaries/go-build.ts'
 import { withLock } from '../../../dev/cluster/processes/lock.ts'
 import { readClusterSettings } from '../../../dev/cluster/settings.ts'
 
-/** Resolves to the path of the peer's program, built with these tags. Calls `note` when it must be built first (about a minute, cold). */
+/**
+ * Resolves to the path of the peer's program, built with these tags. Calls `note` when it must be built first (about a minute,
+ * cold).
+ */
 export async function ensureGoPeer(name: string, note: (message: string) => void, tags: readonly string[] = []): Promise<string> {
   const { repository, cacheFolder } = readClusterSettings()
   const module = join(repository, 'test', 'bench', 'peers', name)

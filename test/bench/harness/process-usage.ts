@@ -1,4 +1,5 @@
-// Resource usage of a process, read from /proc: CPU time of all its threads and resident memory. Only reads, and only the given pid.
+// Resource usage of a process, read from /proc: CPU time of all its threads and resident memory. Only reads, and only the given
+// pid.
 // Source: proc_pid_stat(5) and proc_pid_status(5).
 import { readFile } from 'node:fs/promises'
 

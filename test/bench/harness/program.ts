@@ -1,6 +1,7 @@
-// A measured program as a child process that is controlled by lines of JSON: a command on its standard input, one answer on its standard output.
-// Our programs and the peers use the same protocol, so that the harness treats them alike. Standard error is kept for error messages.
-// The child ends with `stop` and with this process (its standard input closes); it must never outlive a bench.
+// A measured program as a child process that is controlled by lines of JSON: a command on its standard input, one answer on its
+// standard output. Our programs and the peers use the same protocol, so that the harness treats them alike. Standard error is
+// kept for error messages. The child ends with `stop` and with this process (its standard input closes); it must never outlive
+// a bench.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { toolEnvironment } from '../../../dev/cluster/settings.ts'
@@ -17,14 +18,20 @@ export type ProgramOptions = {
   readonly processor?: number
 }
 
-/** What Node.js gets where the platform runs (NODE_OPTIONS and the commands of the forms, docs/adr/0055), for our side. The default semi-space of a large machine is eight times that. */
+/**
+ * What Node.js gets where the platform runs (NODE_OPTIONS and the commands of the forms, docs/adr/0055), for our side. The
+ * default semi-space of a large machine is eight times that.
+ */
 export const platformNodeOptions: readonly string[] = ['--max-semi-space-size=8', '--no-allocation-site-pretenuring']
 
 type Json = Readonly<Record<string, unknown>>
 
 export type MeasuredProgram = {
   readonly pid: number
-  /** Sends a command and resolves to its answer; commands are answered in order. Rejects when the program ends or answers `{error}`. */
+  /**
+   * Sends a command and resolves to its answer; commands are answered in order. Rejects when the program ends or answers
+   * `{error}`.
+   */
   readonly call: (command: Json, signal?: AbortSignal) => Promise<Json>
   readonly usage: () => Promise<ProcessUsage>
   /** Why it has ended, with the end of its error output; undefined while it runs. */

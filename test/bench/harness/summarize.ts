@@ -1,6 +1,6 @@
-// From rounds to a result: medians of each side, ours ÷ peer within each round, the control, and whether the result counts. Pure.
-// A round is peer, ours, peer: the two runs of the peer surround ours, so that a machine that becomes slower or faster meanwhile favours
-// neither side; compared with each other they are the control.
+// From rounds to a result: medians of each side, ours ÷ peer within each round, the control, and whether the result counts.
+// Pure. A round is peer, ours, peer: the two runs of the peer surround ours, so that a machine that becomes slower or faster
+// meanwhile favours neither side; compared with each other they are the control.
 import type { FigureSummary, Run, Summary } from './bench.ts'
 import { mean, median, spread } from './statistics.ts'
 

@@ -1,6 +1,7 @@
-// The control of the open loop: GitHub's receiver library, and a plain file to which deliveries are appended in groups. The file is flushed before
-// the answer, so it promises what a database does, and knows no transaction, table or index: what its answers take is what the disk and two
-// processors take. It has its size from the beginning, as the log of a database that has run for a while. Usage: folder
+// The control of the open loop: GitHub's receiver library, and a plain file to which deliveries are appended in groups. The
+// file is flushed before the answer, so it promises what a database does, and knows no transaction, table or index: what its
+// answers take is what the disk and two processors take. It has its size from the beginning, as the log of a database that has
+// run for a while. Usage: folder
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// The peer: GitHub's own receiver library on Node's server, with a handler that does nothing. It checks the signature, parses the body and
-// stores nothing.
+// The peer: GitHub's own receiver library on Node's server, with a handler that does nothing. It checks the signature, parses
+// the body and stores nothing.
 import { createServer } from 'node:http'
 import { createNodeMiddleware, Webhooks } from '@octokit/webhooks'
 import { serveCommands } from '../harness/command-server.ts'

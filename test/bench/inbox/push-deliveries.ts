@@ -1,5 +1,5 @@
-// The deliveries of the bench: push events of the size and form that GitHub documents, signed. The generator gives each request its own delivery
-// id, as GitHub does; the id is not signed.
+// The deliveries of the bench: push events of the size and form that GitHub documents, signed. The generator gives each request
+// its own delivery id, as GitHub does; the id is not signed.
 // Source: https://docs.github.com/en/webhooks/webhook-events-and-payloads#push
 import { createHash, createHmac } from 'node:crypto'
 import type { PlannedRequest } from '../load/planned-request.ts'

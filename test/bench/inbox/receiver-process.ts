@@ -1,5 +1,5 @@
-// Our receiver as a process: the server and the route of the broker on a real store, at SEKISHO_DATABASE_URL or SEKISHO_DATA_FOLDER. Handling
-// the deliveries is not part of it: it happens after the answer and is measured by push-to-url.
+// Our receiver as a process: the server and the route of the broker on a real store, at SEKISHO_DATABASE_URL or
+// SEKISHO_DATA_FOLDER. Handling the deliveries is not part of it: it happens after the answer and is measured by push-to-url.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import { registerWebhooks } from '../../../src/broker/routes/webhooks/index.ts'

@@ -1,7 +1,7 @@
-// Keeps a fixed number of concurrent requests for a number of seconds: each answer is followed at once by the next request (closed loop). With
-// `perSecond` requests are due at fixed times instead, whatever the answers do (open loop): a latency counts from the time at which the request was
-// due, so a server that falls behind shows it.
-// Owns the connections and the clock of the measurement; counts failures and never hides them.
+// Keeps a fixed number of concurrent requests for a number of seconds: each answer is followed at once by the next request
+// (closed loop). With `perSecond` requests are due at fixed times instead, whatever the answers do (open loop): a latency
+// counts from the time at which the request was due, so a server that falls behind shows it. Owns the connections and the clock
+// of the measurement; counts failures and never hides them.
 import { once } from 'node:events'
 import { connect as connectPlain } from 'node:net'
 import type { Duplex } from 'node:stream'

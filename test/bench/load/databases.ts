@@ -1,5 +1,5 @@
-// The databases of benches: a PostgreSQL of their own with fsync, and folders for the embedded one. Every run gets a new one that is already
-// migrated, so that no run pays for rows of another or for creating the schema.
+// The databases of benches: a PostgreSQL of their own with fsync, and folders for the embedded one. Every run gets a new one
+// that is already migrated, so that no run pays for rows of another or for creating the schema.
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startPostgres } from '../../../dev/postgres/start-postgres.ts'
@@ -54,8 +54,8 @@ export async function embeddedDatabases(folder: string): Promise<BenchDatabases>
 const logFiles = 48
 
 /**
- * Brings the write-ahead log into the state of a server that has run for a while: its files exist and are used again. A new server creates one for every
- * 16 MB, and everybody waits while it is filled with zeros and flushed.
+ * Brings the write-ahead log into the state of a server that has run for a while: its files exist and are used again. A new
+ * server creates one for every 16 MB, and everybody waits while it is filled with zeros and flushed.
  * Source: https://www.postgresql.org/docs/current/wal-configuration.html
  */
 async function fillLog({ pool }: Database): Promise<void> {

@@ -1,5 +1,6 @@
-// A keep-alive HTTP/1.1 connection that sends prepared bytes and reads answers with a Content-Length: the cheapest correct client for this
-// purpose, so that the generator is not the bottleneck. Redirects and chunked answers are not supported: both are errors.
+// A keep-alive HTTP/1.1 connection that sends prepared bytes and reads answers with a Content-Length: the cheapest correct
+// client for this purpose, so that the generator is not the bottleneck. Redirects and chunked answers are not supported: both
+// are errors.
 import type { Duplex } from 'node:stream'
 import { fieldsOf, freshBytes, type PlannedRequest, type PreparedRequest, prepared } from './planned-request.ts'
 

@@ -1,5 +1,6 @@
-// An HTTP/2 connection with concurrent requests, as the API server has to a webhook. It sends prepared frames and respects the server's flow
-// control; it ignores what it does not need (priorities, pushes, trailers), and whatever ends the connection is an error.
+// An HTTP/2 connection with concurrent requests, as the API server has to a webhook. It sends prepared frames and respects the
+// server's flow control; it ignores what it does not need (priorities, pushes, trailers), and whatever ends the connection is
+// an error.
 // Source: RFC 9113 §5–6
 import type { Duplex } from 'node:stream'
 import type { Connection } from './http1-connection.ts'

@@ -1,6 +1,6 @@
-// The HTTP/2 frames that a client needs to send POST requests with prepared header blocks. Pure.
-// Header blocks do not use the dynamic table, and the server is told to have none (SETTINGS_HEADER_TABLE_SIZE 0), so that one prepared block
-// serves every stream and a status can be read without state.
+// The HTTP/2 frames that a client needs to send POST requests with prepared header blocks. Pure. Header blocks do not use the
+// dynamic table, and the server is told to have none (SETTINGS_HEADER_TABLE_SIZE 0), so that one prepared block serves every
+// stream and a status can be read without state.
 // Source: RFC 9113 §4.1, §6; RFC 7541 §6 and Appendix A.
 
 export const frameTypes = {
@@ -95,7 +95,9 @@ export function postHeaders(path: string, authority: string, fields: Readonly<Re
 
 const indexedStatuses: Readonly<Record<number, number>> = { 136: 200, 137: 204, 138: 206, 139: 304, 140: 400, 141: 404, 142: 500 }
 
-/** The status of an answer whose encoder has no dynamic table; 0 if it is not in the static table (never an expected one here). */
+/**
+ * The status of an answer whose encoder has no dynamic table; 0 if it is not in the static table (never an expected one here).
+ */
 export function statusOf(block: Buffer): number {
   let at = 0
   // Dynamic table size updates come first (RFC 7541 §4.2).

@@ -1,5 +1,5 @@
-// One run of one side: a server process under load (closed or open loop) from a generator process, each pinned to its own processor if possible, with
-// the server's CPU time. A run with a wrong answer is not a run: it is an error.
+// One run of one side: a server process under load (closed or open loop) from a generator process, each pinned to its own
+// processor if possible, with the server's CPU time. A run with a wrong answer is not a run: it is an error.
 import { join } from 'node:path'
 import type { Run } from '../harness/bench.ts'
 import { pinning } from '../harness/machine.ts'
@@ -13,7 +13,10 @@ export type ServerRun = {
   readonly seconds: number
   /** Do not pin server and generator to processors. */
   readonly spread?: boolean
-  /** Checks the server after the load: `answered` is the number of requests including the warm-up. Throws when the result is wrong. */
+  /**
+   * Checks the server after the load: `answered` is the number of requests including the warm-up. Throws when the result is
+   * wrong.
+   */
   readonly afterwards?: (server: MeasuredProgram, answered: number, signal: AbortSignal) => Promise<void>
 }
 

@@ -1,6 +1,6 @@
-// The due times of an open loop, each given out when it has come. A thread waits for them: timers of Node.js have a resolution of one millisecond
-// (https://nodejs.org/docs/latest-v24.x/api/timers.html#settimeoutcallback-delay-args), many times the answer that is measured, and waiting in a
-// loop would take a processor from what is measured.
+// The due times of an open loop, each given out when it has come. A thread waits for them: timers of Node.js have a resolution
+// of one millisecond (https://nodejs.org/docs/latest-v24.x/api/timers.html#settimeoutcallback-delay-args), many times the
+// answer that is measured, and waiting in a loop would take a processor from what is measured.
 import { Worker } from 'node:worker_threads'
 
 export type PaceData = { readonly perSecond: number; readonly count: number }
@@ -9,8 +9,8 @@ export type PaceMessage = { readonly startedAt: number } | number
 
 export type Pace = {
   /**
-   * Resolves to a due time, on the clock of `performance.now()`, not before it has come: the next one that nobody has taken yet. After the last one
-   * it resolves to undefined.
+   * Resolves to a due time, on the clock of `performance.now()`, not before it has come: the next one that nobody has taken
+   * yet. After the last one it resolves to undefined.
    */
   readonly next: () => Promise<number | undefined>
 }

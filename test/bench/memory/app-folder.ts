@@ -1,4 +1,5 @@
-// A folder with what the platform's image runs from, built by the image's own recipe, so that what is measured is what is shipped.
+// A folder with what the platform's image runs from, built by the image's own recipe, so that what is measured is what is
+// shipped.
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,5 @@
-// One process of the platform as it runs in its pod, with a reporter of its memory inside: it finds its ServiceAccount where the kubelet puts it, in a
+// One process of the platform as it runs in its pod, with a reporter of its memory inside: it finds its ServiceAccount where
+// the kubelet puts it, in a
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 // mount namespace of its own (a kubeconfig would load a library that pods do not).
 import { type PlatformProcess, type ProcessOptions, startPlatformProcess } from '../../platform/platform-process.ts'

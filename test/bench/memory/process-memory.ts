@@ -1,4 +1,5 @@
-// The memory of a process by what it is mapped from, and of its children, read from /proc (proc_pid_smaps(5), proc_pid_stat(5)). Only reads.
+// The memory of a process by what it is mapped from, and of its children, read from /proc (proc_pid_smaps(5),
+// proc_pid_stat(5)). Only reads.
 import { readdir, readFile } from 'node:fs/promises'
 
 export type ProcessMemory = {
@@ -16,7 +17,10 @@ export async function memoryOfProcess(pid: number): Promise<ProcessMemory> {
   return parseSmaps(await readFile(`/proc/${pid}/smaps`, 'utf8'))
 }
 
-/** What the children of a process, and theirs, have for themselves; the files that they map are their parent's too. Those that end meanwhile are left out. */
+/**
+ * What the children of a process, and theirs, have for themselves; the files that they map are their parent's too. Those that
+ * end meanwhile are left out.
+ */
 export async function anonymousBytesOfChildren(pid: number): Promise<number> {
   const names = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
   const parents = new Map<number, number>()
@@ -79,7 +83,10 @@ export function parseSmaps(text: string): ProcessMemory {
   }
 }
 
-/** V8 maps its heap in pages of 256 KiB, which the kernel may show as one mapping; WebAssembly memories and malloc's arenas are larger. */
+/**
+ * V8 maps its heap in pages of 256 KiB, which the kernel may show as one mapping; WebAssembly memories and malloc's arenas are
+ * larger.
+ */
 const pageBytes = 1024 * 1024
 
 function nameOf(path: string, size: number): string {

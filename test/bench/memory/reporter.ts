@@ -1,5 +1,6 @@
-// Loaded into each measured process before its program (`node --import`): answers its parent with the memory of each isolate, the main thread
-// and every worker thread. It must not change what it measures: garbage is collected only when the message says so.
+// Loaded into each measured process before its program (`node --import`): answers its parent with the memory of each isolate,
+// the main thread and every worker thread. It must not change what it measures: garbage is collected only when the message says
+// so.
 import { subscribe } from 'node:diagnostics_channel'
 import { getHeapStatistics, type HeapInfo } from 'node:v8'
 import type { Worker } from 'node:worker_threads'

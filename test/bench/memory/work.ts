@@ -1,5 +1,5 @@
-// What people and workloads do in a memory run, by the tools that they use: pages, command line, pushes by git, requests to the API server and to
-// the token desk. About as much as the demo, and enough of each that every part of the platform has worked.
+// What people and workloads do in a memory run, by the tools that they use: pages, command line, pushes by git, requests to the
+// API server and to the token desk. About as much as the demo, and enough of each that every part of the platform has worked.
 import { Browser } from '../../../dev/demo/browser.ts'
 import { onboardAccount } from '../../../dev/demo/scenario/onboard.ts'
 import { attemptLogin, passSignIn } from '../../../dev/demo/scenario/sign-in.ts'

@@ -1,5 +1,6 @@
-// Bench `pod-start`: what the walls of a tenant's namespace cost a pod that starts. Ours is a pod in the namespace of the demo's tenant, where nothing is
-// allowed but what NetworkPolicies name; the peer is the same pod in a namespace without any. Needs the platform of `make up`, after one demo.
+// Bench `pod-start`: what the walls of a tenant's namespace cost a pod that starts. Ours is a pod in the namespace of the
+// demo's tenant, where nothing is allowed but what NetworkPolicies name; the peer is the same pod in a namespace without any.
+// Needs the platform of `make up`, after one demo.
 import { type AdminClient, adminClientFor } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { adminKubeconfig, readClusterSettings } from '../../../dev/cluster/settings.ts'
 import { applicationName, tenantNamespace } from '../../../dev/demo/context.ts'

@@ -1,5 +1,6 @@
-// Pods that do one thing: connect to the DNS service of the cluster by TCP, as an ordinary program does at its start, without a time limit or a retry of
-// their own. So a pod ends when it has started and its network works. Their image is that of the demo's shop, which the node has.
+// Pods that do one thing: connect to the DNS service of the cluster by TCP, as an ordinary program does at its start, without a
+// time limit or a retry of their own. So a pod ends when it has started and its network works. Their image is that of the
+// demo's shop, which the node has.
 import { setTimeout as after } from 'node:timers/promises'
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { registrySecrets } from '../../../src/api/names.ts'

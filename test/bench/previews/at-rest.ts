@@ -1,5 +1,5 @@
-// Many open pull requests whose previews run, while nothing happens: what the platform writes and what it asks GitHub. Then the platform starts anew,
-// which makes it ask about every repository once, without what it remembered of GitHub's answers.
+// Many open pull requests whose previews run, while nothing happens: what the platform writes and what it asks GitHub. Then the
+// platform starts anew, which makes it ask about every repository once, without what it remembered of GitHub's answers.
 import { checkpointsName } from '../../../src/broker/audit/checkpoint-map.ts'
 import type { Figure, Measurement } from '../harness/bench.ts'
 import { figureAtMost } from '../harness/goals.ts'
@@ -14,7 +14,10 @@ type Sizes = { readonly pullRequests: number; readonly repositories: number; rea
 /** Of the platform in this bench. A resync comes up to a tenth early or late. */
 export const resyncSeconds = 60
 const shortestResync = resyncSeconds * 0.9 * 1000
-/** Nothing was written for so long: what happened before has ended. Longer than writes to GitHub may wait for its limit of a minute. */
+/**
+ * Nothing was written for so long: what happened before has ended. Longer than writes to GitHub may wait for its limit of a
+ * minute.
+ */
 const quietSeconds = 90
 
 const labels = {

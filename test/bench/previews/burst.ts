@@ -1,5 +1,5 @@
-// Many pull requests that are opened within a minute, while GitHub enforces its limits: whether each gets its preview, when the last state of each stands
-// on GitHub, and what another tenant feels of it.
+// Many pull requests that are opened within a minute, while GitHub enforces its limits: whether each gets its preview, when the
+// last state of each stands on GitHub, and what another tenant feels of it.
 
 import { accepted } from '../../soak/tenant.ts'
 import type { Figure, Measurement } from '../harness/bench.ts'

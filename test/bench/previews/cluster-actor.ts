@@ -1,5 +1,6 @@
-// Acts as kpack and as the kubelet: a build ends at once with an image of its commit in a small registry, unless it is held, and a pod runs at once.
-// So what is measured is the platform's share alone. It also remembers when builds went, by the clock of this process.
+// Acts as kpack and as the kubelet: a build ends at once with an image of its commit in a small registry, unless it is held,
+// and a pod runs at once. So what is measured is the platform's share alone. It also remembers when builds went, by the clock
+// of this process.
 import { type AdminClient, adminClientFor } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { type Pod, pods } from '../../../src/api/builtin/index.ts'
 import { buildScope } from '../../../src/services/builds/kpack/build-manifest.ts'

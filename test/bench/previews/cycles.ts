@@ -1,5 +1,6 @@
-// Pull requests that are opened and closed again and again, many at the same time, while GitHub loses, doubles and reorders webhooks: what is left of
-// them. Some are closed at once, some while they are built, some when they run; some are pushed to before, some reopened after it.
+// Pull requests that are opened and closed again and again, many at the same time, while GitHub loses, doubles and reorders
+// webhooks: what is left of them. Some are closed at once, some while they are built, some when they run; some are pushed to
+// before, some reopened after it.
 
 import type { Fault } from '../../../dev/github/faults/kinds.ts'
 import type { Figure, Measurement } from '../harness/bench.ts'

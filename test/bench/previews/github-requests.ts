@@ -1,4 +1,5 @@
-// Every request that a GitHub emulator of this process has answered: method, path and status. It asks Node, so that no proxy is in the way.
+// Every request that a GitHub emulator of this process has answered: method, path and status. It asks Node, so that no proxy is
+// in the way.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 

@@ -1,5 +1,5 @@
-// Benches of previews: the life of one, many at once, many at rest, and many that come and go. Each has a platform of its own, on a control plane
-// of its own, with the GitHub emulator; kpack and the kubelet are played and take no time.
+// Benches of previews: the life of one, many at once, many at rest, and many that come and go. Each has a platform of its own,
+// on a control plane of its own, with the GitHub emulator; kpack and the kubelet are played and take no time.
 import type { Bench, BenchContext, Measurement } from '../harness/bench.ts'
 import { atRest, resyncSeconds } from './at-rest.ts'
 import { burst } from './burst.ts'
@@ -43,8 +43,8 @@ export const previewsAtRest = bench(
 )
 
 /**
- * So many pull requests need more requests to GitHub in an hour than it answers for one installation, and more checks of grants than the platform makes
- * at once for one tenant: two tenants share them.
+ * So many pull requests need more requests to GitHub in an hour than it answers for one installation, and more checks of grants
+ * than the platform makes at once for one tenant: two tenants share them.
  */
 const withoutHourlyLimit = { authenticated: 1_000_000, anonymous: 60, enforced: true, secondary: {} } as const
 

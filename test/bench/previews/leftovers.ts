@@ -1,5 +1,5 @@
-// What exists because of previews: objects in the tenant's two namespaces, images in the registry, sources that builds may fetch, tokens, and what
-// GitHub shows. When their pull requests are closed, nothing of it may be left.
+// What exists because of previews: objects in the tenant's two namespaces, images in the registry, sources that builds may
+// fetch, tokens, and what GitHub shows. When their pull requests are closed, nothing of it may be left.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { credentialKey } from '../../../dev/github/tokens/formats.ts'
@@ -88,7 +88,10 @@ export function deploymentsLeft({ platform }: World): readonly string[] {
     .map(({ id, environment }) => `deployment ${id} of ${environment}`)
 }
 
-/** Tokens of the tenant's installation that are active on GitHub without a grant that exists, or that the registry does not know. */
+/**
+ * Tokens of the tenant's installation that are active on GitHub without a grant that exists, or that the registry does not
+ * know.
+ */
 async function tokensLeftOf({ platform }: World, { namespace, organization }: TenantOfWorld): Promise<readonly string[]> {
   const { github, store, admin } = platform
   const [app] = github.context.state.apps

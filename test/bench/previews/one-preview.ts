@@ -1,5 +1,6 @@
-// One pull request after the other, on a platform that has nothing else to do: opened, pushed to, closed. kpack and the kubelet take no time, so each
-// figure is the platform's share alone, with that of the API server, of GitHub's emulator and of this process.
+// One pull request after the other, on a platform that has nothing else to do: opened, pushed to, closed. kpack and the kubelet
+// take no time, so each figure is the platform's share alone, with that of the API server, of GitHub's emulator and of this
+// process.
 import type { Figure, Measurement } from '../harness/bench.ts'
 import { figureAtMost } from '../harness/goals.ts'
 import { percentile } from '../harness/statistics.ts'

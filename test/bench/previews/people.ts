@@ -1,5 +1,5 @@
-// What developers do on GitHub: branches with a commit, pull requests, pushes, closing. git runs in the emulator's own repositories, and the
-// emulator sends the webhooks.
+// What developers do on GitHub: branches with a commit, pull requests, pushes, closing. git runs in the emulator's own
+// repositories, and the emulator sends the webhooks.
 
 import type { RepositoryAction } from '../../../dev/github/actions/context.ts'
 import { openPullRequest, setPullRequestState } from '../../../dev/github/actions/pull-requests/pull-requests.ts'

@@ -1,5 +1,6 @@
-// The surroundings of the preview benches: a whole platform on a control plane of its own with PostgreSQL, a GitHub that enforces its limits, two
-// tenants with repositories, and an actor for kpack and the kubelet. Everything is started and stopped here.
+// The surroundings of the preview benches: a whole platform on a control plane of its own with PostgreSQL, a GitHub that
+// enforces its limits, two tenants with repositories, and an actor for kpack and the kubelet. Everything is started and stopped
+// here.
 import { installApp } from '../../../dev/github/actions/install-app.ts'
 import { defaultSeed } from '../../../dev/github/seed/default-seed.ts'
 import type { Seed } from '../../../dev/github/seed/seed.ts'
@@ -222,7 +223,10 @@ export function until<T>(
   })
 }
 
-/** Seconds since `since` (a time of `performance.now()`) when `check` first held; infinite when it did not within the time. Rejects when the platform ended. */
+/**
+ * Seconds since `since` (a time of `performance.now()`) when `check` first held; infinite when it did not within the time.
+ * Rejects when the platform ended.
+ */
 export async function secondsUntil(
   world: World,
   since: number,

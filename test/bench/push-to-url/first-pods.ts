@@ -1,5 +1,6 @@
-// When a build ended and when the first new pod of its Application was there, both by watches of this process and so by one clock: creation times have
-// whole seconds. What is measured begins with kpack's result and ends with the ReplicaSet controller's pod, whoever works in between.
+// When a build ended and when the first new pod of its Application was there, both by watches of this process and so by one
+// clock: creation times have whole seconds. What is measured begins with kpack's result and ends with the ReplicaSet
+// controller's pod, whoever works in between.
 import { pods } from '../../../src/api/builtin/index.ts'
 import { jobNameLabel, labels } from '../../../src/api/names.ts'
 import { type KpackBuild, kpackBuilds } from '../../../src/services/builds/kpack/resources.ts'
@@ -7,7 +8,10 @@ import { openKube } from '../../fixtures/open-kube.ts'
 import { createFollower } from '../harness/follow.ts'
 
 export type FirstPods = {
-  /** Milliseconds from the end of the build of this commit to the first pod that was created after it; undefined when one of them was not seen. */
+  /**
+   * Milliseconds from the end of the build of this commit to the first pod that was created after it; undefined when one of
+   * them was not seen.
+   */
   readonly after: (commit: string) => number | undefined
   readonly close: () => Promise<void>
 }

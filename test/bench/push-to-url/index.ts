@@ -1,5 +1,6 @@
-// Bench `push-to-url`: consecutive pushes by a developer on the running platform; the duration of each phase (from .status of the RemoteSync, so
-// by the platform's own clock), the time from the end of a build to the first new pod, and the time until the URL showed the commit.
+// Bench `push-to-url`: consecutive pushes by a developer on the running platform; the duration of each phase (from .status of
+// the RemoteSync, so by the platform's own clock), the time from the end of a build to the first new pod, and the time until
+// the URL showed the commit.
 import { adminClientFor } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { adminKubeconfig, readClusterSettings } from '../../../dev/cluster/settings.ts'
 import { applicationName, tenantNamespace } from '../../../dev/demo/context.ts'

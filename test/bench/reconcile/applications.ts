@@ -1,5 +1,5 @@
-// The objects of the bench and what can be observed of them from outside: created all at once, counted cheaply while controllers work on them,
-// checked one by one when they report that they are done, and deleted.
+// The objects of the bench and what can be observed of them from outside: created all at once, counted cheaply while
+// controllers work on them, checked one by one when they report that they are done, and deleted.
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { changedByText } from '../../../src/api/apps/application/changed-by.ts'
 import { type Application, application } from '../../../src/api/apps/application.ts'
@@ -73,7 +73,10 @@ export function createApplications(admin: AdminClient, count: number, from = 0):
   })
 }
 
-/** Plays the Deployment controller, which does not run here: it has observed the Deployments from `from` up to `count`, and no pod is ready. */
+/**
+ * Plays the Deployment controller, which does not run here: it has observed the Deployments from `from` up to `count`, and no
+ * pod is ready.
+ */
 export function observeDeployments(admin: AdminClient, count: number, from: number): Promise<void> {
   return forEachNumber({ from, count }, 16, number => {
     const path = `/apis/apps/v1/namespaces/${namespaces[number % namespaces.length]}/deployments/shop-${number}-web/status`
@@ -161,7 +164,9 @@ async function listInTenants(
   return lists.flatMap(list => (list as ListAnswer).items)
 }
 
-/** Resolves with what was made when there is one object of each kind for each of `count` Applications. Events are the last ones. */
+/**
+ * Resolves with what was made when there is one object of each kind for each of `count` Applications. Events are the last ones.
+ */
 export async function allMade(admin: AdminClient, count: number, hopeless: Hopeless): Promise<MadeObjects> {
   await waitUntil(
     `${count} Events`,

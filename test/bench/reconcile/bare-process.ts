@@ -1,5 +1,6 @@
-// The writes of a cold start without a controller: the same bodies for each Application, sent by ten workers over bare keep-alive connections
-// that check only the status code. No cache, no watch, no queue: the result is the limit of the API server.
+// The writes of a cold start without a controller: the same bodies for each Application, sent by ten workers over bare
+// keep-alive connections that check only the status code. No cache, no watch, no queue: the result is the limit of the API
+// server.
 import { Pool } from 'undici'
 import type { Application } from '../../../src/api/apps/application.ts'
 import { application } from '../../../src/api/apps/application.ts'

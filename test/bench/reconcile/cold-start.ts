@@ -1,5 +1,5 @@
-// One run of one side: a number of Applications exist and the controller is ready and started; measured until every child exists. The usage of
-// the API server and its store is measured too, which shows which of them was the limit.
+// One run of one side: a number of Applications exist and the controller is ready and started; measured until every child
+// exists. The usage of the API server and its store is measured too, which shows which of them was the limit.
 import { cpus } from 'node:os'
 import type { Run } from '../harness/bench.ts'
 import { usageOf } from '../harness/process-usage.ts'

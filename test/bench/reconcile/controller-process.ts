@@ -1,5 +1,6 @@
-// The product's Application controller as a process, controlled by lines of JSON like the peer: the code path of production (manager, caches,
-// chart renderer in its threads, server-side apply, status, Events, metrics), without the controllers that the bench does not use.
+// The product's Application controller as a process, controlled by lines of JSON like the peer: the code path of production
+// (manager, caches, chart renderer in its threads, server-side apply, status, Events, metrics), without the controllers that
+// the bench does not use.
 import { Registry } from 'prom-client'
 import { platformNamespace } from '../../../src/api/names.ts'
 import { keyText } from '../../../src/api/resource.ts'
@@ -72,7 +73,8 @@ function start(): void {
 
 const connection = await loadKubeConnection({ environment: process.env, clock })
 const renderer = createChartRenderer()
-// Everything is loaded and the chart thread is ready before the measurement: the bench measures a running controller, not its start.
+// Everything is loaded and the chart thread is ready before the measurement: the bench measures a running controller, not its
+// start.
 await renderer.check({ kind: 'built-in', name: 'web', revision: 'bench' }, 30_000)
 await dispatchCommands({
   async start() {

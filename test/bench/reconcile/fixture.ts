@@ -1,5 +1,6 @@
-// The environment of the bench: a control plane of its own with our kinds and the chart, and without a Deployment controller, so that only the
-// controllers and the API server are measured. Everything is removed at the end, and leftovers of an earlier run are removed first.
+// The environment of the bench: a control plane of its own with our kinds and the chart, and without a Deployment controller,
+// so that only the controllers and the API server are measured. Everything is removed at the end, and leftovers of an earlier
+// run are removed first.
 
 import { join } from 'node:path'
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'

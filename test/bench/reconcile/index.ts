@@ -1,4 +1,5 @@
-// Bench `reconcile`: our Application controller compared with a minimal controller-runtime program on a real API server, and its steady state.
+// Bench `reconcile`: our Application controller compared with a minimal controller-runtime program on a real API server, and
+// its steady state.
 import type { Bench, Goal, OpenBench, Summary } from '../harness/bench.ts'
 import { ensureGoPeer } from '../harness/go-peer.ts'
 import { allOf, anyOf, figureAtMost, oursAtLeast, ratioAtLeast } from '../harness/goals.ts'

@@ -1,5 +1,5 @@
-// How our programs are started for measurements: with the Node.js that runs the bench and the options of the controllers' Deployment, able to collect
-// garbage on command.
+// How our programs are started for measurements: with the Node.js that runs the bench and the options of the controllers'
+// Deployment, able to collect garbage on command.
 import { join } from 'node:path'
 import { programOf } from '../../platform/process-plans.ts'
 import type { ProgramOptions } from '../harness/program.ts'

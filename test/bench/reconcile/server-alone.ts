@@ -1,5 +1,5 @@
-// The capacity of the API server and its store on this machine without other load: the same writes over bare connections. A controller that comes
-// near this rate is not the limit.
+// The capacity of the API server and its store on this machine without other load: the same writes over bare connections. A
+// controller that comes near this rate is not the limit.
 import type { Figure } from '../harness/bench.ts'
 import { coldStart, coldStartFigures } from './cold-start.ts'
 import type { Fixture } from './fixture.ts'

@@ -1,5 +1,5 @@
-// Steady state: a controller that starts when everything is done must reconcile every object, write nothing, and continue to write nothing.
-// Writes are counted twice: by the controller's own client and by the API server's metrics.
+// Steady state: a controller that starts when everything is done must reconcile every object, write nothing, and continue to
+// write nothing. Writes are counted twice: by the controller's own client and by the API server's metrics.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
@@ -50,8 +50,8 @@ async function withController<T>(
 }
 
 /**
- * Creates the Applications number `present` to `applications`, and waits for everything that the controller makes of them. The status of a rollout
- * that nobody begins with would change after a minute.
+ * Creates the Applications number `present` to `applications`, and waits for everything that the controller makes of them. The
+ * status of a rollout that nobody begins with would change after a minute.
  */
 async function fill(fixture: Fixture, present: number, applications: number, signal: AbortSignal): Promise<void> {
   await withController(fixture, signal, async program => {

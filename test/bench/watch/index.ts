@@ -1,4 +1,5 @@
-// Bench `watch`: our reflector and cache compared with the informer of @kubernetes/client-node, both fed with the same bytes by the same server.
+// Bench `watch`: our reflector and cache compared with the informer of @kubernetes/client-node, both fed with the same bytes by
+// the same server.
 import { join } from 'node:path'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { Bench, OpenBench, Run } from '../harness/bench.ts'

@@ -1,5 +1,6 @@
-// The bytes that both sides read: lists and watch events in the API server's format, made from one Application that a real API server returned
-// (recorded-application.json, with managed fields and status). Object n differs by name, namespace, uid and version. Pure.
+// The bytes that both sides read: lists and watch events in the API server's format, made from one Application that a real API
+// server returned (recorded-application.json, with managed fields and status). Object n differs by name, namespace, uid and
+// version. Pure.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Application } from '../../../src/api/apps/application.ts'

@@ -1,5 +1,5 @@
-// The API server of this bench: answers lists at once (whole or in pages) and holds watches until the command `send`; then it writes the events
-// as fast as the reader accepts them, in chunks that do not align with lines, as on a network.
+// The API server of this bench: answers lists at once (whole or in pages) and holds watches until the command `send`; then it
+// writes the events as fast as the reader accepts them, in chunks that do not align with lines, as on a network.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { application } from '../../../src/api/apps/application.ts'

@@ -1,5 +1,6 @@
-// A small controller process for the leader election test: increments a counter in a ConfigMap while it leads, under its own field manager.
-// Arguments: namespace, name of the Lease and of the counter, identity. SIGTERM ends it in an orderly way, as it does the product's processes.
+// A small controller process for the leader election test: increments a counter in a ConfigMap while it leads, under its own
+// field manager. Arguments: namespace, name of the Lease and of the counter, identity. SIGTERM ends it in an orderly way, as it
+// does the product's processes.
 import { configMaps } from '../../../src/api/builtin/index.ts'
 import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
 import { done, requeueAfter } from '../../../src/kube/controller/controller.ts'

@@ -1,4 +1,5 @@
-// The proxy itself, against a small upstream: traffic without an armed fault passes unchanged, and each fault does what its name says.
+// The proxy itself, against a small upstream: traffic without an armed fault passes unchanged, and each fault does what its
+// name says.
 import { Agent, type Dispatcher, request as send } from 'undici'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'

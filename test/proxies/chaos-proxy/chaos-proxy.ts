@@ -1,5 +1,6 @@
-// A reverse proxy between a process under test and a real API server, GitHub or registry: it plays armed faults, ends the process at a chosen write, and
-// logs every request. It must not become such a server: everything that it forwards comes from the real one, and it stores none.
+// A reverse proxy between a process under test and a real API server, GitHub or registry: it plays armed faults, ends the
+// process at a chosen write, and logs every request. It must not become such a server: everything that it forwards comes from
+// the real one, and it stores none.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// The proxy's port and its connections: it can stop listening, reset new connections, let all existing ones go silent, and listen on the same
-// port again. Independent of HTTP.
+// The proxy's port and its connections: it can stop listening, reset new connections, let all existing ones go silent, and
+// listen on the same port again. Independent of HTTP.
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 

@@ -1,5 +1,5 @@
-// Forwards an open watch line by line and plays the armed event faults on it. It never invents an object: it sends what the server sent, or an
-// ERROR event that the test requested.
+// Forwards an open watch line by line and plays the armed event faults on it. It never invents an object: it sends what the
+// server sent, or an ERROR event that the test requested.
 import type { EventFacts, EventFault, WatchEventType } from './faults.ts'
 import { statusBody } from './faults.ts'
 import type { RequestFacts } from './request-facts.ts'

@@ -1,4 +1,5 @@
-// The final state that a crashed run is compared by: the objects of the scenario's kinds, and the state of all tokens. Only reads.
+// The final state that a crashed run is compared by: the objects of the scenario's kinds, and the state of all tokens. Only
+// reads.
 
 import { platformNamespace } from '../../../src/api/names.ts'
 import type { KubeObject, ResourceType } from '../../../src/api/resource.ts'

@@ -1,5 +1,6 @@
-// Makes two environments comparable: removes from an object what differs between any two runs (uids, versions, times, hashes of uids, ids that
-// GitHub assigned, the environment's prefix). Everything else stays, including the generation, which counts the changes of the spec. Pure.
+// Makes two environments comparable: removes from an object what differs between any two runs (uids, versions, times, hashes of
+// uids, ids that GitHub assigned, the environment's prefix). Everything else stays, including the generation, which counts the
+// changes of the spec. Pure.
 import type { KubeObject } from '../../../src/api/resource.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -23,7 +24,9 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [\s\S]+-----END [A-Z ]+-----/g, '<pem>'],
 ]
 
-/** Annotations whose value is a hash that covers uids, and the last wake: there is none when its webhook came before the object. */
+/**
+ * Annotations whose value is a hash that covers uids, and the last wake: there is none when its webhook came before the object.
+ */
 const differing = /\/(rendered-hash|desired-hash|wake)$/
 
 function plainText(text: string, prefix: string): string {

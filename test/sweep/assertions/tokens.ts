@@ -1,6 +1,7 @@
-// The state of all tokens: which are active on GitHub, which of those the registry knows, and whether the audit log has every token's history.
-// GitHub cannot list tokens: one that was minted at the time of a crash stays active for its hour, and nobody has it. Such a token is accounted
-// for when the log says so for its intent; every other active token that is not in the registry is a leak.
+// The state of all tokens: which are active on GitHub, which of those the registry knows, and whether the audit log has every
+// token's history. GitHub cannot list tokens: one that was minted at the time of a crash stays active for its hour, and nobody
+// has it. Such a token is accounted for when the log says so for its intent; every other active token that is not in the
+// registry is a leak.
 import { credentialKey } from '../../../dev/github/tokens/formats.ts'
 import type { AuditEntry } from '../../../src/store/audit/audit-chain.ts'
 import { verifyLog } from '../../../src/store/audit/testing/verify-log.ts'

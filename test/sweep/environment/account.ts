@@ -1,5 +1,6 @@
-// An environment's own account on the shared GitHub emulator: an organisation that Olivia owns, with a repository that Dave may read, and the
-// App installed on it. It is created directly in the emulator's state, as its seed is; later actions of people use the emulator's actions.
+// An environment's own account on the shared GitHub emulator: an organisation that Olivia owns, with a repository that Dave may
+// read, and the App installed on it. It is created directly in the emulator's state, as its seed is; later actions of people
+// use the emulator's actions.
 import { createRepository } from '../../../dev/github/actions/create-repository.ts'
 import { installApp } from '../../../dev/github/actions/install-app.ts'
 import type { RunningEmulator } from '../../../dev/github/emulator.ts'

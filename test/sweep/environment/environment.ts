@@ -1,5 +1,5 @@
-// One environment: a prefix, a namespace, a database, an account on GitHub, the proxies around the process under test, and its settings. Every
-// crash point has its own environment, so that crash points do not affect each other.
+// One environment: a prefix, a namespace, a database, an account on GitHub, the proxies around the process under test, and its
+// settings. Every crash point has its own environment, so that crash points do not affect each other.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// What all environments of a sweep share: the API server, the GitHub emulator, a PostgreSQL server, and the pool of processes under test.
-// Started once; it does not depend on any scenario.
+// What all environments of a sweep share: the API server, the GitHub emulator, a PostgreSQL server, and the pool of processes
+// under test. Started once; it does not depend on any scenario.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -49,7 +49,10 @@ export type Fixture = {
   /** Holds the images that scenarios build as kpack would. */
   readonly registry: SmallRegistry
   readonly subjects: Subjects
-  /** Seals values of AppSecrets as admission does: all environments have the same key, because the platform publishes it in one ConfigMap. */
+  /**
+   * Seals values of AppSecrets as admission does: all environments have the same key, because the platform publishes it in one
+   * ConfigMap.
+   */
   readonly sealValue: SealValue
   /** Sealing key of all stores of this sweep, in base64. */
   readonly sealingKey: string
@@ -68,7 +71,8 @@ export async function openFixture(kubeconfig: string, githubNow: () => number = 
   const [access, kube, github, dns, postgres, subjects, registry] = await Promise.all([
     readKubeconfig(kubeconfig),
     openKube(kubeconfig),
-    // Olivia owns the accounts of all environments, and each of her pages reads all of them: more requests than GitHub's hourly limit.
+    // Olivia owns the accounts of all environments, and each of her pages reads all of them: more requests than GitHub's hourly
+    // limit.
     startStockedEmulator({ rateLimit: { authenticated: 1_000_000, anonymous: 60, enforced: false }, now: githubNow }),
     startDnsServer(),
     startPostgres(),

@@ -1,5 +1,5 @@
-// An AppPipeline makes a preview of a pull request, gives its only place to another one, and removes that one when it is closed; another AppPipeline is
-// deleted with its previews. The scenario acts as kpack.
+// An AppPipeline makes a preview of a pull request, gives its only place to another one, and removes that one when it is
+// closed; another AppPipeline is deleted with its previews. The scenario acts as kpack.
 import { setPullRequestState } from '../../../dev/github/actions/pull-requests/pull-requests.ts'
 import { appPipeline } from '../../../src/api/apps/app-pipeline.ts'
 import { application } from '../../../src/api/apps/application.ts'

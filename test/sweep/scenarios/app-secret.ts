@@ -1,4 +1,5 @@
-// Values are set, changed and removed, and the AppSecret is deleted: pods get each value once, in one version, and nothing is left behind.
+// Values are set, changed and removed, and the AppSecret is deleted: pods get each value once, in one version, and nothing is
+// left behind.
 import { type AppSecret, appSecret } from '../../../src/api/apps/app-secret.ts'
 import { secrets } from '../../../src/api/builtin/index.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'

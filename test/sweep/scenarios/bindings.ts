@@ -1,4 +1,5 @@
-// Shared setup of several scenarios: an Installation that Olivia bound, a grant that Dave requested, and the wake annotation of a webhook.
+// Shared setup of several scenarios: an Installation that Olivia bound, a grant that Dave requested, and the wake annotation of
+// a webhook.
 import { installation } from '../../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import { userSubject, wakeAnnotation } from '../../../src/api/names.ts'

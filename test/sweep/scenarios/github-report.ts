@@ -1,5 +1,5 @@
-// What stands on GitHub about a RemoteSync and about a pull request of a fork, to the end of both. What is compared is GitHub: nothing may be there
-// twice, and nothing may be left.
+// What stands on GitHub about a RemoteSync and about a pull request of a fork, to the end of both. What is compared is GitHub:
+// nothing may be there twice, and nothing may be left.
 import { openPullRequest, setPullRequestState } from '../../../dev/github/actions/pull-requests/pull-requests.ts'
 import { changeRepository } from '../../../dev/github/actions/repository/change.ts'
 import { forkRepository } from '../../../dev/github/actions/repository/fork.ts'

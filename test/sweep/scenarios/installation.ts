@@ -1,4 +1,5 @@
-// An Installation is bound and verified, is suspended on GitHub, and is deleted. The last two must revoke an active token under it.
+// An Installation is bound and verified, is suspended on GitHub, and is deleted. The last two must revoke an active token under
+// it.
 import { setSuspended } from '../../../dev/github/actions/install-app.ts'
 import { installation } from '../../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'

@@ -1,6 +1,6 @@
-// An owner confirms what the broker proved: Tenant, Installation and audit record are created. Once for a new account, once for an account that
-// was onboarded before, with one more team and a binding that has to be replaced. The scenario creates the namespace itself, in place of the
-// Tenant controller.
+// An owner confirms what the broker proved: Tenant, Installation and audit record are created. Once for a new account, once for
+// an account that was onboarded before, with one more team and a binding that has to be replaced. The scenario creates the
+// namespace itself, in place of the Tenant controller.
 
 import { nextId } from '../../../dev/github/state/github-state.ts'
 import { namespaces } from '../../../src/api/builtin/index.ts'

@@ -1,5 +1,6 @@
-// Somebody who may write to the repository approves the commit of a fork on the page of the tenant, or by the command line, and repeats it until the
-// broker answers. A former commit is refused. The scenarios write the status of the AppPipeline, in place of its controller.
+// Somebody who may write to the repository approves the commit of a fork on the page of the tenant, or by the command line, and
+// repeats it until the broker answers. A former commit is refused. The scenarios write the status of the AppPipeline, in place
+// of its controller.
 import { appPipeline } from '../../../src/api/apps/app-pipeline.ts'
 import { previewApproval } from '../../../src/api/apps/preview-approval.ts'
 import { userSubject } from '../../../src/api/names.ts'
@@ -80,7 +81,10 @@ async function waiting(environment: Environment): Promise<void> {
 /** How the person sends an approval of this commit, with what they got when they signed in. */
 type Send = (headCommit: string) => Promise<Response>
 
-/** Repeated until the broker answers so: while it is not there, nobody does, and until its caches are filled it does not know the AppPipeline. */
+/**
+ * Repeated until the broker answers so: while it is not there, nobody does, and until its caches are filled it does not know
+ * the AppPipeline.
+ */
 async function approve(send: Send, headCommit: string, wanted: number): Promise<void> {
   await waitUntil(
     `the broker answers ${wanted}`,

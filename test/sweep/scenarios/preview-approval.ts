@@ -1,5 +1,5 @@
-// A commit of a fork waits, its owner's comment and a stranger's count for nothing, and the comment of somebody who may write to the repository becomes
-// a PreviewApproval; a push makes another commit, which waits again.
+// A commit of a fork waits, its owner's comment and a stranger's count for nothing, and the comment of somebody who may write
+// to the repository becomes a PreviewApproval; a push makes another commit, which waits again.
 import { createComment } from '../../../dev/github/actions/pull-requests/comments.ts'
 import { openPullRequest } from '../../../dev/github/actions/pull-requests/pull-requests.ts'
 import { recordPush } from '../../../dev/github/actions/record-push.ts'

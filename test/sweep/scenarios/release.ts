@@ -1,5 +1,5 @@
-// Releases of an Application across crashes: each is made once and has its number, its job runs once, and a release that crashes gives way to the
-// one before it.
+// Releases of an Application across crashes: each is made once and has its number, its job runs once, and a release that
+// crashes gives way to the one before it.
 import { application } from '../../../src/api/apps/application.ts'
 import { release } from '../../../src/api/apps/release.ts'
 import { deployments, jobs, type Pod, pods } from '../../../src/api/builtin/index.ts'

@@ -1,4 +1,5 @@
-// A RemoteSync whose image gets the newer run image of its builder. The scenario acts as kpack: it ends the build, and then the rebase.
+// A RemoteSync whose image gets the newer run image of its builder. The scenario acts as kpack: it ends the build, and then the
+// rebase.
 import { application } from '../../../src/api/apps/application.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'

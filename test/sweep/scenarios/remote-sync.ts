@@ -1,5 +1,5 @@
-// A RemoteSync goes from a commit to a running Application, follows a push, is deleted during a build, and loses its branch. The scenario acts
-// as kpack: it ends every Build of the commit.
+// A RemoteSync goes from a commit to a running Application, follows a push, is deleted during a build, and loses its branch.
+// The scenario acts as kpack: it ends every Build of the commit.
 import { mergePullRequest } from '../../../dev/github/actions/pull-requests/merge.ts'
 import { openPullRequest, setPullRequestState } from '../../../dev/github/actions/pull-requests/pull-requests.ts'
 import { userById } from '../../../dev/github/state/github-state.ts'

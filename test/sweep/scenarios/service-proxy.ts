@@ -1,5 +1,5 @@
-// A tenant's new Service is counted and served, is beyond the bound on ports × endpoints, and comes back when the endpoints of another one are gone. The
-// endpoints are written by hand: the control plane of the sweep runs no pods.
+// A tenant's new Service is counted and served, is beyond the bound on ports × endpoints, and comes back when the endpoints of
+// another one are gone. The endpoints are written by hand: the control plane of the sweep runs no pods.
 import { endpointSlices, services } from '../../../src/api/builtin/index.ts'
 import { labels } from '../../../src/api/names.ts'
 import { serviceProxyLabel, tooManyEndpoints, uncounted } from '../../../src/api/tenancy/service-proxy.ts'

@@ -1,5 +1,5 @@
-// Olivia, who owns the account of an environment, as a person who is signed in at the broker: her session and the forms that her browser sends, her
-// ID token and the calls of the API that her command line makes.
+// Olivia, who owns the account of an environment, as a person who is signed in at the broker: her session and the forms that
+// her browser sends, her ID token and the calls of the API that her command line makes.
 import { issueTokens } from '../../../dev/github/actions/user-tokens.ts'
 import type { RunningEmulator } from '../../../dev/github/emulator.ts'
 import { groups, kubernetesClientId, userSubject } from '../../../src/api/names.ts'
@@ -16,8 +16,9 @@ const olivia = { host, userId: people.olivia, login: 'olivia' } as const
 const issued = new WeakMap<RunningEmulator, { readonly accessToken: string; readonly expiresAt: Date }>()
 
 /**
- * Her token of GitHub, one for all environments, of which none ends it. GitHub keeps ten tokens of a person and an App: with one for each environment,
- * a case that waits for a lease of the killed process would lose its own to the cases that run meanwhile.
+ * Her token of GitHub, one for all environments, of which none ends it. GitHub keeps ten tokens of a person and an App: with
+ * one for each environment, a case that waits for a lease of the killed process would lose its own to the cases that run
+ * meanwhile.
  */
 function tokenOf({ fixture, account }: Environment) {
   const known = issued.get(fixture.github)
@@ -47,7 +48,10 @@ export async function signIn(environment: Environment): Promise<string> {
   return `__Host-sekisho-session=${handle.reveal()}`
 }
 
-/** An ID token of Olivia as the issuer of the environment signs them, after writing to the store what a sign-in to kubectl writes. */
+/**
+ * An ID token of Olivia as the issuer of the environment signs them, after writing to the store what a sign-in to kubectl
+ * writes.
+ */
 export async function signInToKubectl(environment: Environment): Promise<SecretString> {
   const expiresAt = await saveTokens(environment)
   const { store, account, ports } = environment

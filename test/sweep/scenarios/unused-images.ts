@@ -1,5 +1,5 @@
-// An image that nothing names leaves the registry with both of its tags, and the cache of a RemoteSync that is gone, and the image of a preview that has
-// ended a moment ago; the image of an Application stays.
+// An image that nothing names leaves the registry with both of its tags, and the cache of a RemoteSync that is gone, and the
+// image of a preview that has ended a moment ago; the image of an Application stays.
 
 import { application } from '../../../src/api/apps/application.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'

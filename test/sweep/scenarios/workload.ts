@@ -1,4 +1,5 @@
-// A workload that requests tokens from the token desk as a pod does: with its ServiceAccount token, repeated until it is answered.
+// A workload that requests tokens from the token desk as a pod does: with its ServiceAccount token, repeated until it is
+// answered.
 import { request } from 'node:https'
 import { pods, serviceAccounts } from '../../../src/api/builtin/index.ts'
 import { tokenDeskAudience } from '../../../src/api/names.ts'

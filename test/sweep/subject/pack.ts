@@ -1,5 +1,6 @@
-// Bundles the process under test and its imports into a few files: finding and loading two thousand modules takes a second of processor time, a
-// bundle a quarter of that, and every crash point loads them again. Only the paths by which modules find their own files are changed.
+// Bundles the process under test and its imports into a few files: finding and loading two thousand modules takes a second of
+// processor time, a bundle a quarter of that, and every crash point loads them again. Only the paths by which modules find
+// their own files are changed.
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'

@@ -1,5 +1,5 @@
-// A child process that can be started and stopped several times and killed at any time. A spare process loads its modules in advance, so that a
-// restart after a kill takes as long as a restart does, not as long as loading.
+// A child process that can be started and stopped several times and killed at any time. A spare process loads its modules in
+// advance, so that a restart after a kill takes as long as a restart does, not as long as loading.
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import type { Component, FromSubject, RunSettings, ToSubject } from './messages.ts'

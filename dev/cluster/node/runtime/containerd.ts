@@ -71,8 +71,9 @@ ConfigPath = ${inFolder('config', gvisorConfigurationFile)}
 }
 
 /**
- * What every container begins with: containerd's own specification, as `ctr oci spec` prints it, with a limit of pseudo-terminals, which are of the
- * node. Without the resource limits in it, which containerd's CRI leaves out only where no specification is configured.
+ * What every container begins with: containerd's own specification, as `ctr oci spec` prints it, with a limit of
+ * pseudo-terminals, which are of the node. Without the resource limits in it, which containerd's CRI leaves out only where no
+ * specification is configured.
  */
 export function baseSpecification(specification: unknown): string {
   if (!isJsonObject(specification) || !isJsonObject(specification['process']) || !Array.isArray(specification['mounts']))
@@ -86,8 +87,8 @@ export function baseSpecification(specification: unknown): string {
 }
 
 /**
- * Lets the node pull from a local registry over plain http (containerd "Registry Configuration", hosts.toml). The authority is the one of the
- * token server, which containerd asks over TLS with the same settings.
+ * Lets the node pull from a local registry over plain http (containerd "Registry Configuration", hosts.toml). The authority is
+ * the one of the token server, which containerd asks over TLS with the same settings.
  */
 export function registryHosts(host: string, authorityFile: string): string {
   const lines = [

@@ -1,4 +1,5 @@
-// A second runtime of the node, by which pods have a kernel of their own: gVisor, whose kernel is a program. It is made when somebody asks for it.
+// A second runtime of the node, by which pods have a kernel of their own: gVisor, whose kernel is a program. It is made when
+// somebody asks for it.
 // Source: https://gvisor.dev/docs/user_guide/containerd/configuration/
 import { join } from 'node:path'
 import { catalog } from '../../binaries/catalog.ts'

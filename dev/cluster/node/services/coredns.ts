@@ -1,5 +1,6 @@
-// The cluster's name server: CoreDNS as a pod in kube-system, as in other clusters, so that policies which allow DNS by that namespace and port 53
-// fit. It passes other names to the host's resolvers. It must never answer a name outside the cluster itself.
+// The cluster's name server: CoreDNS as a pod in kube-system, as in other clusters, so that policies which allow DNS by that
+// namespace and port 53 fit. It passes other names to the host's resolvers. It must never answer a name outside the cluster
+// itself.
 import { Resolver } from 'node:dns/promises'
 import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
 import type { AdminClient, Manifest } from '../../control-plane/admin-client.ts'

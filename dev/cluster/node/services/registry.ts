@@ -1,6 +1,7 @@
-// The two image registries: Debian's docker-registry, plain http, storage in the cluster's folder. The one on the node address asks for tokens of
-// the platform (its address must be a private IP address: builders use plain http only with those). The one on loopback, which pods cannot
-// reach, holds the images of the platform and of kpack, which must start before anybody can issue tokens.
+// The two image registries: Debian's docker-registry, plain http, storage in the cluster's folder. The one on the node address
+// asks for tokens of the platform (its address must be a private IP address: builders use plain http only with those). The one
+// on loopback, which pods cannot reach, holds the images of the platform and of kpack, which must start before anybody can
+// issue tokens.
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'

@@ -1,5 +1,6 @@
-// The ingress controller: Traefik as a host process, on the node address and on loopback, by http and by https, for Ingresses of class `traefik`.
-// It listens nowhere else. Ingresses are its configuration, and a file with the middleware that those of `spec.redirects` name.
+// The ingress controller: Traefik as a host process, on the node address and on loopback, by http and by https, for Ingresses
+// of class `traefik`. It listens nowhere else. Ingresses are its configuration, and a file with the middleware that those of
+// `spec.redirects` name.
 import { request } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { join } from 'node:path'
@@ -19,8 +20,9 @@ const wwwMiddleware = 'www'
 export const redirectAnnotations = `traefik.ingress.kubernetes.io/router.middlewares=${wwwMiddleware}@file`
 
 /**
- * The file of Traefik's file provider. The middleware takes `www.` off the host and keeps scheme, port, path and query: its expression is matched with
- * the whole URL. https://doc.traefik.io/traefik/reference/routing-configuration/http/middlewares/redirectregex/
+ * The file of Traefik's file provider. The middleware takes `www.` off the host and keeps scheme, port, path and query: its
+ * expression is matched with the whole URL.
+ * https://doc.traefik.io/traefik/reference/routing-configuration/http/middlewares/redirectregex/
  */
 export function traefikFile(): string {
   const redirectRegex = { regex: '^(https?)://www[.](.+)$', replacement: '$1://$2', permanent: true }
@@ -33,7 +35,10 @@ function addressesOf({ nodeAddress }: ClusterSettings): readonly string[] {
 
 const readyMilliseconds = 60_000
 
-/** `file`: the path of `traefikFile`. A router without entry points of its own has all of them, and TLS where the entry point has it. */
+/**
+ * `file`: the path of `traefikFile`. A router without entry points of its own has all of them, and TLS where the entry point
+ * has it.
+ */
 export function traefikArguments(settings: ClusterSettings, file: string): readonly string[] {
   const entryPoints = addressesOf(settings).flatMap((address, index) => {
     const end = index === 0 ? '' : '-local'
@@ -69,7 +74,10 @@ export async function applyIngressClass(admin: AdminClient): Promise<void> {
   })
 }
 
-/** Every response shows that Traefik listens; a host without an Ingress gets 404, by https with a certificate that nobody signed. */
+/**
+ * Every response shows that Traefik listens; a host without an Ingress gets 404, by https with a certificate that nobody
+ * signed.
+ */
 function statusOf(url: URL): Promise<number> {
   return new Promise((resolve, reject) => {
     const options = { agent: false, timeout: 2000, headers: { host: 'nobody.localhost' }, rejectUnauthorized: false }

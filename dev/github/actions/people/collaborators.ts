@@ -1,5 +1,5 @@
-// Direct collaborators of a repository, with the `member` webhooks. A new one has access at once, as on an Enterprise Server, without an
-// invitation. https://docs.github.com/en/rest/collaborators/collaborators
+// Direct collaborators of a repository, with the `member` webhooks. A new one has access at once, as on an Enterprise Server,
+// without an invitation. https://docs.github.com/en/rest/collaborators/collaborators
 import type { RepositoryRole, User } from '../../state/accounts.ts'
 import { Refusal } from '../../state/refusal.ts'
 import { simpleUser } from '../../views/account.ts'

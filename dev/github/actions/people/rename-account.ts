@@ -1,5 +1,5 @@
-// A new login for a person or an organization. Ids stay, repositories are found under the old name too, and the old login is free.
-// https://docs.github.com/en/organizations/managing-organization-settings/renaming-an-organization
+// A new login for a person or an organization. Ids stay, repositories are found under the old name too, and the old login is
+// free. https://docs.github.com/en/organizations/managing-organization-settings/renaming-an-organization
 import { membershipOf } from '../../state/access.ts'
 import type { Account, Organization, User } from '../../state/accounts.ts'
 import { accountByLogin, type GitHubState, repositoriesOf } from '../../state/github-state.ts'
@@ -10,7 +10,9 @@ import type { ActionContext } from '../context.ts'
 import { emitInstallation } from '../install-app.ts'
 import { claimName, leaveName } from '../repository/names.ts'
 
-/** https://docs.github.com/en/site-policy/other-site-policies/github-username-policy: letters, digits and single inner hyphens. */
+/**
+ * https://docs.github.com/en/site-policy/other-site-policies/github-username-policy: letters, digits and single inner hyphens.
+ */
 const validLogin = /^[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}$/
 
 /** Keeps former names below the old login valid; a present name of the account's repositories leads to no other repository. */

@@ -53,7 +53,10 @@ async function synchronize(action: RepositoryAction, pull: PullRequest, { before
   await emitPullRequest({ ...action, repository: baseOf(context, pull) }, pull, 'synchronize', { before, after })
 }
 
-/** After a push: synchronizes open pull requests whose head branch moved, and closes those whose head or base branch was deleted. */
+/**
+ * After a push: synchronizes open pull requests whose head branch moved, and closes those whose head or base branch was
+ * deleted.
+ */
 export async function followPush(action: RepositoryAction, update: RefUpdate): Promise<void> {
   const branch = /^refs\/heads\/(.+)$/.exec(update.ref)?.[1]
   if (branch === undefined) return

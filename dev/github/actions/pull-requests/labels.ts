@@ -1,5 +1,5 @@
-// Labels of pull requests: added and removed, with the `pull_request` webhooks. A label that the repository does not have yet is made.
-// https://docs.github.com/en/rest/issues/labels
+// Labels of pull requests: added and removed, with the `pull_request` webhooks. A label that the repository does not have yet
+// is made. https://docs.github.com/en/rest/issues/labels
 import { timestamp } from '../../state/clock.ts'
 import { nextId } from '../../state/github-state.ts'
 import type { Label, PullRequest } from '../../state/repositories.ts'

@@ -1,5 +1,6 @@
-// The test merge of head and base, as GitHub makes it: a merge commit at `refs/pull/<number>/merge`. GitHub computes it in the background after
-// somebody asked for the pull request, so that the first answer after a push does not know it yet. A conflict leaves the ref where it was.
+// The test merge of head and base, as GitHub makes it: a merge commit at `refs/pull/<number>/merge`. GitHub computes it in the
+// background after somebody asked for the pull request, so that the first answer after a push does not know it yet. A conflict
+// leaves the ref where it was.
 // https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-your-git-database#checking-mergeability-of-pull-requests
 import { commitTree, mergedTree } from '../../git/write.ts'
 import type { MergeTest, PullRequest } from '../../state/repositories.ts'

@@ -1,4 +1,5 @@
-// Renames, transfers, visibility, archiving and deletion: what stays, what former names lead to, which webhooks follow, what is refused.
+// Renames, transfers, visibility, archiving and deletion: what stays, what former names lead to, which webhooks follow, what is
+// refused.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunningEmulator } from '../../emulator.ts'
 import { cloneUrl, createGitClient } from '../../testing/git-client.ts'

@@ -1,5 +1,5 @@
-// Names of repositories: which are allowed and free, and to which repository a former name leads. It leads to the repository until
-// another one takes it. https://docs.github.com/en/repositories/creating-and-managing-repositories/renaming-a-repository
+// Names of repositories: which are allowed and free, and to which repository a former name leads. It leads to the repository
+// until another one takes it. https://docs.github.com/en/repositories/creating-and-managing-repositories/renaming-a-repository
 import type { Account } from '../../state/accounts.ts'
 import { accountOf, type GitHubState, repositoryByName } from '../../state/github-state.ts'
 import { Refusal } from '../../state/refusal.ts'

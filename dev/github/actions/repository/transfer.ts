@@ -1,5 +1,5 @@
-// Moving a repository to another account. The id stays, the old name leads to it, and installations of both accounts are notified.
-// https://docs.github.com/en/repositories/creating-and-managing-repositories/transferring-a-repository
+// Moving a repository to another account. The id stays, the old name leads to it, and installations of both accounts are
+// notified. https://docs.github.com/en/repositories/creating-and-managing-repositories/transferring-a-repository
 import { administers } from '../../state/access.ts'
 import type { Account } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
@@ -39,8 +39,8 @@ function move(context: ActionContext, repository: Repository, from: Account, { n
 }
 
 /**
- * Moves the repository at once. The sender must administer the receiving account; GitHub's request for the consent of a receiving person
- * does not exist here.
+ * Moves the repository at once. The sender must administer the receiving account; GitHub's request for the consent of a
+ * receiving person does not exist here.
  */
 export function transferRepository(action: RepositoryAction, wanted: Transfer): void {
   const { context, repository, sender } = action

@@ -1,4 +1,5 @@
-// The page on which an administrator renames, hides, archives, transfers or deletes a repository, and a person with access forks it.
+// The page on which an administrator renames, hides, archives, transfers or deletes a repository, and a person with access
+// forks it.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../../actions/context.ts'
 import { changeRepository, type RepositoryChange } from '../../actions/repository/change.ts'

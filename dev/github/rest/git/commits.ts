@@ -1,4 +1,5 @@
-// The route of git's own view of a commit: tree and parents, without the files of the change. https://docs.github.com/en/rest/git/commits
+// The route of git's own view of a commit: tree and parents, without the files of the change.
+// https://docs.github.com/en/rest/git/commits
 import { gitCommitView } from '../../views/commit.ts'
 import { notFound, ok } from '../protocol/answer.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'

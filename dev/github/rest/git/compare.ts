@@ -1,5 +1,5 @@
-// The routes that say where a commit stands: the comparison of two commits, and the branches whose newest commit it is. Commits of forks can be
-// named as on GitHub, where the repositories of a network share their objects; no branch leads to them.
+// The routes that say where a commit stands: the comparison of two commits, and the branches whose newest commit it is. Commits
+// of forks can be named as on GitHub, where the repositories of a network share their objects; no branch leads to them.
 // https://docs.github.com/en/rest/commits/commits#compare-two-commits
 import { defined } from '../../../../src/lib/json/defined.ts'
 import { type ChangedFile, compareCommits, comparedFiles } from '../../actions/repository/comparison.ts'

@@ -1,4 +1,5 @@
-// The routes that create, change and delete teams and set their roles on repositories. https://docs.github.com/en/rest/teams/teams
+// The routes that create, change and delete teams and set their roles on repositories.
+// https://docs.github.com/en/rest/teams/teams
 import { changeTeam, createTeam, deleteTeam, giveTeamRepository, takeTeamRepository } from '../../actions/people/teams.ts'
 import { atLeast, canSee, permissionOn } from '../../state/access.ts'
 import type { Team } from '../../state/accounts.ts'

@@ -1,4 +1,5 @@
-// Pagination by page number with Link headers. https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api
+// Pagination by page number with Link headers.
+// https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api
 import type { RestAnswer } from './answer.ts'
 
 function whole(text: string | null, fallback: number, most: number): number {

@@ -1,5 +1,5 @@
-// The limits against bursts: concurrent requests, points per minute and endpoint, content created per minute and hour. It never responds.
-// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
+// The limits against bursts: concurrent requests, points per minute and endpoint, content created per minute and hour. It never
+// responds. https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
 import { hours, minutes } from '../../state/clock.ts'
 import type { LimitStatus } from './limit-errors.ts'
 
@@ -21,7 +21,10 @@ export type SecondaryLimits = {
 export type Refused = { readonly status: LimitStatus; readonly retryAfter: number | undefined }
 
 export type SecondaryLimiter = {
-  /** Counts a request as started; `endpoint` is the path of its route, `/repos/{owner}/{repo}`. Do not call `leave` for a refused one. */
+  /**
+   * Counts a request as started; `endpoint` is the path of its route, `/repos/{owner}/{repo}`. Do not call `leave` for a
+   * refused one.
+   */
   enter(caller: string, method: string, endpoint: string): Refused | undefined
   leave(caller: string): void
 }

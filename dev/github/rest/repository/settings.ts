@@ -37,8 +37,8 @@ function transfer(call: RepositoryCall): RestAnswer {
 }
 
 /**
- * The account that receives a fork: the person, or an organization that they administer. An App forks into the organization of its
- * installation; it cannot create a repository for a person.
+ * The account that receives a fork: the person, or an organization that they administer. An App forks into the organization of
+ * its installation; it cannot create a repository for a person.
  */
 function receiverOf(call: RepositoryCall, login: string | undefined): Account {
   const { actor, context } = call

@@ -69,8 +69,9 @@ async function create(call: RepositoryCall) {
 }
 
 /**
- * A success makes earlier successes of the same environment inactive, unless the request says otherwise. Transient and production deployments stay.
- * https://docs.github.com/en/rest/deployments/statuses#create-a-deployment-status (`auto_inactive`)
+ * A success makes earlier successes of the same environment inactive, unless the request says otherwise. Transient and
+ * production deployments stay. https://docs.github.com/en/rest/deployments/statuses#create-a-deployment-status
+ * (`auto_inactive`)
  */
 function retireEarlier(call: RepositoryCall, deployment: Deployment): void {
   const { context } = call

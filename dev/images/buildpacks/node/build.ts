@@ -1,5 +1,5 @@
-// The build phase in order: read package.json, install the packages, run the build script, remove what only the build needed, say how the processes
-// start.
+// The build phase in order: read package.json, install the packages, run the build script, remove what only the build needed,
+// say how the processes start.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { BuildFailure } from '../shared/build-failure.ts'

@@ -1,4 +1,5 @@
-// Whether the Node.js of the image is one that the app accepts. Ranges are read by the library that npm itself uses and brings along.
+// Whether the Node.js of the image is one that the app accepts. Ranges are read by the library that npm itself uses and brings
+// along.
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

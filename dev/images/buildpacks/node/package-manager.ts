@@ -1,4 +1,5 @@
-// Which package manager an app uses, by its lock file, and the commands of a build with it. Pure, except for looking which files there are.
+// Which package manager an app uses, by its lock file, and the commands of a build with it. Pure, except for looking which
+// files there are.
 import { BuildFailure } from '../shared/build-failure.ts'
 import type { PackageDescription } from './package-description.ts'
 
@@ -26,7 +27,10 @@ const lockFiles = {
   'deno.lock': 'deno',
 } as const
 
-/** `exists` takes paths relative to the app. @throws BuildFailure when the lock files contradict each other or belong to a manager that is missing */
+/**
+ * `exists` takes paths relative to the app.
+ * @throws BuildFailure when the lock files contradict each other or belong to a manager that is missing
+ */
 export function choosePackageManager(
   { packageManager }: Pick<PackageDescription, 'packageManager'>,
   exists: (path: string) => boolean,

@@ -16,8 +16,8 @@ const developmentServer =
 type Found = Pick<PackageDescription, 'scripts' | 'main'>
 
 /**
- * Undefined when nothing says how the app starts. Order for `web`: the Procfile, scripts.start, main, a conventional file name. `exists` takes paths
- * relative to the app; call this after the build, which may create the files.
+ * Undefined when nothing says how the app starts. Order for `web`: the Procfile, scripts.start, main, a conventional file name.
+ * `exists` takes paths relative to the app; call this after the build, which may create the files.
  */
 export function findProcesses(
   found: Found,
@@ -39,7 +39,8 @@ function webCommand({ scripts, main }: Found, exists: (path: string) => boolean)
 }
 
 /**
- * The script itself where npm would add nothing to it: npm is a process more in every pod, and the program would not be the one that receives SIGTERM.
+ * The script itself where npm would add nothing to it: npm is a process more in every pod, and the program would not be the one
+ * that receives SIGTERM.
  */
 function resolveScript(line: string, scripts: Readonly<Record<string, string>>): readonly string[] {
   const name = scriptCall.exec(line.trim())?.[1]
@@ -48,7 +49,10 @@ function resolveScript(line: string, scripts: Readonly<Record<string, string>>):
   return commandOf(script)
 }
 
-/** The file that `node file …` would run and that does not exist, with `extensions` as Node.js tries them; undefined when all is well or unknown. */
+/**
+ * The file that `node file …` would run and that does not exist, with `extensions` as Node.js tries them; undefined when all is
+ * well or unknown.
+ */
 export function missingFile(command: readonly string[], exists: (path: string) => boolean): string | undefined {
   const [program, file = ''] = command
   if (program !== 'node' || file === '' || file.startsWith('-')) return undefined

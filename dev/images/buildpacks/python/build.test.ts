@@ -1,4 +1,5 @@
-// The decisions of the Python buildpack from an app's files. Whole builds need packages of the registry: test/integration/buildpacks.test.ts.
+// The decisions of the Python buildpack from an app's files. Whole builds need packages of the registry:
+// test/integration/buildpacks.test.ts.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// The build phase in order: check the version, install the packages into an environment of their own, collect Django's static files, say how the
-// processes start.
+// The build phase in order: check the version, install the packages into an environment of their own, collect Django's static
+// files, say how the processes start.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// The processes of a Python app: those of its Procfile, else `web` by what is installed and the conventional names. Pure: `app` says what there is.
+// The processes of a Python app: those of its Procfile, else `web` by what is installed and the conventional names. Pure: `app`
+// says what there is.
 import { commandOf, type Process } from '../shared/launch.ts'
 import type { Procfile } from '../shared/procfile.ts'
 
@@ -14,7 +15,10 @@ export type PythonApp = {
 const modules = ['app', 'main', 'wsgi', 'asgi', 'application', 'server']
 const address = '0.0.0.0:$' + '{PORT:-8080}'
 
-/** Undefined when nothing says how the app starts. Order for `web`: the Procfile, gunicorn or uvicorn with the application that is found, a file that runs by itself. */
+/**
+ * Undefined when nothing says how the app starts. Order for `web`: the Procfile, gunicorn or uvicorn with the application that
+ * is found, a file that runs by itself.
+ */
 export function findProcesses(app: PythonApp, procfile: Procfile): readonly Process[] | undefined {
   const declared = [...procfile].map(([type, line]) => ({ type, command: commandOf(line) }))
   if (procfile.has('web')) return declared
@@ -37,7 +41,9 @@ function webCommand(app: PythonApp): readonly string[] | undefined {
 
 type Application = { readonly module: string; readonly name: string; readonly asynchronous: boolean }
 
-/** Django's project, else the first conventional module that makes an application of Flask, FastAPI and others at its top level. */
+/**
+ * Django's project, else the first conventional module that makes an application of Flask, FastAPI and others at its top level.
+ */
 function findApplication({ read, folders }: PythonApp): Application | undefined {
   const project = read('manage.py') === undefined ? undefined : folders.find(folder => read(`${folder}/wsgi.py`) !== undefined)
   if (project !== undefined) return { module: `${project}.wsgi`, name: 'application', asynchronous: false }

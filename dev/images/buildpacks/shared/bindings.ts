@@ -1,5 +1,6 @@
-// The secrets that a build was given: a folder for each, with one file per key (https://servicebinding.io/spec/core/1.1.0/#workload-projection).
-// A key that can be the name of an environment variable becomes one for the programs of the build. They never become part of a layer.
+// The secrets that a build was given: a folder for each, with one file per key
+// (https://servicebinding.io/spec/core/1.1.0/#workload-projection). A key that can be the name of an environment variable
+// becomes one for the programs of the build. They never become part of a layer.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,5 +1,5 @@
-// A failure of a build whose cause lies in the app. Its message is for the app's owner: what is wrong, and what to do about it. It becomes the
-// last line of the build's log, in a form that `src/services/builds/cause` recognizes.
+// A failure of a build whose cause lies in the app. Its message is for the app's owner: what is wrong, and what to do about it.
+// It becomes the last line of the build's log, in a form that `src/services/builds/cause` recognizes.
 
 export class BuildFailure extends Error {}
 

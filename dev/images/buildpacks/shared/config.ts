@@ -1,4 +1,5 @@
-// What a buildpack gets from the lifecycle (CNB buildpack specification, "Environment" of API 0.10). The only reader of the environment here.
+// What a buildpack gets from the lifecycle (CNB buildpack specification, "Environment" of API 0.10). The only reader of the
+// environment here.
 import { join } from 'node:path'
 import { bindingVariables } from './bindings.ts'
 
@@ -10,7 +11,10 @@ export type BuildContext = {
   readonly appFolder: string
   /** The folder of the buildpack itself. */
   readonly buildpackFolder: string
-  /** Of the programs that the buildpack runs: the platform's, the variables of `spec.build.env` and of the named secrets, and a home that exists. */
+  /**
+   * Of the programs that the buildpack runs: the platform's, the variables of `spec.build.env` and of the named secrets, and a
+   * home that exists.
+   */
   readonly environment: Environment
   /** Writes a line of the build log. */
   readonly say: (line: string) => void

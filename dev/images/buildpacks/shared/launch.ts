@@ -1,5 +1,5 @@
-// How the processes of an image start: launch.toml (CNB buildpack specification, "launch.toml" of API 0.10), and a layer with the variables that they
-// get ("Environment Variable Modification Rules"). JSON strings are valid TOML basic strings here.
+// How the processes of an image start: launch.toml (CNB buildpack specification, "launch.toml" of API 0.10), and a layer with
+// the variables that they get ("Environment Variable Modification Rules"). JSON strings are valid TOML basic strings here.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -13,8 +13,8 @@ const assignment = /^\w+=/
 const severalCommands = /[;&|<>(){}`\n]|^\s*(?:exec|cd|export|set|if|for|while|until|case|\.)\s/
 
 /**
- * A command line as a list of words. One without anything that a shell interprets starts without a shell, and one command takes the place of the
- * shell, so that the program itself receives SIGTERM when its pod stops.
+ * A command line as a list of words. One without anything that a shell interprets starts without a shell, and one command takes
+ * the place of the shell, so that the program itself receives SIGTERM when its pod stops.
  */
 export function commandOf(commandLine: string): readonly string[] {
   const words = commandLine.trim().split(/\s+/)
@@ -24,7 +24,10 @@ export function commandOf(commandLine: string): readonly string[] {
   return ['sh', '-c', single ? `exec ${commandLine.trim()}` : commandLine]
 }
 
-/** `web` is the default, else the first process. `slices`: paths in the app that become layers of their own, which other images share. */
+/**
+ * `web` is the default, else the first process. `slices`: paths in the app that become layers of their own, which other images
+ * share.
+ */
 export function launchDescription(processes: readonly Process[], slices: readonly string[] = []): string {
   const main = processes.find(({ type }) => type === 'web') ?? processes[0]
   return [

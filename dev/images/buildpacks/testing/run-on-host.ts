@@ -1,4 +1,5 @@
-// Runs a buildpack as the lifecycle does, on this machine: detect and build in a copy of an app, with folders for layers and platform.
+// Runs a buildpack as the lifecycle does, on this machine: detect and build in a copy of an app, with folders for layers and
+// platform.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

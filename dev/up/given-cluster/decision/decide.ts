@@ -1,4 +1,5 @@
-// From what was read of a cluster of the user's and from the settings to a plan, or to everything that is missing with its cure. Pure.
+// From what was read of a cluster of the user's and from the settings to a plan, or to everything that is missing with its
+// cure. Pure.
 import { kpackVersion } from '../../../cluster/binaries/catalog.ts'
 import type { Mode } from '../../mode.ts'
 import { decidedTwice } from '../pod-settings.ts'
@@ -9,7 +10,10 @@ import type { Inputs, Report } from './inputs.ts'
 import { apiServerOf, applicationsOf, brokerOf, githubOf } from './network.ts'
 import type { DatabasePlan, Decision, Missing, Plan } from './plan.ts'
 
-/** Structured authentication: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#using-authentication-configuration */
+/**
+ * Structured authentication:
+ * https://kubernetes.io/docs/reference/access-authn-authz/authentication/#using-authentication-configuration
+ */
 const oldestMinor = 34
 
 /** `asked` is the mode that the user named: without one the form that runs stays, and the first form is the standalone one. */

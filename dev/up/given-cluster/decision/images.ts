@@ -73,7 +73,10 @@ function reportLogin({ facts, missing }: Inputs, { reference, isOurs }: Place, w
     )
 }
 
-/** The credential with which nodes pull the platform itself, null when they need none of us, or undefined when something was reported. */
+/**
+ * The credential with which nodes pull the platform itself, null when they need none of us, or undefined when something was
+ * reported.
+ */
 function pullSecretOf({ facts, settings, missing }: Inputs, { reference, fact, isOurs }: Place): string | null | undefined {
   const name = settings.pullSecret
   if (fact.state !== 'closed' || name === 'none') return null

@@ -1,5 +1,6 @@
-// The image of an Application that a RemoteSync builds. The RemoteSync sets its own image again at its next run, so that another one would run for
-// seconds and be gone without a word. A policy only: it reads the RemoteSyncs of the namespace itself, which the webhook cannot.
+// The image of an Application that a RemoteSync builds. The RemoteSync sets its own image again at its next run, so that
+// another one would run for seconds and be gone without a word. A policy only: it reads the RemoteSyncs of the namespace
+// itself, which the webhook cannot.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#parameter-resources
 import { application } from '../../../api/apps/application.ts'
 import { remoteSync } from '../../../api/apps/remote-sync.ts'

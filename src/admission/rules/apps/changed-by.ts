@@ -1,5 +1,5 @@
-// The annotation of an Application that says who changed its spec: Releases name that user. The webhook writes it (src/admission/changed-by); this rule
-// lets it be nothing but the truth, whoever writes it, and holds without the webhook.
+// The annotation of an Application that says who changed its spec: Releases name that user. The webhook writes it
+// (src/admission/changed-by); this rule lets it be nothing but the truth, whoever writes it, and holds without the webhook.
 import {
   changedByOf,
   changedByText,
@@ -22,8 +22,8 @@ function isChanged({ operation, object, oldObject }: AdmissionRequest): boolean 
 const textOf = (object: string): string => `dyn(${object}).metadata.?annotations[?${celText(changedByAnnotation)}].orValue('')`
 
 /**
- * It stays as it is; or, when the spec changes, it names the user who asks, or nobody. Nobody is exempt: whoever wrote another value would have
- * it believed at a later generation.
+ * It stays as it is; or, when the spec changes, it names the user who asks, or nobody. Nobody is exempt: whoever wrote another
+ * value would have it believed at a later generation.
  */
 export const changedBy: Rule = {
   name: 'changed-by',

@@ -1,5 +1,5 @@
-// Objects that the platform rendered for an Application. The controllers bring them back to what the Application says within seconds: a change
-// by hand would seem to work and be undone without a word, so it is refused with the way that works.
+// Objects that the platform rendered for an Application. The controllers bring them back to what the Application says within
+// seconds: a change by hand would seem to work and be undone without a word, so it is refused with the way that works.
 import { application } from '../../../api/apps/application.ts'
 import { labels } from '../../../api/names.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'

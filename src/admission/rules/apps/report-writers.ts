@@ -5,7 +5,9 @@ import { reaping } from '../kinds/writers.ts'
 
 const message = 'GitHubReports are written by the platform: they follow from an AppPipeline, or from spec.report of a RemoteSync'
 
-/** The controllers create and delete; Kubernetes' reapers delete with the owner; platform admins repair. The spec is immutable. */
+/**
+ * The controllers create and delete; Kubernetes' reapers delete with the owner; platform admins repair. The spec is immutable.
+ */
 export const reportWriters: Rule = {
   name: 'report-writers',
   stops: 'having the platform write on another pull request or commit under the grant of somebody else’s object',

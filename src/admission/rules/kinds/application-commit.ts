@@ -1,4 +1,5 @@
-// `spec.commit` of an Application says from which commit its image was built. Only the platform knows: it sets both fields after a build.
+// `spec.commit` of an Application says from which commit its image was built. Only the platform knows: it sets both fields
+// after a build.
 import { application } from '../../../api/apps/application.ts'
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import type { AdmissionRequest } from '../../review.ts'

@@ -1,5 +1,5 @@
-// Finalizers of our kinds: the platform's own are removed when it has cleaned up outside the cluster (tokens revoked, builds deleted), and
-// one of another controller would keep an object, and with it the tenant's namespace, for ever.
+// Finalizers of our kinds: the platform's own are removed when it has cleaned up outside the cluster (tokens revoked, builds
+// deleted), and one of another controller would keep an object, and with it the tenant's namespace, for ever.
 import { domain } from '../../../api/kind.ts'
 import { kinds } from '../../../api/registry.ts'
 import { type JsonObject, listAt, objectAt } from '../../../lib/json/json-value.ts'

@@ -1,4 +1,5 @@
-// The kinds by which platform admins set up the platform: as which GitHub App it acts, and which code turns Applications into objects.
+// The kinds by which platform admins set up the platform: as which GitHub App it acts, and which code turns Applications into
+// objects.
 import { applicationChart } from '../../../api/apps/application-chart.ts'
 import { clusterGitHubApp } from '../../../api/github/cluster-github-app.ts'
 import type { Rule } from '../../rule.ts'

@@ -1,5 +1,5 @@
-// A PreviewApproval is the record that a person with write access let a stranger's code run. No person writes one, platform admins included:
-// whoever approves is asked about at GitHub first, and only our processes ask.
+// A PreviewApproval is the record that a person with write access let a stranger's code run. No person writes one, platform
+// admins included: whoever approves is asked about at GitHub first, and only our processes ask.
 import { approvalWays, brokerWays, previewApproval } from '../../../api/apps/preview-approval.ts'
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import type { PlatformIdentities } from '../../identities.ts'
@@ -12,7 +12,10 @@ const message =
 
 const controllerWays = approvalWays.filter(way => !brokerWays.includes(way))
 
-/** An approval is made by the process that saw the person: the broker for its page and API, the controllers for what GitHub keeps. */
+/**
+ * An approval is made by the process that saw the person: the broker for its page and API, the controllers for what GitHub
+ * keeps.
+ */
 function mayCreate({ username, object }: AdmissionRequest, { brokers, controllers }: PlatformIdentities): boolean {
   const via = textAt(objectAt(object, 'spec'), 'via')
   const isOneOf = (ways: readonly string[]): boolean => via !== undefined && ways.includes(via)
@@ -26,7 +29,10 @@ function mayCreateExpression({ brokers, controllers }: PlatformIdentities): stri
   return `(request.operation == 'CREATE' && (${by(brokers, brokerWays)} || ${by(controllers, controllerWays)}))`
 }
 
-/** Broker and controllers create, each in its own ways; controllers maintain and delete; Kubernetes' reapers delete with the AppPipeline. */
+/**
+ * Broker and controllers create, each in its own ways; controllers maintain and delete; Kubernetes' reapers delete with the
+ * AppPipeline.
+ */
 export const previewApprovalWriters: Rule = {
   name: 'preview-approval-writers',
   stops: 'running the code of a fork that nobody with write access approved, by a forged approval or by a changed one',

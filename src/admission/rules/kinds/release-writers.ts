@@ -6,7 +6,10 @@ import { reaping } from './writers.ts'
 const message =
   'Releases are written by the platform when what an Application runs changes: set spec.pinnedRelease of the Application to run one of them again'
 
-/** The controllers create and delete; Kubernetes' reapers delete with the Application; platform admins repair. The spec is immutable. */
+/**
+ * The controllers create and delete; Kubernetes' reapers delete with the Application; platform admins repair. The spec is
+ * immutable.
+ */
 export const releaseWriters: Rule = {
   name: 'release-writers',
   stops: 'running another image or command than was released, by a forged release to which an Application rolls back',

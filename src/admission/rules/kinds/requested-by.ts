@@ -1,6 +1,6 @@
-// `spec.requestedBy` is the user who makes the request: the controllers later check on GitHub what that person may do, and the audit log
-// names them. The one exception is what the controllers create for an object of a kind that follows a repository or owns Applications, such as a
-// grant: it carries the name in that object.
+// `spec.requestedBy` is the user who makes the request: the controllers later check on GitHub what that person may do, and the
+// audit log names them. The one exception is what the controllers create for an object of a kind that follows a repository or
+// owns Applications, such as a grant: it carries the name in that object.
 import { delegatingKinds, requesterKinds } from '../../../api/registry.ts'
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'

@@ -1,5 +1,5 @@
-// What the rules for kinds that tenants must never write have in common: controllers write status and metadata such as finalizers,
-// Kubernetes' reapers delete and change metadata, and no other user may write.
+// What the rules for kinds that tenants must never write have in common: controllers write status and metadata such as
+// finalizers, Kubernetes' reapers delete and change metadata, and no other user may write.
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { PlatformIdentities } from '../../identities.ts'
 import type { AdmissionRequest } from '../../review.ts'
@@ -39,7 +39,9 @@ export const reaping: NonNullable<Rule['exempts']> = {
   },
 }
 
-/** The users that `writers` names may write; controllers and Kubernetes' reapers maintain; others are refused with the message. */
+/**
+ * The users that `writers` names may write; controllers and Kubernetes' reapers maintain; others are refused with the message.
+ */
 export function onlyWrittenBy(
   writers: (identities: PlatformIdentities) => readonly string[],
   message: string,

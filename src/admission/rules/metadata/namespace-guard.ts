@@ -1,6 +1,6 @@
-// Only the platform writes a tenant's namespace, and only platform admins its own: the labels on a namespace determine which rules apply
-// (tenant, purpose) and how strict Pod Security is, its owner deletes it, and its finalizer keeps it until its contents are gone.
-// `namespaces/status` and `namespaces/finalize` can change labels too, so all three are guarded.
+// Only the platform writes a tenant's namespace, and only platform admins its own: the labels on a namespace determine which
+// rules apply (tenant, purpose) and how strict Pod Security is, its owner deletes it, and its finalizer keeps it until its
+// contents are gone. `namespaces/status` and `namespaces/finalize` can change labels too, so all three are guarded.
 import { labels, platformNamespace } from '../../../api/names.ts'
 import { type JsonObject, objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'

@@ -1,6 +1,7 @@
-// Labels of pods that exist. Selectors of Services are maps of labels, so whoever labels pods puts them behind Services at once, a thousand pairs of port
-// and endpoint with one request each (docs/adr/0062-bound-on-ports-times-endpoints.md). What is removed adds no endpoint. Pods get labels from templates
-// and as they are made: then they become endpoints at the pace at which they start.
+// Labels of pods that exist. Selectors of Services are maps of labels, so whoever labels pods puts them behind Services at
+// once, a thousand pairs of port and endpoint with one request each (docs/adr/0062-bound-on-ports-times-endpoints.md). What is
+// removed adds no endpoint. Pods get labels from templates and as they are made: then they become endpoints at the pace at
+// which they start.
 
 import { buildNamespaceOf } from '../../../api/names.ts'
 import { type JsonObject, objectAt } from '../../../lib/json/json-value.ts'

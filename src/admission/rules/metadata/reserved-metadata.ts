@@ -1,7 +1,7 @@
-// Labels, annotations and owners by which the platform recognises its own objects. Its caches select by them, so a tenant who could set them
-// could fill the memory of the controllers; its garbage is collected by owners, so a foreign owner could delete objects.
-// Pod templates are included: Kubernetes' controllers copy their metadata to pods, and what those controllers write is not examined again. Templates
-// of claims are judged by the rule claim-templates, and a claim is examined whoever makes it.
+// Labels, annotations and owners by which the platform recognises its own objects. Its caches select by them, so a tenant who
+// could set them could fill the memory of the controllers; its garbage is collected by owners, so a foreign owner could delete
+// objects. Pod templates are included: Kubernetes' controllers copy their metadata to pods, and what those controllers write is
+// not examined again. Templates of claims are judged by the rule claim-templates, and a claim is examined whoever makes it.
 import { application } from '../../../api/apps/application.ts'
 import { domain } from '../../../api/kind.ts'
 import { changedByAnnotation, isReservedKey } from '../../../api/names.ts'
@@ -67,7 +67,9 @@ function isApplication({ group, resource }: AdmissionRequest): boolean {
   return group === application.group && resource === application.plural
 }
 
-/** Of the one annotation that the rule `changed-by` judges: the webhook writes it in the name of whoever changes an Application. */
+/**
+ * Of the one annotation that the rule `changed-by` judges: the webhook writes it in the name of whoever changes an Application.
+ */
 function isJudgedElsewhere(request: AdmissionRequest, index: number, key: string): boolean {
   return index === ownAnnotations && key === changedByAnnotation && isApplication(request)
 }
@@ -134,7 +136,8 @@ export const reservedMetadata: Rule = {
       ],
     },
   },
-  // Kubernetes' controllers must go on while the webhook is down, and the rule never refuses them (but for new claims) or the platform.
+  // Kubernetes' controllers must go on while the webhook is down, and the rule never refuses them (but for new claims) or the
+  // platform.
   webhookCondition: identities => ({
     name: 'not-by-kubernetes-or-the-platform',
     expression: `!${isExemptExpression(identities)}`,

@@ -1,5 +1,5 @@
-// Endpoints and EndpointSlices in tenants' namespaces come from Kubernetes' own controllers, which take them from pods. A hand-written one
-// leads a Service, and with it an Ingress of the platform, to any address.
+// Endpoints and EndpointSlices in tenants' namespaces come from Kubernetes' own controllers, which take them from pods. A
+// hand-written one leads a Service, and with it an Ingress of the platform, to any address.
 import { celList, type Rule } from '../../rule.ts'
 import { reaping } from '../kinds/writers.ts'
 

@@ -1,5 +1,6 @@
-// Ingresses in tenants' namespaces: an Ingress makes the cluster's ingress controller serve a host name, and its annotations configure that
-// controller. The platform makes them, from charts, for hosts that the tenant may use (src/controllers/application/domains/hosts.ts).
+// Ingresses in tenants' namespaces: an Ingress makes the cluster's ingress controller serve a host name, and its annotations
+// configure that controller. The platform makes them, from charts, for hosts that the tenant may use
+// (src/controllers/application/domains/hosts.ts).
 import { labels } from '../../../api/names.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import type { PlatformIdentities } from '../../identities.ts'
@@ -62,8 +63,9 @@ function isPlain(object: JsonObject | undefined): boolean {
 const annotationsOf = (object: JsonObject | undefined): JsonObject => objectAt(object, 'metadata', 'annotations') ?? {}
 
 /**
- * An Ingress that redirects carries what a platform admin configured for the ingress controller. The controllers make it themselves and refuse the label
- * to charts (src/controllers/application/rendering); whoever else changes it, such as the garbage collector, leaves these annotations as they are.
+ * An Ingress that redirects carries what a platform admin configured for the ingress controller. The controllers make it
+ * themselves and refuse the label to charts (src/controllers/application/rendering); whoever else changes it, such as the
+ * garbage collector, leaves these annotations as they are.
  */
 function hasAllowedAnnotations({ object, oldObject, username }: AdmissionRequest, { controllers }: PlatformIdentities): boolean {
   const redirects = objectAt(object, 'metadata', 'labels')?.[labels.redirect] === 'true'

@@ -1,6 +1,7 @@
-// A Service of a tenant has an address inside the cluster and no other. `externalIPs` and the addresses of a load balancer make every node
-// divert the traffic to those addresses, whoever they belong to (CVE-2020-8554); ExternalName and annotations make other controllers route
-// or publish names on the tenant's behalf. The rule does not consider the user: charts and people follow the same rule.
+// A Service of a tenant has an address inside the cluster and no other. `externalIPs` and the addresses of a load balancer make
+// every node divert the traffic to those addresses, whoever they belong to (CVE-2020-8554); ExternalName and annotations make
+// other controllers route or publish names on the tenant's behalf. The rule does not consider the user: charts and people
+// follow the same rule.
 import { type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { PlatformIdentities } from '../../identities.ts'
@@ -9,7 +10,8 @@ import { celList, celText, type Rule } from '../../rule.ts'
 import { reaping } from '../kinds/writers.ts'
 
 /**
- * Prefixes of annotation keys by which load balancers, ingress controllers and publishers of DNS names (external-dns) act on a Service.
+ * Prefixes of annotation keys by which load balancers, ingress controllers and publishers of DNS names (external-dns) act on a
+ * Service.
  */
 const routingAnnotations = [
   'external-dns.alpha.kubernetes.io/',

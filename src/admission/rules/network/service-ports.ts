@@ -1,5 +1,6 @@
-// How many ports a Service of a tenant has. Every node programs each port of a Service for each of its endpoints, for all tenants together: a
-// Service with thousands of ports keeps new Services of everybody from working for minutes (docs/adr/0058-ports-of-a-service.md).
+// How many ports a Service of a tenant has. Every node programs each port of a Service for each of its endpoints, for all
+// tenants together: a Service with thousands of ports keeps new Services of everybody from working for minutes
+// (docs/adr/0058-ports-of-a-service.md).
 import { mostServicePorts as mostPorts } from '../../../api/tenancy/service-proxy.ts'
 import { objectAt, objectsAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'

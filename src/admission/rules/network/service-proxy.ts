@@ -1,7 +1,8 @@
 // The label by which the platform takes a Service away from kube-proxy, beyond a tenant's bound and until it is counted
-// (docs/adr/0062-bound-on-ports-times-endpoints.md). Whoever could remove it would make every node program the Service; whoever could choose a value of
-// their own could pass a count of former pods off as one of the present. The mutation of src/admission/mutations sets it, and puts it back where a request
-// leaves it out. EndpointSlices get it from their Service, by Kubernetes' controller alone: rule endpoint-writers.
+// (docs/adr/0062-bound-on-ports-times-endpoints.md). Whoever could remove it would make every node program the Service; whoever
+// could choose a value of their own could pass a count of former pods off as one of the present. The mutation of
+// src/admission/mutations sets it, and puts it back where a request leaves it out. EndpointSlices get it from their Service, by
+// Kubernetes' controller alone: rule endpoint-writers.
 import { serviceProxyLabel, uncounted, uncountedSince } from '../../../api/tenancy/service-proxy.ts'
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { celList, celText, type Rule } from '../../rule.ts'

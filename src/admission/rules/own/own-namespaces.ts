@@ -1,5 +1,6 @@
-// Which namespaces our own identities make, and what they may change on them: those of a Tenant, with the labels by which every other rule finds
-// them and with Pod Security at its strictest. Where Dockerfiles are built the rule build-pods takes its place in build namespaces. The policy own-writes says that they change no others.
+// Which namespaces our own identities make, and what they may change on them: those of a Tenant, with the labels by which every
+// other rule finds them and with Pod Security at its strictest. Where Dockerfiles are built the rule build-pods takes its place
+// in build namespaces. The policy own-writes says that they change no others.
 import { labels } from '../../../api/names.ts'
 import { celList, celText, type PolicyRule } from '../../rule.ts'
 

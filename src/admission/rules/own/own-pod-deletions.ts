@@ -1,6 +1,6 @@
-// Which pods of tenants' applications our own identities delete: those that are being deleted already, when their namespace ends and they do not.
-// In build namespaces they delete the pods of builds, which they made.
-// A policy only, like all rules about ourselves.
+// Which pods of tenants' applications our own identities delete: those that are being deleted already, when their namespace
+// ends and they do not. In build namespaces they delete the pods of builds, which they made. A policy only, like all rules
+// about ourselves.
 import type { PolicyRule } from '../../rule.ts'
 
 export const ownPodDeletions: PolicyRule = {

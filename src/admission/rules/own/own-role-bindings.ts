@@ -1,5 +1,5 @@
-// Which RoleBindings our own identities make. They may write RoleBindings in every namespace, because they give themselves the rights in a tenant's
-// namespace by them; so this says to which roles, for whom, and the policy own-writes says where.
+// Which RoleBindings our own identities make. They may write RoleBindings in every namespace, because they give themselves the
+// rights in a tenant's namespace by them; so this says to which roles, for whom, and the policy own-writes says where.
 import { labels, namespaceRoles, platformNamespace, tenantRoles } from '../../../api/names.ts'
 import type { PlatformIdentities } from '../../identities.ts'
 import { celList, celText, type PolicyRule } from '../../rule.ts'

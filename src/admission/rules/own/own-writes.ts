@@ -1,5 +1,6 @@
-// Holds our own identities to the writes that their lists of rights name, in the places that they name: even where RBAC allows more, because a role
-// was bound too widely or a right is needed cluster-wide. Only as a policy: what we may do must not depend on a process of ours.
+// Holds our own identities to the writes that their lists of rights name, in the places that they name: even where RBAC allows
+// more, because a role was bound too widely or a right is needed cluster-wide. Only as a policy: what we may do must not depend
+// on a process of ours.
 import { labels, platformNamespace } from '../../../api/names.ts'
 import { type Place, type Right, writingVerbs } from '../../../api/rights/index.ts'
 import type { PlatformIdentities } from '../../identities.ts'

@@ -1,7 +1,8 @@
-// What pods may be in the namespaces in which builds run. Pod Security judges a whole namespace, and Dockerfile builds need more than its level
-// `restricted` allows; so where the platform builds Dockerfiles the namespaces are labelled `privileged`, and this rule is in its place: every pod is
-// restricted, except one container of a pod that our own controllers create in the one shape of `src/services/builds/buildkit/pod-manifest.ts`.
-// The rule judges whoever writes: kpack, Kubernetes' controllers, admins.
+// What pods may be in the namespaces in which builds run. Pod Security judges a whole namespace, and Dockerfile builds need
+// more than its level `restricted` allows; so where the platform builds Dockerfiles the namespaces are labelled `privileged`,
+// and this rule is in its place: every pod is restricted, except one container of a pod that our own controllers create in the
+// one shape of `src/services/builds/buildkit/pod-manifest.ts`. The rule judges whoever writes: kpack, Kubernetes' controllers,
+// admins.
 // Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
 import { builderServiceAccount, dockerfileBuildContainers } from '../../../api/dockerfile-build.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
@@ -70,7 +71,9 @@ function isPodRestricted(spec: JsonObject): boolean {
   )
 }
 
-/** The pod of a Dockerfile build: one image for all containers, no token, and only `buildkitd` less restricted than the others. */
+/**
+ * The pod of a Dockerfile build: one image for all containers, no token, and only `buildkitd` less restricted than the others.
+ */
 function isDockerfileBuild(spec: JsonObject): boolean {
   const [init, main] = [objectsAt(spec, 'initContainers'), objectsAt(spec, 'containers')]
   const [first, second] = init

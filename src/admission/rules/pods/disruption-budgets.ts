@@ -1,7 +1,7 @@
-// PodDisruptionBudgets of tenants: one that allows no disruption keeps every node with a pod of it from being drained. A number of pods that must be
-// available cannot be compared with how many there will be, and a percentage is rounded up to all of few; so only `maxUnavailable` is allowed, and
-// pods that are not ready may always be evicted. Two budgets for one pod, and pods without a controller, still block an eviction: the guide names
-// the drain that deletes instead.
+// PodDisruptionBudgets of tenants: one that allows no disruption keeps every node with a pod of it from being drained. A number
+// of pods that must be available cannot be compared with how many there will be, and a percentage is rounded up to all of few;
+// so only `maxUnavailable` is allowed, and pods that are not ready may always be evicted. Two budgets for one pod, and pods
+// without a controller, still block an eviction: the guide names the drain that deletes instead.
 // Source: https://kubernetes.io/docs/tasks/run-application/configure-pdb/
 import { type JsonObject, objectAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'

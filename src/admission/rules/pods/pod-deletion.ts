@@ -1,6 +1,7 @@
-// How long the deletion of a pod may take: whoever deletes a pod may ask for more time than its own grace period, and Kubernetes never shortens it
-// by itself. For everybody, platform admins and `kubectl drain --grace-period` included. A policy only: a webhook would be asked about every pod
-// that ends in the cluster's tenants, for a number that the API server can compare itself.
+// How long the deletion of a pod may take: whoever deletes a pod may ask for more time than its own grace period, and
+// Kubernetes never shortens it by itself. For everybody, platform admins and `kubectl drain --grace-period` included. A policy
+// only: a webhook would be asked about every pod that ends in the cluster's tenants, for a number that the API server can
+// compare itself.
 // Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination-forced
 import { longestGraceSeconds } from '../../../api/apps/application/process.ts'
 import type { PolicyRule } from '../../rule.ts'

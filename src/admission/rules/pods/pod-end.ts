@@ -1,6 +1,7 @@
-// That the pods of tenants end: soon after they are deleted, and for good where a node is drained. Who writes a template is not considered; only
-// the toleration and the finalizer of a pod depend on the user, because the controllers of DaemonSets and of Jobs give them to their pods.
-// `preStop` needs no bound of its own: it ends with the grace period, and the API server refuses a sleep that is longer.
+// That the pods of tenants end: soon after they are deleted, and for good where a node is drained. Who writes a template is not
+// considered; only the toleration and the finalizer of a pod depend on the user, because the controllers of DaemonSets and of
+// Jobs give them to their pods. `preStop` needs no bound of its own: it ends with the grace period, and the API server refuses
+// a sleep that is longer.
 // Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination
 import { longestGraceSeconds } from '../../../api/apps/application/process.ts'
 import { drainTaint } from '../../../api/builtin/index.ts'
@@ -14,7 +15,10 @@ import { podMatches, podSpecOf, podSpecVariables, podTemplateExpression, podTemp
 
 /** A year. A Job without a deadline is allowed; its pods end when it is deleted. */
 const longestDeadlineSeconds = 31_536_000
-/** The controller of Jobs gives it to its pods, and takes it away; from a pod of another owner nobody takes it (`syncOrphanPod` of Kubernetes). */
+/**
+ * The controller of Jobs gives it to its pods, and takes it away; from a pod of another owner nobody takes it (`syncOrphanPod`
+ * of Kubernetes).
+ */
 const jobFinalizer = 'batch.kubernetes.io/job-tracking'
 const containerLists = ['containers', 'initContainers']
 const probes = ['livenessProbe', 'startupProbe']

@@ -1,13 +1,17 @@
-// Commands in running pods. A pod under a ServiceAccount that a RepositoryGrant names can hold a GitHub token, and whoever runs a command in it has
-// that token without a trace in the audit log. The API server does not show the pod to admission (it evaluates CONNECT before it looks the pod up), so
-// the rule closes the whole namespace while such a grant exists there. A policy only: it reads the grants itself, which the webhook cannot.
+// Commands in running pods. A pod under a ServiceAccount that a RepositoryGrant names can hold a GitHub token, and whoever runs
+// a command in it has that token without a trace in the audit log. The API server does not show the pod to admission (it
+// evaluates CONNECT before it looks the pod up), so the rule closes the whole namespace while such a grant exists there. A
+// policy only: it reads the grants itself, which the webhook cannot.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#parameter-resources
 import { repositoryGrant, repositoryGrantReasons } from '../../../api/github/repository-grant.ts'
 import { celText, type PolicyRule } from '../../rule.ts'
 
 const namesServiceAccount = "params.spec.subjects.exists(subject, subject.kind == 'ServiceAccount')"
 
-/** Denied and expired grants give no token; a grant that is not decided yet counts, because it may be approved while the command runs. */
+/**
+ * Denied and expired grants give no token; a grant that is not decided yet counts, because it may be approved while the command
+ * runs.
+ */
 const hasEnded = [
   "params.?status.?decision.orValue('') == 'Denied'",
   `params.?status.?conditions.orValue([]).exists(condition, condition.type == 'Ready' && condition.reason == ${celText(repositoryGrantReasons.expired)})`,

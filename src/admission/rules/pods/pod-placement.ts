@@ -1,7 +1,7 @@
-// Where the pods of tenants run, and before whom: where the cluster's scheduler places them, without a priority that evicts others. Taints and runtime
-// classes belong to pod-runtime-class. Volumes of CSI drivers that a pod names inline are drivers of the cluster that act with rights of their own.
-// The rule does not consider who writes a template; only the priority class of a pod depends on the user, because Kubernetes sets it where
-// the cluster has a default class.
+// Where the pods of tenants run, and before whom: where the cluster's scheduler places them, without a priority that evicts
+// others. Taints and runtime classes belong to pod-runtime-class. Volumes of CSI drivers that a pod names inline are drivers of
+// the cluster that act with rights of their own. The rule does not consider who writes a template; only the priority class of a
+// pod depends on the user, because Kubernetes sets it where the cluster has a default class.
 import { type JsonObject, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { PlatformIdentities } from '../../identities.ts'

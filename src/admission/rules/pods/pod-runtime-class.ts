@@ -1,6 +1,7 @@
-// With which runtime the pods of tenants run, and on which set-aside nodes: with the RuntimeClass that the platform admin chose for the tenant and on
-// the nodes of that class, or with the nodes' own runtime on nodes that are open to all. A policy only: the choice is a label of the namespace, which the
-// webhook does not see. The mutation of src/admission/mutations sets the class before.
+// With which runtime the pods of tenants run, and on which set-aside nodes: with the RuntimeClass that the platform admin chose
+// for the tenant and on the nodes of that class, or with the nodes' own runtime on nodes that are open to all. A policy only:
+// the choice is a label of the namespace, which the webhook does not see. The mutation of src/admission/mutations sets the
+// class before.
 // Source: https://kubernetes.io/docs/concepts/containers/runtime-class/
 import { celText, type PolicyRule } from '../../rule.ts'
 import { podMatches, podSpecVariables, podTemplateExpression, samePodSpec } from './pod-spec.ts'
@@ -16,7 +17,10 @@ const isOpen = [
   "(variables.r == 'pods' && variables.oldSpec != null && t in variables.oldSpec.?tolerations.orValue([]))",
 ].join(' || ')
 
-/** A template may leave the class out, and Kubernetes adds its tolerations to pods alone. Of an existing pod only tolerations can change. */
+/**
+ * A template may leave the class out, and Kubernetes adds its tolerations to pods alone. Of an existing pod only tolerations
+ * can change.
+ */
 export const podRuntimeClass: PolicyRule = {
   name: 'pod-runtime-class',
   stops:

@@ -1,5 +1,6 @@
-// What a pod is given by others than the platform: devices of drivers (`resourceClaims`), certificates that a signer of the cluster makes for the
-// pod, and bundles of authorities. No application here needs them, drivers and signers act with rights of their own, and no quota counts what they give.
+// What a pod is given by others than the platform: devices of drivers (`resourceClaims`), certificates that a signer of the
+// cluster makes for the pod, and bundles of authorities. No application here needs them, drivers and signers act with rights of
+// their own, and no quota counts what they give.
 import { type JsonObject, objectAt, objectsAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { Rule } from '../../rule.ts'

@@ -1,4 +1,5 @@
-// Where each kind of workload has the spec of its pods, for the rules about pods: the requests to match, in TypeScript and in CEL.
+// Where each kind of workload has the spec of its pods, for the rules about pods: the requests to match, in TypeScript and in
+// CEL.
 import { type JsonObject, objectAt } from '../../../lib/json/json-value.ts'
 import type { Match } from '../../rule.ts'
 

@@ -1,8 +1,8 @@
-// As which user of the node the pods of a tenant run: one of the tenant's own range, so that no limit that the kernel counts by user is shared with
-// another tenant or with the platform. A policy only: the range is a label of the namespace, which the webhook does not see. The mutation of
-// src/admission/mutations moves ids into the range before.
-// A user namespace is refused: the kernel charges its inotify instances and pending signals to whoever made it, which is root of the node, and so
-// shares them between all of them (docs/adr/0056-every-tenant-has-user-ids-of-its-own.md).
+// As which user of the node the pods of a tenant run: one of the tenant's own range, so that no limit that the kernel counts by
+// user is shared with another tenant or with the platform. A policy only: the range is a label of the namespace, which the
+// webhook does not see. The mutation of src/admission/mutations moves ids into the range before. A user namespace is refused:
+// the kernel charges its inotify instances and pending signals to whoever made it, which is root of the node, and so shares
+// them between all of them (docs/adr/0056-every-tenant-has-user-ids-of-its-own.md).
 import { labels } from '../../../api/names.ts'
 import { userRangeSize } from '../../../lib/limits/user-range.ts'
 import { celText, type PolicyRule } from '../../rule.ts'
@@ -12,7 +12,10 @@ const isInRange = (id: string): string => `(${id} >= variables.first && ${id} < 
 const none = -1
 const lists = ['containers', 'initContainers', 'ephemeralContainers'] as const
 
-/** Of an existing pod nothing of this can change, so that one that is older than its range can be labelled, deleted and finished. */
+/**
+ * Of an existing pod nothing of this can change, so that one that is older than its range can be labelled, deleted and
+ * finished.
+ */
 export const podUsers: PolicyRule = {
   name: 'pod-users',
   stops:

@@ -1,4 +1,5 @@
-// Which RuntimeClass a pod of a tenant runs with, in CEL: the labels of the namespace say it, which only the Tenant controller writes.
+// Which RuntimeClass a pod of a tenant runs with, in CEL: the labels of the namespace say it, which only the Tenant controller
+// writes.
 import { isolatedRuntimeTolerationsAnnotation, labels, runtimeTolerationsAnnotation } from '../../../api/names.ts'
 import { celText } from '../../rule.ts'
 
@@ -8,8 +9,8 @@ const ofNamespace = (field: 'labels' | 'annotations', key: string): string =>
   `namespaceObject.metadata.?${field}[?${celText(key)}]`
 
 /**
- * `class` is the class, empty for the nodes' own runtime, and `classTolerations` are the tolerations that Kubernetes adds to its pods, as texts. `metadata` is CEL for the
- * metadata of the pod or of the template.
+ * `class` is the class, empty for the nodes' own runtime, and `classTolerations` are the tolerations that Kubernetes adds to
+ * its pods, as texts. `metadata` is CEL for the metadata of the pod or of the template.
  */
 export function runtimeClassOfPod(metadata: string): readonly Variable[] {
   const chosen = (field: 'labels' | 'annotations', own: string, isolated: string): string =>

@@ -1,6 +1,6 @@
-// Annotations of AppSecrets in which a tool keeps the whole file that was applied, values included. Admission cleans kubectl's; this refuses what is
-// left, so that no value is stored in plain text when the webhook is not registered, and none by another tool.
-// That `spec.values` itself is never stored the kind's schema ensures, which needs no policy.
+// Annotations of AppSecrets in which a tool keeps the whole file that was applied, values included. Admission cleans kubectl's;
+// this refuses what is left, so that no value is stored in plain text when the webhook is not registered, and none by another
+// tool. That `spec.values` itself is never stored the kind's schema ensures, which needs no policy.
 import { appSecret } from '../../../api/apps/app-secret.ts'
 import { objectAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'

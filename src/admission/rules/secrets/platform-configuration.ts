@@ -1,4 +1,5 @@
-// Secrets and ConfigMaps in the platform's namespace: keys of the GitHub Apps, sealing keys, certificates, settings and the code of charts.
+// Secrets and ConfigMaps in the platform's namespace: keys of the GitHub Apps, sealing keys, certificates, settings and the
+// code of charts.
 import { platformNamespace } from '../../../api/names.ts'
 import type { PlatformIdentities } from '../../identities.ts'
 import type { AdmissionRequest } from '../../review.ts'

@@ -1,5 +1,6 @@
-// Secrets that make a controller disclose or accept a credential: the type that Kubernetes fills with a ServiceAccount's token, and the
-// labels and annotations by which other operators of the cluster take a Secret as theirs, copy it elsewhere or read instructions from it.
+// Secrets that make a controller disclose or accept a credential: the type that Kubernetes fills with a ServiceAccount's token,
+// and the labels and annotations by which other operators of the cluster take a Secret as theirs, copy it elsewhere or read
+// instructions from it.
 
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
@@ -43,7 +44,10 @@ const fields = ['labels', 'annotations'] as const
 
 const message = `a Secret in a tenant’s namespace must not be of type ${tokenType}, nor carry labels or annotations of other operators (${reservedKeys.map(prefix => `${prefix}…`).join(', ')})`
 
-/** Only the controllers may write such Secrets, and cert-manager its own; an update that leaves type and annotations alone passes. */
+/**
+ * Only the controllers may write such Secrets, and cert-manager its own; an update that leaves type and annotations alone
+ * passes.
+ */
 export const secretKinds: Rule = {
   name: 'secret-kinds',
   stops:

@@ -1,7 +1,7 @@
-// No object in a tenant's namespace may refer to a reserved Secret: mounting it or naming it in an environment variable is reading it.
-// The rules do not consider the user: Kubernetes' controllers create pods, so a pod does not show who wrote its template. An object
-// whose reference is older than the rule may be scaled, relabelled and deleted, but not edited.
-// Source of the fields: Kubernetes' VisitPodSecretNames (pkg/api/v1/pod/util.go).
+// No object in a tenant's namespace may refer to a reserved Secret: mounting it or naming it in an environment variable is
+// reading it. The rules do not consider the user: Kubernetes' controllers create pods, so a pod does not show who wrote its
+// template. An object whose reference is older than the rule may be scaled, relabelled and deleted, but not edited. Source of
+// the fields: Kubernetes' VisitPodSecretNames (pkg/api/v1/pod/util.go).
 import { registrySecretPrefix, registrySecrets, reservedSecretPrefix } from '../../../api/names.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'

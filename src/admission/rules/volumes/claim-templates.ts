@@ -1,6 +1,7 @@
-// Templates of PersistentVolumeClaims: those of a StatefulSet, and those of ephemeral volumes in pods and in every kind with a pod template.
-// Kubernetes' controllers make the claims, so a claim does not show who wrote its template: the template is judged as the claim that it becomes.
-// The rule does not consider the user, because Kubernetes' controllers also make pods of templates that are older than the rule.
+// Templates of PersistentVolumeClaims: those of a StatefulSet, and those of ephemeral volumes in pods and in every kind with a
+// pod template. Kubernetes' controllers make the claims, so a claim does not show who wrote its template: the template is
+// judged as the claim that it becomes. The rule does not consider the user, because Kubernetes' controllers also make pods of
+// templates that are older than the rule.
 import { isReservedKey } from '../../../api/names.ts'
 import { type JsonObject, listAt, objectAt, objectsAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'

@@ -1,6 +1,6 @@
-// Which volume a PersistentVolumeClaim asks for, in TypeScript and in CEL: for claims themselves and for the templates that become claims.
-// Sources: https://kubernetes.io/docs/concepts/storage/persistent-volumes/#reserving-a-persistentvolume and, for the order in which annotation and
-// field are read, GetPersistentVolumeClaimClass (component-helpers/storage/volume).
+// Which volume a PersistentVolumeClaim asks for, in TypeScript and in CEL: for claims themselves and for the templates that
+// become claims. Sources: https://kubernetes.io/docs/concepts/storage/persistent-volumes/#reserving-a-persistentvolume and, for
+// the order in which annotation and field are read, GetPersistentVolumeClaimClass (component-helpers/storage/volume).
 import { type JsonObject, objectAt, textAt } from '../../../lib/json/json-value.ts'
 import { celText } from '../../rule.ts'
 

@@ -1,6 +1,6 @@
-// PersistentVolumeClaims of tenants: the cluster chooses or makes the volume. A claim that names one, by its name, by labels or as a volume
-// without a class, could be bound to a volume that an admin made for another tenant, or that another tenant left behind. Kubernetes' controllers
-// make claims of templates that tenants write, so that a new claim is judged whoever makes it.
+// PersistentVolumeClaims of tenants: the cluster chooses or makes the volume. A claim that names one, by its name, by labels or
+// as a volume without a class, could be bound to a volume that an admin made for another tenant, or that another tenant left
+// behind. Kubernetes' controllers make claims of templates that tenants write, so that a new claim is judged whoever makes it.
 import { celList, type Rule } from '../../rule.ts'
 import { choosesVolume, choosesVolumeExpression, choosingFields, namedVolume, namedVolumeExpression } from './claim-volume.ts'
 

@@ -1,4 +1,5 @@
-// What of a template the code of a stranger may see. Data only: `src/controllers/app-pipeline/preview/fork.ts` leaves out the rest.
+// What of a template the code of a stranger may see. Data only: `src/controllers/app-pipeline/preview/fork.ts` leaves out the
+// rest.
 import { objectName } from '../../schema/fields.ts'
 import { list, object, optional, text } from '../../schema/schema.ts'
 

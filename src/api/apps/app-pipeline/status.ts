@@ -14,9 +14,9 @@ export const mostRows = 200
 type StandingOfRow = { readonly state: PreviewState; readonly headRepository?: number; readonly application?: string }
 
 /**
- * Whether whoever opened the pull request has decided about it alone: its commit is in a fork, nobody has approved it, and nothing of a preview exists.
- * Anybody can open as many of these as they like. `repository`: the one that is followed; a head of which GitHub does not say where it is counts as one
- * of a fork.
+ * Whether whoever opened the pull request has decided about it alone: its commit is in a fork, nobody has approved it, and
+ * nothing of a preview exists. Anybody can open as many of these as they like. `repository`: the one that is followed; a head
+ * of which GitHub does not say where it is counts as one of a fork.
  */
 export function isOfStranger({ state, headRepository, application }: StandingOfRow, repository: number | undefined): boolean {
   const isUnapproved = state === 'WaitingForApproval' || state === 'LeftOut'

@@ -1,4 +1,5 @@
-// What every preview of an AppPipeline is made of: the Application and how its image is built. The fields are those of Application and RemoteSync.
+// What every preview of an AppPipeline is made of: the Application and how its image is built. The fields are those of
+// Application and RemoteSync.
 import { choice, map, object, optional, type Rule, type TSchema, text, withoutProperties } from '../../schema/schema.ts'
 import { type Application, application } from '../application.ts'
 import { buildField, pathsField, subPathField, subPathRule } from '../remote-sync/build-fields.ts'

@@ -1,4 +1,5 @@
-// The host names of an Application: those under which it answers, those that lead people on to one of these, and their certificate.
+// The host names of an Application: those under which it answers, those that lead people on to one of these, and their
+// certificate.
 import { defineReasons } from '../../reasons/reason.ts'
 import { hostName, objectName } from '../../schema/fields.ts'
 import { choice, exactlyOneOf, list, object, optional, type Rule, text } from '../../schema/schema.ts'

@@ -1,4 +1,5 @@
-// The fields of an Application that are about its image: whether its tag is followed, and what the platform found out about it. Data only.
+// The fields of an Application that are about its image: whether its tag is followed, and what the platform found out about it.
+// Data only.
 
 import { digestPattern } from '../../../lib/text/image-digest.ts'
 import { registrySecretPrefix, reservedSecretPrefix } from '../../names.ts'

@@ -1,4 +1,5 @@
-// How Kubernetes finds out whether a process has started, is alive and is ready: by an HTTP path or by a command, each with its times.
+// How Kubernetes finds out whether a process has started, is alive and is ready: by an HTTP path or by a command, each with its
+// times.
 // Source: https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/
 import { exactlyOneOf, integer, list, object, optional, text } from '../../schema/schema.ts'
 

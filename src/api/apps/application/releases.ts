@@ -1,5 +1,5 @@
-// The fields of an Application that are about its releases: what a rollout waits for, which release runs, how many are kept. Data only; a
-// Release (release.ts) is the record of what ran.
+// The fields of an Application that are about its releases: what a rollout waits for, which release runs, how many are kept.
+// Data only; a Release (release.ts) is the record of what ran.
 import { defineReasons } from '../../reasons/reason.ts'
 import { timestamp } from '../../schema/fields.ts'
 import { choice, flag, integer, list, object, optional, text } from '../../schema/schema.ts'

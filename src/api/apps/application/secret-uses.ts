@@ -1,4 +1,5 @@
-// Where the spec of an Application names AppSecrets: what its controller checks, and what the command line says about restarts. Pure.
+// Where the spec of an Application names AppSecrets: what its controller checks, and what the command line says about restarts.
+// Pure.
 
 /** The part of an Application's spec that names AppSecrets. */
 export type SecretNaming = {

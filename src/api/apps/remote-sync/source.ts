@@ -1,5 +1,5 @@
-// The fields of a RemoteSync that say which commit is deployed: what a person asks for, and what the platform knows about a pull request and
-// about an image that was promoted.
+// The fields of a RemoteSync that say which commit is deployed: what a person asks for, and what the platform knows about a
+// pull request and about an image that was promoted.
 import { commitId, numericId, timestamp } from '../../schema/fields.ts'
 import { atMostOneOf, flag, integer, object, optional, text } from '../../schema/schema.ts'
 

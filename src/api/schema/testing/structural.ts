@@ -1,6 +1,7 @@
-// Checks that a schema keeps the rules of structural schemas, is bounded and described, so that a mistake is found here and not by the API
-// server or by a reader of `kubectl explain`. Used by tests only.
-// Source: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
+// Checks that a schema keeps the rules of structural schemas, is bounded and described, so that a mistake is found here and not
+// by the API server or by a reader of `kubectl explain`. Used by tests only.
+// Source:
+// https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
 import { asObject, isJsonObject, type JsonObject } from '../../../lib/json/json-value.ts'
 
 const forbiddenKeywords = [

@@ -1,4 +1,5 @@
-// Decides whether a GitHub account may be onboarded without a platform admin. Pure. Without a list, which is the default, no account is.
+// Decides whether a GitHub account may be onboarded without a platform admin. Pure. Without a list, which is the default, no
+// account is.
 import { itemsOf } from '../../../lib/config.ts'
 
 /** `any`: every account of the App's host. Otherwise the numeric ids of organisations and users. */

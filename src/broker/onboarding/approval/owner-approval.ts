@@ -1,6 +1,6 @@
-// Onboardings that wait until an owner approves the installation. GitHub names the account only when an owner installs, by a webhook that names
-// the requester. That webhook proves nothing: the requester has to prove the binding like every other person. One who is not an owner, which is the usual
-// case, finds on the page what happened and who has to continue.
+// Onboardings that wait until an owner approves the installation. GitHub names the account only when an owner installs, by a
+// webhook that names the requester. That webhook proves nothing: the requester has to prove the binding like every other
+// person. One who is not an owner, which is the usual case, finds on the page what happened and who has to continue.
 import { type AppError, isAppError } from '../../../lib/errors.ts'
 import type { SignedInPerson } from '../../sessions.ts'
 import type { OnboardingRecord } from '../onboarding-records.ts'
@@ -10,7 +10,10 @@ import type { OnboardingDeps } from '../prove-binding.ts'
 /** Stands for an account that is not known yet: GitHub's ids begin at 1. */
 const unknownAccountId = 0
 
-/** Remembers that an owner was asked. Without a proof nothing can be created from it. Rejects with `too_many_requests` as `begin`. */
+/**
+ * Remembers that an owner was asked. Without a proof nothing can be created from it. Rejects with `too_many_requests` as
+ * `begin`.
+ */
 export async function waitForApproval(deps: OnboardingDeps, person: SignedInPerson): Promise<void> {
   const { name, endpoints } = deps.github.app()
   const { host } = endpoints
@@ -27,8 +30,9 @@ export async function waitForApproval(deps: OnboardingDeps, person: SignedInPers
 export type ApprovalEvent = { readonly host: string; readonly requesterId: number; readonly installationId: number }
 
 /**
- * Called for `installation.created`: proves the binding for the requester's oldest request. An owner can then confirm; for everybody else the record says that
- * an owner has to onboard. Each event answers one request: several organisations may have been asked.
+ * Called for `installation.created`: proves the binding for the requester's oldest request. An owner can then confirm; for
+ * everybody else the record says that an owner has to onboard. Each event answers one request: several organisations may have
+ * been asked.
  */
 export async function resumeWaiting(deps: OnboardingDeps, { host, requesterId, installationId }: ApprovalEvent): Promise<void> {
   const own = await deps.onboardings.ofPerson(host, requesterId)

@@ -1,5 +1,6 @@
-// Onboardings of accounts that are not listed: a platform admin approves or refuses them. An approval proves the requester's binding again before
-// anything is created, because days may have passed; both decisions are in the audit log before they count.
+// Onboardings of accounts that are not listed: a platform admin approves or refuses them. An approval proves the requester's
+// binding again before anything is created, because days may have passed; both decisions are in the audit log before they
+// count.
 import type { AuditRecord } from '../../../api/audit/audit-event.ts'
 import { userSubject } from '../../../api/names.ts'
 import { AppError, isAppError } from '../../../lib/errors.ts'
@@ -17,8 +18,8 @@ async function waitingRecord(deps: OnboardingDeps, id: string): Promise<Onboardi
 }
 
 /**
- * The onboarding goes on. Rejects with `not_found`; with `conflict` when it does not wait, when the requester has to sign in again, and when the
- * requester cannot prove the binding any more, which ends it.
+ * The onboarding goes on. Rejects with `not_found`; with `conflict` when it does not wait, when the requester has to sign in
+ * again, and when the requester cannot prove the binding any more, which ends it.
  */
 export async function approveOnboarding(deps: OnboardingDeps, { id, actor }: Decision): Promise<void> {
   const record = provedRecord(await waitingRecord(deps, id))

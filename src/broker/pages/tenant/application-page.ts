@@ -1,5 +1,5 @@
-// One Application with its releases. Pure. What a person may change is shown as the command that does it with the person's own rights: the broker
-// changes nothing for people.
+// One Application with its releases. Pure. What a person may change is shown as the command that does it with the person's own
+// rights: the broker changes nothing for people.
 import type { Application } from '../../../api/apps/application.ts'
 import type { Release } from '../../../api/apps/release.ts'
 import { personText } from '../../../api/names.ts'

@@ -1,5 +1,5 @@
-// Previews on a tenant's page, and what waits for somebody's approval. Pure. The form names the commit that the person sees: a push in between makes
-// it a refusal, never the approval of something else.
+// Previews on a tenant's page, and what waits for somebody's approval. Pure. The form names the commit that the person sees: a
+// push in between makes it a refusal, never the approval of something else.
 
 import { type PreviewState, previewStates } from '../../../api/apps/app-pipeline/status.ts'
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'

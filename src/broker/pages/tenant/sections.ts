@@ -1,5 +1,5 @@
-// The sections of a tenant's page about what is in its namespace. Pure. Names, branches and messages are texts that strangers may have written: they
-// are escaped like all values, cut, and never become part of an address unencoded.
+// The sections of a tenant's page about what is in its namespace. Pure. Names, branches and messages are texts that strangers
+// may have written: they are escaped like all values, cut, and never become part of an address unencoded.
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'

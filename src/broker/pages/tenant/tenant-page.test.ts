@@ -1,4 +1,5 @@
-// The page of a tenant: which parts are there, what people may do, that what strangers wrote stays text, and how often it is asked for again.
+// The page of a tenant: which parts are there, what people may do, that what strangers wrote stays text, and how often it is
+// asked for again.
 import { describe, expect, test } from 'vitest'
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { Application } from '../../../api/apps/application.ts'

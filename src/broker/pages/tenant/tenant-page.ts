@@ -1,5 +1,5 @@
-// One tenant as one person sees it: what waits for approval, what runs, what is built, and the state of the tenant itself. Pure. A section is there
-// exactly when the view has its part, which RBAC decided.
+// One tenant as one person sees it: what waits for approval, what runs, what is built, and the state of the tenant itself.
+// Pure. A section is there exactly when the view has its part, which RBAC decided.
 import type { Installation } from '../../../api/github/installation.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { type Html, html } from '../../../web/html.ts'
@@ -123,7 +123,10 @@ ${section('kubectl', 'kubectl', kubectlSteps(issuer, namespace))}`
   return page({ title: view.tenant.metadata.name, person, live: liveOf(view, now), body })
 }
 
-/** While GitHub does not say in which groups the person is: what the Tenant itself says, by the groups that were known last, and nothing else. */
+/**
+ * While GitHub does not say in which groups the person is: what the Tenant itself says, by the groups that were known last, and
+ * nothing else.
+ */
 export function tenantStatePage(options: Pick<Options, 'person' | 'view'>): Html {
   const { person, view } = options
   return page({

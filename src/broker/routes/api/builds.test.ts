@@ -1,4 +1,5 @@
-// The API of builds: who reads what, as the tenant's own people, other tenants, and people who guess names; and what is sent of a log.
+// The API of builds: who reads what, as the tenant's own people, other tenants, and people who guess names; and what is sent of
+// a log.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openTestStore, type TestStore } from '../../../../test/fixtures/databases.ts'

@@ -1,5 +1,5 @@
-// `/api/v1/tenants/:namespace/builds`: the builds of a tenant and their logs, for whoever RBAC lets `get` the log of their RemoteSync. A log is
-// plain text, or a JSON object per line for programs that go on where a connection broke.
+// `/api/v1/tenants/:namespace/builds`: the builds of a tenant and their logs, for whoever RBAC lets `get` the log of their
+// RemoteSync. A log is plain text, or a JSON object per line for programs that go on where a connection broke.
 import { Readable } from 'node:stream'
 import { type Static, Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'

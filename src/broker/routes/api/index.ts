@@ -1,5 +1,6 @@
-// The API of the CLI: who am I, where the API server is, the audit log and its signed head. The bearer token is an ID token of our own issuer;
-// nothing here reads cookies. Platform admins read the whole log, tenant admins that of their namespace; everybody else gets `not_found`.
+// The API of the CLI: who am I, where the API server is, the audit log and its signed head. The bearer token is an ID token of
+// our own issuer; nothing here reads cookies. Platform admins read the whole log, tenant admins that of their namespace;
+// everybody else gets `not_found`.
 import { readFile } from 'node:fs/promises'
 import { type Static, Type } from '@fastify/type-provider-typebox'
 import { auditActions } from '../../../api/audit/audit-event.ts'
@@ -33,7 +34,10 @@ const auditQuery = Type.Object({
 })
 const mostEntries = 1000
 
-/** The part of the log that a person may read. A namespace may have belonged to another tenant before: entries older than this tenant are left out. */
+/**
+ * The part of the log that a person may read. A namespace may have belonged to another tenant before: entries older than this
+ * tenant are left out.
+ */
 type AuditScope = { readonly namespace?: string; readonly since?: Date }
 
 /** The parts of the broker that the API needs. */

@@ -1,4 +1,5 @@
-// `/api/v1/keys`: by which keys the processes sealed what they store, for platform admins. Fingerprints and counts only, never a key or a value.
+// `/api/v1/keys`: by which keys the processes sealed what they store, for platform admins. Fingerprints and counts only, never
+// a key or a value.
 import { recordedTotals, type SealedTotals, totalsOf } from '../../../store/resealing/reseal-loop.ts'
 import { sharedKeyProblem } from '../../../store/resealing/shared-key.ts'
 import type { BrokerStore } from '../../../store/store.ts'

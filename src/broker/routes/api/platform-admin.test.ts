@@ -1,4 +1,5 @@
-// The routes of platform admins alone: refused to people who are signed in and to callers without a token, before anything is read or written.
+// The routes of platform admins alone: refused to people who are signed in and to callers without a token, before anything is
+// read or written.
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { movableClock } from '../../../../test/fixtures/databases.ts'

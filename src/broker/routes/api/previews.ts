@@ -1,5 +1,5 @@
-// `POST /api/v1/tenants/:namespace/previews/:pipeline/:number/approval`: a person approves the head commit of a pull request from a fork. Lists need no
-// route: people read AppPipelines at the API server, by their own rights.
+// `POST /api/v1/tenants/:namespace/previews/:pipeline/:number/approval`: a person approves the head commit of a pull request
+// from a fork. Lists need no route: people read AppPipelines at the API server, by their own rights.
 import { Type } from '@fastify/type-provider-typebox'
 import { headCommitPattern } from '../../../api/apps/preview-approval.ts'
 import type { WebServer } from '../../../web/server.ts'

@@ -1,4 +1,5 @@
-// `/api/v1/sessions`: who is signed in and where, and ending it. People end their own sign-ins; a platform admin also those of others.
+// `/api/v1/sessions`: who is signed in and where, and ending it. People end their own sign-ins; a platform admin also those of
+// others.
 import { Type } from '@fastify/type-provider-typebox'
 import { parseUserSubject, userSubject } from '../../../api/names.ts'
 import { AppError } from '../../../lib/errors.ts'

@@ -1,5 +1,5 @@
-// Decides where a person may be sent after signing in: to a path of our own pages, never to another host. Pure.
-// Browsers read backslashes as slashes and drop tabs and line breaks, so a text is refused rather than repaired. A path with dots or empty
+// Decides where a person may be sent after signing in: to a path of our own pages, never to another host. Pure. Browsers read
+// backslashes as slashes and drop tabs and line breaks, so a text is refused rather than repaired. A path with dots or empty
 // segments is refused too: `/.//evil.example` is normalised to `//evil.example`, which is another host (RFC 3986 §4.2).
 import { AppError } from '../../../lib/errors.ts'
 

@@ -1,6 +1,6 @@
-// What the broker must remember between the redirect to GitHub and GitHub's answer, sealed in a cookie of the browser that began: an anonymous
-// request costs no row, and the answer works in this very browser only. The name of the cookie comes from the state, so that two tabs do not
-// disturb each other.
+// What the broker must remember between the redirect to GitHub and GitHub's answer, sealed in a cookie of the browser that
+// began: an anonymous request costs no row, and the answer works in this very browser only. The name of the cookie comes from
+// the state, so that two tabs do not disturb each other.
 import { createHash, hkdfSync, randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../../lib/clock.ts'

@@ -1,5 +1,5 @@
-// `/logout`: ends the session of this browser, here and at the issuer; `/logout/everywhere` ends all sign-ins of the person, also those of kubectl.
-// Only by a form: a link or an image on another site cannot sign people out.
+// `/logout`: ends the session of this browser, here and at the issuer; `/logout/everywhere` ends all sign-ins of the person,
+// also those of kubectl. Only by a form: a link or an image on another site cannot sign people out.
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { issuerSessionCookie } from '../../../identity/oidc/issuer-configuration.ts'

@@ -2,7 +2,10 @@
 import type { Attempts } from '../../../store/database/attempts.ts'
 
 export type AttemptLock = {
-  /** Counts one attempt; false when the person has none left in this window. Rejects when the store does not answer: then nothing is allowed. */
+  /**
+   * Counts one attempt; false when the person has none left in this window. Rejects when the store does not answer: then
+   * nothing is allowed.
+   */
   readonly tryAgain: (subject: string) => Promise<boolean>
 }
 

@@ -1,5 +1,5 @@
-// Mounts the issuer: passes its requests on unread, and puts our sign-in and our consent page between a program and its token. Only a person who
-// is signed in may type a code, so that guessing codes costs an identity and can be locked.
+// Mounts the issuer: passes its requests on unread, and puts our sign-in and our consent page between a program and its token.
+// Only a person who is signed in may type a code, so that guessing codes costs an identity and can be locked.
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { issuerPaths, issuerSessionCookie } from '../../../identity/oidc/issuer-configuration.ts'
@@ -58,7 +58,10 @@ async function roleRefusal({ people }: BrokerContext, { subject }: Person): Prom
   throw new AppError('unauthenticated', 'your GitHub sign-in has ended: sign in again')
 }
 
-/** The library answers by itself, under the headers that our server sets on every answer. It reads the body itself, with its own limit. */
+/**
+ * The library answers by itself, under the headers that our server sets on every answer. It reads the body itself, with its own
+ * limit.
+ */
 function mountIssuer(scope: FastifyInstance, { issuer, issuedHandles, sessions, store }: BrokerContext): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', (_request, _payload, next) => next(null))
@@ -80,8 +83,8 @@ function mountIssuer(scope: FastifyInstance, { issuer, issuedHandles, sessions, 
   scope.get(`${issuerPaths.endSession}/success`, at(60), passOn)
   scope.post(`${issuerPaths.endSession}/confirm`, at(60), passOn)
 
-  // The issuer makes rows for whoever asks. So only people who are signed in reach it, and each counts for themselves. A program that asks not to
-  // show a page gets the answer of the protocol (OpenID Connect Core §3.1.2.6, login_required).
+  // The issuer makes rows for whoever asks. So only people who are signed in reach it, and each counts for themselves. A
+  // program that asks not to show a page gets the answer of the protocol (OpenID Connect Core §3.1.2.6, login_required).
   const limit = scope.createRateLimit(minuteLimit(120))
   const person = async (request: FastifyRequest, reply: FastifyReply): Promise<Person | undefined> => {
     // Without the cookie nothing is read, and the browser is only sent to sign in.

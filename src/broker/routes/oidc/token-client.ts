@@ -1,5 +1,5 @@
-// Says for whom a token request counts: for the sign-in whose code or refresh token it carries, if this process issued that, else for its address.
-// It looks at the body and puts it back, because the issuer reads it by itself.
+// Says for whom a token request counts: for the sign-in whose code or refresh token it carries, if this process issued that,
+// else for its address. It looks at the body and puts it back, because the issuer reads it by itself.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'

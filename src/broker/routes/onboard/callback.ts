@@ -1,6 +1,6 @@
-// `/onboard/callback`: GitHub sends the browser here after the App was installed, changed or requested (the App's setup URL). An installation is
-// tied to the person and the browser that began it by a one-use state, which GitHub sends back, and a cookie with the same state: an answer
-// without both binds nothing.
+// `/onboard/callback`: GitHub sends the browser here after the App was installed, changed or requested (the App's setup URL).
+// An installation is tied to the person and the browser that began it by a one-use state, which GitHub sends back, and a cookie
+// with the same state: an answer without both binds nothing.
 // Source: https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
 import { type Static, Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'

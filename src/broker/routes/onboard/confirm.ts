@@ -1,4 +1,5 @@
-// `/onboard/confirm`: the person sees the roles and the ceiling, chooses the developers' teams, and confirms. Confirming proves again.
+// `/onboard/confirm`: the person sees the roles and the ceiling, chooses the developers' teams, and confirms. Confirming proves
+// again.
 import { Type } from '@fastify/type-provider-typebox'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'

@@ -1,6 +1,6 @@
-// `/onboard`: choose an account that has the App (`/onboard/installed`), or install the App on another one. The path of a person: choose →
-// GitHub's page of the App → callback with an installation id → proof → choose teams and confirm → progress. Every step that binds anything
-// proves again: an installation id from a browser is only a claim.
+// `/onboard`: choose an account that has the App (`/onboard/installed`), or install the App on another one. The path of a
+// person: choose → GitHub's page of the App → callback with an installation id → proof → choose teams and confirm → progress.
+// Every step that binds anything proves again: an installation id from a browser is only a claim.
 import { Type } from '@fastify/type-provider-typebox'
 import { installationPage } from '../../../github/index.ts'
 import { AppError } from '../../../lib/errors.ts'

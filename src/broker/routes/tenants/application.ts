@@ -1,4 +1,5 @@
-// `/tenants/:namespace/applications/:name`: one Application and its releases, for people whom RBAC lets get it; for others it does not exist (404).
+// `/tenants/:namespace/applications/:name`: one Application and its releases, for people whom RBAC lets get it; for others it
+// does not exist (404).
 import { Type } from '@fastify/type-provider-typebox'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'

@@ -1,5 +1,5 @@
-// `/tenants/:namespace/builds` and `/tenants/:namespace/builds/:name`: the pages of builds, and `…/log`: the whole log as plain text. For people
-// whom RBAC lets read the log; for others they do not exist (404).
+// `/tenants/:namespace/builds` and `/tenants/:namespace/builds/:name`: the pages of builds, and `…/log`: the whole log as plain
+// text. For people whom RBAC lets read the log; for others they do not exist (404).
 import { Readable } from 'node:stream'
 import { Type } from '@fastify/type-provider-typebox'
 import type { WebServer } from '../../../web/server.ts'

@@ -1,5 +1,5 @@
-// People on pages of a tenant, with the groups of their token: remembered for a minute, because such pages are loaded again every few seconds, and
-// groups come from GitHub, whose limit is per hour and person.
+// People on pages of a tenant, with the groups of their token: remembered for a minute, because such pages are loaded again
+// every few seconds, and groups come from GitHub, whose limit is per hour and person.
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import { AppError } from '../../../lib/errors.ts'
 import type { BrokerContext } from '../../context.ts'

@@ -1,5 +1,5 @@
-// `/tenants/:namespace/previews`: the pull requests of a tenant's AppPipelines, with a form to approve the commit of each that waits for it. For people
-// whom RBAC lets list AppPipelines; who may approve is asked of GitHub when the form is sent.
+// `/tenants/:namespace/previews`: the pull requests of a tenant's AppPipelines, with a form to approve the commit of each that
+// waits for it. For people whom RBAC lets list AppPipelines; who may approve is asked of GitHub when the form is sent.
 import { Type } from '@fastify/type-provider-typebox'
 import { headCommitPattern } from '../../../api/apps/preview-approval.ts'
 import type { WebServer } from '../../../web/server.ts'

@@ -1,5 +1,5 @@
-// `/tenants/:namespace`: the page of a tenant. What is on it is decided by the RBAC of the person who looks; for who sees nothing, the tenant does not
-// exist (404).
+// `/tenants/:namespace`: the page of a tenant. What is on it is decided by the RBAC of the person who looks; for who sees
+// nothing, the tenant does not exist (404).
 import { Type } from '@fastify/type-provider-typebox'
 import { isAppError } from '../../../lib/errors.ts'
 import type { WebServer } from '../../../web/server.ts'

@@ -1,8 +1,9 @@
-// The webhook inbox. In this order: a header that may be a signature → the bytes as received → HMAC over exactly these bytes → event agrees with
-// the body → the fields that we read are stored → 202. A signed delivery of another App is answered 202 too, and nothing of it is stored. The
-// payload itself stays with GitHub, which shows it in the App's list of deliveries.
-// Nothing is decided here, and nothing but the signature is trusted. GitHub's limit of 25 MB applies to this route only; bodies of that size
-// are never held in memory. Unsigned deliveries, however many, never cause the refusal of a signed one: all may share an address.
+// The webhook inbox. In this order: a header that may be a signature → the bytes as received → HMAC over exactly these bytes →
+// event agrees with the body → the fields that we read are stored → 202. A signed delivery of another App is answered 202 too,
+// and nothing of it is stored. The payload itself stays with GitHub, which shows it in the App's list of deliveries. Nothing is
+// decided here, and nothing but the signature is trusted. GitHub's limit of 25 MB applies to this route only; bodies of that
+// size are never held in memory. Unsigned deliveries, however many, never cause the refusal of a signed one: all may share an
+// address.
 // Source: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -49,7 +50,8 @@ function registerInbox(scope: FastifyInstance, context: WebhookContext): void {
   const refusals = createRefusals(scope, context)
   receiveBytes(scope, secretsOf(context.settings), createLargeBodies({ most: mostLargeBodies }))
 
-  // GitHub may send bursts from few addresses. Signed deliveries are bounded by what the store takes, which answers 503 when it falls behind.
+  // GitHub may send bursts from few addresses. Signed deliveries are bounded by what the store takes, which answers 503 when it
+  // falls behind.
   const options = { bodyLimit, config: unlimited, onRequest: refusals.requireSignatureHeader } as const
   scope.post<Delivery>(webhookPath, options, async (request, reply) => {
     const body = await requireSigned(request, refusals)

@@ -1,5 +1,6 @@
-// Bounds how many large bodies arrive at once. Small bodies, which nearly all deliveries have, never come here. When there are too many, the one that
-// arrives most slowly is ended: GitHub sends at full speed and waits ten seconds for an answer, so a slow sender is not GitHub.
+// Bounds how many large bodies arrive at once. Small bodies, which nearly all deliveries have, never come here. When there are
+// too many, the one that arrives most slowly is ended: GitHub sends at full speed and waits ten seconds for an answer, so a
+// slow sender is not GitHub.
 // Source: https://docs.github.com/en/webhooks/using-webhooks/handling-webhook-deliveries (ten seconds)
 import type { Readable } from 'node:stream'
 import { AppError } from '../../../lib/errors.ts'

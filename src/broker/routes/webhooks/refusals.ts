@@ -1,5 +1,6 @@
-// Records webhook deliveries without a valid signature. Attackers can send any number, so they are recorded in aggregate: the first of each minute
-// one by one, all others as one entry when the minute ends. A refusal never affects a delivery that is signed.
+// Records webhook deliveries without a valid signature. Attackers can send any number, so they are recorded in aggregate: the
+// first of each minute one by one, all others as one entry when the minute ends. A refusal never affects a delivery that is
+// signed.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, messageOf } from '../../../lib/errors.ts'
 import type { AuditLog } from '../../../store/audit/audit-log.ts'
@@ -15,7 +16,10 @@ const readAnyway = 64 * 1024
 type RefusalContext = Pick<BrokerContext, 'log'> & { readonly store: { readonly audit: Pick<AuditLog, 'append'> } }
 
 export type Refusals = {
-  /** Rejects with `error` after the refusal is counted, and recorded within the bounds. `reason` is the error's message by default. */
+  /**
+   * Rejects with `error` after the refusal is counted, and recorded within the bounds. `reason` is the error's message by
+   * default.
+   */
   readonly refuse: (request: FastifyRequest, error: unknown, reason?: string) => Promise<never>
   /** Refuses, before the body is read, a delivery whose header cannot be a signature of any body. */
   readonly requireSignatureHeader: (request: FastifyRequest, reply: FastifyReply) => Promise<void>

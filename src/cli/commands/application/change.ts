@@ -1,5 +1,5 @@
-// How commands change an Application: they read it, send what changes with the version that was read, and begin again when somebody else
-// wrote in between, so that no change of another person or of the platform is lost.
+// How commands change an Application: they read it, send what changes with the version that was read, and begin again when
+// somebody else wrote in between, so that no change of another person or of the platform is lost.
 import type { Application } from '../../../api/apps/application.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
 import { absent, type Cluster, fieldManager, found } from '../../kubernetes/cluster.ts'
@@ -10,8 +10,9 @@ const attempts = 5
 export type Change = { readonly before: Application; readonly after: Application }
 
 /**
- * `patchOf` gives a merge patch of `spec` (RFC 7386), or undefined when nothing has to change; it is called again after a conflict. With
- * `dryRun` the API server judges the patch and stores nothing. Rejects with `not_found`, and with what the API server refuses.
+ * `patchOf` gives a merge patch of `spec` (RFC 7386), or undefined when nothing has to change; it is called again after a
+ * conflict. With `dryRun` the API server judges the patch and stores nothing. Rejects with `not_found`, and with what the API
+ * server refuses.
  */
 export async function changeApplication(
   cluster: Cluster,

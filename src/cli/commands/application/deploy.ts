@@ -41,7 +41,10 @@ function tagNote(application: Application, wanted: Wanted): string {
     : '. A tag can come to mean another image: a digest (@sha256:…) stays the same, and --follow-tag follows the tag'
 }
 
-/** A RemoteSync would set its own image again, which admission refuses (rule built-images); one that is suspended or being deleted sets none. */
+/**
+ * A RemoteSync would set its own image again, which admission refuses (rule built-images); one that is suspended or being
+ * deleted sets none.
+ */
 export function refuseWhenBuilt(name: string, syncs: readonly RemoteSync[]): void {
   const owner = syncs.find(
     ({ spec, metadata }) => spec.application === name && spec.suspend !== true && metadata.deletionTimestamp === undefined,

@@ -28,7 +28,10 @@ export function processOf({ metadata }: Pod): string {
   return own[labels.process] ?? (own[labels.release] === undefined ? '-' : '(release)')
 }
 
-/** Whether it has done what it was started for, as the pods of the release job, of schedules and of single commands do; or failed for good. */
+/**
+ * Whether it has done what it was started for, as the pods of the release job, of schedules and of single commands do; or
+ * failed for good.
+ */
 export function hasEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }

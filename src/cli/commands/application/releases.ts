@@ -68,8 +68,8 @@ export async function releases(context: ClusterContext, options: Options, name: 
 }
 
 /**
- * The release to run again: the given one, else the newest that was rolled out before the one that runs. Throws `not_found`, with the numbers
- * that can be used.
+ * The release to run again: the given one, else the newest that was rolled out before the one that runs. Throws `not_found`,
+ * with the numbers that can be used.
  */
 export function rollbackTarget(application: Application, all: readonly Release[], asked: number | undefined): number {
   const usable = all.filter(release => outcomeOf(release) === rolledOut).map(({ spec }) => spec.number)

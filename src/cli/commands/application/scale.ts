@@ -47,8 +47,8 @@ function replicasOf(application: Application, process: string): number | undefin
 }
 
 /**
- * The patch of `spec`. Throws `not_found` for a process that the Application does not have, and `conflict` for one whose number follows from
- * its load.
+ * The patch of `spec`. Throws `not_found` for a process that the Application does not have, and `conflict` for one whose number
+ * follows from its load.
  */
 export function replicasPatch(application: Application, wanted: ReadonlyMap<string, number>): object {
   const { spec } = application

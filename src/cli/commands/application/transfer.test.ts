@@ -1,4 +1,5 @@
-// Whose objects `sekisho transfer` takes over: those that a person wrote. test/integration/command-line.test.ts does it on a real API server.
+// Whose objects `sekisho transfer` takes over: those that a person wrote. test/integration/command-line.test.ts does it on a
+// real API server.
 import { describe, expect, test } from 'vitest'
 import { appPipelines, remoteSyncs, repositoryGrants } from '../../kubernetes/kinds.ts'
 import type { ClusterContext } from '../cluster-context.ts'

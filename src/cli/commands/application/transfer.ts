@@ -1,5 +1,5 @@
-// `sekisho transfer`: the person who runs it becomes the one in whose name objects ask GitHub, when the one before left the team or the
-// organisation. Whether that person has the access is checked on GitHub as for the one before.
+// `sekisho transfer`: the person who runs it becomes the one in whose name objects ask GitHub, when the one before left the
+// team or the organisation. Whether that person has the access is checked on GitHub as for the one before.
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { clusterKind } from '../../../api/builtin/resource-type.ts'

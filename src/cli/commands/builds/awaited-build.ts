@@ -1,4 +1,5 @@
-// Whether a RemoteSync has a build ahead of the newest one that has a log: the first of all, or that of a commit which was just pushed. Pure.
+// Whether a RemoteSync has a build ahead of the newest one that has a log: the first of all, or that of a commit which was just
+// pushed. Pure.
 import { type RemoteSync, remoteSync } from '../../../api/apps/remote-sync.ts'
 import { classOf } from '../../../api/reasons/reason.ts'
 import { findCondition, reportedGeneration } from '../../../kube/object/conditions.ts'

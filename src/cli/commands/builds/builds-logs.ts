@@ -1,5 +1,5 @@
-// `sekisho builds logs`: the log of a build, as it is kept or as it grows. It goes on where a connection broke, and with `--follow` its exit code
-// says whether the build succeeded.
+// `sekisho builds logs`: the log of a build, as it is kept or as it grows. It goes on where a connection broke, and with
+// `--follow` its exit code says whether the build succeeded.
 import { remoteSync as remoteSyncs } from '../../../api/apps/remote-sync.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
 import { AppError, isAppError } from '../../../lib/errors.ts'
@@ -53,7 +53,10 @@ type End = {
   readonly more: boolean
 }
 
-/** One connection; `query` is moved on to where it ended. Each has a token of its own: one may expire while a long build is followed. */
+/**
+ * One connection; `query` is moved on to where it ended. Each has a token of its own: one may expire while a long build is
+ * followed.
+ */
 async function readOnce({ api, terminal }: ClusterContext, { path, query, output }: Reading): Promise<End> {
   let more = false
   try {

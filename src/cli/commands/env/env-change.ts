@@ -1,4 +1,5 @@
-// `sekisho env set` and `sekisho env unset`: the plain environment variables of an Application. Values of secrets are set with `sekisho secrets`.
+// `sekisho env set` and `sekisho env unset`: the plain environment variables of an Application. Values of secrets are set with
+// `sekisho secrets`.
 import type { Application } from '../../../api/apps/application.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { didYouMean } from '../../kubernetes/similar-names.ts'

@@ -1,5 +1,5 @@
-// `sekisho env list`: the variables of an Application, and the ConfigMaps and AppSecrets whose keys all become variables. What secrets hold is in no
-// answer of the API; of ConfigMaps only the keys are shown.
+// `sekisho env list`: the variables of an Application, and the ConfigMaps and AppSecrets whose keys all become variables. What
+// secrets hold is in no answer of the API; of ConfigMaps only the keys are shown.
 import type { AppSecret } from '../../../api/apps/app-secret.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { type ConfigMap, configMaps } from '../../../api/builtin/core.ts'
@@ -19,7 +19,9 @@ type Source = NonNullable<Application['spec']['envFrom']>[number]
 /** What is known of one entry of `spec.envFrom`: its keys, or why they are not known. */
 type Known = { readonly keys: readonly string[] } | { readonly problem: string }
 
-/** One entry of `spec.envFrom` as it is printed. `overridden` are keys whose value comes from a later entry or from `spec.env`. */
+/**
+ * One entry of `spec.envFrom` as it is printed. `overridden` are keys whose value comes from a later entry or from `spec.env`.
+ */
 type Row = Source & Known & { readonly overridden?: readonly string[] }
 
 /** The value, or where it comes from: a secret's value is in no answer of the API. */

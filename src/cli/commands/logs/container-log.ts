@@ -26,7 +26,10 @@ const longestLine = 1024 * 1024
 const mostBytes = 16 * 1024 * 1024
 const pauseMilliseconds = 1000
 
-/** Yields the lines. Ends with the container; without `follow`, with what there is. Throws KubeError, or the reason of the signal. */
+/**
+ * Yields the lines. Ends with the container; without `follow`, with what there is. Throws KubeError, or the reason of the
+ * signal.
+ */
 export async function* containerLog(reading: LogReading, source: LogSource, range: LogRange): AsyncGenerator<LogLine> {
   const { clock, signal } = reading
   const mayGoOn = (): boolean => range.follow && range.stillRuns?.() === true

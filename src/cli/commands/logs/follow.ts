@@ -1,5 +1,5 @@
-// The logs of all pods of an Application as they are written: pods that start later are read from their beginning, a container that restarts
-// is read again, and what it wrote just before it ended is not lost.
+// The logs of all pods of an Application as they are written: pods that start later are read from their beginning, a container
+// that restarts is read again, and what it wrote just before it ended is not lost.
 import type { ContainerStatus, Pod } from '../../../api/builtin/core.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { isExpired, isKubeError } from '../../../kube/client/errors.ts'

@@ -11,7 +11,10 @@ export type LogLine = LogSource & {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control sequences (ECMA-48, SGR).
 const colours = /\u001b\[[0-9;:]*m/g
 
-/** Reads `2026-11-22T10:00:00.000000000Z text`. A line without a time, which the kubelet writes about itself, sorts after the line before. */
+/**
+ * Reads `2026-11-22T10:00:00.000000000Z text`. A line without a time, which the kubelet writes about itself, sorts after the
+ * line before.
+ */
 export function parseLine(source: LogSource, line: string, lastTime: string): LogLine {
   const match = /^(\d{4}-\d\d-\d\dT\S+) ?(.*)$/s.exec(line)
   const text = (match?.[2] ?? line).replace(colours, '').replace(/\r$/, '').replaceAll('\t', '    ')

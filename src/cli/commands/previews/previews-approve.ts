@@ -1,5 +1,5 @@
-// `sekisho previews approve`: approves one commit of a pull request from a fork. The platform asks GitHub whether the person may; rights in the cluster
-// do not count.
+// `sekisho previews approve`: approves one commit of a pull request from a fork. The platform asks GitHub whether the person
+// may; rights in the cluster do not count.
 import { AppError } from '../../../lib/errors.ts'
 import { asObject, textAt } from '../../../lib/json/json-value.ts'
 import { json, type PlainFormat } from '../../output.ts'

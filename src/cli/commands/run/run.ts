@@ -1,5 +1,5 @@
-// `sekisho run`: a command in a pod of its own, with the image, the environment and the restrictions of the Application. Its exit code becomes
-// the one of this process.
+// `sekisho run`: a command in a pod of its own, with the image, the environment and the restrictions of the Application. Its
+// exit code becomes the one of this process.
 import type { CoreEvent, Pod } from '../../../api/builtin/core.ts'
 import { namespacedKind } from '../../../api/builtin/resource-type.ts'
 import type { Deployment } from '../../../api/builtin/workloads.ts'

@@ -1,4 +1,5 @@
-// The Job of `sekisho run`: one pod with what the Application's own pods have, except that nothing checks it and nothing restarts it. Pure.
+// The Job of `sekisho run`: one pod with what the Application's own pods have, except that nothing checks it and nothing
+// restarts it. Pure.
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { namespacedKind } from '../../../api/builtin/resource-type.ts'
@@ -24,8 +25,8 @@ export type Job = KubeObject & {
 export const jobs = namespacedKind<Job>('batch/v1', 'Job', 'jobs')
 
 /**
- * Names the Application of a task. It is not the label of the Application's own pods, so that no Service and no rollout counts the task; and labels of
- * our domain belong to the platform, which refuses them on what people create.
+ * Names the Application of a task. It is not the label of the Application's own pods, so that no Service and no rollout counts
+ * the task; and labels of our domain belong to the platform, which refuses them on what people create.
  */
 export const taskLabel = 'sekisho-cli/task-of'
 
@@ -71,8 +72,8 @@ export function builtByBuildpacks({ metadata, spec }: Application, syncs: readon
 }
 
 /**
- * The Job to create. Throws `forbidden` for an isolated Application: only the platform can cut a pod off from the tenant, and a person's pod with code
- * that is not trusted would reach everything that the tenant's pods reach.
+ * The Job to create. Throws `forbidden` for an isolated Application: only the platform can cut a pod off from the tenant, and a
+ * person's pod with code that is not trusted would reach everything that the tenant's pods reach.
  */
 export function taskJob(
   application: Application,

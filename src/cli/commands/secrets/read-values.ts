@@ -1,5 +1,5 @@
-// The values that `sekisho secrets set` is given: from arguments, files, standard input, or the keyboard without an echo. None of them is printed
-// or put into an error.
+// The values that `sekisho secrets set` is given: from arguments, files, standard input, or the keyboard without an echo. None
+// of them is printed or put into an error.
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../../../lib/errors.ts'
 import { SecretString } from '../../../lib/secret-string.ts'

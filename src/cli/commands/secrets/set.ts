@@ -1,4 +1,5 @@
-// `sekisho secrets set`: writes values into the AppSecret of an Application, and lets the Application use it. Values are never printed.
+// `sekisho secrets set`: writes values into the AppSecret of an Application, and lets the Application use it. Values are never
+// printed.
 import type { AppSecret } from '../../../api/apps/app-secret.ts'
 import { fieldManager, found } from '../../kubernetes/cluster.ts'
 import { applications, appSecrets } from '../../kubernetes/kinds.ts'
@@ -31,7 +32,8 @@ export async function setFrom(
 ): Promise<void> {
   const { terminal, cluster } = context
   const { values, inArguments } = await readValues(words, sources)
-  // An AppSecret that belongs to no Application, such as one for builds, is made only when that was asked for: a name may be misspelt.
+  // An AppSecret that belongs to no Application, such as one for builds, is made only when that was asked for: a name may be
+  // misspelt.
   if (attach) await found(cluster, applications, name)
   const before = await cluster.client.get(appSecrets, { name, namespace: cluster.namespace })
   const after = await taken(context, await write(context, name, values))

@@ -10,7 +10,9 @@ import type { ClusterContext } from '../cluster-context.ts'
 const everyMilliseconds = 200
 const patienceMilliseconds = 30_000
 
-/** Resolves when the platform has acted on this generation. Rejects when it could not, with its reason, and after half a minute. */
+/**
+ * Resolves when the platform has acted on this generation. Rejects when it could not, with its reason, and after half a minute.
+ */
 export async function taken({ cluster, clock }: ClusterContext, written: AppSecret): Promise<AppSecret> {
   const { client, namespace } = cluster
   const { name, generation = 0 } = written.metadata

@@ -1,4 +1,5 @@
-// The one request that tells whether an Application answers: what the person's computer gets, and nothing that the answer asks for.
+// The one request that tells whether an Application answers: what the person's computer gets, and nothing that the answer asks
+// for.
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'

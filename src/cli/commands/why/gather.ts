@@ -1,4 +1,5 @@
-// Reads what `why` judges, with the rights of the person. What a person may not read is left out: the step then says that it cannot be seen.
+// Reads what `why` judges, with the rights of the person. What a person may not read is left out: the step then says that it
+// cannot be seen.
 import { promises as dns } from 'node:dns'
 import { namedDomains } from '../../../api/apps/application/domains.ts'
 import type { Application } from '../../../api/apps/application.ts'

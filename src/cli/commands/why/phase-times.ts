@@ -1,5 +1,5 @@
-// When the newest commit or release passed each phase, from the webhook on, as one line. Pure. The phases end with `available`: what comes after it
-// is a request, which `why` makes itself (docs/adr/0051).
+// When the newest commit or release passed each phase, from the webhook on, as one line. Pure. The phases end with `available`:
+// what comes after it is a request, which `why` makes itself (docs/adr/0051).
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 

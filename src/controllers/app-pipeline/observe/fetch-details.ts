@@ -1,5 +1,5 @@
-// Asks GitHub, one by one, what a choice leaves in doubt. Reads only. GitHub is asked for nothing that the memory knows, so that a change of a child
-// costs no request.
+// Asks GitHub, one by one, what a choice leaves in doubt. Reads only. GitHub is asked for nothing that the memory knows, so
+// that a change of a child costs no request.
 import type { PullRequest } from '../../../github/index.ts'
 import type { Refusal } from '../../kit/refusal.ts'
 import { type Choice, choose, hasNeeds } from '../choose.ts'
@@ -39,7 +39,8 @@ async function readDetails({ reader, repository }: Opened, pull: PullRequest, wi
 }
 
 /**
- * The choice, when GitHub was asked what it needs. An answer that does not come leaves the choice as it is without it: what is in doubt stays.
+ * The choice, when GitHub was asked what it needs. An answer that does not come leaves the choice as it is without it: what is
+ * in doubt stays.
  * @throws KubeError and defects only
  */
 export async function fetchDetails(

@@ -7,8 +7,8 @@ import { listOpen } from '../pull-requests/list.ts'
 import { type AskDeps, type Asked, type Opened, openRepository, readable } from './open-repository.ts'
 
 /**
- * The newest commits of the branches into which previews of merge commits are to be merged: a push to them makes other merge commits. A branch that GitHub
- * does not show has none: nothing is known about it.
+ * The newest commits of the branches into which previews of merge commits are to be merged: a push to them makes other merge
+ * commits. A branch that GitHub does not show has none: nothing is known about it.
  */
 async function tipsOf(
   { clock }: AskDeps,

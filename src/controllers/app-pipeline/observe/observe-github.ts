@@ -1,4 +1,5 @@
-// What GitHub says about the pull requests of an AppPipeline, as far as it answers. Without a complete list nothing is made or removed.
+// What GitHub says about the pull requests of an AppPipeline, as far as it answers. Without a complete list nothing is made or
+// removed.
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { uidOf } from '../../../kube/object/owner.ts'
 import type { Refusal } from '../../kit/refusal.ts'

@@ -1,4 +1,5 @@
-// The repository of one reconcile as GitHub shows it to the App, and which of its refusals are about one question only. Reads only.
+// The repository of one reconcile as GitHub shows it to the App, and which of its refusals are about one question only. Reads
+// only.
 import type { PullRequestClient } from '../../../github/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { isAppError } from '../../../lib/errors.ts'

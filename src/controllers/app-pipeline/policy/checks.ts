@@ -1,5 +1,5 @@
-// Which pull requests get a preview: the fields of spec.policy as a list of named checks, in the order in which their refusals are reported. Pure.
-// What outsiders write (titles, names of branches and labels) is compared, never put into a message.
+// Which pull requests get a preview: the fields of spec.policy as a list of named checks, in the order in which their refusals
+// are reported. Pure. What outsiders write (titles, names of branches and labels) is compared, never put into a message.
 
 import type { PreviewState } from '../../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipelineReasons as reasons } from '../../../api/apps/app-pipeline.ts'
@@ -92,7 +92,10 @@ const forkIsApproved: PolicyCheck = ({ pull, repository, pipeline, approvals }) 
   return { state: 'WaitingForApproval', reason: reasons.approvalMissing, message }
 }
 
-/** The last one is asked for a fork only when the pull request would get a preview otherwise: nobody is asked to approve for nothing. */
+/**
+ * The last one is asked for a fork only when the pull request would get a preview otherwise: nobody is asked to approve for
+ * nothing.
+ */
 const checks: readonly PolicyCheck[] = [
   isOpen,
   goesIntoBranch,

@@ -4,8 +4,9 @@ import { headOf } from '../../kit/owned-application/state.ts'
 import type { BranchTip } from '../pull-requests/known.ts'
 
 /**
- * Whether the RemoteSync does not know the newest commit of the pull request, or runs a merge commit that was made of another commit than `tip`, or is in
- * conflict with another one. While it waits for a merge commit it asks by itself, and what it resolved after the tip was asked for is newer.
+ * Whether the RemoteSync does not know the newest commit of the pull request, or runs a merge commit that was made of another
+ * commit than `tip`, or is in conflict with another one. While it waits for a merge commit it asks by itself, and what it
+ * resolved after the tip was asked for is newer.
  */
 export function isBehind(remoteSync: RemoteSync, headCommit: string, tip: BranchTip | undefined): boolean {
   const known = headOf(remoteSync)

@@ -1,5 +1,6 @@
-// What the preview of a fork is made of: the template without what strangers must not see, isolated, and small. Whoever approved the commit looked at
-// it once; what it does when it runs is the stranger's choice. Pure. What isolation means: src/controllers/application/rendering/isolation.ts.
+// What the preview of a fork is made of: the template without what strangers must not see, isolated, and small. Whoever
+// approved the commit looked at it once; what it does when it runs is the stranger's choice. Pure. What isolation means:
+// src/controllers/application/rendering/isolation.ts.
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import { atMost } from '../../../lib/text/quantity.ts'
 

@@ -1,5 +1,6 @@
-// The host name of a preview. Pure. Outsiders name branches: what of them gets into a host is letters, digits and single hyphens, and the number of the
-// pull request, which hyphens separate from the rest, is what makes a host unique among the previews of an AppPipeline.
+// The host name of a preview. Pure. Outsiders name branches: what of them gets into a host is letters, digits and single
+// hyphens, and the number of the pull request, which hyphens separate from the rest, is what makes a host unique among the
+// previews of an AppPipeline.
 import { boundedName } from '../../../lib/text/bounded-name.ts'
 
 /** RFC 1035 §2.3.4. */

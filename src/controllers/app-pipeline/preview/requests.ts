@@ -1,5 +1,5 @@
-// What previews reserve of the cluster together, from their templates alone: so it is known before anything exists, and nothing that a pull request contains
-// changes it. Pure. Pods that a rollout or a release job adds for a while do not count.
+// What previews reserve of the cluster together, from their templates alone: so it is known before anything exists, and nothing
+// that a pull request contains changes it. Pure. Pods that a rollout or a release job adds for a while do not count.
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import { processDefaults } from '../../../api/apps/application/process-defaults.ts'
 import { amountOf, bytesText, coresText } from '../../../lib/text/quantity.ts'
@@ -38,8 +38,9 @@ export function requestsText({ cpu, memory }: Requests): { readonly cpu: string;
 }
 
 /**
- * Why a preview that requests so much gets no place beside those that have one; undefined when it gets one. The message does not say how much the
- * others request now: it stands on the pull request, and would be written again with each of their changes.
+ * Why a preview that requests so much gets no place beside those that have one; undefined when it gets one. The message does
+ * not say how much the others request now: it stands on the pull request, and would be written again with each of their
+ * changes.
  */
 export function excessOf(limit: Limit, taken: Requests, wanted: Requests): string | undefined {
   for (const resource of ['cpu', 'memory'] as const) {

@@ -1,5 +1,6 @@
-// What this process knows of the pull requests of each AppPipeline from GitHub's last answers, so that a change of a child asks GitHub nothing.
-// Deliberately not stored: after a restart every AppPipeline asks once more, which finds what was missed meanwhile.
+// What this process knows of the pull requests of each AppPipeline from GitHub's last answers, so that a change of a child asks
+// GitHub nothing. Deliberately not stored: after a restart every AppPipeline asks once more, which finds what was missed
+// meanwhile.
 import type { PullRequest } from '../../../github/index.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import { isSettled } from '../../kit/repository/change-times.ts'
@@ -56,8 +57,8 @@ export function createPullRequestMemory(): PullRequestMemory {
 }
 
 /**
- * What details depend on: another commit, or another branch to go into, has others. `withFiles`: a policy with paths needs more than one without,
- * so that files that were never asked for are not taken for files that GitHub does not list.
+ * What details depend on: another commit, or another branch to go into, has others. `withFiles`: a policy with paths needs more
+ * than one without, so that files that were never asked for are not taken for files that GitHub does not list.
  */
 export function detailsKey({ number, headCommit, baseCommit }: PullRequest, withFiles: boolean): string {
   return `${number}/${headCommit}/${baseCommit}${withFiles ? '/files' : ''}`

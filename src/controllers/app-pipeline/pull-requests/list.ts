@@ -1,5 +1,5 @@
-// Asks GitHub for the open pull requests of a repository, by its id. Reads only. Conditional requests make a list in which nothing has changed
-// free: GitHub answers 304 and does not count it.
+// Asks GitHub for the open pull requests of a repository, by its id. Reads only. Conditional requests make a list in which
+// nothing has changed free: GitHub answers 304 and does not count it.
 import { appPipelineReasons as reasons } from '../../../api/apps/app-pipeline.ts'
 import { type PullRequest, type PullRequestClient, pullRequestsOfPage } from '../../../github/index.ts'
 import { AppError, isAppError } from '../../../lib/errors.ts'
@@ -13,7 +13,10 @@ export type OpenPullRequests = {
   readonly isCut: boolean
 }
 
-/** All pages, or an error: a part of a list is none. Rejects with `not_found` and its reason when GitHub does not show the repository. */
+/**
+ * All pages, or an error: a part of a list is none. Rejects with `not_found` and its reason when GitHub does not show the
+ * repository.
+ */
 export async function listOpen(
   client: Pick<PullRequestClient, 'openPullRequests'>,
   repository: { readonly id: number; readonly fullName: string },

@@ -1,5 +1,5 @@
-// An API server in memory, with the caches of the process under test, which are behind, and the end of that process between two writes. As strict as the
-// real one where a controller relies on it: names, uids, versions.
+// An API server in memory, with the caches of the process under test, which are behind, and the end of that process between two
+// writes. As strict as the real one where a controller relies on it: names, uids, versions.
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'

@@ -1,5 +1,5 @@
-// An AppPipeline between a GitHub and an API server in memory, for the property of the whole reconcile: pull requests change, GitHub fails and
-// contradicts itself, caches are behind, processes end between two writes.
+// An AppPipeline between a GitHub and an API server in memory, for the property of the whole reconcile: pull requests change,
+// GitHub fails and contradicts itself, caches are behind, processes end between two writes.
 import { type AppPipeline, appPipeline } from '../../../api/apps/app-pipeline.ts'
 import { application as applications } from '../../../api/apps/application.ts'
 import { previewApproval } from '../../../api/apps/preview-approval.ts'
@@ -102,8 +102,8 @@ function startProcess({ storage, client, clock, openPullRequests }: ProcessDeps)
 }
 
 /**
- * Nothing is open yet. `passes`: the policy in other words; with `limited`, what passes may have no preview. What is removed although GitHub, asked about
- * that pull request alone, has not said that it is closed or does not pass is in `doubtful`.
+ * Nothing is open yet. `passes`: the policy in other words; with `limited`, what passes may have no preview. What is removed
+ * although GitHub, asked about that pull request alone, has not said that it is closed or does not pass is in `doubtful`.
  */
 export function createSmallWorld(
   spec: Partial<AppPipeline['spec']>,

@@ -1,5 +1,5 @@
-// Claims the domains that a tenant has proved. Writes DomainClaims, which are named like their hosts: of two that claim the same host at the
-// same time the API server lets one be first, and the other sees whose it is.
+// Claims the domains that a tenant has proved. Writes DomainClaims, which are named like their hosts: of two that claim the
+// same host at the same time the API server lets one be first, and the other sees whose it is.
 import { type DomainClaim, domainClaim } from '../../../api/tenancy/domain-claim.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'

@@ -1,5 +1,5 @@
-// The DNS record by which a tenant proves that a domain is theirs, and looking for it. The record names the GitHub account by number, so it
-// is not a secret, cannot be used for another tenant, and stays valid when the Tenant is created again.
+// The DNS record by which a tenant proves that a domain is theirs, and looking for it. The record names the GitHub account by
+// number, so it is not a secret, cannot be used for another tenant, and stays valid when the Tenant is created again.
 import { Resolver } from 'node:dns/promises'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 
@@ -23,8 +23,8 @@ export type LookUpTexts = (name: string) => Promise<readonly string[]>
 const resolverOptions = { timeout: 2000, tries: 2 }
 
 /**
- * Asks these servers (`address` or `address:port`), or those of the system when there are none. A record of several character strings is
- * their concatenation (RFC 7208 §3.3 has the same rule). Never rejects: a name without an answer is not proved.
+ * Asks these servers (`address` or `address:port`), or those of the system when there are none. A record of several character
+ * strings is their concatenation (RFC 7208 §3.3 has the same rule). Never rejects: a name without an answer is not proved.
  */
 export function dnsLookUp(servers: readonly string[]): LookUpTexts {
   const resolver = new Resolver(resolverOptions)

@@ -1,6 +1,6 @@
-// Which domains are proved by DNS: looked up in the background, because DNS cannot be watched and a slow server must not hold a worker of the
-// controller. One look-up of a tenant at a time and few in all, so that a tenant with many unproved domains waits for itself. In memory only: what
-// was proved is kept as a DomainClaim.
+// Which domains are proved by DNS: looked up in the background, because DNS cannot be watched and a slow server must not hold a
+// worker of the controller. One look-up of a tenant at a time and few in all, so that a tenant with many unproved domains waits
+// for itself. In memory only: what was proved is kept as a DomainClaim.
 import { exponential } from '../../../lib/backoff.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../../lib/clock.ts'

@@ -1,6 +1,7 @@
-// The host names of an Application (the platform's name for it, or its domains), and which Application may use which. Pure.
-// A name below the platform's domain belongs to the namespace that it contains. Any other name belongs to the tenant that has the DomainClaim
-// on it; what the platform and other Ingresses of the cluster use belongs to no tenant. Inside a tenant the older Application has it.
+// The host names of an Application (the platform's name for it, or its domains), and which Application may use which. Pure. A
+// name below the platform's domain belongs to the namespace that it contains. Any other name belongs to the tenant that has the
+// DomainClaim on it; what the platform and other Ingresses of the cluster use belongs to no tenant. Inside a tenant the older
+// Application has it.
 import { namedDomains } from '../../../api/apps/application/domains.ts'
 import { type IngressAddress, platformHost } from '../../../api/apps/application/url.ts'
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
@@ -45,7 +46,10 @@ export function wantedHosts(application: Application, ingress: IngressAddress): 
   return [...hostsOf(application, ingress), ...(application.spec.redirects ?? []).map(({ from }) => from)]
 }
 
-/** The hosts that have to be its own before it is rendered: all that it wants, but those that the platform cannot redirect anyway. */
+/**
+ * The hosts that have to be its own before it is rendered: all that it wants, but those that the platform cannot redirect
+ * anyway.
+ */
 function neededHosts({ application, ingress, redirectAnnotations }: HostFacts): readonly string[] {
   return [...hostsOf(application, ingress), ...redirectedHosts(application, redirectAnnotations)]
 }
@@ -59,7 +63,10 @@ function isBelow(host: string, domain: string): boolean {
   return host.endsWith(`.${domain}`)
 }
 
-/** True for equal names and for a name above or below the other: between these, cookies can be shared or replaced (RFC 6265 §5.1.3). */
+/**
+ * True for equal names and for a name above or below the other: between these, cookies can be shared or replaced (RFC 6265
+ * §5.1.3).
+ */
 export function sharesCookies(host: string, other: string): boolean {
   return host === other || isBelow(host, other) || isBelow(other, host)
 }

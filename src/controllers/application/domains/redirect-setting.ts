@@ -11,7 +11,10 @@ const otherKeys = ['kubernetes.io/ingress.class', 'kubectl.kubernetes.io/', 'cer
 
 const example = 'traefik.ingress.kubernetes.io/router.middlewares=sekisho-system-www@kubernetescrd'
 
-/** https://kubernetes.io/docs/concepts/overview/working-with-objects/annotations/#syntax-and-character-set; the prefix is required. */
+/**
+ * https://kubernetes.io/docs/concepts/overview/working-with-objects/annotations/#syntax-and-character-set; the prefix is
+ * required.
+ */
 const keyPattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 
 /** A word in braces; `$` makes it a variable of the ingress controller. */

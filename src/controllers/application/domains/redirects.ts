@@ -1,5 +1,6 @@
-// Which hosts of an Application lead people on to another one, whether the platform can redirect them, and what its status says about that. Pure.
-// Ingress has no field for a redirect: the annotations that make an ingress controller redirect are configured by a platform admin.
+// Which hosts of an Application lead people on to another one, whether the platform can redirect them, and what its status says
+// about that. Pure. Ingress has no field for a redirect: the annotations that make an ingress controller redirect are
+// configured by a platform admin.
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import type { WantedCondition } from '../../../kube/object/conditions.ts'
 import { shortHash } from '../../../lib/text/bounded-name.ts'
@@ -22,7 +23,9 @@ export type RedirectGroup = {
 const setting = 'SEKISHO_REDIRECT_ANNOTATIONS'
 const guide = 'docs/guide/install.md, section 6'
 
-/** Annotations that are the same for every target can only make the ingress controller take `www.` off the host of the request. */
+/**
+ * Annotations that are the same for every target can only make the ingress controller take `www.` off the host of the request.
+ */
 function isSupported({ from, to }: Redirect, annotations: RedirectAnnotations): boolean {
   if (annotations.length === 0) return false
   return from === `www.${to}` || annotations.some(([, value]) => value.includes(targetPlaceholder))
@@ -67,8 +70,8 @@ function unsupportedMessage({ from, to }: Redirect, annotations: RedirectAnnotat
 }
 
 /**
- * Undefined without redirects. `applied`: the cluster has every object of this generation; `present`: the names of the Ingresses that the
- * Application has.
+ * Undefined without redirects. `applied`: the cluster has every object of this generation; `present`: the names of the
+ * Ingresses that the Application has.
  */
 export function redirectingCondition(
   application: Application,

@@ -1,4 +1,5 @@
-// The hosts that no Application may have because the platform is reached there: taken from the settings, once, at the start. Pure.
+// The hosts that no Application may have because the platform is reached there: taken from the settings, once, at the start.
+// Pure.
 import { AppError } from '../../../lib/errors.ts'
 import { sharesCookies } from './hosts.ts'
 

@@ -1,5 +1,6 @@
-// What an image says about the processes in it: those that buildpacks found (a Procfile, a start script), or its entry point and port. Pure;
-// reads text that the image's author wrote, so everything is bounded, and what does not fit is refused with the cure.
+// What an image says about the processes in it: those that buildpacks found (a Procfile, a start script), or its entry point
+// and port. Pure; reads text that the image's author wrote, so everything is bounded, and what does not fit is refused with the
+// cure.
 // Source: https://github.com/buildpacks/spec/blob/main/platform.md#iobuildpacksbuildmetadata-json
 import type { Application } from '../../../api/apps/application.ts'
 import { objectAt, objectsAt, parseJson, textAt } from '../../../lib/json/json-value.ts'
@@ -54,8 +55,8 @@ function unreadable(message: string): ReadContents {
 }
 
 /**
- * Two types with the same command are one process: Java buildpacks name the same program three times. `web` comes first; the entry point is
- * `web` when no type has that name.
+ * Two types with the same command are one process: Java buildpacks name the same program three times. `web` comes first; the
+ * entry point is `web` when no type has that name.
  */
 function processesIn(text: string, entryPoint: readonly string[]): readonly { readonly name: string; readonly type: string }[] {
   const types = objectsAt(objectAt(parseJson(text)), 'processes').flatMap(process => {

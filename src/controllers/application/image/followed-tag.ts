@@ -1,5 +1,6 @@
-// What the tag of an Application that follows it means, and the Application as it runs then: by digest. Pure, but for asking what is known of the tag.
-// What it meant last is in the status, so that nothing changes while the registry is away or after a restart.
+// What the tag of an Application that follows it means, and the Application as it runs then: by digest. Pure, but for asking
+// what is known of the tag. What it meant last is in the status, so that nothing changes while the registry is away or after a
+// restart.
 import { mostFollowed } from '../../../api/apps/application/image.ts'
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import type { WantedCondition } from '../../../kube/object/conditions.ts'

@@ -13,7 +13,10 @@ export type ImageFacts = {
 /** A registry that did not answer is asked again after this time. */
 const unreadableRetryMilliseconds = 10_000
 
-/** Milliseconds until the first answer about the image or the tag, without which nothing can be said; undefined when it is there. */
+/**
+ * Milliseconds until the first answer about the image or the tag, without which nothing can be said; undefined when it is
+ * there.
+ */
 export function untilFirstAnswer({ contents, followed }: ImageFacts): number | undefined {
   if (contents.kind === 'pending') return contents.requeueAfterMilliseconds
   return followed?.digest === undefined && followed?.problem === undefined ? followed?.requeueAfterMilliseconds : undefined

@@ -1,4 +1,5 @@
-// What an image says about its processes, and what an Application runs because of it. The labels are of the form that lifecycles write.
+// What an image says about its processes, and what an Application runs because of it. The labels are of the form that
+// lifecycles write.
 import { describe, expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import { createFakeClock, settle } from '../../../lib/testing/fake-clock.ts'

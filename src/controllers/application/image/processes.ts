@@ -1,4 +1,5 @@
-// Which processes and schedules an Application runs: those of the spec, with the programs that the image has for them, or those of the image. Pure.
+// Which processes and schedules an Application runs: those of the spec, with the programs that the image has for them, or those
+// of the image. Pure.
 
 import { processDefaults } from '../../../api/apps/application/process-defaults.ts'
 import type { Application } from '../../../api/apps/application.ts'
@@ -14,8 +15,8 @@ const usualPort = 8080
 export const mostProcesses = 10
 
 /**
- * Whether what runs depends on what the image says. The entry point of an image of buildpacks is its process `web`: an Application that names
- * nothing else need not know more.
+ * Whether what runs depends on what the image says. The entry point of an image of buildpacks is its process `web`: an
+ * Application that names nothing else need not know more.
  */
 export function needsContents({ processes, cron = [] }: Spec): boolean {
   if (processes === undefined || cron.length > 0) return true
@@ -37,7 +38,10 @@ function withProgram<P extends ChartProcess | ChartCron>(program: P, contents: I
   return { ...program, ...commandOf(program, contents) }
 }
 
-/** Those of the image: one pod each, except what runs by a schedule under the same name. Without knowledge of the image: its entry point. */
+/**
+ * Those of the image: one pod each, except what runs by a schedule under the same name. Without knowledge of the image: its
+ * entry point.
+ */
 function processesOfImage({ cron = [], isolated }: Spec, contents: ImageContents | undefined): readonly ChartProcess[] {
   const found = contents?.processes ?? [{ name: 'web' }]
   // Code that is not trusted does not choose how many pods it gets.

@@ -1,5 +1,6 @@
-// Reads what images say about their processes, in the background: a registry that does not answer must not hold a worker of the controller.
-// Only images of the platform's registry below the tenant's own path are read, by digest; what was read is kept here and in the status.
+// Reads what images say about their processes, in the background: a registry that does not answer must not hold a worker of the
+// controller. Only images of the platform's registry below the tenant's own path are read, by digest; what was read is kept
+// here and in the status.
 import type { Application } from '../../../api/apps/application.ts'
 import { keyOf, keyText, type ObjectKey } from '../../../api/resource.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'

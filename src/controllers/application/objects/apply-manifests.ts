@@ -1,5 +1,6 @@
-// Brings the objects of an Application to the manifests of the release that is to run. Order: what the status must say beforehand,
-// new and changed objects, then prune. A crash in between leaks nothing: what is not in the inventory is found by its owner.
+// Brings the objects of an Application to the manifests of the release that is to run. Order: what the status must say
+// beforehand, new and changed objects, then prune. A crash in between leaks nothing: what is not in the inventory is found by
+// its owner.
 import { type Application, applicationReasons } from '../../../api/apps/application.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -52,8 +53,9 @@ export function notApplied(facts: Pick<Facts, 'application' | 'present'>, refusa
 }
 
 /**
- * What the status must say before the objects change, undefined when it does: the inventory, where a new object could not be found
- * by its owner, and, when another release begins, the start of its rollout, because pods are judged by their age, with its job.
+ * What the status must say before the objects change, undefined when it does: the inventory, where a new object could not be
+ * found by its owner, and, when another release begins, the start of its rollout, because pods are judged by their age, with
+ * its job.
  */
 function intentOf({ application, present }: Facts, { manifests, runs, job }: Wanted, now: Date): Partial<Status> | undefined {
   const { status } = application

@@ -1,4 +1,5 @@
-// The order of requests for an Application's objects: a new one costs one request, and an object of another owner is never changed.
+// The order of requests for an Application's objects: a new one costs one request, and an object of another owner is never
+// changed.
 import { expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../../api/resource.ts'

@@ -1,5 +1,5 @@
-// Writes an Application's objects: creates, changes and prunes them. Never changes or deletes an object that the Application does not control.
-// The status must name beforehand what could not be found by its owner (apply-manifests.ts).
+// Writes an Application's objects: creates, changes and prunes them. Never changes or deletes an object that the Application
+// does not control. The status must name beforehand what could not be found by its owner (apply-manifests.ts).
 import { type Application, applicationReasons, application as applications } from '../../../api/apps/application.ts'
 import { deployments, persistentVolumeClaims } from '../../../api/builtin/index.ts'
 import type { KubeObject } from '../../../api/resource.ts'
@@ -38,7 +38,10 @@ export type ObjectFacts = {
 }
 
 export type KnownObjects = Pick<ObjectFacts, 'children'> & {
-  /** The `entryText` of what was there or named before this run. Anything else is most likely absent: creating it costs one request, not two. */
+  /**
+   * The `entryText` of what was there or named before this run. Anything else is most likely absent: creating it costs one
+   * request, not two.
+   */
   readonly named: ReadonlySet<string>
 }
 
@@ -55,7 +58,10 @@ type Applied =
   | { readonly kind: 'live'; readonly object: KubeObject; readonly changed: boolean }
   | ({ readonly kind: 'refused' } & Refusal)
 
-/** Also for two Applications whose names and those of their processes have the same result, such as `a-b` with `c` and `a` with `b-c`. */
+/**
+ * Also for two Applications whose names and those of their processes have the same result, such as `a-b` with `c` and `a` with
+ * `b-c`.
+ */
 function conflict(manifest: Manifest, live?: KubeObject): Refusal {
   const { kind, metadata } = manifest
   const owner = live && controllingKey(live, applications)
@@ -114,8 +120,8 @@ async function recordKept({ client, application }: Target, object: KubeObject): 
 }
 
 /**
- * A volume claim that carries the label of the Application without being one of its objects: a tenant may have planted it, so that the Application must
- * not name it as its own. Undefined when there is none.
+ * A volume claim that carries the label of the Application without being one of its objects: a tenant may have planted it, so
+ * that the Application must not name it as its own. Undefined when there is none.
  */
 export function plantedClaim(
   manifests: readonly Manifest[],
@@ -149,7 +155,10 @@ export async function applyObjects(target: Target, manifests: readonly Manifest[
   return { kind: 'applied', live, changed }
 }
 
-/** Deletes objects that are no longer rendered. Skips what is gone and what another owner controls under that name; safe to repeat. */
+/**
+ * Deletes objects that are no longer rendered. Skips what is gone and what another owner controls under that name; safe to
+ * repeat.
+ */
 export async function prune({ client, application, assertCurrent }: Target, entries: readonly InventoryEntry[]): Promise<void> {
   for (const entry of entries) {
     const type = renderableKind(entry)

@@ -1,5 +1,6 @@
-// The number of pods of a Deployment that has an autoscaler. Its manifest has no `replicas`, so that no comparison undoes the autoscaler. But a
-// field that an apply no longer contains falls back to its default, one pod: an apply therefore repeats the number that runs. Pure.
+// The number of pods of a Deployment that has an autoscaler. Its manifest has no `replicas`, so that no comparison undoes the
+// autoscaler. But a field that an apply no longer contains falls back to its default, one pod: an apply therefore repeats the
+// number that runs. Pure.
 // Source: https://kubernetes.io/docs/reference/using-api/server-side-apply/#transferring-ownership
 import { deployments, horizontalPodAutoscalers } from '../../../api/builtin/index.ts'
 import { isOf, type KubeObject } from '../../../api/resource.ts'
@@ -28,7 +29,10 @@ export function isAutoscaled(manifest: Manifest, autoscaled: Autoscaled): boolea
   return isOf(deployments, manifest) && autoscaled.has(manifest.metadata.name)
 }
 
-/** What to apply: with the number of pods that runs, or with the least number where none runs. `live` must come from the API server, just now. */
+/**
+ * What to apply: with the number of pods that runs, or with the least number where none runs. `live` must come from the API
+ * server, just now.
+ */
 export function withReplicas(manifest: Manifest, live: KubeObject | undefined, autoscaled: Autoscaled): Manifest {
   if (!isAutoscaled(manifest, autoscaled)) return manifest
   const running = live === undefined ? 0 : (integerAt(objectAt(live, 'spec'), 'replicas') ?? 0)

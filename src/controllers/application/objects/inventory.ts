@@ -1,4 +1,5 @@
-// Which objects an Application has: the list in its status, what must be added before anything is created, and what is to be pruned. Pure.
+// Which objects an Application has: the list in its status, what must be added before anything is created, and what is to be
+// pruned. Pure.
 import type { Application } from '../../../api/apps/application.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 
@@ -34,8 +35,8 @@ export function union(current: readonly InventoryEntry[], wanted: readonly Inven
 }
 
 /**
- * Whether the status must name `wanted` before the first new object is created, so that a crash in between leaks nothing: it must when one of
- * the new objects could not be found again without the inventory (`isFound`).
+ * Whether the status must name `wanted` before the first new object is created, so that a crash in between leaks nothing: it
+ * must when one of the new objects could not be found again without the inventory (`isFound`).
  */
 export function mustBeNamedFirst(
   current: readonly InventoryEntry[],

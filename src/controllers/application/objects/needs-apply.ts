@@ -1,7 +1,7 @@
 // Whether a live object differs from its manifest. Asked before every apply, so that a second reconcile writes nothing. Pure.
-// Two comparisons: the hash annotation finds every change of what is rendered, removals included; the rendered fields find what others
-// changed. Fields that were not rendered belong to others and are ignored. Where the server stores a value in another form (quantities), the
-// apply is repeated and changes nothing: no event, no loop.
+// Two comparisons: the hash annotation finds every change of what is rendered, removals included; the rendered fields find what
+// others changed. Fields that were not rendered belong to others and are ignored. Where the server stores a value in another
+// form (quantities), the apply is repeated and changes nothing: no event, no loop.
 import type { KubeObject } from '../../../api/resource.ts'
 import { isJsonObject, type JsonObject } from '../../../lib/json/json-value.ts'
 import { type Manifest, renderedHashAnnotation } from '../rendering/desired.ts'
@@ -19,7 +19,10 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
-/** Whether every field of `wanted` has its value in `live`. Lists of named items are compared by name: others may add items, such as sidecars. */
+/**
+ * Whether every field of `wanted` has its value in `live`. Lists of named items are compared by name: others may add items,
+ * such as sidecars.
+ */
 export function contains(live: unknown, wanted: unknown): boolean {
   if (Object.is(live, wanted)) return true
   if (Array.isArray(wanted)) {

@@ -23,7 +23,10 @@ function isRetried({ spec, status }: Application, newest: ReleaseHeader): boolea
   return spec.restartedAt !== undefined && spec.restartedAt !== newest.spec.restartedAt && hasFailed(newest, status)
 }
 
-/** What a release is made of, beside the Application: the versions of its AppSecrets, and the tag that its image was found under. */
+/**
+ * What a release is made of, beside the Application: the versions of its AppSecrets, and the tag that its image was found
+ * under.
+ */
 export type ReleaseInputs = { readonly secretVersions: SecretVersions; readonly tag?: string | undefined }
 
 /** Undefined unless the release before was of the same tag, which means another image now. */
@@ -51,8 +54,9 @@ function reasonOf(application: Application, newest: ReleaseHeader | undefined, i
 }
 
 /**
- * The release that must be made before what the spec says may run; undefined when the newest one says the same. Its number comes from what
- * exists and from the highest one that the status remembers: no number is used again after its release was deleted.
+ * The release that must be made before what the spec says may run; undefined when the newest one says the same. Its number
+ * comes from what exists and from the highest one that the status remembers: no number is used again after its release was
+ * deleted.
  */
 export function planRelease(
   application: Application,
@@ -96,8 +100,8 @@ function rolledBack({ from, to, reason }: NonNullable<Status['rollback']>): Refu
 }
 
 /**
- * The release that runs when none is pinned. `hold`: why the newest one may not be rolled out yet, or never. Until it may, what the cluster has
- * stays.
+ * The release that runs when none is pinned. `hold`: why the newest one may not be rolled out yet, or never. Until it may, what
+ * the cluster has stays.
  */
 export function chooseRelease(newest: number, status: Status | undefined, hold: Refusal | undefined): Choice {
   const rollback = status?.rollback

@@ -24,8 +24,8 @@ export function releaseName(application: string, number: number): string {
 }
 
 /**
- * The field manager of the last write that was not the platform's own. It is the name of a program, which the program chose itself:
- * https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers
+ * The field manager of the last write that was not the platform's own. It is the name of a program, which the program chose
+ * itself: https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers
  */
 function lastManager(live: Application): string | undefined {
   const { metadata } = live
@@ -62,8 +62,8 @@ function syncOf(live: Application, syncs: readonly RemoteSync[]): RemoteSync | u
 }
 
 /**
- * A RemoteSync says by annotations, which nobody else can set, that it took the image of a preview without a build, or that the image has another run
- * image and is the same otherwise.
+ * A RemoteSync says by annotations, which nobody else can set, that it took the image of a preview without a build, or that the
+ * image has another run image and is the same otherwise.
  */
 export function changeOf({ metadata, spec }: Application, reason: Reason): Reason {
   if (!ofImage(reason)) return reason
@@ -80,9 +80,10 @@ function unknown(live: Application): By {
 }
 
 /**
- * The user of the annotation `changed-by`, which only the truth can be in. `released`: the last generation that the release before is known to be
- * of. Named is who made every generation since; who made one of them only is named beside it. A change that nobody recorded (`kubectl scale`, the
- * platform, or while the webhook was down) leaves the annotation behind the generation.
+ * The user of the annotation `changed-by`, which only the truth can be in. `released`: the last generation that the release
+ * before is known to be of. Named is who made every generation since; who made one of them only is named beside it. A change
+ * that nobody recorded (`kubectl scale`, the platform, or while the webhook was down) leaves the annotation behind the
+ * generation.
  */
 function ofSpec(live: Application, released: number): By {
   const run = changeRun(live.metadata.annotations?.[changedByAnnotation] ?? '')
@@ -92,12 +93,16 @@ function ofSpec(live: Application, released: number): By {
   return run.login === undefined ? by : { ...by, login: run.login }
 }
 
-/** What is known about an Application beside the object: its RemoteSyncs, and the last generation of which there is a release; 0 before the first. */
+/**
+ * What is known about an Application beside the object: its RemoteSyncs, and the last generation of which there is a release; 0
+ * before the first.
+ */
 export type Changes = { readonly syncs: readonly RemoteSync[]; readonly released: number }
 
 /**
- * `live`: as the API server has it, with `managedFields`. Only the platform sets `spec.commit`, so an image with one was set by the RemoteSync that
- * has this image, or that still works on this commit: it writes its own status afterwards. When a tag moved, nobody changed the Application.
+ * `live`: as the API server has it, with `managedFields`. Only the platform sets `spec.commit`, so an image with one was set by
+ * the RemoteSync that has this image, or that still works on this commit: it writes its own status afterwards. When a tag
+ * moved, nobody changed the Application.
  */
 export function changedBy(live: Application, { syncs, released }: Changes, reason: Reason): By {
   if (reason === 'TagMoved') return { kind: 'Tag', name: live.spec.image ?? '' }
@@ -113,8 +118,8 @@ export function personIn({ kind, name, requestedBy, alsoChangedBy }: By): string
 }
 
 /**
- * As `changedBy`, of an Application without `managedFields`, as the caches hold it; undefined where only these can tell: nobody recorded the change, or
- * one RemoteSync may have set the image.
+ * As `changedBy`, of an Application without `managedFields`, as the caches hold it; undefined where only these can tell: nobody
+ * recorded the change, or one RemoteSync may have set the image.
  */
 export function changedByKnown(cached: Application, changes: Changes, reason: Reason): By | undefined {
   const by = changedBy(cached, changes, reason)

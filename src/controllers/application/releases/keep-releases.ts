@@ -1,5 +1,5 @@
-// Writes what became of each Release into its status, and deletes those that are not kept and the Jobs of earlier ones. Called after the
-// Application's status was written: both follow from it, so a run after a crash does what is left.
+// Writes what became of each Release into its status, and deletes those that are not kept and the Jobs of earlier ones. Called
+// after the Application's status was written: both follow from it, so a run after a crash does what is left.
 
 import { releaseDefaults } from '../../../api/apps/application/releases.ts'
 import type { Application } from '../../../api/apps/application.ts'
@@ -18,7 +18,10 @@ type Deps = {
   readonly clock: Clock
 }
 
-/** `status`: the Application's, as it was just written. Knows the Releases that the cache shows; a newer one wakes the Application. */
+/**
+ * `status`: the Application's, as it was just written. Knows the Releases that the cache shows; a newer one wakes the
+ * Application.
+ */
 export async function keepReleases(
   { client, outcomes, clock }: Deps,
   { application, releases: { headers, jobs } }: { readonly application: Application; readonly releases: ReleaseFacts },

@@ -1,5 +1,5 @@
-// The logins of people, for display, as GitHub last answered about their RepositoryGrants in the same namespace. It asks nobody: a person of whom no
-// grant says the login has none here.
+// The logins of people, for display, as GitHub last answered about their RepositoryGrants in the same namespace. It asks
+// nobody: a person of whom no grant says the login has none here.
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
 

@@ -39,7 +39,8 @@ export type Prepared =
   | ({ readonly kind: 'refused'; readonly observed?: ReleaseObservation } & Refusal)
 
 /**
- * The newest Release. The cache may not have one yet that this process made; one that was deleted by force leaves only its number.
+ * The newest Release. The cache may not have one yet that this process made; one that was deleted by force leaves only its
+ * number.
  */
 async function newestOf(
   { client }: ReleaseDeps,
@@ -59,8 +60,9 @@ function releasedGeneration({ status }: Application, newest: ReleaseHeader | und
 }
 
 /**
- * What changed, and where that came from. The first release needs no live Application when the cached one says it all: like its objects it may be made
- * of an outdated spec, which somebody asked for, and the next one follows. A later release of an outdated spec would undo a newer one.
+ * What changed, and where that came from. The first release needs no live Application when the cached one says it all: like its
+ * objects it may be made of an outdated spec, which somebody asked for, and the next one follows. A later release of an
+ * outdated spec would undo a newer one.
  */
 async function changeBehind(
   deps: ReleaseDeps,

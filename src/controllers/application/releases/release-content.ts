@@ -1,4 +1,5 @@
-// What a release consists of: the part of an Application's spec that it records, its hash, and the Application as a release says it. Pure.
+// What a release consists of: the part of an Application's spec that it records, its hash, and the Application as a release
+// says it. Pure.
 import { hash } from 'node:crypto'
 import type { Application } from '../../../api/apps/application.ts'
 import { notInRelease, type Release, type ReleaseSnapshot } from '../../../api/apps/release.ts'
@@ -49,7 +50,9 @@ export function contentHash(application: Application, secretVersions: SecretVers
   return hash('sha256', text).slice(0, 32)
 }
 
-/** The process with as many pods as the present spec wants; a process that the present spec does not have keeps its own number. */
+/**
+ * The process with as many pods as the present spec wants; a process that the present spec does not have keeps its own number.
+ */
 function scaledLike(process: Process, present: Application): Process {
   const now = present.spec.processes?.find(({ name }) => name === process.name)
   if (now === undefined) return process

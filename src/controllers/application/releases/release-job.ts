@@ -1,5 +1,6 @@
-// The release job: the Job that runs once for each release, with its image and environment, before the release is rolled out. Its pod is that of
-// the process `web` with another command: so it has what the chart gives to processes, and the same security. Pure.
+// The release job: the Job that runs once for each release, with its image and environment, before the release is rolled out.
+// Its pod is that of the process `web` with another command: so it has what the chart gives to processes, and the same
+// security. Pure.
 // Source: https://kubernetes.io/docs/concepts/workloads/controllers/job/
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { deployments, type Job, jobs, type Pod } from '../../../api/builtin/index.ts'
@@ -228,8 +229,8 @@ function withoutJob({ jobs: all, status }: JobFacts, own: JobRecord | undefined)
 }
 
 /**
- * Call for a release that has a job. A job that was started once is never started again: neither after its Job was deleted, nor after a
- * crash. Two release jobs of one Application never run at the same time.
+ * Call for a release that has a job. A job that was started once is never started again: neither after its Job was deleted, nor
+ * after a crash. Two release jobs of one Application never run at the same time.
  */
 export function decideJob(facts: JobFacts, { metadata: { name, namespace = '' } }: Application): JobDecision {
   const { newest, status, jobs: all, now } = facts

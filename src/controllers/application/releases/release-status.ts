@@ -23,7 +23,10 @@ export type ReleaseObservation = {
   readonly newest: number | undefined
   /** When the newest one was made, if that was in this reconcile. */
   readonly madeAt: string | undefined
-  /** The generation of the Application that the newest one is of; undefined when the spec asks for another one, or it was not found out. */
+  /**
+   * The generation of the Application that the newest one is of; undefined when the spec asks for another one, or it was not
+   * found out.
+   */
   readonly released: number | undefined
   /** The release whose objects were applied. */
   readonly runs: number | undefined
@@ -35,7 +38,10 @@ export type ReleaseObservation = {
   readonly replicas: number | undefined
 }
 
-/** Whether a release that failed gives way to the one before it. A release that others were rolled back to, or that is pinned, does not. */
+/**
+ * Whether a release that failed gives way to the one before it. A release that others were rolled back to, or that is pinned,
+ * does not.
+ */
 export function rollbackOf(
   { runs, newest, isPinned }: ReleaseObservation,
   record: RolloutRecord,
@@ -69,7 +75,8 @@ export function nextReleaseStatus(
   const ready = verdict?.kind === 'ready'
   const latest = Math.max(newest ?? 0, before?.latestRelease ?? 0)
   return defined({
-    // One to which a failed release gives way was ready before: the one that failed must not become what others are rolled back to.
+    // One to which a failed release gives way was ready before: the one that failed must not become what others are rolled back
+    // to.
     release: found.rollback?.to ?? (ready ? runs : before?.release),
     latestRelease: latest === 0 ? undefined : latest,
     releasedGeneration: observed.released ?? before?.releasedGeneration,
@@ -95,7 +102,10 @@ function outcomeOf(number: number, status: ReleaseStatus): Outcome | undefined {
   return { status: 'False', reason: outcomes.superseded, message: 'a newer release was made before this one was rolled out' }
 }
 
-/** The status that a Release must get; undefined when it has it, or nothing is known yet. What became of a release stays, unless it ran since. */
+/**
+ * The status that a Release must get; undefined when it has it, or nothing is known yet. What became of a release stays, unless
+ * it ran since.
+ */
 export function nextOutcome(header: ReleaseHeader, status: ReleaseStatus, now: Date): NonNullable<Release['status']> | undefined {
   const outcome = outcomeOf(header.spec.number, status)
   const present = findCondition(header.status?.conditions, 'Ready')

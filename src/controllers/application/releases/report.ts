@@ -1,5 +1,5 @@
-// What a reconcile reports about releases and their rollout: the fields of the status, why the newest release does not run, and when the rollout
-// must be judged again. Pure.
+// What a reconcile reports about releases and their rollout: the fields of the status, why the newest release does not run, and
+// when the rollout must be judged again. Pure.
 import type { Application } from '../../../api/apps/application.ts'
 import type { Pod } from '../../../api/builtin/index.ts'
 import type { Refusal } from '../../kit/refusal.ts'

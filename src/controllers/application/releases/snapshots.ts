@@ -1,5 +1,5 @@
-// What older releases recorded, read from the API server when one of them runs: the caches hold Releases without it. A snapshot never changes,
-// so the ones used last are kept, by uid. Only reads.
+// What older releases recorded, read from the API server when one of them runs: the caches hold Releases without it. A snapshot
+// never changes, so the ones used last are kept, by uid. Only reads.
 import { type Release, type ReleaseSnapshot, release as releases } from '../../../api/apps/release.ts'
 import { keyOf } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'

@@ -1,5 +1,5 @@
-// Writes Releases and release jobs: creates them once, and deletes what is not kept. Creating is what makes a number and a job unique: whatever a
-// crash or a late cache repeats finds the object under its name.
+// Writes Releases and release jobs: creates them once, and deletes what is not kept. Creating is what makes a number and a job
+// unique: whatever a crash or a late cache repeats finds the object under its name.
 import type { Application } from '../../../api/apps/application.ts'
 import { type Release, release as releases } from '../../../api/apps/release.ts'
 import { type Job, jobs } from '../../../api/builtin/index.ts'

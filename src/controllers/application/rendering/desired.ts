@@ -1,5 +1,6 @@
-// Turns what a chart rendered into the manifests to apply: checks every object against the closed list and marks it as the Application's.
-// Pure: the same Application and the same rendering result in the same manifests. Never drops an object silently: all of them, or a reason.
+// Turns what a chart rendered into the manifests to apply: checks every object against the closed list and marks it as the
+// Application's. Pure: the same Application and the same rendering result in the same manifests. Never drops an object
+// silently: all of them, or a reason.
 import { hash } from 'node:crypto'
 import type { Application } from '../../../api/apps/application.ts'
 import { domain } from '../../../api/kind.ts'
@@ -94,7 +95,10 @@ function checkObject(object: unknown, application: Application, allowed: Allowed
   return { type, object, metadata, name }
 }
 
-/** Pods carry the Application's label, too: by it the rollout finds them. Those of an isolated one are cut off. The template of a Job cannot change, so only Deployments are annotated. */
+/**
+ * Pods carry the Application's label, too: by it the rollout finds them. Those of an isolated one are cut off. The template of
+ * a Job cannot change, so only Deployments are annotated.
+ */
 function markPods(
   object: JsonObject,
   applicationLabel: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
-// What the Ingresses of a chart may not do: serve another host than those of the Application, use another ingress class, or look like an Ingress that
-// redirects, whose annotations admission does not look at. A chart is code of the platform, but the hosts were checked before it ran, so it must not
-// add any. Pure; reads unchecked JSON that a chart rendered.
+// What the Ingresses of a chart may not do: serve another host than those of the Application, use another ingress class, or
+// look like an Ingress that redirects, whose annotations admission does not look at. A chart is code of the platform, but the
+// hosts were checked before it ran, so it must not add any. Pure; reads unchecked JSON that a chart rendered.
 import { labels } from '../../../api/names.ts'
 import { type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import type { ChartInput } from '../../../services/charts/chart-input.ts'

@@ -1,5 +1,6 @@
-// What makes the pods of an isolated Application harmless to the tenant, whatever a chart rendered: the label by which the network policies of the
-// namespace cut them off, a ServiceAccount that no grant can name, and no Secret, ConfigMap or volume but its own. Pure; reads unchecked JSON.
+// What makes the pods of an isolated Application harmless to the tenant, whatever a chart rendered: the label by which the
+// network policies of the namespace cut them off, a ServiceAccount that no grant can name, and no Secret, ConfigMap or volume
+// but its own. Pure; reads unchecked JSON.
 import { usedSecrets } from '../../../api/apps/application/secret-uses.ts'
 import { appSecretSecretName, isolatedServiceAccount, labels } from '../../../api/names.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../../../lib/json/json-value.ts'
@@ -26,7 +27,10 @@ type Reference = { readonly kind: 'Secret' | 'ConfigMap' | 'PersistentVolumeClai
 /** The kubelet alone reads these, to pull the image. */
 const pullKey = 'imagePullSecrets'
 
-/** The field says what an object in it names: `secretRef`, `secretKeyRef`, a volume of `secret`, `nodePublishSecretRef` and so on. */
+/**
+ * The field says what an object in it names: `secretRef`, `secretKeyRef`, a volume of `secret`, `nodePublishSecretRef` and so
+ * on.
+ */
 function kindOf(field: string): Reference['kind'] | undefined {
   if (field === 'persistentVolumeClaim') return 'PersistentVolumeClaim'
   if (field.startsWith('configMap')) return 'ConfigMap'
@@ -54,8 +58,8 @@ function isOwn({ kind, name }: Reference, { env = [], envFrom = [] }: Environmen
 }
 
 /**
- * What the pods of this object would get beyond what the isolated Application names; undefined for nothing. A chart that gives all Applications a
- * Secret would otherwise give it to code that is not trusted, too.
+ * What the pods of this object would get beyond what the isolated Application names; undefined for nothing. A chart that gives
+ * all Applications a Secret would otherwise give it to code that is not trusted, too.
  */
 export function brokenIsolationRule(
   object: JsonObject,

@@ -1,6 +1,7 @@
-// Where an Application's manifests come from: its chart is rendered and the result is checked. The manifests of the Applications reconciled
-// last are kept: every object that is created wakes its Application again, and that reconcile must not cost another rendering. A chart sees
-// neither clock nor cluster (src/services/charts/chart-input.ts), so equal input renders equal objects. Refusals are not kept: a retry may succeed.
+// Where an Application's manifests come from: its chart is rendered and the result is checked. The manifests of the
+// Applications reconciled last are kept: every object that is created wakes its Application again, and that reconcile must not
+// cost another rendering. A chart sees neither clock nor cluster (src/services/charts/chart-input.ts), so equal input renders
+// equal objects. Refusals are not kept: a retry may succeed.
 import { type Application, applicationReasons } from '../../../api/apps/application.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Refusal } from '../../../policy/check.ts'

@@ -1,5 +1,5 @@
-// What the pods of a chart may not do, whatever the chart says: hold a token of the Kubernetes API, or refer to a Secret of the platform.
-// The last line of defence behind Pod Security and admission. Pure; reads unchecked JSON that a chart rendered.
+// What the pods of a chart may not do, whatever the chart says: hold a token of the Kubernetes API, or refer to a Secret of the
+// platform. The last line of defence behind Pod Security and admission. Pure; reads unchecked JSON that a chart rendered.
 import { reservedSecretPrefix } from '../../../api/names.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../../../lib/json/json-value.ts'
 

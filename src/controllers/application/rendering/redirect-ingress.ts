@@ -1,5 +1,6 @@
-// The Ingresses of the hosts that are redirected. They are not the chart's: they carry the annotations of the administrator, which nothing that a chart
-// renders may carry (admission rule `ingress-content`), so the platform makes them from what the decision allowed. Pure.
+// The Ingresses of the hosts that are redirected. They are not the chart's: they carry the annotations of the administrator,
+// which nothing that a chart renders may carry (admission rule `ingress-content`), so the platform makes them from what the
+// decision allowed. Pure.
 import { ingresses } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
 import { defined } from '../../../lib/json/defined.ts'
@@ -41,8 +42,9 @@ function certificateOf(name: string, { certificate }: AllowedRedirects): Certifi
 }
 
 /**
- * One for each target that a rendered Ingress serves. An Ingress needs a backend, and some ingress controllers ignore one without endpoints: it is that
- * of the target, so that whoever asks an ingress controller that does not know the annotations gets the same Application and never another one.
+ * One for each target that a rendered Ingress serves. An Ingress needs a backend, and some ingress controllers ignore one
+ * without endpoints: it is that of the target, so that whoever asks an ingress controller that does not know the annotations
+ * gets the same Application and never another one.
  */
 export function redirectIngresses(
   application: string,

@@ -1,4 +1,5 @@
-// The closed list of the kinds that a chart may render, all namespaced. Any other kind is refused: adding one is a security decision.
+// The closed list of the kinds that a chart may render, all namespaced. Any other kind is refused: adding one is a security
+// decision.
 import {
   configMaps,
   cronJobs,

@@ -1,5 +1,6 @@
-// What the PersistentVolumeClaims of a chart may not do: name a volume, or have it filled from elsewhere. Both could give a tenant the content of
-// another. Which claims outlive their Application is decided here, too. Pure; reads unchecked JSON that a chart rendered.
+// What the PersistentVolumeClaims of a chart may not do: name a volume, or have it filled from elsewhere. Both could give a
+// tenant the content of another. Which claims outlive their Application is decided here, too. Pure; reads unchecked JSON that a
+// chart rendered.
 // Source: https://kubernetes.io/docs/concepts/storage/persistent-volumes/#persistentvolumeclaims
 import type { Application } from '../../../api/apps/application.ts'
 import { type PersistentVolumeClaim, persistentVolumeClaims } from '../../../api/builtin/index.ts'
@@ -39,9 +40,10 @@ export function outlivesApplication(object: JsonObject): boolean {
 }
 
 /**
- * In the status of a claim: for which Application it is kept, by the name in `message`. Labels and annotations prove nothing, because a template of a
- * StatefulSet could carry them before admission judged templates. Tenants write no status of claims, and the API server makes a new claim with an empty
- * one, whatever its template says. https://kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources/persistent-volume-claim-v1/
+ * In the status of a claim: for which Application it is kept, by the name in `message`. Labels and annotations prove nothing,
+ * because a template of a StatefulSet could carry them before admission judged templates. Tenants write no status of claims,
+ * and the API server makes a new claim with an empty one, whatever its template says.
+ * https://kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources/persistent-volume-claim-v1/
  */
 const keptFor = `${domain}/KeptFor`
 
@@ -55,10 +57,10 @@ function isNamed({ status }: Application, { metadata }: KubeObject): boolean {
 }
 
 /**
- * Whether the claim was kept for the Application, or for an earlier one of its name: its own status says so, or that of the Application, which is what
- * there is between the making of a claim and its record. A
- * preview, which another object controls, keeps nothing and finds nothing: its name belongs to whoever has that pull request, and it would
- * delete in the end what a person kept.
+ * Whether the claim was kept for the Application, or for an earlier one of its name: its own status says so, or that of the
+ * Application, which is what there is between the making of a claim and its record. A preview, which another object controls,
+ * keeps nothing and finds nothing: its name belongs to whoever has that pull request, and it would delete in the end what a
+ * person kept.
  */
 export function isKeptClaimOf(application: Application, object: KubeObject): boolean {
   const { metadata } = object
@@ -72,7 +74,10 @@ export function isKeptClaimOf(application: Application, object: KubeObject): boo
   )
 }
 
-/** What is to be applied to the status of a claim of the Application, so that a later one of its name finds it; undefined when nothing is. */
+/**
+ * What is to be applied to the status of a claim of the Application, so that a later one of its name finds it; undefined when
+ * nothing is.
+ */
 export function missingRecord(application: Application, object: KubeObject): ClaimRecord | undefined {
   if (!isKeptClaimOf(application, object) || isRecorded(application, object)) return undefined
   const { apiVersion, kind, metadata } = object

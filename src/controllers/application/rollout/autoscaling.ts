@@ -1,13 +1,18 @@
-// What the autoscalers of an Application say about themselves, as a condition. Without measurements Kubernetes leaves the number of pods as it is and
-// says so on the autoscaler only, which nobody looks at. Pure. The texts are those of Kubernetes 1.34.
-// Source: https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/#appendix-horizontal-pod-autoscaler-status-conditions
+// What the autoscalers of an Application say about themselves, as a condition. Without measurements Kubernetes leaves the
+// number of pods as it is and says so on the autoscaler only, which nobody looks at. Pure. The texts are those of Kubernetes
+// 1.34.
+// Source:
+// https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/#appendix-horizontal-pod-autoscaler-status-conditions
 import { applicationReasons as reasons } from '../../../api/apps/application.ts'
 import type { HorizontalPodAutoscaler } from '../../../api/builtin/index.ts'
 import type { WantedCondition } from '../../../kube/object/conditions.ts'
 
 const type = 'Autoscaling'
 
-/** `absent`: the cluster has no API for measurements; `away`: it has, and it does not answer; `pending`: no measurement of its pods yet. */
+/**
+ * `absent`: the cluster has no API for measurements; `away`: it has, and it does not answer; `pending`: no measurement of its
+ * pods yet.
+ */
 export type Measured = 'measured' | 'absent' | 'away' | 'pending'
 
 /** All that is decided by: it changes when the cluster gets a metrics server or loses it, and not with each measurement. */

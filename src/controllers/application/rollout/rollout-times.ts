@@ -1,6 +1,6 @@
-// All times that the status remembers of releases and their rollout: when each began, was observed, applied and available. Pure.
-// The time of a rollout counts from when Kubernetes begins with it: while the Deployment controller is away or busy nothing happens,
-// which is not the release's fault.
+// All times that the status remembers of releases and their rollout: when each began, was observed, applied and available.
+// Pure. The time of a rollout counts from when Kubernetes begins with it: while the Deployment controller is away or busy
+// nothing happens, which is not the release's fault.
 // Source: https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status (observedGeneration)
 import { type Application, applicationReasons } from '../../../api/apps/application.ts'
 import { defined } from '../../../lib/json/defined.ts'

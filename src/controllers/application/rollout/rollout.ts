@@ -1,5 +1,7 @@
-// The state of a rollout, from Deployments and pods: whether something answers, and whether it is the newest generation everywhere. Pure.
-// Source: how `kubectl rollout status` decides, https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
+// The state of a rollout, from Deployments and pods: whether something answers, and whether it is the newest generation
+// everywhere. Pure.
+// Source: how `kubectl rollout status` decides,
+// https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
 import { applicationReasons } from '../../../api/apps/application.ts'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
 import { troubledPod } from '../../../api/pods/pod-problem.ts'
@@ -56,7 +58,10 @@ function deploymentProblem(deployment: Deployment): Refusal | undefined {
   return { reason: applicationReasons.rolloutStalled, message }
 }
 
-/** `deployments` in the order of the manifests; undefined for one that has not been observed yet, which makes the rollout incomplete. */
+/**
+ * `deployments` in the order of the manifests; undefined for one that has not been observed yet, which makes the rollout
+ * incomplete.
+ */
 export function evaluateRollout(deployments: readonly (Deployment | undefined)[], pods: readonly Pod[]): Rollout {
   const present = deployments.filter(deployment => deployment !== undefined)
   const all = present.map(counts)

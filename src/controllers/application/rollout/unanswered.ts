@@ -1,5 +1,6 @@
-// A process that runs and is not ready: nobody listens on its port, or its check fails. Kubernetes says so only when the rollout has taken too
-// long, two minutes or more; here it is said after some seconds, as a cause to look at, while the rollout goes on. Pure.
+// A process that runs and is not ready: nobody listens on its port, or its check fails. Kubernetes says so only when the
+// rollout has taken too long, two minutes or more; here it is said after some seconds, as a cause to look at, while the rollout
+// goes on. Pure.
 import { applicationReasons } from '../../../api/apps/application.ts'
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
 import type { Refusal } from '../../../policy/check.ts'

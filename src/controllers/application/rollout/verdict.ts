@@ -1,4 +1,5 @@
-// Whether the rollout of a release has failed: it is not ready in time, or its processes crash again and again soon after it began. Pure.
+// Whether the rollout of a release has failed: it is not ready in time, or its processes crash again and again soon after it
+// began. Pure.
 
 import { releaseDefaults } from '../../../api/apps/application/releases.ts'
 import type { Application } from '../../../api/apps/application.ts'
@@ -52,9 +53,10 @@ function crashOf(facts: RolloutFacts): string | undefined {
 }
 
 /**
- * A crash counts as long as the rollout may take, also when all pods were ready for a moment: a process without a port counts as ready as soon
- * as it runs. Later crashes are not the release's, nor is what else happens to a release that was ready once: pods start anew when a node is lost or
- * the platform renders its chart in another way, and an earlier release would fare no better. What Kubernetes has not observed cannot have failed.
+ * A crash counts as long as the rollout may take, also when all pods were ready for a moment: a process without a port counts
+ * as ready as soon as it runs. Later crashes are not the release's, nor is what else happens to a release that was ready once:
+ * pods start anew when a node is lost or the platform renders its chart in another way, and an earlier release would fare no
+ * better. What Kubernetes has not observed cannot have failed.
  */
 export function verdictOf(facts: RolloutFacts, timeoutSeconds: number): Verdict {
   const { record, rollout, refused, wasReady, now } = facts

@@ -1,5 +1,5 @@
-// Which AppSecrets an Application uses, whether they have what it needs, and the hash by which a changed value restarts its pods. Pure. It knows
-// names and versions only; values are in Secrets that this controller never reads.
+// Which AppSecrets an Application uses, whether they have what it needs, and the hash by which a changed value restarts its
+// pods. Pure. It knows names and versions only; values are in Secrets that this controller never reads.
 import { hash } from 'node:crypto'
 import type { AppSecret } from '../../../api/apps/app-secret.ts'
 import { type SecretNaming, type SecretUse, secretUses } from '../../../api/apps/application/secret-uses.ts'
@@ -31,8 +31,8 @@ function problemOf({ name, key }: SecretUse, appSecret: AppSecret | undefined): 
 }
 
 /**
- * The versions of what the Application uses: by the name of an AppSecret, or `<name>/<key>` where it uses one key. The beginning of the uid is in
- * them, because the versions of an AppSecret that was deleted and made again begin anew.
+ * The versions of what the Application uses: by the name of an AppSecret, or `<name>/<key>` where it uses one key. The
+ * beginning of the uid is in them, because the versions of an AppSecret that was deleted and made again begin anew.
  */
 export function secretVersions(spec: SecretNaming, secrets: SecretFacts): Readonly<Record<string, string>> {
   return Object.fromEntries(

@@ -1,4 +1,5 @@
-// From the status of a preview or a RemoteSync to what GitHub shows: every state has an answer, doubt has none, and text of others stays text.
+// From the status of a preview or a RemoteSync to what GitHub shows: every state has an answer, doubt has none, and text of
+// others stays text.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { previewStates } from '../../../api/apps/app-pipeline/status.ts'
@@ -269,7 +270,9 @@ describe('what GitHub shows', () => {
   })
 })
 
-/** The rest of a text of CommonMark without its code: fenced blocks by lines, then spans between runs of equally many backticks. */
+/**
+ * The rest of a text of CommonMark without its code: fenced blocks by lines, then spans between runs of equally many backticks.
+ */
 function withoutCode(body: string): string {
   const outside: string[] = []
   let fence: string | undefined

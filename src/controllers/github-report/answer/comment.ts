@@ -1,5 +1,6 @@
-// The one comment on a pull request: what the preview is in, where it answers, what failed, and how to read the log. Everything that others wrote is
-// code (markdown.ts); names of Kubernetes objects, commit ids and times have forms that the platform checks. Pure.
+// The one comment on a pull request: what the preview is in, where it answers, what failed, and how to read the log. Everything
+// that others wrote is code (markdown.ts); names of Kubernetes objects, commit ids and times have forms that the platform
+// checks. Pure.
 import { codeBlock, codeSpan, link } from './markdown.ts'
 import type { Phase, Situation } from './situation.ts'
 

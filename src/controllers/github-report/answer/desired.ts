@@ -1,5 +1,5 @@
-// What GitHub ought to show for a situation: a comment on the pull request, a status of the commit, a deployment and its status. Pure. Texts that go to
-// places without Markdown are fixed sentences: nothing that others wrote is in them.
+// What GitHub ought to show for a situation: a comment on the pull request, a status of the commit, a deployment and its
+// status. Pure. Texts that go to places without Markdown are fixed sentences: nothing that others wrote is in them.
 import { createHash } from 'node:crypto'
 import type { CommitStatusReport, DeploymentReport, DeploymentStatusWrite } from '../../../github/index.ts'
 import { canonicalJson, type JsonValue } from '../../../lib/json/canonical-json.ts'
@@ -7,7 +7,10 @@ import { commentBody } from './comment.ts'
 import { isAddress } from './markdown.ts'
 import type { Phase, Situation } from './situation.ts'
 
-/** Something to write. The hash is of what it says and not of its wording, so that a new version of the platform does not edit every comment. */
+/**
+ * Something to write. The hash is of what it says and not of its wording, so that a new version of the platform does not edit
+ * every comment.
+ */
 export type Wanted<Content> = {
   readonly content: Content
   readonly hash: string
@@ -23,7 +26,10 @@ export type Desired = {
   readonly deployment?: Wanted<DeploymentReport>
   /** Of `deployment`; without one, of the deployment that was written last. */
   readonly deploymentStatus?: Wanted<DeploymentStatusWrite>
-  /** The state usually lasts a moment: nothing of it is written before this time, so that the next one need not wait for its turn. */
+  /**
+   * The state usually lasts a moment: nothing of it is written before this time, so that the next one need not wait for its
+   * turn.
+   */
   readonly heldUntil?: Date
   /** Deployments of earlier commits do not run any more. */
   readonly endsServing: boolean
@@ -42,9 +48,15 @@ export type ReportContext = {
   readonly pipeline: string | undefined
   /** The number of the pull request, for a preview. */
   readonly pullRequest: number | undefined
-  /** Named in the list of checks: the AppPipeline or the Application. One commit can have a preview and be deployed from a branch. */
+  /**
+   * Named in the list of checks: the AppPipeline or the Application. One commit can have a preview and be deployed from a
+   * branch.
+   */
   readonly statusContext: string
-  /** One for all previews of an AppPipeline: GitHub keeps environments for ever, and only who administers a repository may delete one. */
+  /**
+   * One for all previews of an AppPipeline: GitHub keeps environments for ever, and only who administers a repository may
+   * delete one.
+   */
   readonly environment: string
   /** Says which of the deployments to the environment are of this report. */
   readonly task: string
@@ -54,7 +66,10 @@ export type ReportContext = {
   readonly marker: string
   /** The commit whose status is pending on GitHub because of this report, or may be. */
   readonly pendingCommit: string | undefined
-  /** Commits whose status another preview of the AppPipeline writes: two pull requests can have one head, and its status is one on GitHub. */
+  /**
+   * Commits whose status another preview of the AppPipeline writes: two pull requests can have one head, and its status is one
+   * on GitHub.
+   */
   readonly othersCommits: readonly string[]
 }
 
@@ -67,7 +82,10 @@ export function logUrl(
   return new URL(path, publicUrl).href
 }
 
-/** A name that GitHub keeps with the comment and the deployment: hashed, because everybody who reads the pull request can read it. */
+/**
+ * A name that GitHub keeps with the comment and the deployment: hashed, because everybody who reads the pull request can read
+ * it.
+ */
 export function markerOf(parts: readonly (string | number)[]): string {
   return createHash('sha256').update(canonicalJson(parts)).digest('hex').slice(0, 32)
 }
@@ -99,8 +117,8 @@ function comment(situation: Situation, context: ReportContext): Desired['comment
 type Sentence = readonly [CommitStatusReport['state'], string]
 
 /**
- * Nothing about a commit that waits for approval: whoever opened the pull request would set the status of a commit that is somebody else's, too. A status
- * that is required then stays expected, which is what GitHub shows for it.
+ * Nothing about a commit that waits for approval: whoever opened the pull request would set the status of a commit that is
+ * somebody else's, too. A status that is required then stays expected, which is what GitHub shows for it.
  */
 export const commitSentences: Readonly<Partial<Record<Phase, Sentence>>> = {
   Waiting: ['pending', 'Waiting for its turn'],

@@ -1,7 +1,8 @@
-// Text of others in GitHub-flavoured Markdown. GitHub makes links, mentions, images and HTML of almost any text, and a backslash does not stop
-// mentions, references and bare addresses. It leaves alone what stands in code: so all text that the platform did not write itself goes into a code
-// span or a fenced block whose delimiter the text does not contain. Pure.
-// Source: https://github.github.com/gfm/#code-spans , #fenced-code-blocks; https://docs.github.com/en/get-started/writing-on-github
+// Text of others in GitHub-flavoured Markdown. GitHub makes links, mentions, images and HTML of almost any text, and a
+// backslash does not stop mentions, references and bare addresses. It leaves alone what stands in code: so all text that the
+// platform did not write itself goes into a code span or a fenced block whose delimiter the text does not contain. Pure.
+// Source: https://github.github.com/gfm/#code-spans , #fenced-code-blocks;
+// https://docs.github.com/en/get-started/writing-on-github
 
 /** Control characters, and those that change the direction of text or are not seen. Line feeds are treated by the callers. */
 const unseen = /(?!\n)[\p{Cc}\p{Cf}]/gu
@@ -23,7 +24,10 @@ function delimiter(text: string, least: number): string {
   return '`'.repeat(Math.max(least, longest + 1))
 }
 
-/** The text on one line as code. Spaces around it are not part of the code, and keep backticks at its ends apart from the delimiter. */
+/**
+ * The text on one line as code. Spaces around it are not part of the code, and keep backticks at its ends apart from the
+ * delimiter.
+ */
 export function codeSpan(text: string, most = 100): string {
   const line = bounded(readable(text).replace(/\s+/g, ' ').trim(), most)
   if (line === '') return '` (empty) `'

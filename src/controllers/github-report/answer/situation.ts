@@ -1,5 +1,5 @@
-// What a preview or a RemoteSync is in now, as far as it concerns people on GitHub. The rest of the platform's states (waiting for GitHub, for a grant,
-// for a registry) are not reported: what stands on GitHub stays until something else is certain. Pure.
+// What a preview or a RemoteSync is in now, as far as it concerns people on GitHub. The rest of the platform's states (waiting
+// for GitHub, for a grant, for a registry) are not reported: what stands on GitHub stays until something else is certain. Pure.
 import { isOfStranger } from '../../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipelineReasons as pipelineReasons } from '../../../api/apps/app-pipeline.ts'
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
@@ -91,8 +91,8 @@ export type PreviewOrigin = {
 }
 
 /**
- * Undefined while the preview is being removed: what stands on GitHub stays until nothing is left of it. `remoteSync`: of the preview, if it exists.
- * A commit is the head of the pull request also when its merge commit is built.
+ * Undefined while the preview is being removed: what stands on GitHub stays until nothing is left of it. `remoteSync`: of the
+ * preview, if it exists. A commit is the head of the pull request also when its merge commit is built.
  */
 export function situationOfPreview(
   row: PreviewRow,
@@ -127,8 +127,8 @@ function whyOf({ state, reason, message }: PreviewRow, current: RemoteSync | und
 const worthTelling: readonly string[] = [pipelineReasons.limitReached, pipelineReasons.idle]
 
 /**
- * Whether people on GitHub hear of it although they heard nothing before. Pull requests that the policy excludes do not: a comment on each would be
- * noise, and nobody expects a preview there.
+ * Whether people on GitHub hear of it although they heard nothing before. Pull requests that the policy excludes do not: a
+ * comment on each would be noise, and nobody expects a preview there.
  */
 export function isWorthTelling({ phase, reason }: Situation): boolean {
   if (phase === 'LeftOut') return reason !== undefined && worthTelling.includes(reason)

@@ -1,6 +1,7 @@
-// How much an installation may write to GitHub now. GitHub allows 80 requests that create content in a minute and 500 in an hour, for everything that
-// acts as the installation. The platform takes less: some is left for tokens that tenants request, and a write that was counted may be sent a little
-// later, with those of the next minute. Any window of that length counts. Pure.
+// How much an installation may write to GitHub now. GitHub allows 80 requests that create content in a minute and 500 in an
+// hour, for everything that acts as the installation. The platform takes less: some is left for tokens that tenants request,
+// and a write that was counted may be sent a little later, with those of the next minute. Any window of that length counts.
+// Pure.
 // Source: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
 
 /** In any sixty seconds, and in any hour. */
@@ -17,8 +18,8 @@ const hourOf = {
 export type Share = keyof typeof hourOf
 
 /**
- * A process that takes over does not know all that was written in the last minute: together with what the former one may have written, so many
- * fewer stay within GitHub's minute.
+ * A process that takes over does not know all that was written in the last minute: together with what the former one may have
+ * written, so many fewer stay within GitHub's minute.
  */
 export const unknownWrites = 20
 
@@ -42,7 +43,10 @@ export function counted(times: readonly number[], now: number): readonly number[
   return times.filter(time => time > now - hour && time <= now)
 }
 
-/** `times`: when writes were sent, in milliseconds; `unapproved`: of those about commits that nobody has approved, which are in `times`, too. */
+/**
+ * `times`: when writes were sent, in milliseconds; `unapproved`: of those about commits that nobody has approved, which are in
+ * `times`, too.
+ */
 export function allowance(times: readonly number[], now: number, unapproved: readonly number[] = []): Allowance {
   const inHour = counted(times, now)
   const inMinute = inHour.filter(time => time > now - minute)
@@ -52,7 +56,9 @@ export function allowance(times: readonly number[], now: number, unapproved: rea
   return { writes, rest, unapproved: ofUnapproved, isRelaxed: inHour.length < writeLimits.perHour / 2 }
 }
 
-/** Milliseconds until `wanted` writes (at most the limit of a minute) are allowed together, if nobody writes before; 0 for now. */
+/**
+ * Milliseconds until `wanted` writes (at most the limit of a minute) are allowed together, if nobody writes before; 0 for now.
+ */
 export function waitFor(times: readonly number[], wanted: number, now: number, share: Share = 'urgent'): number {
   const inHour = [...counted(times, now)].sort((a, b) => a - b)
   const inMinute = inHour.filter(time => time > now - minute)

@@ -1,6 +1,6 @@
-// The writes of each installation, in turns: those who wait are served in the order in which they came, whoever has many changes gets one turn
-// like everybody, and nobody writes while GitHub asked the installation to wait. In memory of the leader; the next leader counts what the reports
-// say about the last hour. It sends nothing.
+// The writes of each installation, in turns: those who wait are served in the order in which they came, whoever has many
+// changes gets one turn like everybody, and nobody writes while GitHub asked the installation to wait. In memory of the leader;
+// the next leader counts what the reports say about the last hour. It sends nothing.
 import { reportWriteKinds } from '../../../api/apps/github-report.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'

@@ -1,5 +1,6 @@
-// The hook that runs before an owned Application is deleted: the release job of a last release, so that it has the image, the environment and the
-// security of that Application. An annotation says that the end has begun; from then on nothing brings it back, and the hook cannot keep it for ever. Pure.
+// The hook that runs before an owned Application is deleted: the release job of a last release, so that it has the image, the
+// environment and the security of that Application. An annotation says that the end has begun; from then on nothing brings it
+// back, and the hook cannot keep it for ever. Pure.
 import type { Application } from '../../../api/apps/application.ts'
 import { domain } from '../../../api/kind.ts'
 

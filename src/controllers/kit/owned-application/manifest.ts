@@ -1,4 +1,5 @@
-// How an owned object is applied: its name, its owner, the labels that say whose it is, and a hash of what was applied last. Pure.
+// How an owned object is applied: its name, its owner, the labels that say whose it is, and a hash of what was applied last.
+// Pure.
 import { createHash } from 'node:crypto'
 import { domain } from '../../../api/kind.ts'
 import { ownedName, ownerLabel } from '../../../api/names.ts'
@@ -58,7 +59,10 @@ function withHash(manifest: Manifest): Manifest {
   return { ...manifest, metadata: { ...manifest.metadata, annotations } }
 }
 
-/** Whether applying the manifest would change the object: the hash finds what is no longer asked for, the fields what others changed. */
+/**
+ * Whether applying the manifest would change the object: the hash finds what is no longer asked for, the fields what others
+ * changed.
+ */
 export function isAsDesired(live: KubeObject & { readonly spec: object }, { metadata, spec }: Manifest): boolean {
   if (live.metadata.annotations?.[desiredHashAnnotation] !== metadata.annotations?.[desiredHashAnnotation]) return false
   const present: Readonly<Record<string, unknown>> = { ...live.spec }

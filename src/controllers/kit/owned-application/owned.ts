@@ -1,4 +1,5 @@
-// What exists of the Applications that an object owns, and how it is found: by the controlling owner, never by a name. Pure, but for the index.
+// What exists of the Applications that an object owns, and how it is found: by the controlling owner, never by a name. Pure,
+// but for the index.
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { KubeObject } from '../../../api/resource.ts'

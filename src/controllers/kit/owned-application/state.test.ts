@@ -1,4 +1,5 @@
-// The state of an owned Application whose owner names the image; previews, which are built, are in app-pipeline and test/integration.
+// The state of an owned Application whose owner names the image; previews, which are built, are in app-pipeline and
+// test/integration.
 import { expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import { standingOf } from './state.ts'

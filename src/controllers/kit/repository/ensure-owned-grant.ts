@@ -1,5 +1,5 @@
-// Creates or replaces the grant that an object owns because its kind follows a repository, where the plan says so. The decision on the grant
-// wakes its owner. It decides nothing: `owned-grant.ts` does.
+// Creates or replaces the grant that an object owns because its kind follows a repository, where the plan says so. The decision
+// on the grant wakes its owner. It decides nothing: `owned-grant.ts` does.
 
 import { followerReasons, type RepositoryFollower } from '../../../api/capabilities/repository-follower.ts'
 import { repositoryGrant } from '../../../api/github/repository-grant.ts'
@@ -24,8 +24,8 @@ const quotaMessage =
   'the tenant may not have more RepositoryGrants: delete those, RemoteSyncs or AppPipelines that are not used, or ask a platform admin to raise spec.limits.applications of the Tenant'
 
 /**
- * May be repeated; a plan that needs no write sends nothing. Resolves to why the owner waits: for a decision, or because the quota of the tenant is
- * used up. @throws KubeError when the API server refuses for another reason or cannot be reached
+ * May be repeated; a plan that needs no write sends nothing. Resolves to why the owner waits: for a decision, or because the
+ * quota of the tenant is used up. @throws KubeError when the API server refuses for another reason or cannot be reached
  */
 export async function ensureOwnedGrant(
   client: Pick<KubeClient, 'create' | 'delete'>,

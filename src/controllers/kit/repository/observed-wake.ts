@@ -1,4 +1,5 @@
-// The wake annotation as controllers remember it: the broker sets it when a webhook concerns an object, and a status records which one it saw.
+// The wake annotation as controllers remember it: the broker sets it when a webhook concerns an object, and a status records
+// which one it saw.
 import { wakeAnnotation } from '../../../api/names.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 

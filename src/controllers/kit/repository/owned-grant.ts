@@ -1,6 +1,7 @@
-// The RepositoryGrant that an object owns because its kind follows a repository: what it says, what its decision means for the owner, and
-// the token under it. The same for every such kind. The grant is created in the name of the owner's requester and decided like any other.
-// Grants are immutable, so a change of installation, repository or requester replaces it. Never writes to the cluster.
+// The RepositoryGrant that an object owns because its kind follows a repository: what it says, what its decision means for the
+// owner, and the token under it. The same for every such kind. The grant is created in the name of the owner's requester and
+// decided like any other. Grants are immutable, so a change of installation, repository or requester replaces it. Never writes
+// to the cluster.
 
 import { followedRepository, followerReasons, type RepositoryFollower } from '../../../api/capabilities/repository-follower.ts'
 import {
@@ -118,7 +119,10 @@ export function planOwnedGrant(owner: RepositoryFollower, grant: RepositoryGrant
   return { kind: 'wait', reason, message: decisionMessage(grant) }
 }
 
-/** A name can pass to another repository between two grants: the owner goes on with the repository that it follows, or not at all. */
+/**
+ * A name can pass to another repository between two grants: the owner goes on with the repository that it follows, or not at
+ * all.
+ */
 function useOf(owner: RepositoryFollower, grant: RepositoryGrant): OwnedGrantPlan {
   const followed = followedRepository(owner)
   const [granted] = grant.status?.repositories ?? []
@@ -150,8 +154,9 @@ export type AccessRequest = {
 }
 
 /**
- * A function that requests the token, with the owner as its subject, when it is first called; later calls share that answer, so a reconcile
- * requests at most one. It rejects as `TokenDesk.request`, and with `integrity_violation` unless the token reaches exactly one repository.
+ * A function that requests the token, with the owner as its subject, when it is first called; later calls share that answer, so
+ * a reconcile requests at most one. It rejects as `TokenDesk.request`, and with `integrity_violation` unless the token reaches
+ * exactly one repository.
  */
 export function accessOnce(deps: AccessDeps, { owner, grant, app, actor }: AccessRequest): () => Promise<RepositoryAccess> {
   const { namespace = '', name } = owner.metadata

@@ -1,5 +1,6 @@
-// Whether files of a repository are among those that a list of patterns means, and whether a branch is. Pure. Patterns are a tenant's and paths a pusher's: the time is bounded by
-// the product of their lengths, which a regular expression could not promise.
+// Whether files of a repository are among those that a list of patterns means, and whether a branch is. Pure. Patterns are a
+// tenant's and paths a pusher's: the time is bounded by the product of their lengths, which a regular expression could not
+// promise.
 
 /** Which piece of a pattern stands for any number of pieces, and when another one matches. */
 type Pieces = { readonly wildcard: string; readonly same: (pattern: string, piece: string) => boolean }

@@ -1,4 +1,5 @@
-// The third stage. Fetched: the source store has the commit where the build still needs it. A build that is to start has a slot from here on.
+// The third stage. Fetched: the source store has the commit where the build still needs it. A build that is to start has a slot
+// from here on.
 import { remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import type { Log } from '../../../lib/log.ts'

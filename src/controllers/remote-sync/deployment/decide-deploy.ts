@@ -21,7 +21,10 @@ function followsTag({ metadata: { name, namespace } }: Application): Halt {
   return halt('Deployed', reasons.applicationFollowsTag, message)
 }
 
-/** Image and commit are written only when one of them differs; a missing Application halts, because a RemoteSync never creates one. */
+/**
+ * Image and commit are written only when one of them differs; a missing Application halts, because a RemoteSync never creates
+ * one.
+ */
 export function decideDeploy({ application, remoteSync }: Facts, built: BuiltImage): DeployAction {
   if (!application || application.metadata.deletionTimestamp !== undefined)
     return { kind: 'halt', halt: applicationNotFound('Deployed', remoteSync.spec.application) }
@@ -41,7 +44,10 @@ function pinned({ metadata, spec, status }: Application, image: string): Halt | 
   return halt('Ready', reasons.pinned, message)
 }
 
-/** Reads the condition Ready of the Application: one of another generation, or of another image, means that it is still rolling out. */
+/**
+ * Reads the condition Ready of the Application: one of another generation, or of another image, means that it is still rolling
+ * out.
+ */
 export function decideRollout(application: Application, image: string, now: Date): Rollout {
   const { status, metadata } = application
   const held = pinned(application, image)

@@ -1,4 +1,5 @@
-// The last stage of a RemoteSync. Deployed: image and commit are set on the Application. Ready: the Application has rolled them out.
+// The last stage of a RemoteSync. Deployed: image and commit are set on the Application. Ready: the Application has rolled them
+// out.
 import type { Clock } from '../../../lib/clock.ts'
 import type { BuiltImage } from '../desired.ts'
 import type { Facts } from '../gather.ts'

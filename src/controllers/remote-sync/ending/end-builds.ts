@@ -1,5 +1,5 @@
-// Ends builds and closes the addresses of their sources: when a RemoteSync is deleted, when it went without its finalizer, and when what is being
-// built is not deployed any more. For `reconcile.ts` only; every function may be repeated after a crash.
+// Ends builds and closes the addresses of their sources: when a RemoteSync is deleted, when it went without its finalizer, and
+// when what is being built is not deployed any more. For `reconcile.ts` only; every function may be repeated after a crash.
 import { type RemoteSync, remoteSync as remoteSyncs } from '../../../api/apps/remote-sync.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import type { Outcome, ReconcileContext } from '../../../kube/controller/controller.ts'
@@ -40,7 +40,10 @@ export async function endBuilds(
   }
 }
 
-/** Ends rebases that run: one goes on only while nothing else is to be done, and nobody looks at the time of one that hangs otherwise. */
+/**
+ * Ends rebases that run: one goes on only while nothing else is to be done, and nobody looks at the time of one that hangs
+ * otherwise.
+ */
 export async function endRebases({ builder }: Pick<EndDeps, 'builder'>, owner: BuildOwner, log: Log): Promise<void> {
   for (const { key } of builder.ofOwner(owner).filter(({ ended, isRebase }) => !ended && isRebase === true)) {
     await builder.cancel(key)
@@ -49,8 +52,8 @@ export async function endRebases({ builder }: Pick<EndDeps, 'builder'>, owner: B
 }
 
 /**
- * Ends the builds, which the garbage collector does not reach in their own namespace, and the addresses of their sources; waits for its report on
- * GitHub. The grant goes by its owner reference; the Application stays and keeps serving.
+ * Ends the builds, which the garbage collector does not reach in their own namespace, and the addresses of their sources; waits
+ * for its report on GitHub. The grant goes by its owner reference; the Application stays and keeps serving.
  */
 export async function end(deps: EndDeps, remoteSync: RemoteSync): Promise<Outcome | undefined> {
   const { kind, metadata } = remoteSync
@@ -65,8 +68,9 @@ export async function end(deps: EndDeps, remoteSync: RemoteSync): Promise<Outcom
 }
 
 /**
- * Ends what is left of RemoteSyncs that went without `end`: a tenant can remove the finalizer. Its builds would occupy the tenant's slots, and
- * the addresses of its sources would stay open. The API server is asked whether the owner is gone: the cache may be behind.
+ * Ends what is left of RemoteSyncs that went without `end`: a tenant can remove the finalizer. Its builds would occupy the
+ * tenant's slots, and the addresses of its sources would stay open. The API server is asked whether the owner is gone: the
+ * cache may be behind.
  */
 export async function endOrphans(deps: EndDeps, { key, log }: Pick<ReconcileContext, 'key' | 'log'>): Promise<void> {
   const { builder, caches, client, limiter, sources } = deps

@@ -1,5 +1,5 @@
-// Images of previews that a branch may take without a build: those of pull requests whose commits are in the repository itself. What a fork built is
-// never among them. Pure.
+// Images of previews that a branch may take without a build: those of pull requests whose commits are in the repository itself.
+// What a fork built is never among them. Pure.
 import { createHash } from 'node:crypto'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { canonicalJson } from '../../../lib/json/canonical-json.ts'

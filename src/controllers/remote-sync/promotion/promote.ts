@@ -1,5 +1,6 @@
-// Whether a branch can take the image of a preview instead of building its newest commit: the files are the same (git compares them by the tree),
-// the build settings are the same, and the image is still in the registry and names the commit it was built from. Doubt builds. Reads only.
+// Whether a branch can take the image of a preview instead of building its newest commit: the files are the same (git compares
+// them by the tree), the build settings are the same, and the image is still in the registry and names the commit it was built
+// from. Doubt builds. Reads only.
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient } from '../../../github/index.ts'
 import type { CommitProof } from '../../../services/builds/builder.ts'

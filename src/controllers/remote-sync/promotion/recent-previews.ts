@@ -1,5 +1,5 @@
-// Previews that were deleted a short while ago: a merge closes the pull request, so its preview goes at about the time at which the branch is
-// looked at. Deliberately not stored: after a restart the branch is built.
+// Previews that were deleted a short while ago: a merge closes the pull request, so its preview goes at about the time at which
+// the branch is looked at. Deliberately not stored: after a restart the branch is built.
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { BuiltPreview } from './built-preview.ts'

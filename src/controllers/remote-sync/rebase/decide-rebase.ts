@@ -1,5 +1,6 @@
-// Whether an image is to get another run image, and what became of it. Pure. Only what is as it should be is rebased: the newest commit runs, and
-// nothing else is to be done. The commit of the image stays the same, and the image has to say so again.
+// Whether an image is to get another run image, and what became of it. Pure. Only what is as it should be is rebased: the
+// newest commit runs, and nothing else is to be done. The commit of the image stays the same, and the image has to say so
+// again.
 import { appPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { rebasePrefix } from '../../../api/names.ts'
@@ -40,7 +41,10 @@ function isPreview({ metadata }: RemoteSync): boolean {
   return metadata.ownerReferences?.some(({ controller, kind }) => controller === true && kind === appPipeline.kind) === true
 }
 
-/** What waits for the next build: images in the repository of a preview or of another Application, and what a person holds where it is. */
+/**
+ * What waits for the next build: images in the repository of a preview or of another Application, and what a person holds where
+ * it is.
+ */
 function isLeft(
   { remoteSync, application }: Pick<Facts, 'remoteSync' | 'application'>,
   { image, promoted }: RemoteSyncStatus,
@@ -144,8 +148,9 @@ export function withFailedRebase(status: RemoteSyncStatus, plan: RebasePlan, mes
 }
 
 /**
- * The image has the run image that was asked for, whatever its labels say: code of the build can change them, and would be rebased for ever. The build
- * that made the rest of the image stays named, and so does what it was before its release has proved itself.
+ * The image has the run image that was asked for, whatever its labels say: code of the build can change them, and would be
+ * rebased for ever. The build that made the rest of the image stays named, and so does what it was before its release has
+ * proved itself.
  */
 export function withRebased(status: RemoteSyncStatus, plan: RebasePlan, image: string): RemoteSyncStatus {
   return { ...withRebase(status, plan, { image, former: plan.former }), image, runImage: plan.runImage }

@@ -1,5 +1,6 @@
-// What a release that failed means for the image that was rebased for it: the former image is the image again, and the run image is not tried once
-// more. Pure. Otherwise every later change of the Application would be rolled out on an image that does not start.
+// What a release that failed means for the image that was rebased for it: the former image is the image again, and the run
+// image is not tried once more. Pure. Otherwise every later change of the Application would be rolled out on an image that does
+// not start.
 import { type Application, applicationReasons } from '../../../api/apps/application.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import type { RemoteSyncStatus } from '../status.ts'

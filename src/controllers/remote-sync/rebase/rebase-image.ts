@@ -1,5 +1,5 @@
-// The last thing that a run does, and the least: an image on a run image that its builder has replaced gets the newer one. It never halts a
-// RemoteSync, which runs its newest commit meanwhile and after a failure.
+// The last thing that a run does, and the least: an image on a run image that its builder has replaced gets the newer one. It
+// never halts a RemoteSync, which runs its newest commit meanwhile and after a failure.
 
 import type { Log } from '../../../lib/log.ts'
 import type { Builder } from '../../../services/builds/builder.ts'

@@ -1,5 +1,5 @@
-// Gives an Application its former image back when the release of the rebased one failed. It does not wait for the commit, which may be failing or in
-// the queue: the image that does not start must not be rolled out again meanwhile.
+// Gives an Application its former image back when the release of the rebased one failed. It does not wait for the commit, which
+// may be failing or in the queue: the image that does not start must not be rolled out again meanwhile.
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { StatusWriter } from '../../kit/status-writer.ts'
@@ -11,7 +11,10 @@ import { hasGivenUpImage, withRestored } from './decide-restore.ts'
 
 export type RestoreDeps = ApplyDeps & { readonly status: StatusWriter<RemoteSync> }
 
-/** The status first: the image that it names is set on the Application at every run. Resolves to the facts as they are afterwards. */
+/**
+ * The status first: the image that it names is set on the Application at every run. Resolves to the facts as they are
+ * afterwards.
+ */
 export async function restoreImage(deps: RestoreDeps, facts: Facts, log: Log): Promise<Facts> {
   const { application } = facts
   if (application === undefined || application.metadata.deletionTimestamp !== undefined || decide(facts)) return facts

@@ -1,5 +1,5 @@
-// Asks GitHub under the grant of a RemoteSync which commit is to be deployed, and says so in the status: the repository and the pull request as they
-// are now, the commit, and whether an image of it exists already. Reads only.
+// Asks GitHub under the grant of a RemoteSync which commit is to be deployed, and says so in the status: the repository and the
+// pull request as they are now, the commit, and whether an image of it exists already. Reads only.
 import type { Clock } from '../../../lib/clock.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { wakeOf } from '../../kit/repository/observed-wake.ts'

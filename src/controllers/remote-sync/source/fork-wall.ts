@@ -1,6 +1,6 @@
-// The wall for forks: whose commits are in another repository than the followed one was pushed by people who have no rights here. Such a commit is
-// fetched and built only under a PreviewApproval of exactly that repository, pull request and commit. The approval is for previews of its
-// AppPipeline, which fences them: a RemoteSync that a person wrote gets none.
+// The wall for forks: whose commits are in another repository than the followed one was pushed by people who have no rights
+// here. Such a commit is fetched and built only under a PreviewApproval of exactly that repository, pull request and commit.
+// The approval is for previews of its AppPipeline, which fences them: a RemoteSync that a person wrote gets none.
 import {
   type ApprovedHead,
   approves,
@@ -31,8 +31,8 @@ type NeededApproval = {
 }
 
 /**
- * Undefined when the commit is in the followed repository itself. What is unknown needs an approval that nobody can give: a pull request about
- * which the status says nothing, or a head that is not the commit.
+ * Undefined when the commit is in the followed repository itself. What is unknown needs an approval that nobody can give: a
+ * pull request about which the status says nothing, or a head that is not the commit.
  */
 function neededApproval(
   { metadata, spec }: Pick<RemoteSync, 'metadata' | 'spec'>,
@@ -87,8 +87,8 @@ export type WallDeps = Pick<EndDeps, 'builder' | 'sources'> & {
 }
 
 /**
- * The second stage: of a commit that nobody approved, nothing is fetched. A build of it, or of a pull request that is closed, is ended,
- * also when the stage before halted for another reason: its approval may have been withdrawn.
+ * The second stage: of a commit that nobody approved, nothing is fetched. A build of it, or of a pull request that is closed,
+ * is ended, also when the stage before halted for another reason: its approval may have been withdrawn.
  */
 export async function admitCommit<Values extends { readonly commit: string }>(
   { deps, facts, log }: { readonly deps: WallDeps; readonly facts: Facts; readonly log: Log },
@@ -112,7 +112,10 @@ type Effect = {
   readonly stage: Stage
 }
 
-/** Carries an effect for a commit out right after the API server, and no cache, said that it may be. @throws KubeError, or as the effect */
+/**
+ * Carries an effect for a commit out right after the API server, and no cache, said that it may be.
+ * @throws KubeError, or as the effect
+ */
 export async function underApproval<T>(
   client: Pick<KubeClient, 'get'>,
   { remoteSync, status, commit, stage }: Effect,

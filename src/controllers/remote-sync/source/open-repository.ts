@@ -1,5 +1,5 @@
-// The repository of one reconcile: a token for it, a client with the token, and what GitHub says about it now. Each is requested when it is first
-// needed and at most once. Reads only.
+// The repository of one reconcile: a token for it, a client with the token, and what GitHub says about it now. Each is
+// requested when it is first needed and at most once. Reads only.
 import { remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient, RepositoryFacts } from '../../../github/index.ts'
 import { AppError } from '../../../lib/errors.ts'
@@ -18,7 +18,10 @@ export type OpenRepositoryDeps = AccessDeps & {
 
 export type OpenRepository = {
   readonly open: () => Promise<{ readonly access: RepositoryAccess; readonly client: RepositoryReader }>
-  /** By id. Rejects with `not_found` (reason RepositoryNotFound) when GitHub does not have it, or the token does not reach it, any more. */
+  /**
+   * By id. Rejects with `not_found` (reason RepositoryNotFound) when GitHub does not have it, or the token does not reach it,
+   * any more.
+   */
   readonly current: () => Promise<RepositoryFacts>
 }
 

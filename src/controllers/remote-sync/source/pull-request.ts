@@ -1,5 +1,6 @@
-// Which commit of a pull request is deployed: its head, or the commit that GitHub made by merging it into its base branch. That one is taken only
-// when it is made of the present head and the present base: GitHub computes it some time after a push, and shows the former one until then.
+// Which commit of a pull request is deployed: its head, or the commit that GitHub made by merging it into its base branch. That
+// one is taken only when it is made of the present head and the present base: GitHub computes it some time after a push, and
+// shows the former one until then.
 // Source: https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request (`mergeable`, `merge_commit_sha`)
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient } from '../../../github/index.ts'
@@ -49,12 +50,17 @@ function refusal(reason: string, text: string): Halt {
   return halt('Resolved', reason, `spec.source.pullRequest: ${text}`)
 }
 
-/** When the answer about a conflict is certain: until then GitHub may say of these two commits what it computed of former ones. */
+/**
+ * When the answer about a conflict is certain: until then GitHub may say of these two commits what it computed of former ones.
+ */
 export function settledAt(conflictSince: string): number {
   return Date.parse(conflictSince) + settlingMilliseconds
 }
 
-/** A conflict of two commits stays one: it is asked about once more when the answer is certain, and then waits for another head or base. */
+/**
+ * A conflict of two commits stays one: it is asked about once more when the answer is certain, and then waits for another head
+ * or base.
+ */
 export function mergeConflict({ number, baseBranch, conflictSince }: FollowedHead, now: Date): Halt {
   const text = `pull request ${number} conflicts with branch ${baseBranch}: resolve the conflict on its branch and push`
   const conflict = refusal(reasons.mergeConflict, text)

@@ -1,5 +1,5 @@
-// Asks GitHub which commit the source of a RemoteSync names now, with a token for that one repository. Reads only, and by the repository's id
-// only: its name may have passed to a repository of somebody else.
+// Asks GitHub which commit the source of a RemoteSync names now, with a token for that one repository. Reads only, and by the
+// repository's id only: its name may have passed to a repository of somebody else.
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient, RepositoryFacts } from '../../../github/index.ts'
 import { halt } from '../halt.ts'

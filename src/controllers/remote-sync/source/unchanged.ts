@@ -1,4 +1,5 @@
-// Whether a new commit changes nothing under `spec.paths`, so that the image of an earlier commit is still right. Doubt builds. Reads only.
+// Whether a new commit changes nothing under `spec.paths`, so that the image of an earlier commit is still right. Doubt builds.
+// Reads only.
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { RepositoryClient } from '../../../github/index.ts'
 import { isMeant } from '../../kit/repository/path-filter.ts'

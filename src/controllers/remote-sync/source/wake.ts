@@ -21,20 +21,22 @@ export function mayRetry(remoteSync: RemoteSync): boolean {
   return isNewWake(remoteSync) || isNewSpec(remoteSync)
 }
 
-/** Without access to the repository no webhooks come: what was pushed meanwhile is looked for as soon as there is access again. */
+/**
+ * Without access to the repository no webhooks come: what was pushed meanwhile is looked for as soon as there is access again.
+ */
 function wasResolved({ status }: RemoteSync): boolean {
   return findCondition(status?.conditions, 'Resolved')?.status !== 'False'
 }
 
 /**
- * The longest time between two questions about a merge commit that an AppPipeline looks after. GitHub does not promise that its list shows each push to
- * the base branch.
+ * The longest time between two questions about a merge commit that an AppPipeline looks after. GitHub does not promise that its
+ * list shows each push to the base branch.
  */
 export const mergeSweepMilliseconds = 6 * 3_600_000
 
 /**
- * How long GitHub may go unasked; undefined for as long as nothing else asks. An AppPipeline sees each new commit in its list of pull requests, and wakes
- * the RemoteSync for it: a hundred previews then cost one request at rest.
+ * How long GitHub may go unasked; undefined for as long as nothing else asks. An AppPipeline sees each new commit in its list
+ * of pull requests, and wakes the RemoteSync for it: a hundred previews then cost one request at rest.
  */
 function mayRest({ metadata, spec }: RemoteSync, sweepMilliseconds: number): number | undefined {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
@@ -50,8 +52,8 @@ function isSweepDue(rest: number, lastCheckedAt: Date, now: Date): boolean {
 }
 
 /**
- * The pull request that the last answer said to be in conflict, while GitHub need not be asked about it again: another head or base comes with a webhook or
- * is seen in the list of the AppPipeline, as for a merge commit.
+ * The pull request that the last answer said to be in conflict, while GitHub need not be asked about it again: another head or
+ * base comes with a webhook or is seen in the list of the AppPipeline, as for a merge commit.
  */
 export function knownConflict({ remoteSync, lastCheckedAt, now }: Asked, sweepMilliseconds: number): FollowedHead | undefined {
   const { pullRequest, conditions } = remoteSync.status ?? {}
@@ -65,8 +67,8 @@ export function knownConflict({ remoteSync, lastCheckedAt, now }: Asked, sweepMi
 }
 
 /**
- * Whether GitHub must be asked. After a restart `lastCheckedAt` is unknown, and asking once more finds pushes whose webhooks were missed.
- * A fixed commit is resolved once.
+ * Whether GitHub must be asked. After a restart `lastCheckedAt` is unknown, and asking once more finds pushes whose webhooks
+ * were missed. A fixed commit is resolved once.
  */
 export function mustResolve({ remoteSync, lastCheckedAt, now }: Asked, sweepMilliseconds: number): boolean {
   const { commit, pullRequest } = remoteSync.status ?? {}

@@ -1,5 +1,6 @@
-// Creates the namespaces of a Tenant and keeps what is in them. In a namespace the platform's own rights come first: without them it may
-// write nothing else there. A namespace is never adopted: new ones are created, not applied, and existing ones are changed by their uid.
+// Creates the namespaces of a Tenant and keeps what is in them. In a namespace the platform's own rights come first: without
+// them it may write nothing else there. A namespace is never adopted: new ones are created, not applied, and existing ones are
+// changed by their uid.
 import { namespaces, type ResourceQuota, type RuntimeClass, resourceQuotas, secrets } from '../../../api/builtin/index.ts'
 import { type KubeObject, keyOf, type ObjectKey, type ResourceType } from '../../../api/resource.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'

@@ -44,8 +44,9 @@ export async function prunePolicies(deps: PruneDeps, tenant: Tenant, contents: r
 }
 
 /**
- * A quota that is older than a kind it names is counted in a full resync of the quota controller only (5 minutes), a new quota at once. So
- * the old one is deleted, and the next reconcile recreates it. Nothing is lost: an uncounted quota lets nothing of the kind in anyway.
+ * A quota that is older than a kind it names is counted in a full resync of the quota controller only (5 minutes), a new quota
+ * at once. So the old one is deleted, and the next reconcile recreates it. Nothing is lost: an uncounted quota lets nothing of
+ * the kind in anyway.
  */
 export async function recount(deps: PruneDeps, quotas: readonly (ResourceQuota | undefined)[]): Promise<void> {
   const countedSince = deps.clock.now().getTime() - uncountedMilliseconds

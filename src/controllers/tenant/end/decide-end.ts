@@ -10,8 +10,8 @@ const marginSeconds = 120
 const mostNamed = 5
 
 /**
- * Whether a pod should have ended by now. However long its grace period is, it counts with the longest that admission allows: the pod may be
- * older than that rule. A pod that was forced already, and is held by a finalizer, is not forced again.
+ * Whether a pod should have ended by now. However long its grace period is, it counts with the longest that admission allows:
+ * the pod may be older than that rule. A pod that was forced already, and is held by a finalizer, is not forced again.
  */
 export function isOverdue({ metadata }: Pod, now: Date): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds: grace = 0 } = metadata
@@ -24,9 +24,10 @@ export function isOverdue({ metadata }: Pod, now: Date): boolean {
 export type Remaining = { readonly plural: string; readonly group: string }
 
 /**
- * The kinds whose objects remain in a namespace that has been ending for a while, because finalizers hold them. Without those whose finalizers
- * only the platform sets: its own kinds end by themselves, and its RoleBindings end last.
- * Source: `updateConditions` of https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/namespace/deletion/status_condition_utils.go
+ * The kinds whose objects remain in a namespace that has been ending for a while, because finalizers hold them. Without those
+ * whose finalizers only the platform sets: its own kinds end by themselves, and its RoleBindings end last.
+ * Source: `updateConditions` of
+ * https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/namespace/deletion/status_condition_utils.go
  */
 export function heldKinds(namespace: Namespace | undefined, now: Date): readonly Remaining[] {
   const { deletionTimestamp = '' } = namespace?.metadata ?? {}

@@ -1,5 +1,5 @@
-// Makes the namespaces of a tenant end: forces the pods that have not ended long after their grace period, and finds what else holds a namespace.
-// It never removes a finalizer of others: what waits for it would be lost.
+// Makes the namespaces of a tenant end: forces the pods that have not ended long after their grace period, and finds what else
+// holds a namespace. It never removes a finalizer of others: what waits for it would be lost.
 import {
   cronJobs,
   deployments,

@@ -1,11 +1,14 @@
-// Who may reach the pods of a tenant's own namespace, and what they may reach: each other, DNS, the token desk and the internet. Not the pods of
-// others, the nodes, the API server or the metadata service of a cloud. Pods of isolated Applications, whose code is not trusted, are cut off from
-// the tenant as well: they reach DNS and the internet only, and only the ingress controller reaches them. Pure.
+// Who may reach the pods of a tenant's own namespace, and what they may reach: each other, DNS, the token desk and the
+// internet. Not the pods of others, the nodes, the API server or the metadata service of a cloud. Pods of isolated
+// Applications, whose code is not trusted, are cut off from the tenant as well: they reach DNS and the internet only, and only
+// the ingress controller reaches them. Pure.
 import { labels, platformNamespace } from '../../../api/names.ts'
 import type { NetworkSettings } from '../settings.ts'
 import { allowed, atAddresses, denyAll, dns, type EgressRule, inNamespace, internet, type NamedPolicy, tcp } from './rules.ts'
 
-/** Policies add up: what applies to the others must not select the isolated pods. A pod without the label is one of the others. */
+/**
+ * Policies add up: what applies to the others must not select the isolated pods. A pod without the label is one of the others.
+ */
 const trustedPods = { matchExpressions: [{ key: labels.isolated, operator: 'DoesNotExist' }] }
 const isolatedPods = { matchExpressions: [{ key: labels.isolated, operator: 'Exists' }] }
 const ownPods = { podSelector: trustedPods }

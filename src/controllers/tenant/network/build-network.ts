@@ -1,5 +1,6 @@
-// What the pods of a build namespace may reach: DNS, the source store, the registry, and package registries on the internet. Nothing may reach
-// them, and a pod that is not a build reaches nothing. Builds run the code of the tenant's repository and of its dependencies. Pure.
+// What the pods of a build namespace may reach: DNS, the source store, the registry, and package registries on the internet.
+// Nothing may reach them, and a pod that is not a build reaches nothing. Builds run the code of the tenant's repository and of
+// its dependencies. Pure.
 import { dockerfileBuildLabel } from '../../../api/dockerfile-build.ts'
 import { platformNamespace } from '../../../api/names.ts'
 import type { NetworkSettings } from '../settings.ts'

@@ -10,8 +10,8 @@ export type AllowedRange = { readonly range: AddressRange; readonly port?: numbe
 export type IngressPeers = { readonly namespaces: readonly string[]; readonly ranges: readonly AddressRange[] }
 
 /**
- * The metadata services of clouds, and what else hands out credentials by address: AWS, Google, Azure, Oracle, OpenStack, DigitalOcean,
- * Hetzner (link-local), Azure's wire server, Alibaba, Oracle's older address, AWS by IPv6. No setting opens them.
+ * The metadata services of clouds, and what else hands out credentials by address: AWS, Google, Azure, Oracle, OpenStack,
+ * DigitalOcean, Hetzner (link-local), Azure's wire server, Alibaba, Oracle's older address, AWS by IPv6. No setting opens them.
  */
 export const metadataRanges: readonly AddressRange[] = [
   '169.254.0.0/16',

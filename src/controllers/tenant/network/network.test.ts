@@ -1,4 +1,5 @@
-// What the policies of a tenant's namespaces allow, judged as a cluster judges them: by the addresses of connections, after translation.
+// What the policies of a tenant's namespaces allow, judged as a cluster judges them: by the addresses of connections, after
+// translation.
 import { describe, expect, test } from 'vitest'
 import { addressRange, containsRange } from '../../../lib/address-range.ts'
 import { readSettings } from '../../../lib/config.ts'

@@ -1,4 +1,5 @@
-// The pieces that the policies of both namespaces consist of: who (peers), where (ports), and the internet without what is not the internet. Pure.
+// The pieces that the policies of both namespaces consist of: who (peers), where (ports), and the internet without what is not
+// the internet. Pure.
 // Source: https://kubernetes.io/docs/concepts/services-networking/network-policies/
 
 import { type AddressRange, addressRange, containsRange } from '../../../lib/address-range.ts'

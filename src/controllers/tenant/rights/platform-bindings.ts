@@ -1,5 +1,5 @@
-// By which RoleBindings our own processes may work in a tenant's namespaces, and nowhere else. Pure.
-// They have a finalizer: while a namespace is deleted, what is in it still needs its own finalizers removed, which needs these rights. Without it
+// By which RoleBindings our own processes may work in a tenant's namespaces, and nowhere else. Pure. They have a finalizer:
+// while a namespace is deleted, what is in it still needs its own finalizers removed, which needs these rights. Without it
 // Kubernetes could delete the bindings first, and the namespace would never end.
 import { controllersBinding, namespaceRoles, platformNamespace } from '../../../api/names.ts'
 import type { DesiredBinding } from './role-bindings.ts'

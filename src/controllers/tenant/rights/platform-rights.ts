@@ -20,8 +20,8 @@ export type RightsDeps = {
 }
 
 /**
- * Gives our own processes their rights in a namespace. It needs none there: RoleBindings to these roles may be written cluster-wide. The authorizer
- * learns of them a moment later; what it still refuses is retried.
+ * Gives our own processes their rights in a namespace. It needs none there: RoleBindings to these roles may be written
+ * cluster-wide. The authorizer learns of them a moment later; what it still refuses is retried.
  */
 export async function keepRights(deps: RightsDeps, tenant: Tenant, namespace: string): Promise<void> {
   for (const { object } of desiredRights(tenant, deps.settings.accounts)) {
@@ -35,9 +35,9 @@ export async function keepRights(deps: RightsDeps, tenant: Tenant, namespace: st
 }
 
 /**
- * Lets the rights in namespaces that are being deleted go, once nothing in them waits for one of our processes: no object of our kinds, and no pod
- * that may have to be forced. Asks the API
- * server: a cache may be behind, and an object that were left could never lose its finalizer again.
+ * Lets the rights in namespaces that are being deleted go, once nothing in them waits for one of our processes: no object of
+ * our kinds, and no pod that may have to be forced. Asks the API server: a cache may be behind, and an object that were left
+ * could never lose its finalizer again.
  */
 export async function releaseRights(deps: RightsDeps, facts: Facts): Promise<void> {
   const ending = leaving(facts)

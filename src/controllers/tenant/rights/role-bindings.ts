@@ -1,5 +1,5 @@
-// Who has which tenant role: the RoleBindings of a Tenant from people and teams on GitHub, by numeric id, to the closed ClusterRoles. Pure.
-// They are made for the tenant's own namespace only: in its build namespace nobody has a role.
+// Who has which tenant role: the RoleBindings of a Tenant from people and teams on GitHub, by numeric id, to the closed
+// ClusterRoles. Pure. They are made for the tenant's own namespace only: in its build namespace nobody has a role.
 import type { RoleSubject } from '../../../api/builtin/index.ts'
 import { groups, tenantRoles, userSubject } from '../../../api/names.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'

@@ -1,4 +1,5 @@
-// Which RuntimeClasses the pods of a tenant run with, what both namespaces say about it to admission, and why a class cannot be used. Pure.
+// Which RuntimeClasses the pods of a tenant run with, what both namespaces say about it to admission, and why a class cannot be
+// used. Pure.
 import { drainTaint, type RuntimeClass, type Toleration } from '../../../api/builtin/index.ts'
 import { isolatedRuntimeTolerationsAnnotation, labels, runtimeTolerationsAnnotation } from '../../../api/names.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
@@ -24,7 +25,10 @@ type ClassOf = (name: string) => RuntimeClass | undefined
 
 const none: Marks = { labels: {}, annotations: {} }
 
-/** The Tenant decides before the platform, its `runtimeClass` included; pods that have no class of their own have that of the others. */
+/**
+ * The Tenant decides before the platform, its `runtimeClass` included; pods that have no class of their own have that of the
+ * others.
+ */
 export function chosenClasses({ spec }: Pick<Tenant, 'spec'>, defaults: DefaultClasses): ChosenClasses {
   const named = (...fields: readonly (keyof DefaultClasses)[]): Named | undefined => {
     const own = fields.find(field => spec[field] !== undefined)
@@ -94,7 +98,10 @@ export function classProblem(chosen: ChosenClasses, classOf: ClassOf): string | 
     .find(problem => problem !== undefined)
 }
 
-/** The classes with which new pods are created. A place whose class cannot be used keeps what it had: its pods are refused meanwhile. */
+/**
+ * The classes with which new pods are created. A place whose class cannot be used keeps what it had: its pods are refused
+ * meanwhile.
+ */
 export function classesInForce(chosen: ChosenClasses, classOf: ClassOf, before: ClassNames = {}): ClassNames {
   const inForce = Object.entries(chosen).map(([place, named]) => [
     place,

@@ -1,5 +1,6 @@
-// Asks GitHub, as the App, whether the teams that a Tenant names are teams of its organisation. A wrong id gives nobody a role and would
-// otherwise be noticed only by people who lack access. Writes nothing to the cluster; never throws: a failure to find out is an answer, too.
+// Asks GitHub, as the App, whether the teams that a Tenant names are teams of its organisation. A wrong id gives nobody a role
+// and would otherwise be noticed only by people who lack access. Writes nothing to the cluster; never throws: a failure to find
+// out is an answer, too.
 // Source: https://docs.github.com/en/rest/teams/teams#get-a-team-by-name
 import type { Installation } from '../../../api/github/installation.ts'
 import { type Tenant, tenantConditions, tenantReasons } from '../../../api/tenancy/tenant.ts'

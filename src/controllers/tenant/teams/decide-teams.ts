@@ -1,5 +1,5 @@
-// The condition RolesResolved of a Tenant, from GitHub's answer about its teams. Pure. An unknown team does not make the Tenant unready, because
-// everybody else can work; the condition and its Event name the wrong id and the cure.
+// The condition RolesResolved of a Tenant, from GitHub's answer about its teams. Pure. An unknown team does not make the Tenant
+// unready, because everybody else can work; the condition and its Event name the wrong id and the cure.
 import { type Tenant, tenantConditions, tenantReasons } from '../../../api/tenancy/tenant.ts'
 import { findCondition, type WantedCondition } from '../../../kube/object/conditions.ts'
 import { retryMilliseconds } from '../../kit/github-unreachable.ts'

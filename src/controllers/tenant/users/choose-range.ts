@@ -9,8 +9,8 @@ export type RecordedRanges = {
 }
 
 /**
- * The index that the Tenant has, else the next one in turn after the last that was given, so that a range is used again as late as possible: files on
- * volumes that were kept still belong to its ids. Undefined when all are taken.
+ * The index that the Tenant has, else the next one in turn after the last that was given, so that a range is used again as late
+ * as possible: files on volumes that were kept still belong to its ids. Undefined when all are taken.
  * @param others Indexes that namespaces of other Tenants say, whatever the record says.
  */
 export function chooseRange({ taken, last }: RecordedRanges, uid: string, others: Iterable<number>): number | undefined {

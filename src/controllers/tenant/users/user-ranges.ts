@@ -1,6 +1,6 @@
-// The record of which Tenant has which range of user ids: one ConfigMap in the namespace of the platform. Every change is conditional on the version
-// that it was decided from, so that two leaders cannot give one range twice. A namespace that says its range is believed: only the platform
-// can label it, and the record may have been lost.
+// The record of which Tenant has which range of user ids: one ConfigMap in the namespace of the platform. Every change is
+// conditional on the version that it was decided from, so that two leaders cannot give one range twice. A namespace that says
+// its range is believed: only the platform can label it, and the record may have been lost.
 import { configMaps } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
 import type { KubeObject } from '../../../api/resource.ts'

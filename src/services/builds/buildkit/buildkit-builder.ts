@@ -1,5 +1,5 @@
-// The builder that uses BuildKit, for repositories with a Dockerfile: one pod for one commit; deleting the pod cancels the build. Builds live in the
-// tenant's build namespace, where the tenant has no rights.
+// The builder that uses BuildKit, for repositories with a Dockerfile: one pod for one commit; deleting the pod cancels the
+// build. Builds live in the tenant's build namespace, where the tenant has no rights.
 import { type Pod, pods } from '../../../api/builtin/index.ts'
 import { dockerfileBuildContainers as containers, dockerfileBuildLabel } from '../../../api/dockerfile-build.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'

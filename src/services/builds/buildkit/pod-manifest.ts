@@ -1,9 +1,12 @@
-// The pod of a Dockerfile build. Pure. One pod, with a buildkitd of its own, for each build: nothing is shared between builds but the cache in the
-// registry, below the tenant's path. Three containers of one image, which see each other's files only where a volume is named here:
+// The pod of a Dockerfile build. Pure. One pod, with a buildkitd of its own, for each build: nothing is shared between builds
+// but the cache in the registry, below the tenant's path. Three containers of one image, which see each other's files only
+// where a volume is named here:
 // - `source` fetches the commit at the source store's address. It runs no code of the tenant and has no credential.
-// - `buildkitd` runs the tenant's code (RUN). It has no credential, no source but what the client sends, and is the only one with more than
+// - `buildkitd` runs the tenant's code (RUN). It has no credential, no source but what the client sends, and is the only one
+//   with more than
 //   Pod Security `restricted` allows: what a user namespace takes (ADR 0037; the policy build-pods holds it to this shape).
-// - `build` is the client. It holds the registry credential and the secrets of the build, gives buildkitd a token or a secret where a step needs
+// - `build` is the client. It holds the registry credential and the secrets of the build, gives buildkitd a token or a secret
+//   where a step needs
 //   it, and reports the digest.
 
 import type { Pod } from '../../../api/builtin/index.ts'
@@ -74,8 +77,9 @@ const restricted = {
 }
 
 /**
- * What rootless BuildKit needs: two programs of the image that may set ids (their file capabilities count only with privilege escalation), and the
- * system calls unshare and mount, which the default profiles of seccomp and AppArmor refuse. It has no capability itself.
+ * What rootless BuildKit needs: two programs of the image that may set ids (their file capabilities count only with privilege
+ * escalation), and the system calls unshare and mount, which the default profiles of seccomp and AppArmor refuse. It has no
+ * capability itself.
  */
 const userNamespace = {
   runAsNonRoot: true,
@@ -141,7 +145,10 @@ function sourceContainer({ source }: BuildRequest, image: string): Container {
   }
 }
 
-/** Kubernetes ends it when the container `build` has ended (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/). */
+/**
+ * Kubernetes ends it when the container `build` has ended
+ * (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/).
+ */
 function daemonContainer(request: BuildRequest, { image, registry }: BuildkitSettings, plainHttp: boolean): Container {
   const { cpu, memory, ephemeralStorage } = { ...defaults, ...request.resources }
   return {

@@ -1,5 +1,5 @@
-// Translates the pod of a Dockerfile build, and for a failed one the end of its log, into a BuildState. Pure. Logs are untrusted text: they are
-// redacted, cleaned and bounded before they are shown.
+// Translates the pod of a Dockerfile build, and for a failed one the end of its log, into a BuildState. Pure. Logs are
+// untrusted text: they are redacted, cleaned and bounded before they are shown.
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
 import {
   dockerfileBuildContainers as containers,
@@ -21,8 +21,8 @@ const fullCommit = /^[0-9a-f]{40}([0-9a-f]{24})?$/
 const revisionLabel = 'org.opencontainers.image.revision'
 
 /**
- * Which commit an image names as its source. The label has the commit that git had after the fetch, and replaces one of the Dockerfile; code of the
- * build is not in the container that reads and sets it.
+ * Which commit an image names as its source. The label has the commit that git had after the fetch, and replaces one of the
+ * Dockerfile; code of the build is not in the container that reads and sets it.
  */
 export function commitOfRevision(answer: LabelAnswer): CommitProof {
   if (answer.kind === 'unreadable') return { kind: answer.permanent ? 'absent' : 'unreadable', message: answer.message }
@@ -84,7 +84,10 @@ function startOf({ status }: Pod): { readonly startedAt?: string } {
   return status?.startTime === undefined ? {} : { startedAt: status.startTime }
 }
 
-/** What the container `build` says about the registry; the text of a failing RUN begins otherwise (`error: failed to solve: process …`). */
+/**
+ * What the container `build` says about the registry; the text of a failing RUN begins otherwise (`error: failed to solve:
+ * process …`).
+ */
 const push = /^error: failed to solve: failed to (push|authorize|do request|configure registry|fetch (oauth|anonymous) token)/m
 const refusal = /\b(401 Unauthorized|403 Forbidden)\b|insufficient_scope|\b(unauthorized|denied)\b/i
 const noAnswer =
@@ -121,7 +124,10 @@ function failedState(pod: Pod, log: string): BuildState {
   }
 }
 
-/** What a build that ended left: a failed one the end of the log of its step, a successful one what its image says about its commit. */
+/**
+ * What a build that ended left: a failed one the end of the log of its step, a successful one what its image says about its
+ * commit.
+ */
 export type PodEvidence = { readonly log?: string; readonly proof?: CommitProof }
 
 /** `evidence` is needed only for a build that has ended. */

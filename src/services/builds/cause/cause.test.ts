@@ -1,5 +1,6 @@
-// Real logs of builds that failed, each with the sentence that its owner gets. The logs were written by the lifecycle, the buildpacks of dev/images,
-// npm, pip and the registry's clients; only paths and addresses of the machine on which they ran were replaced.
+// Real logs of builds that failed, each with the sentence that its owner gets. The logs were written by the lifecycle, the
+// buildpacks of dev/images, npm, pip and the registry's clients; only paths and addresses of the machine on which they ran were
+// replaced.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// From the end of a step's log to the one sentence that a person needs. Pure. The log is untrusted text: a cause is only ever shown, and nothing is
-// decided by it.
+// From the end of a step's log to the one sentence that a person needs. Pure. The log is untrusted text: a cause is only ever
+// shown, and nothing is decided by it.
 import { cleanLog } from './clean-log.ts'
 import type { Rule } from './rule.ts'
 import { generalRules, statedRules } from './rules/builder.ts'
@@ -18,7 +18,10 @@ export type Cause = {
 
 const longestSentence = 500
 
-/** The first rule that matches decides: what a program states itself, then what it ran out of, then what tools say, then how it ended. */
+/**
+ * The first rule that matches decides: what a program states itself, then what it ran out of, then what tools say, then how it
+ * ended.
+ */
 const rules: readonly Rule[] = [
   ...statedRules,
   ...dockerfileRules,

@@ -1,5 +1,5 @@
-// Real logs of BuildKit 0.33.1, as the pods of Dockerfile builds write them, each with the sentence that its owner gets. Only addresses of the machine
-// on which they ran were replaced.
+// Real logs of BuildKit 0.33.1, as the pods of Dockerfile builds write them, each with the sentence that its owner gets. Only
+// addresses of the machine on which they ran were replaced.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

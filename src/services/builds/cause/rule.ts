@@ -1,7 +1,10 @@
 // One way in which builds fail: how it is recognized in a log, and the sentence that a person needs.
 
 export type Rule = {
-  /** Matched against the cleaned log, whose lines end with `\n`; the line in which the match begins is the cause. Must have the flag `m`. */
+  /**
+   * Matched against the cleaned log, whose lines end with `\n`; the line in which the match begins is the cause. Must have the
+   * flag `m`.
+   */
   readonly pattern: RegExp
   /** What is wrong and what to do about it, without a full stop. */
   readonly say: (match: RegExpExecArray, log: CleanLog) => string

@@ -1,6 +1,6 @@
 // The kpack Build for a request. Pure. It has no kpack Image above it, so the platform itself queues, supersedes and cancels.
-// Its source is the source store's address and the full commit id; its ServiceAccount holds the tenant's registry credential, which kpack gives
-// to its own steps only, and its pod no token.
+// Its source is the source store's address and the full commit id; its ServiceAccount holds the tenant's registry credential,
+// which kpack gives to its own steps only, and its pod no token.
 import { labels } from '../../../api/names.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { buildSecretName } from '../build-secrets.ts'
@@ -45,7 +45,10 @@ export function pushesOf(build: KpackBuild): LoggedBuild['pushes'] {
   return { image, cache: cacheTag(image.slice(0, image.lastIndexOf(':')), ownerUidOf(build, 'RemoteSync')) }
 }
 
-/** The Build to create. Images go to `<registry>/<tenant namespace>/<application>`, so a tenant's builds cannot name another's repository. */
+/**
+ * The Build to create. Images go to `<registry>/<tenant namespace>/<application>`, so a tenant's builds cannot name another's
+ * repository.
+ */
 export function kpackBuildManifest(
   request: BuildRequest,
   builder: BuilderImage,

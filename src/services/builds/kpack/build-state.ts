@@ -1,5 +1,5 @@
-// Translates a kpack Build, and for a failed one its pod and log, into a BuildState. Pure. kpack's messages and the logs of a build are
-// untrusted text: redacted, cleaned of control characters and bounded before they are shown.
+// Translates a kpack Build, and for a failed one its pod and log, into a BuildState. Pure. kpack's messages and the logs of a
+// build are untrusted text: redacted, cleaned of control characters and bounded before they are shown.
 import type { Pod } from '../../../api/builtin/index.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { digestOf } from '../../../lib/text/image-digest.ts'
@@ -10,7 +10,10 @@ import { podEnd } from '../pod-end.ts'
 import { builderOf } from './build-manifest.ts'
 import { isRebase, type KpackBuild, stepsOf } from './resources.ts'
 
-/** Added to the build's own timeout for scheduling, image pulls and kpack's reconcile. A build that has not ended by then is given up. */
+/**
+ * Added to the build's own timeout for scheduling, image pulls and kpack's reconcile. A build that has not ended by then is
+ * given up.
+ */
 const graceSeconds = 120
 const defaultTimeoutSeconds = 900
 /** The step that fetches the source. */
@@ -61,8 +64,8 @@ export function failedStep(build: KpackBuild, pod: Pod | undefined): string {
 }
 
 /**
- * What a build that ended left: a failed one its pod, if it still exists, and the end of the failed step's log; a successful one what its image
- * says about its commit.
+ * What a build that ended left: a failed one its pod, if it still exists, and the end of the failed step's log; a successful
+ * one what its image says about its commit.
  */
 export type BuildEvidence = { readonly pod?: Pod | undefined; readonly log?: string; readonly proof?: CommitProof }
 

@@ -1,7 +1,7 @@
-// Which commit an image names as its source. kpack writes it into the image after it has checked the commit out, under the buildpacks' label
-// `io.buildpacks.project.metadata`; it does not come from what was asked for. Pure.
-// The lifecycle reads it from a file that code of the same build could change. That gains nothing: such code makes the image's content, too,
-// and a label that names another commit than the requested one makes the image unusable.
+// Which commit an image names as its source. kpack writes it into the image after it has checked the commit out, under the
+// buildpacks' label `io.buildpacks.project.metadata`; it does not come from what was asked for. Pure. The lifecycle reads it
+// from a file that code of the same build could change. That gains nothing: such code makes the image's content, too, and a
+// label that names another commit than the requested one makes the image unusable.
 // Source: https://github.com/buildpacks/spec/blob/main/platform.md#iobuildpacksprojectmetadata-json
 import { objectAt, parseJson, textAt } from '../../../lib/json/json-value.ts'
 import type { CommitProof } from '../builder.ts'

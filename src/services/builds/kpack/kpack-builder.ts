@@ -1,5 +1,5 @@
-// The builder that uses kpack: one Build without an Image for one commit; deleting the Build cancels it. Only this folder knows how kpack behaves.
-// Builds live in the tenant's build namespace, where the tenant has no rights.
+// The builder that uses kpack: one Build without an Image for one commit; deleting the Build cancels it. Only this folder knows
+// how kpack behaves. Builds live in the tenant's build namespace, where the tenant has no rights.
 import { customResourceDefinitions, pods } from '../../../api/builtin/index.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
@@ -21,7 +21,10 @@ export type KpackDeps = ObjectBuilderDeps & {
   readonly labelsOf: (image: string) => Promise<LabelAnswer>
 }
 
-/** npm prints its whole usage after the cause. The limit of bytes counts from the first of these lines: it must not cut their end. */
+/**
+ * npm prints its whole usage after the cause. The limit of bytes counts from the first of these lines: it must not cut their
+ * end.
+ */
 const logLines = 400
 const logBytes = 1_048_576
 

@@ -1,5 +1,6 @@
-// Rebases with kpack: a Build whose last build was on another run image exchanges the layers of the run image, in a pod with two steps. kpack decides
-// so by the annotation with the reason. It looks for the first tag of the Build, not for the image, so that the image gets this tag before.
+// Rebases with kpack: a Build whose last build was on another run image exchanges the layers of the run image, in a pod with
+// two steps. kpack decides so by the annotation with the reason. It looks for the first tag of the Build, not for the image, so
+// that the image gets this tag before.
 // Source: kpack v0.17.2, pkg/apis/build/v1alpha2/build_pod.go (rebasePod) and cmd/rebase
 import { labels } from '../../../api/names.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
@@ -30,8 +31,8 @@ const timeoutSeconds = 300
 const noSource = 'https://source.invalid/'
 
 /**
- * The Build to create. kpack rebases only where the stack of the last build is that of the builder, and builds otherwise: from no source, which
- * fails before any code runs. With the recorded stack, an image never gets the run image of another one.
+ * The Build to create. kpack rebases only where the stack of the last build is that of the builder, and builds otherwise: from
+ * no source, which fails before any code runs. With the recorded stack, an image never gets the run image of another one.
  */
 export function kpackRebaseManifest(
   { key, owner, application, image, commit, stack }: RebaseRequest,

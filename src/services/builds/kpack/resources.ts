@@ -1,4 +1,5 @@
-// The two kinds of kpack that the platform uses, with the fields that it reads and writes. Source: kpack v0.17.2, API kpack.io/v1alpha2.
+// The two kinds of kpack that the platform uses, with the fields that it reads and writes. Source: kpack v0.17.2, API
+// kpack.io/v1alpha2.
 import type { KubeObject, ResourceType } from '../../../api/resource.ts'
 
 const apiVersion = 'kpack.io/v1alpha2'

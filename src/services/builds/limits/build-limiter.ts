@@ -1,6 +1,6 @@
-// Limits concurrent builds. Decides by `nextTurns`, keeps the queue, and counts a build that was just admitted as running until the cache
-// shows it; without that, two reconciles at once could both take the last free slot. One per process; only the leader builds.
-// Deciding and recording happen in one synchronous step, so a build that ends afterwards finds every queued owner.
+// Limits concurrent builds. Decides by `nextTurns`, keeps the queue, and counts a build that was just admitted as running until
+// the cache shows it; without that, two reconciles at once could both take the last free slot. One per process; only the leader
+// builds. Deciding and recording happen in one synchronous step, so a build that ends afterwards finds every queued owner.
 import type { ObjectKey } from '../../../api/resource.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Builder, BuildKey, BuildOwner, RunningBuild } from '../builder.ts'
@@ -13,16 +13,20 @@ export type SlotOutcome =
   | { readonly kind: 'queued'; readonly message: string; readonly place: string }
 
 export type BuildLimiter = {
-  /** Takes a slot for the build, or queues it. An owner has one place in the queue: a newer build replaces the older one. Idempotent. */
+  /**
+   * Takes a slot for the build, or queues it. An owner has one place in the queue: a newer build replaces the older one.
+   * Idempotent.
+   */
   readonly tryAcquire: (owner: BuildOwner, build: QueuedBuild) => SlotOutcome
   /**
-   * Takes a slot for a rebase: only where no build that waits could begin now, while the tenant builds nothing, and while rebases have less than half
-   * of the slots. A build that waits for the limit of its own tenant stops no rebase of others. It keeps no place in the queue. Idempotent.
+   * Takes a slot for a rebase: only where no build that waits could begin now, while the tenant builds nothing, and while
+   * rebases have less than half of the slots. A build that waits for the limit of its own tenant stops no rebase of others. It
+   * keeps no place in the queue. Idempotent.
    */
   readonly tryAcquireRebase: (owner: BuildOwner, build: RunningBuild) => boolean
   /**
-   * The owner of this kind to wake when a build of the tenant begins or ends: of those whose rebases were refused the first one, once. Undefined while
-   * the tenant builds, and when none waits. It is a hint: who was refused asks again by itself.
+   * The owner of this kind to wake when a build of the tenant begins or ends: of those whose rebases were refused the first
+   * one, once. Undefined while the tenant builds, and when none waits. It is a hint: who was refused asks again by itself.
    */
   readonly nextRebase: (kind: string, tenant: string) => ObjectKey | undefined
   /** Frees the slot of a build that could not be started. */
@@ -43,7 +47,10 @@ const slotMilliseconds = 300_000
 //   bound: builds and owners
 //   freshness: observation, release, the end of the owner
 //   replicas: leader only; the next reads running builds from the cluster, and the queue refills
-/** Running builds are those of `builder`, and slots acquired for builds that it does not show yet. A restart loses the queue, which refills. */
+/**
+ * Running builds are those of `builder`, and slots acquired for builds that it does not show yet. A restart loses the queue,
+ * which refills.
+ */
 export function createBuildLimiter(
   builder: Pick<Builder, 'running' | 'known'>,
   options: { readonly clock: Clock; readonly platformBuilds: number },

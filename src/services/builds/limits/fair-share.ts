@@ -1,6 +1,6 @@
-// Who may start next of those that share a limited number of places: a limit for all, a limit for each tenant, and fairness between tenants. Pure.
-// Places go one by one to the tenant with the fewest (in use and just given), then to whoever has waited longest: a tenant with a hundred
-// waiting gets the same turns as a tenant with one.
+// Who may start next of those that share a limited number of places: a limit for all, a limit for each tenant, and fairness
+// between tenants. Pure. Places go one by one to the tenant with the fewest (in use and just given), then to whoever has waited
+// longest: a tenant with a hundred waiting gets the same turns as a tenant with one.
 
 /** Something that occupies a place, or wants to. */
 export type Sharer = { readonly tenant: string; readonly name: string }

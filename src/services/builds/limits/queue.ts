@@ -1,4 +1,5 @@
-// What a queued build is, and what its owner reads about its place in the queue. Which ones may start is `nextTurns` in src/services/builds/limits/fair-share.ts.
+// What a queued build is, and what its owner reads about its place in the queue. Which ones may start is `nextTurns` in
+// src/services/builds/limits/fair-share.ts.
 
 import type { RunningBuild } from '../builder.ts'
 import { byTurn, sharerText, type WaitingSharer } from './fair-share.ts'

@@ -1,5 +1,5 @@
-// What may be kept of what a build printed: no secrets, and nothing that a terminal or a page could take for a command. Control sequences go
-// first, because a secret could be written with one in its middle. Pure.
+// What may be kept of what a build printed: no secrets, and nothing that a terminal or a page could take for a command. Control
+// sequences go first, because a secret could be written with one in its middle. Pure.
 // Source: ECMA-48 §5.4 (control sequences), §8.3.89 (operating system commands)
 import { redactTokens } from '../../../lib/log.ts'
 

@@ -1,5 +1,5 @@
-// Collects the log of one build from its first container to its last byte, then records how it ended. It begins where the database says that
-// reading ended, so that it may be repeated after any failure.
+// Collects the log of one build from its first container to its last byte, then records how it ended. It begins where the
+// database says that reading ended, so that it may be repeated after any failure.
 import type { JsonValue } from '../../../lib/json/canonical-json.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { asObject, type JsonObject, objectAt, textAt } from '../../../lib/json/json-value.ts'
@@ -17,7 +17,10 @@ export type CollectDeps = Omit<LogWriterDeps, 'logs'> &
   Pick<StepRun, 'client' | 'clock' | 'random'> & {
     readonly logs: Pick<BuildLogs, 'begin' | 'append' | 'end'>
     readonly kept: Pick<KeptLogs, 'before'>
-    /** The values that must not be in the log of this build. Rejects with KubeError when they cannot be read: then nothing is read. */
+    /**
+     * The values that must not be in the log of this build. Rejects with KubeError when they cannot be read: then nothing is
+     * read.
+     */
     readonly secretsOf: (build: LoggedBuild) => Promise<readonly SecretString[]>
     /** The sentence that a person needs, from the end of the log of the step that failed. */
     readonly causeOf: (failed: { readonly step: string; readonly log: string }) => string | undefined
@@ -49,8 +52,8 @@ function positionOf(read: JsonObject): ReadPosition | undefined {
 }
 
 /**
- * Resolves when the whole log is kept and the end of the build recorded. `build` returns it as it is now, undefined when it is gone. Rejects when
- * something that it needs does not answer, and with the reason of the signal.
+ * Resolves when the whole log is kept and the end of the build recorded. `build` returns it as it is now, undefined when it is
+ * gone. Rejects when something that it needs does not answer, and with the reason of the signal.
  */
 export async function collectBuild(
   deps: CollectDeps,

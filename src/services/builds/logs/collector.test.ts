@@ -1,5 +1,5 @@
-// The collector against an HTTP server that serves logs as the kubelet does, with the real client and a real database: breaks, restarts, other
-// leaders, cancels, secrets, and a log of 100 MB.
+// The collector against an HTTP server that serves logs as the kubelet does, with the real client and a real database: breaks,
+// restarts, other leaders, cancels, secrets, and a log of 100 MB.
 import { randomUUID } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

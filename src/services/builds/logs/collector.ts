@@ -1,5 +1,6 @@
-// Collects the logs of all builds on the leader: every round looks at which builds exist, and begins, or begins again, to read those whose log is
-// not complete. It remembers nothing that the next leader could not find in the database and in the cluster. It never blocks a reconcile.
+// Collects the logs of all builds on the leader: every round looks at which builds exist, and begins, or begins again, to read
+// those whose log is not complete. It remembers nothing that the next leader could not find in the database and in the cluster.
+// It never blocks a reconcile.
 
 import { equalJitter } from '../../../lib/backoff.ts'
 import { messageOf } from '../../../lib/errors.ts'

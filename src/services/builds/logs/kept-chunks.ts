@@ -1,5 +1,5 @@
-// Which chunks of a log are dropped when it is larger than what is kept: the beginning of the log stays, and its newest part, and the end of each
-// step, from which the cause of a failure is read. Pure.
+// Which chunks of a log are dropped when it is larger than what is kept: the beginning of the log stays, and its newest part,
+// and the end of each step, from which the cause of a failure is read. Pure.
 import type { ChunkExtent } from '../../../store/builds/build-logs.ts'
 
 export type LogLimits = {

@@ -1,6 +1,7 @@
-// The lines of a container's log as the kubelet sends them: each with the time at which the node wrote it in front. Bounded: of a very long line
-// the beginning and the end are kept. Pure.
-// Source: https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/cri-client/pkg/logs/logs.go (writer, timeFormatOut)
+// The lines of a container's log as the kubelet sends them: each with the time at which the node wrote it in front. Bounded: of
+// a very long line the beginning and the end are kept. Pure.
+// Source: https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/cri-client/pkg/logs/logs.go (writer,
+// timeFormatOut)
 
 /** When the node wrote a line, in UTC. Texts of this form are in the order of time. */
 export type LineTime = {

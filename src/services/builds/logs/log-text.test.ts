@@ -1,4 +1,5 @@
-// What is kept of the text of a log: lines of any length, times of any zone, no secret, no control sequence, and the parts that a person needs.
+// What is kept of the text of a log: lines of any length, times of any zone, no secret, no control sequence, and the parts that
+// a person needs.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ChunkExtent } from '../../../store/builds/build-logs.ts'

@@ -1,5 +1,6 @@
-// Writes one log to the store: cuts text into chunks, rewrites the last chunk while it grows, drops what is above the limits, and stores how far
-// the log was read in the same transaction. It holds what is not written yet, which the caller keeps small by flushing when `full`.
+// Writes one log to the store: cuts text into chunks, rewrites the last chunk while it grows, drops what is above the limits,
+// and stores how far the log was read in the same transaction. It holds what is not written yet, which the caller keeps small
+// by flushing when `full`.
 
 import type { JsonValue } from '../../../lib/json/canonical-json.ts'
 import type { BuildLogs, ChunkExtent, NewChunk, OpenLog } from '../../../store/builds/build-logs.ts'
@@ -15,7 +16,10 @@ export type LogWriter = {
   readonly add: (step: string, text: string) => void
   /** True when so much waits that the caller must flush before it reads on. */
   readonly full: () => boolean
-  /** Writes what was added. Rejects with `conflict` when another process writes this log, and as the database does: then begin again. */
+  /**
+   * Writes what was added. Rejects with `conflict` when another process writes this log, and as the database does: then begin
+   * again.
+   */
   readonly flush: (progress: LogProgress) => Promise<void>
 }
 
@@ -44,7 +48,10 @@ type Newest = Text & { readonly sequence: number; readonly firstByte: number }
 
 type Cut = { readonly put: readonly NewChunk[]; readonly newest: Newest | undefined }
 
-/** Cuts texts into chunks that follow `newest`, which is one of them when it grows. `at` is the byte and `sequence` the number of the next one. */
+/**
+ * Cuts texts into chunks that follow `newest`, which is one of them when it grows. `at` is the byte and `sequence` the number
+ * of the next one.
+ */
 function cutInto(texts: readonly Text[], newest: Newest | undefined, next: { at: number; sequence: number }): Cut {
   const put: NewChunk[] = []
   let last = newest

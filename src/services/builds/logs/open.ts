@@ -1,5 +1,5 @@
-// Opens what keeps build logs: the collector, which reads the pods of builds, and the deletion of what is old. It holds no key; what a build
-// prints passes through it without the secrets that the build was given.
+// Opens what keeps build logs: the collector, which reads the pods of builds, and the deletion of what is old. It holds no key;
+// what a build prints passes through it without the secrets that the build was given.
 import { remoteSync } from '../../../api/apps/remote-sync.ts'
 import { secrets } from '../../../api/builtin/index.ts'
 import { appSecretSecretName } from '../../../api/names.ts'

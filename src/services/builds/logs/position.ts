@@ -1,6 +1,7 @@
-// How far the log of a container was read, so that reading goes on there after a restart, on another leader or over a new connection: no line is
-// lost and none comes twice. The kubelet can only leave out what was written before a whole second; of that second on, lines are counted. It lies
-// some seconds back, because the two streams of a container may be written out of order. Pure.
+// How far the log of a container was read, so that reading goes on there after a restart, on another leader or over a new
+// connection: no line is lost and none comes twice. The kubelet can only leave out what was written before a whole second; of
+// that second on, lines are counted. It lies some seconds back, because the two streams of a container may be written out of
+// order. Pure.
 import type { LineTime } from './lines.ts'
 
 export type ReadPosition = {

@@ -1,5 +1,6 @@
-// Reads the log of one container to its end, however often the connection breaks: it follows while the container runs, and when the container
-// has ended it reads on until a read brings nothing new. It reads no faster than its text is written, and keeps nothing but one bounded line.
+// Reads the log of one container to its end, however often the connection breaks: it follows while the container runs, and when
+// the container has ended it reads on until a read brings nothing new. It reads no faster than its text is written, and keeps
+// nothing but one bounded line.
 import { type ContainerStatus, type Pod, pods } from '../../../api/builtin/index.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'

@@ -11,7 +11,10 @@ const clock = createFakeClock()
 const owner = (name: string, uid = `uid-${name}`): LogOwner => ({ namespace: 'acme', remoteSync: name, uid })
 const object = (uid: string | undefined) => (uid === undefined ? undefined : ({ metadata: { uid } } as RemoteSync))
 
-/** `cached` and `live` are the uids by name, as the cache and the API server have them; `pages` is what the store lists, page by page. */
+/**
+ * `cached` and `live` are the uids by name, as the cache and the API server have them; `pages` is what the store lists, page by
+ * page.
+ */
 function environment(given: {
   readonly pages: readonly (readonly LogOwner[])[]
   readonly cached?: Readonly<Record<string, string>>

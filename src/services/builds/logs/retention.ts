@@ -1,6 +1,6 @@
-// Deletes kept logs: those whose RemoteSync is gone, those that are older than is kept, and of each tenant the oldest above what it may have; a
-// Tenant may say how long and how much. The
-// API server is asked whether a RemoteSync is gone, because a cache may be behind.
+// Deletes kept logs: those whose RemoteSync is gone, those that are older than is kept, and of each tenant the oldest above
+// what it may have; a Tenant may say how long and how much. The API server is asked whether a RemoteSync is gone, because a
+// cache may be behind.
 
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { remoteSync } from '../../../api/apps/remote-sync.ts'
@@ -42,8 +42,8 @@ export function createLogRetention(deps: RetentionDeps): Periodic {
 type Kept = Pick<RetentionDeps, 'days' | 'mostOfTenant'>
 
 /**
- * The limits of the namespaces whose Tenant sets its own. Of two Tenants that name one namespace the one that keeps more counts, because only one of
- * them has it, and a log that is deleted does not come back.
+ * The limits of the namespaces whose Tenant sets its own. Of two Tenants that name one namespace the one that keeps more
+ * counts, because only one of them has it, and a log that is deleted does not come back.
  */
 export function ownLimits(tenants: readonly Tenant[], { days, mostOfTenant }: Kept, now: Date): ReadonlyMap<string, LogLimits> {
   const found = new Map<string, LogLimits>()

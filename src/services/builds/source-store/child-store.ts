@@ -1,5 +1,6 @@
-// Starts the process of the source store as a child, for a platform without the container `sources`: a developer's machine and tests. The child has
-// an empty environment and the limits of its container, but the user and the files of its parent: a container of its own separates more.
+// Starts the process of the source store as a child, for a platform without the container `sources`: a developer's machine and
+// tests. The child has an empty environment and the limits of its container, but the user and the files of its parent: a
+// container of its own separates more.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
@@ -13,7 +14,10 @@ import type { Log } from '../../../lib/log.ts'
 export const childArgument = '--end-with-parent'
 
 export type ChildStore = {
-  /** Resolves when the child takes orders; from then on it is started again whenever it ends. Rejects when it does not start in time. */
+  /**
+   * Resolves when the child takes orders; from then on it is started again whenever it ends. Rejects when it does not start in
+   * time.
+   */
   readonly start: () => Promise<void>
   /** May be called before `start`. */
   readonly stop: () => Promise<void>

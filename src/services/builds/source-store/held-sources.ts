@@ -1,5 +1,6 @@
-// The sources that the store holds: single commits as bare repositories, each under the fingerprint of its address, until its build ends.
-// Owns the store's folder. It has no credential and sends no request: packs are brought to it, and it never serves what has expired.
+// The sources that the store holds: single commits as bare repositories, each under the fingerprint of its address, until its
+// build ends. Owns the store's folder. It has no credential and sends no request: packs are brought to it, and it never serves
+// what has expired.
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,8 +18,8 @@ export type HeldSources = {
   /** Whether the commit is stored and has not expired. */
   readonly has: (fingerprint: string) => Promise<boolean>
   /**
-   * Stores a pack under the fingerprint, in place of what was there. Rejects as `acceptPack`, and with `unavailable` when the store is full or
-   * accepts as many packs as it can at once.
+   * Stores a pack under the fingerprint, in place of what was there. Rejects as `acceptPack`, and with `unavailable` when the
+   * store is full or accepts as many packs as it can at once.
    */
   readonly accept: (incoming: IncomingPack, signal: AbortSignal) => Promise<{ readonly bytes: number }>
   /** Deletes a source, which ends its address. Idempotent. */

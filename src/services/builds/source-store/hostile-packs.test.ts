@@ -1,5 +1,5 @@
-// Packs and servers that attack the source store, over real HTTP and with real git, in the store's own process. Each is refused with a reason
-// that names the cause; the memory of the processes stays within its bounds, and the next tenant's fetch works.
+// Packs and servers that attack the source store, over real HTTP and with real git, in the store's own process. Each is refused
+// with a reason that names the cause; the memory of the processes stays within its bounds, and the next tenant's fetch works.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'

@@ -1,5 +1,5 @@
-// The process of the source store: git, which reads what strangers wrote, without any credential. It has no key, no database, no ServiceAccount and
-// no token; it gets packs over a unix socket and serves them to builds.
+// The process of the source store: git, which reads what strangers wrote, without any credential. It has no key, no database,
+// no ServiceAccount and no token; it gets packs over a unix socket and serves them to builds.
 import { systemClock as clock } from '../../../lib/clock.ts'
 import { processEnvironment } from '../../../lib/config.ts'
 import { createLog } from '../../../lib/log.ts'

@@ -1,4 +1,5 @@
-// Opens the source store itself: the sources on its disk, the server for builds and the server for orders. In a process of its own (main.ts).
+// Opens the source store itself: the sources on its disk, the server for builds and the server for orders. In a process of its
+// own (main.ts).
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { AcceptLimits } from './git/accept-pack.ts'

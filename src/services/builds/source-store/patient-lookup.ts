@@ -1,6 +1,7 @@
-// Waits for a source that is not there yet. After a change of the leader, builds that had not read their source meet a replica that still fetches
-// it again, and git does not try a second time: an answer that comes late is as good as one at once, and 404 ends the build.
-// An unknown address costs a waiting place for a while, never work: places are few, in all and for each client, and who finds none is answered at once.
+// Waits for a source that is not there yet. After a change of the leader, builds that had not read their source meet a replica
+// that still fetches it again, and git does not try a second time: an answer that comes late is as good as one at once, and 404
+// ends the build. An unknown address costs a waiting place for a while, never work: places are few, in all and for each client,
+// and who finds none is answered at once.
 import { type Clock, elapsed } from '../../../lib/clock.ts'
 
 /** Resolves to undefined when the source did not appear in time. The signal ends the wait: the client has left. */

@@ -1,6 +1,6 @@
-// The HTTP server of the source store: two paths of git's smart protocol below an unguessable address, read-only.
-// Everything else, and every unknown or expired address, is the same 404; an unknown one after a wait, because a new leader may still fetch it.
-// Plain http: it is reachable inside the cluster only.
+// The HTTP server of the source store: two paths of git's smart protocol below an unguessable address, read-only. Everything
+// else, and every unknown or expired address, is the same 404; an unknown one after a wait, because a new leader may still
+// fetch it. Plain http: it is reachable inside the cluster only.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -46,7 +46,10 @@ function exchangeOf(request: IncomingMessage, service: string, query: URLSearchP
     : undefined
 }
 
-/** The HTTP server that build pods fetch from (git smart HTTP, upload-pack only). `listen` starts it and its sweep, `close` ends both. */
+/**
+ * The HTTP server that build pods fetch from (git smart HTTP, upload-pack only). `listen` starts it and its sweep, `close` ends
+ * both.
+ */
 export function createSourceServer(deps: SourceServerDeps): SourceServer {
   const { clock, patienceMilliseconds = usualPatienceMilliseconds } = deps
   const lookup = createPatientLookup({ lookup: deps.store.lookup, patienceMilliseconds, clock })

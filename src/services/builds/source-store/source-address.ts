@@ -1,5 +1,6 @@
-// The unguessable address of one source. Pure. The secret part is derived, never stored: HMAC-SHA-256 of the build under the platform's key,
-// so that a restarted process derives the same URL. Only its SHA-256 is on disk, from which the address cannot be derived.
+// The unguessable address of one source. Pure. The secret part is derived, never stored: HMAC-SHA-256 of the build under the
+// platform's key, so that a restarted process derives the same URL. Only its SHA-256 is on disk, from which the address cannot
+// be derived.
 import { createHash, createHmac } from 'node:crypto'
 import type { SecretString } from '../../../lib/secret-string.ts'
 
@@ -14,7 +15,10 @@ export function sourceSecret(key: SecretString, identity: SourceIdentity): strin
   return createHmac('sha256', key.reveal()).update(text).digest('base64url')
 }
 
-/** Names the folder of a source. A lookup by hash takes the same time for every guess: the secret is never compared byte by byte. */
+/**
+ * Names the folder of a source. A lookup by hash takes the same time for every guess: the secret is never compared byte by
+ * byte.
+ */
 export function sourceFingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }

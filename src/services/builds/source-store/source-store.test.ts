@@ -1,4 +1,5 @@
-// The source store with a real git server that requires the token, its orders over a unix socket, and a real clone of what it serves.
+// The source store with a real git server that requires the token, its orders over a unix socket, and a real clone of what it
+// serves.
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'

@@ -1,6 +1,7 @@
-// The port of the source store for controllers: it has one commit downloaded from GitHub and stored under an unguessable address, which ends with
-// its build. The token is used here, for one HTTPS request; only the bytes of the pack leave this process, and it never reads them. What reads
-// them, and serves them to builds, is the process of the store (main.ts), which gets orders over a unix socket.
+// The port of the source store for controllers: it has one commit downloaded from GitHub and stored under an unguessable
+// address, which ends with its build. The token is used here, for one HTTPS request; only the bytes of the pack leave this
+// process, and it never reads them. What reads them, and serves them to builds, is the process of the store (main.ts), which
+// gets orders over a unix socket.
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, messageOf } from '../../../lib/errors.ts'
 import { createFairTurns } from '../../../lib/limits/fair-turns.ts'
@@ -19,7 +20,10 @@ export type SourceRequest = FetchRequest & {
   readonly owner: string
   /** From the end of the fetch. */
   readonly lifetimeSeconds: number
-  /** The folder that is built, `` for the root: submodules and files in Git LFS in it are refused. Undefined when they are not needed. */
+  /**
+   * The folder that is built, `` for the root: submodules and files in Git LFS in it are refused. Undefined when they are not
+   * needed.
+   */
   readonly completeBelow: string | undefined
 }
 
@@ -27,9 +31,9 @@ export type SourceStore = {
   /** Whether the commit is stored and has not expired. */
   readonly has: (identity: SourceIdentity) => Promise<boolean>
   /**
-   * Resolves to the address of the source; fetches it unless it is stored, and equal requests share one fetch. Rejects with an AppError whose
-   * reason is CommitNotFound, SourceTooLarge, SourceMalformed or SourceIncomplete (another try would find the same) or FetchFailed, and with `unavailable` when the
-   * store is full or does not answer.
+   * Resolves to the address of the source; fetches it unless it is stored, and equal requests share one fetch. Rejects with an
+   * AppError whose reason is CommitNotFound, SourceTooLarge, SourceMalformed or SourceIncomplete (another try would find the
+   * same) or FetchFailed, and with `unavailable` when the store is full or does not answer.
    */
   readonly ensure: (request: SourceRequest, signal: AbortSignal) => Promise<{ readonly url: string }>
   /** Deletes a source, which ends its address. Idempotent. */

@@ -1,5 +1,5 @@
-// A worker that gives its chart everything it has itself, to test what Node's permission model and the kernel refuse without the help of
-// module-worker.ts. Only tests start it.
+// A worker that gives its chart everything it has itself, to test what Node's permission model and the kernel refuse without
+// the help of module-worker.ts. Only tests start it.
 import { readFileSync, writeSync } from 'node:fs'
 
 const { exit } = process

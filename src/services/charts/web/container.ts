@@ -1,4 +1,5 @@
-// The container of a process or of a scheduled process: program, environment, resources and security. Its pods satisfy Pod Security `restricted`.
+// The container of a process or of a scheduled process: program, environment, resources and security. Its pods satisfy Pod
+// Security `restricted`.
 import type { k8s } from 'cdk8s-plus-33'
 import { appSecretSecretName } from '../../../api/names.ts'
 import type { ChartCron, ChartInput, ChartProcess } from '../chart-input.ts'

@@ -6,7 +6,10 @@ import { container, podOf } from './container.ts'
 import { selector } from './deployment.ts'
 import { cronJobName } from './names.ts'
 
-/** How late a run may start. Without a bound Kubernetes gives up on a schedule that missed a hundred times, such as a suspended one. */
+/**
+ * How late a run may start. Without a bound Kubernetes gives up on a schedule that missed a hundred times, such as a suspended
+ * one.
+ */
 const startingDeadlineSeconds = 300
 
 export function addCronJob(chart: Chart, input: ChartInput, cron: ChartCron): void {

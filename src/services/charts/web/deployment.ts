@@ -1,4 +1,5 @@
-// The Deployment of a process, and its autoscaler. With an autoscaler the Deployment has no `replicas`: the number belongs to the autoscaler.
+// The Deployment of a process, and its autoscaler. With an autoscaler the Deployment has no `replicas`: the number belongs to
+// the autoscaler.
 import type { Chart } from 'cdk8s'
 import { k8s } from 'cdk8s-plus-33'
 import { drainSeconds } from '../../../api/apps/application/process-defaults.ts'

@@ -1,4 +1,5 @@
-// The names of what the chart renders: `<application>-<part>`, and short enough for the kind, in a way that keeps them stable and apart.
+// The names of what the chart renders: `<application>-<part>`, and short enough for the kind, in a way that keeps them stable
+// and apart.
 import { boundedName } from '../../../lib/text/bounded-name.ts'
 
 /** A Service is a DNS label (RFC 1035); a CronJob leaves room for the 11 characters that its Jobs add. */

@@ -1,4 +1,5 @@
-// The probes of a process. Without any wish of the Application a process with a port is ready as soon as the port accepts connections.
+// The probes of a process. Without any wish of the Application a process with a port is ready as soon as the port accepts
+// connections.
 import { k8s } from 'cdk8s-plus-33'
 import { defined } from '../../../lib/json/defined.ts'
 import type { ChartProcess } from '../chart-input.ts'

@@ -1,6 +1,6 @@
-// Finds the images of previews that have ended, and has them looked at now instead of after a day. It decides nothing about them: that is for the looks,
-// which ask the API server. What it says may be too early, while pods of the preview end; so it says it again, soon for two minutes, then ever later, and at
-// last leaves the rest to the looks that every image gets.
+// Finds the images of previews that have ended, and has them looked at now instead of after a day. It decides nothing about
+// them: that is for the looks, which ask the API server. What it says may be too early, while pods of the preview end; so it
+// says it again, soon for two minutes, then ever later, and at last leaves the rest to the looks that every image gets.
 import { exponential } from '../../../lib/backoff.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { ImageRecords } from '../../../store/builds/image-records.ts'
@@ -27,7 +27,10 @@ function waitAfter(looks: number): number {
   return exponential(waits, looks - quickLooks + 1)
 }
 
-/** Those with the fewest looks first, so that what ends now waits for nothing that has ended before; of these, those that are due for longest. */
+/**
+ * Those with the fewest looks first, so that what ends now waits for nothing that has ended before; of these, those that are
+ * due for longest.
+ */
 function byTurn([, a]: readonly [string, Ended], [, b]: readonly [string, Ended]): number {
   return a.looks - b.looks || a.nextAt - b.nextAt
 }

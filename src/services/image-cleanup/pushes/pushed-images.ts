@@ -44,7 +44,10 @@ export function pushedImages({ id, owner, pushes }: PushingBuild, registry: stri
   })
 }
 
-/** A tag that was found in a repository to which nothing but builds pushes: of a build whose record is lost, or older than the records. */
+/**
+ * A tag that was found in a repository to which nothing but builds pushes: of a build whose record is lost, or older than the
+ * records.
+ */
 export function foundImage(place: Pick<PushedImage, 'registry' | 'repository' | 'namespace'>, tag: string): PushedImage {
   const owner = cacheTag.exec(tag)?.groups?.['owner']
   return { ...place, tag, kind: owner === undefined ? 'Image' : 'Cache', owner, buildId: undefined, ofPreview: false }

@@ -1,5 +1,5 @@
-// Records what builds push while they exist, and at the latest before the platform deletes them, so that it is known after they are gone. A build that
-// nobody saw leaves an image that is found by the tags of its repository.
+// Records what builds push while they exist, and at the latest before the platform deletes them, so that it is known after they
+// are gone. A build that nobody saw leaves an image that is found by the tags of its repository.
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import { type Periodic, periodic } from '../../../lib/periodic.ts'
@@ -24,7 +24,10 @@ const everyMilliseconds = 2000
 
 /** By itself, nothing is recorded before `start`, nor on a replica that does not lead. */
 export type RecordingOfPushes = Periodic & {
-  /** Records what the build pushes, before it is deleted: it may be younger than the last round. Rejects when the database does not answer. */
+  /**
+   * Records what the build pushes, before it is deleted: it may be younger than the last round. Rejects when the database does
+   * not answer.
+   */
   readonly recordNow: (key: PushingBuild['key']) => Promise<void>
 }
 
@@ -33,7 +36,9 @@ export type RecordingOfPushes = Periodic & {
 //   bound: builds that exist
 //   freshness: the end of the build
 //   replicas: leader only; the next records all again, which changes nothing
-/** `builds` is read at each round and by `recordNow`; the same build is recorded once by this process, and again by another one. */
+/**
+ * `builds` is read at each round and by `recordNow`; the same build is recorded once by this process, and again by another one.
+ */
 export function createRecordingOfPushes({
   images,
   builds,

@@ -1,5 +1,6 @@
-// Who may do what in the registry. Pure. A tenant's builds write below the tenant's own path only and read the platform's images; its pods read
-// below the tenant's own path; kpack writes the platform's images. Nobody lists repositories, and what is not named here is refused.
+// Who may do what in the registry. Pure. A tenant's builds write below the tenant's own path only and read the platform's
+// images; its pods read below the tenant's own path; kpack writes the platform's images. Nobody lists repositories, and what is
+// not named here is refused.
 import type { Holder } from '../credentials.ts'
 import { isBelow, type RepositoryAccess, type RepositoryAction } from '../repository.ts'
 
@@ -17,8 +18,8 @@ export function tenantPath({ tenants }: RegistryLayout, namespace: string): stri
 }
 
 /**
- * False when a namespace could have the name of a platform path: its tenant would then own the platform's images, or lose its own. With a path
- * for tenants that no platform path touches, this cannot happen, whatever tenants are called.
+ * False when a namespace could have the name of a platform path: its tenant would then own the platform's images, or lose its
+ * own. With a path for tenants that no platform path touches, this cannot happen, whatever tenants are called.
  */
 export function isDisjoint({ tenants, platform }: RegistryLayout): boolean {
   if (platform.length === 0) return true

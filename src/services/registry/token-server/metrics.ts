@@ -1,5 +1,5 @@
-// What the token server refused: counted in metrics and reported in the log, at most one line per client and kind of refusal in a minute.
-// The count is in the next line, so a flood is visible and costs nothing.
+// What the token server refused: counted in metrics and reported in the log, at most one line per client and kind of refusal in
+// a minute. The count is in the next line, so a flood is visible and costs nothing.
 import { Counter, type Registry } from 'prom-client'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'

@@ -1,4 +1,5 @@
-// Puts the token server together: key of the credentials, signer, routes, certificate. It holds no tenant's data besides what the caches have.
+// Puts the token server together: key of the credentials, signer, routes, certificate. It holds no tenant's data besides what
+// the caches have.
 import { randomBytes } from 'node:crypto'
 import type { CertifiedKey } from '../../../identity/certified-key.ts'
 import { createCertifiedSigner } from '../../../identity/certified-signer.ts'
@@ -40,7 +41,10 @@ export type TokenServer = {
 export const tokenIssuerName = 'sekisho'
 const renewMilliseconds = 24 * 3_600_000
 
-/** The server does not listen yet. Rejects when the store fails, or with `invalid_configuration` for an authority that cannot be used. */
+/**
+ * The server does not listen yet. Rejects when the store fails, or with `invalid_configuration` for an authority that cannot be
+ * used.
+ */
 export async function openTokenServer(deps: TokenServerDeps): Promise<TokenServer> {
   const { authority, layout, service, clock, log, count } = deps
   const key = await deps.keys.getOrCreate(

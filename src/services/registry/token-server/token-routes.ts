@@ -1,5 +1,6 @@
-// The token server of the image registry: GET with Basic authentication and POST with an OAuth 2 form, both at /token. It checks a credential
-// in memory, grants of what is asked for what its holder may do, and signs. It asks neither the database nor the API server.
+// The token server of the image registry: GET with Basic authentication and POST with an OAuth 2 form, both at /token. It
+// checks a credential in memory, grants of what is asked for what its holder may do, and signs. It asks neither the database
+// nor the API server.
 // Source: https://distribution.github.io/distribution/spec/auth/token/ and /oauth/
 import formbody from '@fastify/formbody'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
@@ -26,7 +27,9 @@ export type TokenRouteDeps = {
 
 /** 3,000 a minute; one build and its rollout ask about 40 times. */
 const ofHolder = { burst: 3000, millisecondsPerToken: 20 }
-/** 60 a minute without a valid credential, per client address. A valid credential is never refused because of others' failures. */
+/**
+ * 60 a minute without a valid credential, per client address. A valid credential is never refused because of others' failures.
+ */
 const failuresOfAddress = { burst: 60, millisecondsPerToken: 1000 }
 
 const text = (maxLength: number) => Type.String({ maxLength })

@@ -1,6 +1,7 @@
-// Audit records of equal events are counted: the first ones are durable before the caller goes on, those that follow within the window are one more
-// record with their number. So a workload that repeats a request all day cannot fill the log that everybody needs. When the process dies,
-// the numbers that were not written yet are lost, and never the fact itself (docs/adr/0023-equal-events-are-counted.md).
+// Audit records of equal events are counted: the first ones are durable before the caller goes on, those that follow within the
+// window are one more record with their number. So a workload that repeats a request all day cannot fill the log that everybody
+// needs. When the process dies, the numbers that were not written yet are lost, and never the fact itself
+// (docs/adr/0023-equal-events-are-counted.md).
 import type { AuditRecord } from '../../../api/audit/audit-event.ts'
 import { type Clock, elapsed } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/errors.ts'
@@ -21,7 +22,10 @@ export type CountedEvent = {
 export type CountedAudit = {
   /** Resolves when the event is in the log, or is counted with an equal one that is. Rejects when the log cannot be written. */
   readonly append: (event: CountedEvent) => Promise<void>
-  /** Writes the numbers of the windows that have ended; with `all` of every window. Never rejects: what fails is kept for the next call. */
+  /**
+   * Writes the numbers of the windows that have ended; with `all` of every window. Never rejects: what fails is kept for the
+   * next call.
+   */
   readonly flush: (all?: boolean) => Promise<void>
 }
 

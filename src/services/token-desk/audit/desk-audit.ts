@@ -1,4 +1,5 @@
-// The token desk's records in the audit log: one shape for every step of a token, with ids and permissions and never the token itself.
+// The token desk's records in the audit log: one shape for every step of a token, with ids and permissions and never the token
+// itself.
 import type { AuditRecord } from '../../../api/audit/audit-event.ts'
 import type { JsonValue } from '../../../lib/json/canonical-json.ts'
 import type { TokenIntent } from '../../../store/token-registry.ts'

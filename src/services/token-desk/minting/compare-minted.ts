@@ -1,5 +1,5 @@
-// Compares the token that GitHub minted with the intent: it is delivered only when it reaches exactly the intended repositories and has at
-// most the intended permissions. `metadata: read` is added by GitHub to every token and reads no content. Pure.
+// Compares the token that GitHub minted with the intent: it is delivered only when it reaches exactly the intended repositories
+// and has at most the intended permissions. `metadata: read` is added by GitHub to every token and reads no content. Pure.
 // Source: https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
 import type { MintedToken } from '../../../github/index.ts'
 import { isWithinLevel, permissionAbove } from '../../../policy/permission-level.ts'

@@ -1,5 +1,5 @@
-// What will be minted for an admitted request, and the key under which an active token may be used again. Pure.
-// Why not the cache of @octokit/auth-app: its key leaves out host and App, and depends on the order and the type of the repositories
+// What will be minted for an admitted request, and the key under which an active token may be used again. Pure. Why not the
+// cache of @octokit/auth-app: its key leaves out host and App, and depends on the order and the type of the repositories
 // (docs/adr/0004-own-token-cache.md).
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../../lib/json/canonical-json.ts'
@@ -19,8 +19,8 @@ export function intentOf({ grant, grantUid, installation, app, subject, reposito
 }
 
 /**
- * SHA-256 (hex) of canonical JSON: equal exactly when the same subject requests under the same grant the same repositories and permissions
- * of the same installation of the same App on the same host.
+ * SHA-256 (hex) of canonical JSON: equal exactly when the same subject requests under the same grant the same repositories and
+ * permissions of the same installation of the same App on the same host.
  */
 function cacheKey(intent: Omit<TokenIntent, 'cacheKey' | 'grantName' | 'api'>): string {
   const { installation, subject, repositoryIds, permissions } = intent

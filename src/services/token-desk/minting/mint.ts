@@ -1,6 +1,6 @@
-// From an admitted request to a token in the registry: intent (quota) → audit → mint → compare → audit → record. The order is the promise:
-// GitHub receives no request before the intent is durable, and no token is delivered before the outcome is. A token that fails after GitHub
-// answered is revoked.
+// From an admitted request to a token in the registry: intent (quota) → audit → mint → compare → audit → record. The order is
+// the promise: GitHub receives no request before the intent is durable, and no token is delivered before the outcome is. A
+// token that fails after GitHub answered is revoked.
 import type { AppClient, MintedToken, Permissions } from '../../../github/index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, isAppError, messageOf } from '../../../lib/errors.ts'
@@ -37,8 +37,9 @@ const hourMilliseconds = 3_600_000
 
 /**
  * Resolves to the recorded token, which nobody has received yet.
- * @throws AppError `too_many_requests` (reason QuotaExceeded), `integrity_violation` for a token wider than requested, `upstream_failed` for
- * a narrower or unusable one, `unavailable` when the log or the registry failed, and what the client to GitHub throws
+ * @throws AppError `too_many_requests` (reason QuotaExceeded), `integrity_violation` for a token wider than requested,
+ * `upstream_failed` for a narrower or unusable one, `unavailable` when the log or the registry failed, and what the client to
+ * GitHub throws
  */
 export async function mint(deps: MintDeps, admitted: AdmittedRequest): Promise<LiveToken> {
   const { request, intent, reason } = admitted
@@ -103,8 +104,8 @@ async function refuse(deps: MintDeps, recorded: Recorded, minted: MintedToken, d
 }
 
 /**
- * Stores the token as one that is being revoked, so that after a crash the sweep revokes it and nobody ever delivers it; then revokes it at
- * GitHub. Never throws: what fails is left to the sweep.
+ * Stores the token as one that is being revoked, so that after a crash the sweep revokes it and nobody ever delivers it; then
+ * revokes it at GitHub. Never throws: what fails is left to the sweep.
  */
 async function takeBack(deps: MintDeps, { client, id }: Recorded, minted: MintedToken, reason: string): Promise<void> {
   await recordRevoking(deps, id, minted, reason)

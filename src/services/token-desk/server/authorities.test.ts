@@ -1,4 +1,5 @@
-// Replacing the authority of the token desk: at no time is a certificate served that workloads do not trust yet, or do not trust any more.
+// Replacing the authority of the token desk: at no time is a certificate served that workloads do not trust yet, or do not
+// trust any more.
 import { X509Certificate } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { movableClock } from '../../../../test/fixtures/databases.ts'

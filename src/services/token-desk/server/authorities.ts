@@ -1,6 +1,7 @@
-// The authorities of the token desk's certificates, and when each is trusted and used. A new one is given to workloads beside the old one long
-// before it is used, and the old one stays trusted until all replicas use the new one. Pure; certificate.ts creates and stores them.
-// Each is a platform key of its own, which all replicas share: what follows from their dates is the same everywhere, without an agreement.
+// The authorities of the token desk's certificates, and when each is trusted and used. A new one is given to workloads beside
+// the old one long before it is used, and the old one stays trusted until all replicas use the new one. Pure; certificate.ts
+// creates and stores them. Each is a platform key of its own, which all replicas share: what follows from their dates is the
+// same everywhere, without an agreement.
 import { type CertifiedKey, certificateFacts } from '../../../identity/certified-key.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { asObject, parseJson, textAt } from '../../../lib/json/json-value.ts'
@@ -42,7 +43,10 @@ export function parseAuthority(generation: number, stored: SecretString): Author
   return { generation, certificatePem: certificate, privateKeyPem: new SecretString(key), servedFrom: new Date(servedFrom) }
 }
 
-/** The generation to create now, if one is due: the newest is past two thirds of its life, or an admin asked for a later generation. */
+/**
+ * The generation to create now, if one is due: the newest is past two thirds of its life, or an admin asked for a later
+ * generation.
+ */
 export function dueGeneration(authorities: readonly Authority[], wanted: number, now: Date): number | undefined {
   const newest = authorities.at(-1)
   if (newest === undefined) return wanted
@@ -56,7 +60,10 @@ export function servingAuthority(authorities: readonly Authority[], now: Date): 
   return authorities.findLast(({ servedFrom }) => servedFrom <= now) ?? authorities[0]
 }
 
-/** PEM of all that workloads must trust now, the newest first: those that are or will be used, and those that a replica may still use. */
+/**
+ * PEM of all that workloads must trust now, the newest first: those that are or will be used, and those that a replica may
+ * still use.
+ */
 export function trustedBundle(authorities: readonly Authority[], now: Date): string {
   const trusted = authorities.filter(({ certificatePem }, index) => {
     const successor = authorities[index + 1]

@@ -1,6 +1,6 @@
-// The token desk's serving certificate: a short-lived leaf, issued at every start and renewed while the desk serves, by an authority that is made in
-// the store and replaced with an overlap (authorities.ts). Workloads trust the authorities through the ConfigMap in every tenant namespace. No key
-// leaves the process.
+// The token desk's serving certificate: a short-lived leaf, issued at every start and renewed while the desk serves, by an
+// authority that is made in the store and replaced with an overlap (authorities.ts). Workloads trust the authorities through
+// the ConfigMap in every tenant namespace. No key leaves the process.
 import { X509Certificate } from 'node:crypto'
 import { platformNamespace } from '../../../api/names.ts'
 import { issueCertificate, makeCertificateAuthority } from '../../../identity/certificate-authority.ts'

@@ -1,4 +1,5 @@
-// The git credential protocol: what git sends to a credential helper, and what it receives. Pure; a value with a line break is never written.
+// The git credential protocol: what git sends to a credential helper, and what it receives. Pure; a value with a line break is
+// never written.
 // Source: https://git-scm.com/docs/git-credential#IOFMT
 import { AppError } from '../../../lib/errors.ts'
 

@@ -1,5 +1,6 @@
-// A cheap look at a bearer token before the API server is asked: whether it can be a ServiceAccount token for this endpoint at all. Nothing is
-// verified, so the claims are used to refuse and never to allow: a forged token passes here and fails at the API server.
+// A cheap look at a bearer token before the API server is asked: whether it can be a ServiceAccount token for this endpoint at
+// all. Nothing is verified, so the claims are used to refuse and never to allow: a forged token passes here and fails at the
+// API server.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
 import { tokenDeskAudience } from '../../../api/names.ts'
 import { asObject, objectAt, textAt } from '../../../lib/json/json-value.ts'

@@ -1,5 +1,6 @@
-// How often workloads may ask, before it costs anybody anything: by source address before the API server is asked who it is, then by the
-// namespace that the API server confirmed. A claimed namespace does not count: a stranger could use up another tenant's requests with it.
+// How often workloads may ask, before it costs anybody anything: by source address before the API server is asked who it is,
+// then by the namespace that the API server confirmed. A claimed namespace does not count: a stranger could use up another
+// tenant's requests with it.
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { createFairLimit } from '../../../lib/limits/fair-limit.ts'

@@ -1,4 +1,5 @@
-// What a flood of requests costs the API server: junk nothing, one address little, and one tenant's flood nothing of another tenant's share.
+// What a flood of requests costs the API server: junk nothing, one address little, and one tenant's flood nothing of another
+// tenant's share.
 import { expect, onTestFinished, test } from 'vitest'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { AppError } from '../../../lib/errors.ts'

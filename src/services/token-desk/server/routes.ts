@@ -1,6 +1,6 @@
 // The desk's routes for workloads inside the cluster: POST /v1/token (JSON) and POST /v1/git-credential (git's own protocol).
-// Each request: identify → find the grant in the workload's own namespace → the desk → answer. A refusal says only that there is no token:
-// the reason is in the grant's status and in the audit log, for those who may read them. Answers are never cached.
+// Each request: identify → find the grant in the workload's own namespace → the desk → answer. A refusal says only that there
+// is no token: the reason is in the grant's status and in the audit log, for those who may read them. Answers are never cached.
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { GitHubEndpoints } from '../../../github/index.ts'
@@ -84,7 +84,10 @@ function bearerOf(header: string | undefined): SecretString {
   return new SecretString(/^Bearer ([\w.~+/=-]+)$/i.exec(header ?? '')?.[1] ?? '')
 }
 
-/** git names the server it is about to contact: the credential is for the grant's own GitHub host and, when git names one, repository. */
+/**
+ * git names the server it is about to contact: the credential is for the grant's own GitHub host and, when git names one,
+ * repository.
+ */
 function isForThatRepository(deps: TokenRouteDeps, requested: CredentialRequest, answer: DeliveredToken): boolean {
   const endpoints = deps.endpointsOfHost(answer.host)
   if (endpoints === undefined) return false

@@ -1,5 +1,6 @@
-// Identifies a workload by its projected ServiceAccount token: the API server's TokenReview must accept it, and the pod that it is bound to
-// must run. Trusts nothing that the request says about itself; pod labels, addresses and forwarded headers do not count.
+// Identifies a workload by its projected ServiceAccount token: the API server's TokenReview must accept it, and the pod that it
+// is bound to must run. Trusts nothing that the request says about itself; pod labels, addresses and forwarded headers do not
+// count.
 // Source: https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/ and
 // https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
 import { type Pod, pods, type TokenReview, tokenReviews } from '../../../api/builtin/index.ts'
@@ -37,10 +38,10 @@ const refused = () =>
   new AppError('unauthenticated', 'a projected ServiceAccount token of a running pod, with audience sekisho, is needed')
 
 /**
- * The ServiceAccount and the pod of a bearer token that came from `address`. What cannot be a token for us, and what is too much, is refused
- * before the API server is asked.
- * @throws AppError `unauthenticated`, always with the same message; `too_many_requests`; what the API server's client throws when it cannot be
- * reached
+ * The ServiceAccount and the pod of a bearer token that came from `address`. What cannot be a token for us, and what is too
+ * much, is refused before the API server is asked.
+ * @throws AppError `unauthenticated`, always with the same message; `too_many_requests`; what the API server's client throws
+ * when it cannot be reached
  */
 export async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString, address: string): Promise<Workload> {
   if (!isPlausibleBearer(bearer, deps.clock.now())) throw refused()

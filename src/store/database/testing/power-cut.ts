@@ -1,7 +1,7 @@
-// A disk that can lose its power: it records what the embedded database writes, flushes, creates, renames and removes, and rebuilds the folder as
-// a power cut at any moment may leave it. What was flushed is there; of the rest nothing, or any part.
-// The model is more pessimistic than ext4, XFS or Btrfs: `fsync` of a file keeps its content and its name, and nothing else; a rename or a removal
-// is kept by `fsync` of its folder only. Sectors of 512 bytes are written wholly or not at all.
+// A disk that can lose its power: it records what the embedded database writes, flushes, creates, renames and removes, and
+// rebuilds the folder as a power cut at any moment may leave it. What was flushed is there; of the rest nothing, or any part.
+// The model is more pessimistic than ext4, XFS or Btrfs: `fsync` of a file keeps its content and its name, and nothing else; a
+// rename or a removal is kept by `fsync` of its folder only. Sectors of 512 bytes are written wholly or not at all.
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { DurableFolder } from '../durable-folder.ts'
@@ -28,7 +28,9 @@ type Module = Parameters<DurableFolder['prepare']>[0] & {
   }
 }
 
-/** The file system of a database whose every operation is recorded. The folder must be a closed database: it counts as flushed. */
+/**
+ * The file system of a database whose every operation is recorded. The folder must be a closed database: it counts as flushed.
+ */
 export class RecordingFolder extends DurableFolder {
   readonly operations: Operation[] = []
   readonly #files = new Map<string, number>()
@@ -110,7 +112,10 @@ function isFolder({ mode }: Node): boolean {
   return (mode & 0o170000) === 0o040000
 }
 
-/** The folder `into` as a power cut after `count` operations leaves it; `before` is a copy of the folder from before the recording. */
+/**
+ * The folder `into` as a power cut after `count` operations leaves it; `before` is a copy of the folder from before the
+ * recording.
+ */
 export function afterPowerCut(
   operations: readonly Operation[],
   cut: { readonly count: number; readonly before: string; readonly into: string; readonly survives: () => boolean },

@@ -1,4 +1,5 @@
-// Renders docs/reference/benchmarks.md from the reports of all benches: date, machine class, tables, goals and whether they are met. Pure.
+// Renders docs/reference/benchmarks.md from the reports of all benches: date, machine class, tables, goals and whether they are
+// met. Pure.
 import type { BenchReport, ComparisonReport, EvaluatedGoal, MeasurementReport } from './bench-report.ts'
 import { number, ratioText, resultText } from './table.ts'
 

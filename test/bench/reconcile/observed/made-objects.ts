@@ -1,5 +1,5 @@
-// What a controller has made of the Applications of a cold start: how many objects of each kind, and which fields those of one Application have. Both
-// sides of a comparison must have made the same, or they were not doing the same work.
+// What a controller has made of the Applications of a cold start: how many objects of each kind, and which fields those of one
+// Application have. Both sides of a comparison must have made the same, or they were not doing the same work.
 import { AppError } from '../../../../src/lib/errors.ts'
 import { isJsonObject, objectAt } from '../../../../src/lib/json/json-value.ts'
 
@@ -13,7 +13,10 @@ export type MadeKind = {
 /** By the plural of the kind. */
 export type MadeObjects = Readonly<Record<string, MadeKind>>
 
-/** The names of all fields with a value, such as `spec.ports[].name`: sorted, each once. Values are not compared: names and times differ. */
+/**
+ * The names of all fields with a value, such as `spec.ports[].name`: sorted, each once. Values are not compared: names and
+ * times differ.
+ */
 export function fieldsOf(value: unknown, path = ''): readonly string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap(item => fieldsOf(item, `${path}[]`)))].toSorted()
   if (!isJsonObject(value)) return [path]

@@ -1,4 +1,5 @@
-// Whether an app is a static site, which folder is served, and by which process: a small server that is copied into a layer of the image.
+// Whether an app is a static site, which folder is served, and by which process: a small server that is copied into a layer of
+// the image.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'

@@ -1,5 +1,6 @@
-// The server of a static site, alone in its layer: it imports nothing but Node.js. It reads only below its root, answers GET and HEAD, and listens on
-// PORT without any privilege. What it serves never changes while it runs: another version of the site is another image.
+// The server of a static site, alone in its layer: it imports nothing but Node.js. It reads only below its root, answers GET
+// and HEAD, and listens on PORT without any privilege. What it serves never changes while it runs: another version of the site
+// is another image.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readFile, realpath, stat } from 'node:fs/promises'

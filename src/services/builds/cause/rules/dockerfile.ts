@@ -1,5 +1,5 @@
-// What BuildKit says about a Dockerfile, and what the programs of dev/buildkit say. Its last line begins with `error: failed to solve:`; the output of
-// RUN stands above it, so that what npm or pip say there is found by their own rules.
+// What BuildKit says about a Dockerfile, and what the programs of dev/buildkit say. Its last line begins with `error: failed to
+// solve:`; the output of RUN stands above it, so that what npm or pip say there is found by their own rules.
 import { type CleanLog, group, type Rule } from '../rule.ts'
 
 const solve = 'error: failed to solve: '

@@ -1,5 +1,5 @@
-// Reads the answer to a `fetch` of protocol version 2: whether the commit has parents, and the bytes of the pack. Everything that was not asked
-// for is refused. It never looks into the pack.
+// Reads the answer to a `fetch` of protocol version 2: whether the commit has parents, and the bytes of the pack. Everything
+// that was not asked for is refused. It never looks into the pack.
 // Source: https://git-scm.com/docs/gitprotocol-v2#_fetch
 import { PacketError, type PacketLine, packetLines } from './packet-lines.ts'
 
@@ -48,8 +48,8 @@ async function* readPack(lines: AsyncGenerator<PacketLine>): AsyncGenerator<Buff
 }
 
 /**
- * Resolves when the pack begins. Rejects, as does the pack, with a ServerError when the server says what is wrong, and with a PacketError for
- * anything that is not the answer to one commit with a depth of 1.
+ * Resolves when the pack begins. Rejects, as does the pack, with a ServerError when the server says what is wrong, and with a
+ * PacketError for anything that is not the answer to one commit with a depth of 1.
  */
 export async function readPackAnswer(stream: AsyncIterable<Uint8Array>, commit: string): Promise<PackAnswer> {
   const lines = packetLines(stream)

@@ -1,6 +1,7 @@
-// Reads and writes pkt-lines, the framing of git's protocols. Every line is bounded by the format itself (four hex digits of length), so what is
-// held in memory is one line and one piece of the stream.
-// Source: https://git-scm.com/docs/gitprotocol-common#_pkt_line_format , https://git-scm.com/docs/gitprotocol-v2#_packet_line_framing
+// Reads and writes pkt-lines, the framing of git's protocols. Every line is bounded by the format itself (four hex digits of
+// length), so what is held in memory is one line and one piece of the stream.
+// Source: https://git-scm.com/docs/gitprotocol-common#_pkt_line_format ,
+// https://git-scm.com/docs/gitprotocol-v2#_packet_line_framing
 export type PacketLine =
   | { readonly kind: 'data'; readonly data: Buffer }
   /** 0000, 0001 and 0002. */

@@ -1,6 +1,6 @@
-// Requests the pack of exactly one commit from a git server, over protocol version 2, without git: one POST to the one host that a platform admin
-// configured. The token is a header of this request and nothing else: no process, file, argument or environment ever has it. No redirects, no
-// history, no tags, no submodules, no LFS.
+// Requests the pack of exactly one commit from a git server, over protocol version 2, without git: one POST to the one host
+// that a platform admin configured. The token is a header of this request and nothing else: no process, file, argument or
+// environment ever has it. No redirects, no history, no tags, no submodules, no LFS.
 // Source: https://git-scm.com/docs/gitprotocol-http , https://git-scm.com/docs/gitprotocol-v2
 import { Agent, type Dispatcher } from 'undici'
 import { AppError, messageOf } from '../../../../lib/errors.ts'
@@ -21,8 +21,8 @@ export type FetchRequest = {
 
 export type PackRequests = {
   /**
-   * Resolves when the pack begins; whoever reads it to the end or ends it early frees the connection. Rejects, as does the pack, with an AppError
-   * whose reason is CommitNotFound (another try would find the same) or FetchFailed.
+   * Resolves when the pack begins; whoever reads it to the end or ends it early frees the connection. Rejects, as does the
+   * pack, with an AppError whose reason is CommitNotFound (another try would find the same) or FetchFailed.
    */
   readonly request: (request: FetchRequest, signal: AbortSignal) => Promise<PackAnswer>
   readonly close: () => Promise<void>

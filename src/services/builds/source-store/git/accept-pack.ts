@@ -1,6 +1,6 @@
-// Makes a bare repository of one commit from the bytes of a pack, or refuses it. The bytes come from a server that holds what strangers pushed:
-// git reads them in a process with limits, and what they unpack to is checked before anything names it. It never writes outside `folder`, and it
-// has no credential: whoever downloads the pack keeps the token.
+// Makes a bare repository of one commit from the bytes of a pack, or refuses it. The bytes come from a server that holds what
+// strangers pushed: git reads them in a process with limits, and what they unpack to is checked before anything names it. It
+// never writes outside `folder`, and it has no credential: whoever downloads the pack keeps the token.
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../../../../lib/errors.ts'
@@ -34,7 +34,10 @@ const sourceBranch = 'refs/heads/source'
 /** What git writes beside the pack: its index, 32 bytes and a few for each object. */
 const indexBytes = 67_108_864
 
-/** Writes what `git init --bare` writes (gitrepository-layout) without starting a process, which would add to the time from push to URL. */
+/**
+ * Writes what `git init --bare` writes (gitrepository-layout) without starting a process, which would add to the time from push
+ * to URL.
+ */
 async function makeEmptyRepository({ folder, commit, shallow }: Acceptance): Promise<void> {
   const plain = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n'
   const sha256 = '[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n'
@@ -93,8 +96,8 @@ async function indexPack({ folder, limits, signal }: Acceptance, pack: AsyncIter
 }
 
 /**
- * Resolves to the bytes on disk. Rejects with an AppError whose reason is SourceTooLarge, SourceMalformed or SourceIncomplete (another try would find the same)
- * or FetchFailed (another try may help).
+ * Resolves to the bytes on disk. Rejects with an AppError whose reason is SourceTooLarge, SourceMalformed or SourceIncomplete
+ * (another try would find the same) or FetchFailed (another try may help).
  */
 export async function acceptPack(acceptance: Acceptance, pack: AsyncIterable<Uint8Array>): Promise<number> {
   const { folder, commit, limits, completeBelow } = acceptance

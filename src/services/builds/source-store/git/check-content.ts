@@ -1,5 +1,6 @@
-// Checks what a pack unpacks to before anybody checks it out: the commit itself, the number and size of the objects, and the files and folders as
-// a checkout would write them. A small pack can hold a huge tree: the same folder named a million times, or folders ten thousand deep.
+// Checks what a pack unpacks to before anybody checks it out: the commit itself, the number and size of the objects, and the
+// files and folders as a checkout would write them. A small pack can hold a huge tree: the same folder named a million times,
+// or folders ten thousand deep.
 import type { AppError } from '../../../../lib/errors.ts'
 import { runGit } from './git-command.ts'
 import { createIncompleteFiles } from './incomplete-files.ts'
@@ -100,7 +101,10 @@ async function checkFiles(check: Check): Promise<void> {
   await incomplete?.check()
 }
 
-/** Rejects with a refusal that names what is wrong. git names objects by their content, so the expected id is the expected content. */
+/**
+ * Rejects with a refusal that names what is wrong. git names objects by their content, so the expected id is the expected
+ * content.
+ */
 export async function checkContent(check: Check): Promise<void> {
   await checkObjects(check)
   await checkFiles(check)

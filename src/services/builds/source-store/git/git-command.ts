@@ -1,5 +1,5 @@
-// Runs one git process to its end: under its limits, with what it reads and writes as streams, and with a time after which its whole process
-// group is killed. It never interprets what git says.
+// Runs one git process to its end: under its limits, with what it reads and writes as streams, and with a time after which its
+// whole process group is killed. It never interprets what git says.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../../../lib/errors.ts'
@@ -46,8 +46,8 @@ function isClosedPipe(error: unknown): boolean {
 }
 
 /**
- * Resolves however git ends by itself. Rejects on a timeout (`unavailable`), with the reason of `signal`, with what `input` or `onOutput` throws,
- * and when git cannot be started.
+ * Resolves however git ends by itself. Rejects on a timeout (`unavailable`), with the reason of `signal`, with what `input` or
+ * `onOutput` throws, and when git cannot be started.
  */
 export async function runGit(run: GitRun): Promise<GitResult> {
   const [program, words] = limitedGit([`--git-dir=${run.folder}`, ...run.arguments], run.fileBytes ?? 0)

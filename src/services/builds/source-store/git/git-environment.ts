@@ -1,13 +1,17 @@
-// What every git process of the source store gets: a closed environment, a configuration that switches off all that is not needed, and limits
-// of the kernel. git reads packs that strangers made; the limits end it before it costs others anything.
-// Source: https://git-scm.com/docs/git#_environment_variables , https://git-scm.com/docs/git-config , man prlimit(1), man getrlimit(2)
+// What every git process of the source store gets: a closed environment, a configuration that switches off all that is not
+// needed, and limits of the kernel. git reads packs that strangers made; the limits end it before it costs others anything.
+// Source: https://git-scm.com/docs/git#_environment_variables , https://git-scm.com/docs/git-config , man prlimit(1), man
+// getrlimit(2)
 export type GitConfiguration = readonly (readonly [name: string, value: string])[]
 
 const megabyte = 1_048_576
 
 /** Bounds of one git process that the kernel enforces. They are inherited by what it starts. */
 export const processLimits = {
-  /** Private memory (heap, stacks). Packs are mapped from files and do not count, so that it does not depend on the size of a pack. */
+  /**
+   * Private memory (heap, stacks). Packs are mapped from files and do not count, so that it does not depend on the size of a
+   * pack.
+   */
   dataBytes: 256 * megabyte,
   /** All addresses, mapped packs included: a second bound for kernels that count private memory differently. */
   addressBytes: 2048 * megabyte,
@@ -18,7 +22,10 @@ export const processLimits = {
 /** The largest single piece of memory that git asks for (its own check, which names the cause in the error message). */
 const largestAllocation = '128m'
 
-/** git's own caches, sized so that they stay far below `dataBytes`. Larger blobs are streamed and never held in memory as a whole. */
+/**
+ * git's own caches, sized so that they stay far below `dataBytes`. Larger blobs are streamed and never held in memory as a
+ * whole.
+ */
 const memoryConfiguration: GitConfiguration = [
   ['core.bigFileThreshold', '16m'],
   ['core.deltaBaseCacheLimit', '16m'],
@@ -31,7 +38,10 @@ const memoryConfiguration: GitConfiguration = [
   ['pack.deltaCacheSize', '8m'],
 ]
 
-/** No program but git itself is started: no hook, helper, filter, monitor or maintenance; and no protocol is spoken to another host. */
+/**
+ * No program but git itself is started: no hook, helper, filter, monitor or maintenance; and no protocol is spoken to another
+ * host.
+ */
 const closedConfiguration: GitConfiguration = [
   ['protocol.allow', 'never'],
   ['credential.helper', ''],
@@ -75,8 +85,8 @@ export function gitEnvironment(configuration: GitConfiguration): Record<string, 
 }
 
 /**
- * The program and the arguments that run git under the limits. `fileBytes`: the largest file that it may write. The number of processes is not
- * limited here: the kernel counts those of all containers with the same user together.
+ * The program and the arguments that run git under the limits. `fileBytes`: the largest file that it may write. The number of
+ * processes is not limited here: the kernel counts those of all containers with the same user together.
  */
 export function limitedGit(words: readonly string[], fileBytes: number): readonly [program: string, words: readonly string[]] {
   const { dataBytes, addressBytes, processorSeconds, openFiles } = processLimits

@@ -1,6 +1,7 @@
-// Finds what a checkout of a commit lacks: submodules, which are other repositories, and files in Git LFS, of which the repository holds pointers only.
-// A build would go on with an empty folder and with texts of 130 bytes instead of files.
-// Sources: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md , https://git-scm.com/docs/gitattributes , https://git-scm.com/docs/gitmodules
+// Finds what a checkout of a commit lacks: submodules, which are other repositories, and files in Git LFS, of which the
+// repository holds pointers only. A build would go on with an empty folder and with texts of 130 bytes instead of files.
+// Sources: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md , https://git-scm.com/docs/gitattributes ,
+// https://git-scm.com/docs/gitmodules
 import { runGit } from './git-command.ts'
 import { notInRepository, packRefusal } from './refusals.ts'
 

@@ -1,4 +1,5 @@
-// The server for orders of the controllers, on a unix socket that only they and this process can open. It takes packs, never tokens.
+// The server for orders of the controllers, on a unix socket that only they and this process can open. It takes packs, never
+// tokens.
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { dirname } from 'node:path'
@@ -8,7 +9,10 @@ import type { HeldSources } from '../held-sources.ts'
 import { decodeOrder, longestOrder, orderHeader, parseOrderPath, type Refusal, refusalOf } from './orders.ts'
 
 export type OrderServer = {
-  /** Resolves when it listens. Replaces a socket that an earlier process left behind. Rejects with `invalid_configuration` when it cannot. */
+  /**
+   * Resolves when it listens. Replaces a socket that an earlier process left behind. Rejects with `invalid_configuration` when
+   * it cannot.
+   */
   readonly listen: () => Promise<void>
   /** Ends orders in progress too. Also before `listen`, and more than once. */
   readonly close: () => Promise<void>

@@ -1,5 +1,6 @@
-// What the controllers order from the source store, over a unix socket: the shapes and paths that both ends share. HTTP, so that a pack streams and
-// an answer has a status. The store's addresses are named by their fingerprints: neither the address nor any token is ever sent.
+// What the controllers order from the source store, over a unix socket: the shapes and paths that both ends share. HTTP, so
+// that a pack streams and an answer has a status. The store's addresses are named by their fingerprints: neither the address
+// nor any token is ever sent.
 import { type AppError, type ErrorCode, errorCodes } from '../../../../lib/errors.ts'
 import { defined } from '../../../../lib/json/defined.ts'
 import { asObject, integerAt, type JsonObject, parseJson, textAt } from '../../../../lib/json/json-value.ts'
@@ -15,7 +16,10 @@ export type PackOrder = {
   readonly lifetimeSeconds: number
   /** Whether the commit has parents, which are not in the pack. */
   readonly shallow: boolean
-  /** The folder that is built, `` for the root: submodules and files in Git LFS in it are refused. Undefined when they are not needed. */
+  /**
+   * The folder that is built, `` for the root: submodules and files in Git LFS in it are refused. Undefined when they are not
+   * needed.
+   */
   readonly completeBelow?: string | undefined
 }
 
