@@ -18,7 +18,7 @@ const replicas = 'test/e2e/replicas.test.ts'
 
 /** Only to repeat what a property found: most files of tests need no fast-check. */
 const seed = process.env['SEKISHO_SEED'] === undefined ? [] : ['dev/test/vitest/replay-seed.ts']
-/** For tests that start programs: what a run leaves is found, named and ended. Not for those on the dev cluster, which lives on. */
+/** For tests that start programs: what a run leaves is named and ended. Not for those on the dev cluster, which lives on. */
 const setupFiles = ['test/fixtures/own-folder.ts', ...seed]
 const runFolder = 'dev/test/own-folders/run-folder.ts'
 
