@@ -26,7 +26,7 @@ export function summarize(results: readonly AttemptResult[]): Summary {
 }
 
 /** Attempts that are shown of one attack. */
-const mostLines = 8
+const maxLines = 8
 
 function layersOf(stoppedBy: Readonly<Record<string, number>>): string {
   return Object.entries(stoppedBy)
@@ -43,13 +43,13 @@ export function attackLines(name: string, results: readonly AttemptResult[]): st
   const open = results.filter(result => result.outcome !== 'stopped')
   const others = open
     .toSorted((a, b) => a.outcome.localeCompare(b.outcome))
-    .slice(0, mostLines)
+    .slice(0, maxLines)
     .map(
       ({ outcome: what, attempt, evidence }) =>
         `            ${what === 'succeeded' ? 'SUCCEEDED' : 'UNCLEAR'}  ${attempt}\n                       ${evidence}`,
     )
   const measured = results.flatMap(result => (result.measured ?? []).map(line => `            ${line}`))
-  const more = open.length > mostLines ? [`            and ${open.length - mostLines} more: -o json has them all`] : []
+  const more = open.length > maxLines ? [`            and ${open.length - maxLines} more: -o json has them all`] : []
   return [
     `${outcome.padEnd(10)}  ${name.padEnd(34)} ${String(attempts).padStart(3)} tried; ${stops}`,
     ...measured,
@@ -59,12 +59,12 @@ export function attackLines(name: string, results: readonly AttemptResult[]): st
 }
 
 /** The goal for all attacks without `--floods`. */
-const mostSeconds = 360
+const maxSeconds = 360
 
 /** Names the goal when a run took longer; nothing for a run with floods of a minute each, which has none. */
 export function goalLines(seconds: number, floods: boolean): readonly string[] {
-  if (floods || seconds <= mostSeconds) return []
-  return [`slow: ${seconds.toFixed(0)} s, and the goal of all attacks without floods is at most ${mostSeconds} s`]
+  if (floods || seconds <= maxSeconds) return []
+  return [`slow: ${seconds.toFixed(0)} s, and the goal of all attacks without floods is at most ${maxSeconds} s`]
 }
 
 export function summaryText(summary: Summary, seconds: number): string {

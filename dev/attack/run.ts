@@ -23,7 +23,7 @@ const lanes = 3
  * An attack that is unclear is played once more when no more than these are: a platform that answers nobody would be asked for
  * hours.
  */
-const mostRepeated = 4
+const maxRepeated = 4
 
 export type Played = {
   /** In the order of the attacks; of an attack that was repeated, the second results. */
@@ -52,7 +52,7 @@ export async function runAttacks(world: World, attacks: readonly Attack[], optio
     await Promise.all(Array.from({ length: lanes }, lane))
     // Before the next group: the last attack looks at what all others left.
     const repeated = group.filter(attack => attack.form !== 'flood' && isOnlyUnclear(results.get(attack) ?? []))
-    if (repeated.length > mostRepeated) continue
+    if (repeated.length > maxRepeated) continue
     for (const attack of repeated) {
       unclearAtFirst.push(...(results.get(attack) ?? []).filter(({ outcome }) => outcome === 'unclear'))
       await play(attack)

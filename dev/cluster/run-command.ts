@@ -22,7 +22,7 @@ export type CommandResult = { readonly code: number; readonly output: string; re
 /** For downloads and installations, which take as long as the network takes. */
 export const longestFetchMilliseconds = 600_000
 
-const mostOutput = 16 * 1024 * 1024
+const maxOutput = 16 * 1024 * 1024
 const shownErrorOutput = 2000
 
 /** Runs to the end whatever the exit code; throws only when the program fails to start or exceeds its time or output. */
@@ -42,14 +42,14 @@ export async function tryCommand(program: string, args: readonly string[], optio
     let size = 0
     const started = Date.now()
     const whyStopped = (): string =>
-      size > mostOutput
-        ? `wrote more than ${mostOutput / 1024 / 1024} MiB`
+      size > maxOutput
+        ? `wrote more than ${maxOutput / 1024 / 1024} MiB`
         : Date.now() - started >= timeout
           ? `did not end within ${timeout / 1000} s; run it again when the machine is less busy`
           : 'was killed by another process'
     const collect = (into: Buffer[]) => (chunk: Buffer) => {
       size += chunk.length
-      if (size <= mostOutput) into.push(chunk)
+      if (size <= maxOutput) into.push(chunk)
       else child.kill('SIGKILL')
     }
     child.stdout.on('data', collect(output))

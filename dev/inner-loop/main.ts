@@ -9,7 +9,7 @@ import { testProjects } from '../test/vitest/projects.ts'
 import { type Choice, choose, type Users } from './choose.ts'
 
 const repository = join(import.meta.dirname, '../..')
-const mostNames = 5
+const maxNames = 5
 const nearest = 2
 /** Started from here. The others are minutes, or need the running platform. */
 const started = ['programs', 'integration']
@@ -61,7 +61,7 @@ function chosenOf(users: readonly Users[], withFar: boolean): readonly string[] 
 
 function listed(files: readonly string[]): string {
   if (files.length === 0) return ''
-  return ` (${files.slice(0, mostNames).join(' ')}${files.length > mostNames ? ' …' : ''})`
+  return ` (${files.slice(0, maxNames).join(' ')}${files.length > maxNames ? ' …' : ''})`
 }
 
 function vitest(projects: readonly string[], files: readonly string[]): Promise<number> {

@@ -4,7 +4,7 @@ import type { Environment } from '../../src/lib/config.ts'
 import { shellWord } from '../cluster/environment.ts'
 import type { Failure, FileRecord } from './vitest/outcome-reporter.ts'
 
-const mostCharacters = 240
+const maxCharacters = 240
 
 /** How the lines begin that are repeated at the end of a run, whoever prints them. */
 export const outcomePrefixes = ['failed: ', 'flaky: ', 'again: '] as const
@@ -16,7 +16,7 @@ const oneForm = ['pure', 'unit']
 
 /** In one line, not longer than is read. */
 export function inOneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim().slice(0, mostCharacters)
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, maxCharacters)
 }
 
 export function nameOf({ file }: FileRecord, { test }: Failure): string {

@@ -20,7 +20,7 @@ import { installShells } from './shells.ts'
 import { bothForms, type PlatformLanes, rightsOf, runningPlatform } from './stages.ts'
 import { writeOrder, writeTimes } from './times.ts'
 
-const mostKeptBytes = 5_000_000
+const maxKeptBytes = 5_000_000
 
 const settings = readClusterSettings()
 const progress = standardErrorProgress()
@@ -109,7 +109,7 @@ async function keepClusterLogs(): Promise<void> {
   await mkdir(kept, { recursive: true })
   for (const name of (await readdir(folder)).filter(one => !one.startsWith('audit'))) {
     const text = await readFile(join(folder, name))
-    await writeFile(join(kept, name), text.subarray(-mostKeptBytes))
+    await writeFile(join(kept, name), text.subarray(-maxKeptBytes))
   }
   progress.note(`the ends of the cluster's logs are in ${kept}`)
 }

@@ -7,8 +7,8 @@ import { type Lane, type Stage, vitestArguments } from './stages.ts'
 import type { Failure, FileRecord } from './vitest/outcome-reporter.ts'
 
 /** More red files of a stage are one broken thing, which a repetition does not explain. */
-const mostRepeatedFiles = 8
-const mostLastLines = 5
+const maxRepeatedFiles = 8
+const maxLastLines = 5
 
 /** As Node.js says it, and as the C library does. */
 const fullDisk = /ENOSPC: no space left on device|No space left on device/
@@ -79,10 +79,10 @@ function judge(stage: Stage, { code, output, record }: StageRun, environment: En
   const lines = [...printed, ...outside]
   const isNamed = lines.some(line => line.startsWith('failed: '))
   if (red.length === 0) return { failed: true, repeat: [], lines: lines.length > 0 ? lines : lastLines(stage, code, output) }
-  const tooMany = red.length > mostRepeatedFiles
+  const tooMany = red.length > maxRepeatedFiles
   if (!stage.repeatsItself && !tooMany) return { failed: isNamed, repeat: red, lines }
   const broken = tooMany
-    ? [`failed: ${title}: ${red.length} files, more than ${mostRepeatedFiles}: one broken thing, so none was repeated`]
+    ? [`failed: ${title}: ${red.length} files, more than ${maxRepeatedFiles}: one broken thing, so none was repeated`]
     : []
   // What repeats by itself names what failed, unless it could not even begin.
   if (stage.repeatsItself && isNamed) return { failed: true, repeat: [], lines }
@@ -98,7 +98,7 @@ function judge(stage: Stage, { code, output, record }: StageRun, environment: En
 /** Of a program that names no test. */
 function lastLines({ title }: Stage, code: number | string, output: string): readonly string[] {
   const lines = output.split('\n').filter(line => line.trim() !== '')
-  const last = lines.length === 0 ? [`it printed nothing and ended with ${code}`] : lines.slice(-mostLastLines)
+  const last = lines.length === 0 ? [`it printed nothing and ended with ${code}`] : lines.slice(-maxLastLines)
   return last.map(line => `failed: ${title}: ${inOneLine(line)}`)
 }
 

@@ -30,7 +30,7 @@ const bodyLimit = 8 * 1024 * 1024
  */
 const budget = { requests: 64, bytes: 4 * bodyLimit, bodyLimit }
 /** API servers keep a few connections each. */
-const connections = { most: 256, mostOfClient: 128 }
+const connections = { most: 256, maxOfClient: 128 }
 
 /** A server that does not listen yet. */
 export function createReviewServer(deps: ReviewServerDeps): PostServer {

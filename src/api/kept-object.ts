@@ -8,24 +8,24 @@ import { type CountedEndpointSlice, type EndpointSlice, serviceNameLabel } from 
 import type { KubeObject, ObjectMeta, OwnerReference } from './resource.ts'
 import { serviceProxyLabel } from './tenancy/service-proxy.ts'
 
-const mostMetadata = 16 * 1024
-const mostEntries = 20
-const mostText = 1024
+const maxMetadata = 16 * 1024
+const maxEntries = 20
+const maxText = 1024
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 const own = 'sekisho.dev/'
 
 /**
- * Without bookkeeping that no reader uses, and without what is above the bounds. `mostContent`: characters of an object of a
+ * Without bookkeeping that no reader uses, and without what is above the bounds. `maxContent`: characters of an object of a
  * built-in kind.
  */
-export function keptObject<T extends KubeObject>(object: T, mostContent = Number.POSITIVE_INFINITY): T {
+export function keptObject<T extends KubeObject>(object: T, maxContent = Number.POSITIVE_INFINITY): T {
   if (object.kind === 'EndpointSlice')
     return countedSlice(object as KubeObject as EndpointSlice | CountedEndpointSlice) as KubeObject as T
   const slim = withoutSnapshot(withoutBookkeeping(object))
   const { apiVersion, kind, metadata: given, ...content } = slim
-  const metadata = sizeAbove(given, mostMetadata) ? cut(given) : given
+  const metadata = sizeAbove(given, maxMetadata) ? cut(given) : given
   const isOwn = apiVersion.includes(own)
-  if (isOwn || mostContent === Number.POSITIVE_INFINITY || !sizeAbove(content, mostContent))
+  if (isOwn || maxContent === Number.POSITIVE_INFINITY || !sizeAbove(content, maxContent))
     return metadata === given ? slim : { ...slim, metadata }
   // All content of the kinds that are cached for all namespaces is optional for readers, because objects of tenants may lack
   // anything.
@@ -106,8 +106,8 @@ function controlling(owners: readonly OwnerReference[]): readonly OwnerReference
 }
 
 function ownEntries(entries: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const kept = Object.entries(entries).filter(([key, text]) => key.includes(own) && text.length <= mostText)
-  return Object.fromEntries(kept.slice(0, mostEntries))
+  const kept = Object.entries(entries).filter(([key, text]) => key.includes(own) && text.length <= maxText)
+  return Object.fromEntries(kept.slice(0, maxEntries))
 }
 
 function proxyOf({ [serviceProxyLabel]: proxy }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
@@ -116,5 +116,5 @@ function proxyOf({ [serviceProxyLabel]: proxy }: Readonly<Record<string, string>
 
 function ownFirst(finalizers: readonly string[]): readonly string[] {
   const others = finalizers.filter(name => !name.includes(own))
-  return [...finalizers.filter(name => name.includes(own)).slice(0, mostEntries), ...others.slice(0, mostEntries)]
+  return [...finalizers.filter(name => name.includes(own)).slice(0, maxEntries), ...others.slice(0, maxEntries)]
 }

@@ -16,7 +16,7 @@ export type Connection = {
 
 const timeoutMilliseconds = 30_000
 /** A page of a thousand audit entries is far smaller. */
-const mostBytes = 64 * 1024 * 1024
+const maxBytes = 64 * 1024 * 1024
 
 function authority(caFile: string | undefined): string | undefined {
   if (caFile === undefined) return undefined
@@ -36,7 +36,7 @@ function unreachable(issuer: string, error: unknown): string {
 
 /**
  * `fetch` reads every response whole. Rejects with `unavailable` without one in time, `upstream_failed` for one that is larger
- * than `mostBytes`.
+ * than `maxBytes`.
  */
 export function createConnection(settings: Pick<CliSettings, 'issuer' | 'caFile'>): Connection {
   const ca = authority(settings.caFile)
@@ -54,8 +54,8 @@ export function createConnection(settings: Pick<CliSettings, 'issuer' | 'caFile'
       const response = (await undiciFetch(address, options)) as unknown as Response
       return await withBoundedBody(
         response,
-        mostBytes,
-        () => new AppError('upstream_failed', `the response of ${settings.issuer} is larger than ${mostBytes} bytes`),
+        maxBytes,
+        () => new AppError('upstream_failed', `the response of ${settings.issuer} is larger than ${maxBytes} bytes`),
       )
     } catch (cause) {
       if (isAppError(cause)) throw cause

@@ -161,7 +161,7 @@ function createControllers(
       prepareRollout: renderer.warmUp,
       offer: {
         builders: settings.builders.map(([name]) => name),
-        most: { cpu: settings.mostBuildCpu, memory: settings.mostBuildMemory, ephemeralStorage: settings.mostBuildStorage },
+        most: { cpu: settings.maxBuildCpu, memory: settings.maxBuildMemory, ephemeralStorage: settings.maxBuildStorage },
       },
     }),
     createGitHubReportController({

@@ -32,7 +32,7 @@ export type MintedToken = {
   readonly permissions: ReportedPermissions
 }
 
-const mostRepositories = 500
+const maxRepositories = 500
 
 /**
  * The body of the request, sorted and without duplicates. Throws `invalid_request` for a request that is empty, unbounded or
@@ -69,7 +69,7 @@ function checkedNames(names: readonly string[]): string[] {
 
 function bounded(list: readonly unknown[], field: string): void {
   if (list.length === 0) throw refused(`${field} must not be empty: empty means every repository to GitHub`)
-  if (list.length > mostRepositories) throw refused(`${field} must hold at most ${mostRepositories} repositories`)
+  if (list.length > maxRepositories) throw refused(`${field} must hold at most ${maxRepositories} repositories`)
 }
 
 function refused(message: string): AppError {

@@ -28,7 +28,7 @@ export type IdentityClaims = {
 }
 
 const longestTokenCharacters = 16_384
-const mostGroups = 500
+const maxGroups = 500
 
 /** The verifier throws `unauthenticated` with a short cure; the exact reason is not disclosed to the client. */
 export function createIdTokenVerifier(options: VerifierOptions): (token: string) => Promise<IdentityClaims> {
@@ -60,7 +60,7 @@ function identityClaims(payload: JWTPayload): IdentityClaims {
   const person = parseUserSubject(payload.sub ?? '')
   const groups = payload['groups'] ?? []
   if (!person || payload.exp === undefined) throw refused('the token does not name a person')
-  if (!Array.isArray(groups) || groups.length > mostGroups || !groups.every(group => typeof group === 'string'))
+  if (!Array.isArray(groups) || groups.length > maxGroups || !groups.every(group => typeof group === 'string'))
     throw refused('the groups of the token cannot be read')
   return {
     subject: payload.sub ?? '',

@@ -19,7 +19,7 @@ export type PlatformSecretsDeps = {
 
 const keepMilliseconds = 5000
 /** The keys of the Apps, and two credentials of each tenant where an admin makes them. */
-const mostSecrets = 20_000
+const maxSecrets = 20_000
 
 // Memory (Secrets of the platform that were read): name → Secret; equal reads share one request
 //   life: 5 s; longer only while the API server does not answer
@@ -29,7 +29,7 @@ const mostSecrets = 20_000
 /** A changed Secret counts after five seconds; while the API server does not answer, the last answer does. */
 export function createPlatformSecrets(deps: PlatformSecretsDeps): ReadNamedSecret {
   const { client, clock, namespace = platformNamespace } = deps
-  const known = new BoundedMap<{ readonly answer: NamedSecret; readonly until: number }>(mostSecrets)
+  const known = new BoundedMap<{ readonly answer: NamedSecret; readonly until: number }>(maxSecrets)
   const flights = new SingleFlight<NamedSecret>()
 
   const ask = async (name: string): Promise<NamedSecret> => {

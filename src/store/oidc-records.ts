@@ -62,7 +62,7 @@ export type OidcRecords = {
 
 /** The provider's model of what a person allowed a program; one for each sign-in of a program. */
 const grantModel = 'Grant'
-const mostPeople = 1000
+const maxPeople = 1000
 
 type OidcRecordsDeps = { readonly prisma: Pick<PrismaClient, 'oidcRow'>; readonly sealer: Sealer; readonly clock: Clock }
 
@@ -130,7 +130,7 @@ export function createOidcRecords(deps: OidcRecordsDeps): OidcRecords {
         where: { account: { not: null }, model: grantModel, expiresAt: { gt: clock.now() } },
         _count: { _all: true },
         orderBy: { account: 'asc' },
-        take: mostPeople,
+        take: maxPeople,
       })
       return groups.flatMap(({ account, _count }) => (account === null ? [] : [{ account, count: _count._all }]))
     },

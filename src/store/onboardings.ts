@@ -80,11 +80,11 @@ export type Onboardings = {
 
 type OnboardingsDeps = { readonly prisma: Pick<PrismaClient, 'onboardingRow'>; readonly clock: Clock; readonly leases: Leases }
 
-const mostWaitingOfPerson = 5
-const mostWaiting = 10_000
+const maxWaitingOfPerson = 5
+const maxWaiting = 10_000
 /** Ended intents that are kept of one person. */
-const mostEndedOfPerson = 20
-const mostListed = 1000
+const maxEndedOfPerson = 20
+const maxListed = 1000
 const lease = { leaseSeconds: 20, patienceSeconds: 10 }
 
 /** Onboardings over Prisma. */
@@ -94,7 +94,7 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
 
   const listed = async (states: readonly OnboardingState[]): Promise<readonly Onboarding[]> => {
     const where = { state: { in: [...states] } }
-    return (await rows.findMany({ where, orderBy: { createdAt: 'asc' }, take: mostListed })).map(onboardingOf)
+    return (await rows.findMany({ where, orderBy: { createdAt: 'asc' }, take: maxListed })).map(onboardingOf)
   }
 
   /** Deletes what the new intent replaces, and old ended ones; then checks the bounds. */
@@ -104,18 +104,18 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
     const ended = await rows.findMany({
       where: { ...person, state: { in: [...endedStates] } },
       orderBy: { updatedAt: 'desc' },
-      skip: mostEndedOfPerson,
-      take: mostListed,
+      skip: maxEndedOfPerson,
+      take: maxListed,
       select: { id: true },
     })
     if (ended.length > 0) await rows.deleteMany({ where: { id: { in: ended.map(({ id }) => id) } } })
     const waiting = { in: [...waitingStates] }
-    if ((await rows.count({ where: { ...person, state: waiting } })) >= mostWaitingOfPerson)
+    if ((await rows.count({ where: { ...person, state: waiting } })) >= maxWaitingOfPerson)
       throw new AppError(
         'too_many_requests',
-        `you have ${mostWaitingOfPerson} onboardings that wait: complete or withdraw one at /onboard`,
+        `you have ${maxWaitingOfPerson} onboardings that wait: complete or withdraw one at /onboard`,
       )
-    if ((await rows.count({ where: { state: waiting } })) >= mostWaiting)
+    if ((await rows.count({ where: { state: waiting } })) >= maxWaiting)
       throw new AppError('unavailable', 'too many onboardings are waiting: try again later', { retryAfterSeconds: 3600 })
   }
 

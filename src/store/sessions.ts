@@ -49,7 +49,7 @@ export type Sessions = {
   readonly deleteExpired: (now: Date) => Promise<number>
 }
 
-const mostPeople = 1000
+const maxPeople = 1000
 
 type SessionsDeps = {
   readonly prisma: Pick<PrismaClient, 'sessionRow' | 'loginStateRow' | '$queryRaw'>
@@ -122,7 +122,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
         _count: { _all: true },
         _max: { login: true },
         orderBy: [{ host: 'asc' }, { userId: 'asc' }],
-        take: mostPeople,
+        take: maxPeople,
       })
       return groups.map(({ host, userId, _count, _max }) => {
         return { host, userId: Number(userId), login: _max.login ?? '', sessions: _count._all }

@@ -60,9 +60,9 @@ type Repeated = {
  * More at once is not what a person does. All write one object, and the API server repeats the admission of each write that
  * another one overtook: with hundreds at once a pause of seconds would never be made up.
  */
-const mostAtOnce = 10
+const maxAtOnce = 10
 
-/** Begins at a pace, whether or not what began before has ended, but not more than `mostAtOnce`. */
+/** Begins at a pace, whether or not what began before has ended, but not more than `maxAtOnce`. */
 function repeatedly(everyMilliseconds: number, act: (count: number) => Promise<void>): Repeated {
   const failures: Failure[] = []
   const inProgress = new Set<Promise<void>>()
@@ -79,7 +79,7 @@ function repeatedly(everyMilliseconds: number, act: (count: number) => Promise<v
     }
   }
   const timer = setInterval(() => {
-    if (inProgress.size >= mostAtOnce) return
+    if (inProgress.size >= maxAtOnce) return
     const one = once().finally(() => inProgress.delete(one))
     inProgress.add(one)
   }, everyMilliseconds)

@@ -18,14 +18,14 @@ const components = ['broker', 'controllers', 'admission'] as const
 type Component = (typeof components)[number]
 
 /** A lease of 15 s, and the two seconds between two attempts of a candidate. */
-const mostSecondsWithoutLeader = 17
+const maxSecondsWithoutLeader = 17
 /**
  * What a load balancer needs to notice that a pod ended: three periods of 2 s of the readiness probe
  * (deploy/production/broker.yaml).
  */
 const noticeMilliseconds = 3 * 2000
 /** Of one disturbance: the sign-in in flight, and those that begin before the load balancer notices. */
-const mostExcusedEach = 1 + Math.ceil(noticeMilliseconds / signInsEveryMilliseconds)
+const maxExcusedEach = 1 + Math.ceil(noticeMilliseconds / signInsEveryMilliseconds)
 
 let platform: Platform
 let isProduction = false
@@ -115,7 +115,7 @@ async function underLoad(disturb: () => Promise<void>): Promise<void> {
     'sign-ins that failed',
   ).toEqual([])
   expect(excused.length, 'sign-ins that failed in flight as a pod ended').toBeLessThanOrEqual(
-    mostExcusedEach * disturbances.length,
+    maxExcusedEach * disturbances.length,
   )
   expect(signIns.done).toBeGreaterThanOrEqual(leastSignIns)
   expect(pushes.failures, 'git at GitHub, which was not disturbed').toEqual([])
@@ -193,7 +193,7 @@ describe('the production form under load', () => {
           { timeoutMilliseconds: limits.rollout },
         )
         const seconds = (Date.now() - lostAt) / 1000
-        expect(seconds).toBeLessThan(mostSecondsWithoutLeader)
+        expect(seconds).toBeLessThan(maxSecondsWithoutLeader)
         await rollout(component)
       })
     },

@@ -32,12 +32,12 @@ export async function reconciles(admin: AdminClient): Promise<ReadonlyMap<string
   return counts
 }
 
-/** Throws at the first object that changes within `seconds`, or when a controller reconciles more often than `mostReconciles`. */
+/** Throws at the first object that changes within `seconds`, or when a controller reconciles more often than `maxReconciles`. */
 export async function expectStillness(
   admin: AdminClient,
   references: readonly string[],
   seconds: number,
-  mostReconciles: number,
+  maxReconciles: number,
 ): Promise<void> {
   const [before, worked] = await Promise.all([snapshot(admin, references), reconciles(admin)])
   const deadline = performance.now() + seconds * 1000
@@ -50,6 +50,6 @@ export async function expectStillness(
   }
   for (const [controller, count] of await reconciles(admin)) {
     const done = count - (worked.get(controller) ?? 0)
-    if (done > mostReconciles) throw new Error(`controller ${controller} reconciled ${done} times within ${seconds} s`)
+    if (done > maxReconciles) throw new Error(`controller ${controller} reconciled ${done} times within ${seconds} s`)
   }
 }

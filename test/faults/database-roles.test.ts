@@ -60,13 +60,13 @@ function recordingLog() {
 }
 
 /** Resolves to the number of calls of GitHub. */
-async function recordNothingPrivileged(named: string, desk: GitHubDesk, mostCalls = 0): Promise<number> {
+async function recordNothingPrivileged(named: string, desk: GitHubDesk, maxCalls = 0): Promise<number> {
   desk.proxy.takeCount()
   const requests = [desk.request('known'), desk.request(`new-${randomBytes(4).toString('hex')}`)]
   const delivered = (await Promise.allSettled(requests)).filter(({ status }) => status === 'fulfilled').length
   const calls = desk.proxy.takeCount()
   await recordOutcome({ fault, case: named, measure: 'tokens handed out', value: delivered, unit: 'tokens', atMost: 0 })
-  await recordOutcome({ fault, case: named, measure: 'calls of GitHub', value: calls, unit: 'calls', atMost: mostCalls })
+  await recordOutcome({ fault, case: named, measure: 'calls of GitHub', value: calls, unit: 'calls', atMost: maxCalls })
   return calls
 }
 

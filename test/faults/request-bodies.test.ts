@@ -148,14 +148,14 @@ describe.each(['webhook inbox', 'token desk', 'issuer', 'onboarding form', 'admi
     const target = endpoint(name)
     const worst = { growthMegabytes: 0, stallMilliseconds: 0 }
     const wrong: string[] = []
-    let mostRead = 0
+    let maxRead = 0
     for (const one of cases) {
       const headers = { ...target.headers, ...one.headers }
       const { results, use } = await least(() => attacker.send({ ...target, headers, shape: one.shape }))
       worst.growthMegabytes = Math.max(worst.growthMegabytes, use.growthMegabytes)
       worst.stallMilliseconds = Math.max(worst.stallMilliseconds, use.stallMilliseconds)
       wrong.push(...unrefused(one, results))
-      if (one.shape.kind === 'chunked') mostRead = Math.max(mostRead, ...results.map(({ sent }) => sent))
+      if (one.shape.kind === 'chunked') maxRead = Math.max(maxRead, ...results.map(({ sent }) => sent))
       if (process.env['SEKISHO_TELL'] === '1') console.log(name, one.name, results, use)
     }
     expect.soft(wrong).toEqual([])
@@ -175,7 +175,7 @@ describe.each(['webhook inbox', 'token desk', 'issuer', 'onboarding form', 'admi
       fault,
       case: `${name}: 1 GB in chunks, from nobody`,
       measure: 'sent before it was cut off',
-      value: mostRead / megabyte,
+      value: maxRead / megabyte,
       unit: 'MB',
       atMost: 64,
     })

@@ -47,7 +47,7 @@ const isChosen = (scenario: Scenario): boolean => {
 }
 /** A sweep with fewer points has lost some. */
 const fewestPoints = 250
-const mostNotReachedPercent = 5
+const maxNotReachedPercent = 5
 
 let fixture: Fixture
 let removePolicies: (() => Promise<void>) | undefined
@@ -131,7 +131,7 @@ describe('crash sweep', () => {
       measure: 'points that a race of the undisturbed run made, and no other run',
       value: (notReached / (points + notReached)) * 100,
       unit: '%',
-      atMost: mostNotReachedPercent,
+      atMost: maxNotReachedPercent,
     })
   })
 })

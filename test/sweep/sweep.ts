@@ -18,7 +18,7 @@ const tries = 2
 const sampledPoints = 2
 
 /** More that fail are one broken thing, which a repetition does not explain. */
-const mostRepeated = 8
+const maxRepeated = 8
 
 /** The run without a crash, where points are named. */
 const undisturbedRun = 'undisturbed'
@@ -85,7 +85,7 @@ type Red = {
 async function repeatAlone(red: readonly Red[]): Promise<void> {
   for (const { tally, point, problem, again } of red) {
     const second =
-      red.length > mostRepeated ? `not tried: ${red.length} failed, one broken thing` : await again({ subject: undefined })
+      red.length > maxRepeated ? `not tried: ${red.length} failed, one broken thing` : await again({ subject: undefined })
     if (second === undefined) {
       tally.survived += 1
       tally.flaky.push({ point, problem, second: 'survived' })

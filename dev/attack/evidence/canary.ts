@@ -82,7 +82,7 @@ type Manifest = {
   readonly layers: readonly { readonly digest: string; readonly size: number }[]
 }
 
-const mostLayer = 60_000_000
+const maxLayer = 60_000_000
 
 /** Manifest, configuration and layers of an image that tenants have. */
 async function image(
@@ -108,7 +108,7 @@ async function image(
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
   see(`${repository} manifest`, answer.text)
   for (const { digest: blob, size } of [{ ...manifest.config, size: 0 }, ...manifest.layers]) {
-    if (size > mostLayer) continue
+    if (size > maxLayer) continue
     const bytes = await world.http.bytes(`http://${registry}/v2/${repository}/blobs/${blob}`, headers)
     const plain = bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes
     see(`${repository} ${blob.slice(0, 19)}`, plain.toString('latin1'))
@@ -127,11 +127,11 @@ async function metrics(world: World, see: (place: string, text: string) => void)
 }
 
 /** Of one answer: entries of the audit log, builds of a tenant (newest first), bytes of a log. */
-const [mostEntries, mostBuilds, mostLog] = [1000, 50, 20_000_000]
+const [maxEntries, maxBuilds, maxLog] = [1000, 50, 20_000_000]
 
 async function fromBroker(world: World, actor: Actor, path: string): Promise<string> {
   const headers = { accept: 'application/json', authorization: `Bearer ${await world.credentials(actor)}` }
-  const { status, text } = await world.http.send(`${world.targets.issuer}${path}`, { headers, atMost: mostLog })
+  const { status, text } = await world.http.send(`${world.targets.issuer}${path}`, { headers, atMost: maxLog })
   if (status === 200) return text
   throw new Error(`${actor}: ${path}: ${status} ${text.slice(0, 200)}`)
 }
@@ -140,11 +140,11 @@ async function fromBroker(world: World, actor: Actor, path: string): Promise<str
 async function auditLog(world: World, see: (place: string, text: string) => void): Promise<void> {
   let before: number | undefined
   do {
-    const path = `/api/v1/audit?limit=${mostEntries}${before === undefined ? '' : `&before=${before}`}`
+    const path = `/api/v1/audit?limit=${maxEntries}${before === undefined ? '' : `&before=${before}`}`
     const text = await fromBroker(world, 'ada', path)
     see(path, text)
     const { entries } = JSON.parse(text) as { readonly entries: readonly { readonly sequence: number }[] }
-    before = entries.length < mostEntries ? undefined : entries.at(-1)?.sequence
+    before = entries.length < maxEntries ? undefined : entries.at(-1)?.sequence
   } while (before !== undefined)
 }
 
@@ -155,7 +155,7 @@ async function keptLogs(world: World, see: (place: string, text: string) => void
     ['gary', neighbourNamespace],
   ] as const) {
     const path = `/api/v1/tenants/${namespace}/builds`
-    const list = await fromBroker(world, actor, `${path}?limit=${mostBuilds}`)
+    const list = await fromBroker(world, actor, `${path}?limit=${maxBuilds}`)
     see(path, list)
     for (const { name } of (JSON.parse(list) as { readonly builds: readonly { readonly name: string }[] }).builds)
       see(`${path}/${name}/log`, await fromBroker(world, actor, `${path}/${name}/log`))

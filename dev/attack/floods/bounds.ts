@@ -19,13 +19,13 @@ const [repositoriesOfGrant, callsOfCheck] = [2, 3]
 /** “4 for each check that changes a decision”. */
 const rowsOfCheck = 4
 /** acme's own use, and the platform's own checks, cost in each minute what they cost in an idle one, or this much more. */
-const mostOwn = 2
+const maxOwn = 2
 
 /** `replicas` of the controllers: each records refusals by itself, while the leader alone checks grants. */
 export function boundsOf(causes: Causes, quiet: Pick<Measured, 'githubCalls' | 'auditRows'>, replicas: number): Bounds {
   const checked = causes === 'checks of grants' ? checks : 0
   return {
-    githubCalls: mostOwn * quiet.githubCalls + checked * (callsOfCheck + repositoriesOfGrant),
-    auditRows: mostOwn * quiet.auditRows + replicas * refusalRows + checked * rowsOfCheck,
+    githubCalls: maxOwn * quiet.githubCalls + checked * (callsOfCheck + repositoriesOfGrant),
+    auditRows: maxOwn * quiet.auditRows + replicas * refusalRows + checked * rowsOfCheck,
   }
 }

@@ -14,12 +14,12 @@ import { openLoop, outcomesText } from './load.ts'
 const few = 3
 const minute = 60
 const idleSeconds = 60
-const mostRatio = 2
-const mostMegabytes = 200
+const maxRatio = 2
+const maxMegabytes = 200
 /** A use that takes milliseconds may take this much longer without being noticed. */
 const unnoticedMilliseconds = 30
 /** What may take this long, whatever it takes in idle time. */
-const mostMilliseconds: { readonly [use in keyof Measured['uses']]?: number } = { 'new Service': 2000 }
+const maxMilliseconds: { readonly [use in keyof Measured['uses']]?: number } = { 'new Service': 2000 }
 /**
  * With fewer samples the 99th percentile is the slowest one, which says more about chance than about the flood: then the 90th
  * is compared.
@@ -80,15 +80,15 @@ export function compare(
     const cells = [0.5, tail].map(part => {
       const [before, after] = [percentile(list, part), percentile(other, part)]
       const ratio = after / before
-      const enough = Math.max(before + unnoticedMilliseconds, mostMilliseconds[use as keyof Measured['uses']] ?? 0)
-      if (!(ratio <= mostRatio || after <= enough)) problems.push(`${use} p${part * 100} ${ratio.toFixed(1)}×`)
+      const enough = Math.max(before + unnoticedMilliseconds, maxMilliseconds[use as keyof Measured['uses']] ?? 0)
+      if (!(ratio <= maxRatio || after <= enough)) problems.push(`${use} p${part * 100} ${ratio.toFixed(1)}×`)
       return `p${part * 100} ${before.toFixed(0)} → ${after.toFixed(0)} ms (${ratio.toFixed(1)}×)`.padEnd(34)
     })
     return `${use.padEnd(12)} ${cells.join(' ')}${other.length} times`
   })
   for (const [use, count] of busy.failures) problems.push(`${use} failed ${count} times`)
   for (const [process, megabytes] of busy.memoryMegabytes)
-    if (megabytes > mostMegabytes) problems.push(`memory of ${process} +${megabytes.toFixed(0)} MB`)
+    if (megabytes > maxMegabytes) problems.push(`memory of ${process} +${megabytes.toFixed(0)} MB`)
   if (busy.githubCalls > bounds.githubCalls) problems.push(`${busy.githubCalls} calls of GitHub, more than ${bounds.githubCalls}`)
   if (busy.auditRows > bounds.auditRows) problems.push(`${busy.auditRows} audit rows, more than ${bounds.auditRows}`)
   const most = Math.max(0, ...busy.memoryMegabytes.values())

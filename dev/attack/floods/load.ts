@@ -4,10 +4,10 @@ export type Load = { readonly perSecond: number; readonly seconds: number; reado
 export type LoadResult = { readonly sent: number; readonly outcomes: ReadonlyMap<string, number> }
 
 const tickMilliseconds = 20
-const mostUnanswered = 4000
+const maxUnanswered = 4000
 
 /**
- * `once` resolves to what is counted, such as a status; a rejection is counted by its code. Never more than `mostUnanswered` at
+ * `once` resolves to what is counted, such as a status; a rejection is counted by its code. Never more than `maxUnanswered` at
  * a time.
  */
 export async function openLoop(
@@ -21,7 +21,7 @@ export async function openLoop(
   let sent = 0
   while (performance.now() - started < seconds * 1000 && !signal?.aborted) {
     const due = Math.floor(((performance.now() - started) / 1000) * perSecond)
-    for (; sent < due && running.size < mostUnanswered; sent++) {
+    for (; sent < due && running.size < maxUnanswered; sent++) {
       const one: Promise<void> = once(sent)
         .then(count, (error: unknown) => count(codeOf(error)))
         .finally(() => running.delete(one))

@@ -46,7 +46,7 @@ export type World = {
 export const applicationsPath = `/apis/apps.sekisho.dev/v1alpha1/namespaces/${neighbourNamespace}/applications`
 
 /** Of a request that met a conflict. */
-const mostRepeats = 3
+const maxRepeats = 3
 
 /** Signs people in, joins globex, and removes what an earlier run may have left behind. */
 export async function openWorld(settings: ClusterSettings, progress: Progress): Promise<World> {
@@ -78,7 +78,7 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
   }
   const api: World['api'] = async (...asked) => {
     let answer = await sendOnce(...asked)
-    for (let repeats = 0; repeats < mostRepeats && isQuotaConflict(answer); repeats++) answer = await sendOnce(...asked)
+    for (let repeats = 0; repeats < maxRepeats && isQuotaConflict(answer); repeats++) answer = await sendOnce(...asked)
     return answer
   }
   await progress.step('signing in', () => requireRoles(api))

@@ -10,7 +10,7 @@ import { programsOf } from './catalog.ts'
 
 const reachableMilliseconds = 3000
 const wholeMilliseconds = 300_000
-const mostBytes = 300 * 1024 * 1024
+const maxBytes = 300 * 1024 * 1024
 
 function fill(template: string, architecture: string, program: string): string {
   return template.replaceAll('{arch}', architecture).replaceAll('{program}', program)
@@ -40,7 +40,7 @@ async function fetchChecked(url: string, checksumUrl: string): Promise<Buffer> {
   const wanted = checksumFor(await sums.text(), basename(url))
   if (wanted === undefined) throw new AppError('integrity_violation', `${checksumUrl} contains no SHA-256 of ${basename(url)}`)
   const response = await reach(url, wholeMilliseconds)
-  if (Number(response.headers.get('content-length') ?? 0) > mostBytes)
+  if (Number(response.headers.get('content-length') ?? 0) > maxBytes)
     throw new AppError('payload_too_large', `${url} is too large`)
   const body = Buffer.from(await response.arrayBuffer())
   const actual = createHash('sha256').update(body).digest('hex')

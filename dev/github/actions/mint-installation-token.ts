@@ -26,7 +26,7 @@ export type Minted = {
   readonly repositories: readonly Repository[] | null
 }
 
-const mostRepositories = 500
+const maxRepositories = 500
 
 /** The repositories that an installation has now. */
 export function repositoriesOfInstallation(state: GitHubState, installation: Installation): Repository[] {
@@ -41,11 +41,8 @@ function chooseRepositories(
 ): Repository[] | null {
   const names = request.repositories ?? []
   const ids = request.repositoryIds ?? []
-  if (names.length + ids.length > mostRepositories) {
-    throw new Refusal(
-      422,
-      `There are too many repositories specified. The maximum number of repositories is ${mostRepositories}.`,
-    )
+  if (names.length + ids.length > maxRepositories) {
+    throw new Refusal(422, `There are too many repositories specified. The maximum number of repositories is ${maxRepositories}.`)
   }
   // On GitHub an absent list and an empty one both mean everything; callers must not send an empty list by accident.
   if (names.length === 0 && ids.length === 0) return null

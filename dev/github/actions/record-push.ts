@@ -9,14 +9,14 @@ import type { RepositoryAction } from './context.ts'
 import { followPush } from './pull-requests/events.ts'
 
 /** The most commits that a push event lists. https://docs.github.com/en/webhooks/webhook-events-and-payloads#push */
-const mostCommits = 2048
+const maxCommits = 2048
 
 /** The new commits of the push, newest first; for a new branch those that no other branch has. */
 async function pushedCommits({ context: { git }, repository }: RepositoryAction, { ref, before, after }: RefUpdate) {
   if (after === noCommit) return []
-  if (before !== noCommit) return git.commits(repository.id, before, after, mostCommits)
+  if (before !== noCommit) return git.commits(repository.id, before, after, maxCommits)
   const others = ['--not', `--exclude=${ref.replace(/^refs\/heads\//, '')}`, '--branches']
-  return git.log(repository.id, [`--max-count=${mostCommits}`, after, ...others])
+  return git.log(repository.id, [`--max-count=${maxCommits}`, after, ...others])
 }
 
 async function pushPayload(action: RepositoryAction, update: RefUpdate) {

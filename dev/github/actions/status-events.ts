@@ -7,7 +7,7 @@ import { deploymentStatusView, deploymentView } from '../views/status.ts'
 import type { RepositoryAction } from './context.ts'
 
 /** Branches that a status event lists. */
-const mostBranches = 10
+const maxBranches = 10
 
 /** Sends `deployment.created`. */
 export function emitDeployment({ context, repository, sender }: RepositoryAction, deployment: Deployment): void {
@@ -50,7 +50,7 @@ export async function emitStatus({ context, repository, sender }: RepositoryActi
   const heads = await context.git.refs(repository.id, 'refs/heads/')
   const name = fullName(context.state, repository)
   const url = context.links.api(`/repos/${name}/commits/${status.sha}`)
-  const branches = [...heads].filter(([, sha]) => sha === status.sha).slice(0, mostBranches)
+  const branches = [...heads].filter(([, sha]) => sha === status.sha).slice(0, maxBranches)
   context.webhooks.emit({
     name: 'status',
     action: null,

@@ -20,7 +20,7 @@ export type TokenPair = {
 const accessLife = hours(8)
 const refreshLife = days(184)
 /** GitHub keeps ten tokens per person and App; the eleventh ends the oldest. */
-const mostTokens = 10
+const maxTokens = 10
 
 /** Records that the person lets the App act for them. */
 export function rememberConsent(context: ActionContext, appId: number, userId: number): void {
@@ -64,7 +64,7 @@ export function issueTokens(context: ActionContext, app: App, userId: number): T
   const older = userTokensOf(context.state, app.id, userId).sort(
     (left, right) => left.createdAt - right.createdAt || left.id - right.id,
   )
-  for (const one of older.slice(0, Math.max(0, older.length - mostTokens + 1))) endUserToken(context, one.key)
+  for (const one of older.slice(0, Math.max(0, older.length - maxTokens + 1))) endUserToken(context, one.key)
   const accessToken = newUserToken()
   const refreshToken = newRefreshToken()
   const now = context.now()

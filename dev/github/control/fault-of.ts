@@ -11,7 +11,7 @@ export type Arming = {
   readonly seconds: number | undefined
 }
 
-const mostTimes = 10_000
+const maxTimes = 10_000
 const longestSeconds = 86_400
 
 function bounded(fields: Fields, name: 'times' | 'for', most: number): number | undefined {
@@ -53,7 +53,7 @@ export function faultOf(body: unknown): Arming {
   const fields = fieldsOf(body, 'Fault')
   const kind = fields.text('kind', 60)
   if (!isFaultKind(kind)) throw invalidField('Fault', 'kind', 'invalid')
-  const times = bounded(fields, 'times', mostTimes)
+  const times = bounded(fields, 'times', maxTimes)
   const seconds = bounded(fields, 'for', longestSeconds)
   const {
     kind: _kind,

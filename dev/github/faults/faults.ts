@@ -35,8 +35,8 @@ function isKind<Kind extends FaultKind>(fault: Fault, kind: Kind): fault is Faul
 }
 
 /** The most faults that may be armed, and the most tokens that may be refused, at once. */
-const mostFaults = 100
-const mostTokens = 1000
+const maxFaults = 100
+const maxTokens = 1000
 
 /** Starts with no fault. `now` is the true time. Arming more than 100 at once is refused. */
 export function createFaults(now: () => number): Faults {
@@ -51,7 +51,7 @@ export function createFaults(now: () => number): Faults {
 
   return {
     arm: (fault, times = 1, seconds) => {
-      if (current().length >= mostFaults) throw new Refusal(422, `more than ${mostFaults} faults are armed; disarm some first`)
+      if (current().length >= maxFaults) throw new Refusal(422, `more than ${maxFaults} faults are armed; disarm some first`)
       lastId += 1
       // A wrong clock is a state and not an event: it has no uses.
       const remaining = fault.kind === 'clock-skew' ? null : times
@@ -81,7 +81,7 @@ export function createFaults(now: () => number): Faults {
     skew: () => current().reduce((sum, { fault }) => sum + (isKind(fault, 'clock-skew') ? fault.seconds * 1000 : 0), 0),
     refuseToken: (tokenKey, status, uses) => {
       const [oldest] = refused.keys()
-      if (refused.size >= mostTokens && oldest !== undefined) refused.delete(oldest)
+      if (refused.size >= maxTokens && oldest !== undefined) refused.delete(oldest)
       refused.set(tokenKey, { status, uses })
     },
     takeRefusal: tokenKey => {

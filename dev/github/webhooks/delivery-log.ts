@@ -3,9 +3,9 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import type { Delivery } from './delivery.ts'
 
-const mostKept = 10_000
+const maxKept = 10_000
 /** Of payloads, in characters. */
-const mostText = 64 * 1024 * 1024
+const maxText = 64 * 1024 * 1024
 
 export type DeliveryLog = {
   /** Stores the delivery under the next id. */
@@ -52,7 +52,7 @@ export async function openDeliveryLog(file: string, { now, window }: DeliveryLog
   const forget = (): void => {
     while (kept.length > 0) {
       const [oldest] = kept
-      if (!oldest || (kept.length <= mostKept && text <= mostText && isSeen(oldest))) return
+      if (!oldest || (kept.length <= maxKept && text <= maxText && isSeen(oldest))) return
       text -= oldest.request.payload.length
       kept.shift()
     }

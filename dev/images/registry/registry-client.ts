@@ -35,7 +35,7 @@ export type RegistryClientOptions = {
 }
 
 /** More than the tags of a thousand builds. */
-const mostListBytes = 1_048_576
+const maxListBytes = 1_048_576
 
 /** `address` is host and port without a scheme. Its functions throw `unavailable` when the registry does not answer. */
 export function createRegistryClient(address: string, options: RegistryClientOptions = {}): RegistryClient {
@@ -80,7 +80,7 @@ export function createRegistryClient(address: string, options: RegistryClientOpt
   return {
     async tags(repository) {
       const answer = await send('GET', `v2/${at(repository)}/tags/list`, { repository })
-      const bytes = await readAtMost(mostListBytes, answer.body)
+      const bytes = await readAtMost(maxListBytes, answer.body)
       if (answer.statusCode === 404) return []
       const what = `the list of the tags of ${repository}`
       if (answer.statusCode !== 200) throw refused(what, answer.statusCode)

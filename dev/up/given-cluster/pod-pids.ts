@@ -5,11 +5,11 @@ import type { Kubectl } from '../kubectl.ts'
 import type { Facts } from './decision/facts.ts'
 
 /** Of a large cluster the first nodes are asked: they are mostly made alike. */
-const mostAsked = 20
+const maxAsked = 20
 
 /** Never rejects: a node that does not answer is named as unknown, and so is what was not asked. */
 export async function podPidsFact(kubectl: Pick<Kubectl, 'run'>, nodes: readonly string[]): Promise<Facts['podPids']> {
-  const asked = nodes.slice(0, mostAsked)
+  const asked = nodes.slice(0, maxAsked)
   const kept = await Promise.all(asked.map(node => isKept(kubectl, node)))
   return {
     unlimited: asked.filter((_node, at) => kept[at] === false),

@@ -97,9 +97,9 @@ function podPidsChecks({ unlimited, unknown }: Facts['podPids']): readonly strin
   ]
 }
 
-const mostNamed = 5
+const maxNamed = 5
 
 function namesOf(nodes: readonly string[]): string {
-  const more = nodes.length - mostNamed
-  return `${nodes.length === 1 ? 'node' : 'nodes'} ${nodes.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const more = nodes.length - maxNamed
+  return `${nodes.length === 1 ? 'node' : 'nodes'} ${nodes.slice(0, maxNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

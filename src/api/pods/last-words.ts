@@ -2,7 +2,7 @@
 // (https://kubernetes.io/docs/tasks/debug/debug-application/determine-reason-pod-failure/). Pure.
 import { redactTokens } from '../../lib/log.ts'
 
-const mostCharacters = 200
+const maxCharacters = 200
 /** `Error: …`, `TypeError: …`, `ModuleNotFoundError: …`, `panic: …`, `fatal: …`. */
 const namesError = /^\s*(Uncaught )?([A-Za-z_.]*(Error|Exception)|panic|fatal|error)\b[^\n]*/i
 /** The frames of a stack, the marks below a line of source, and the line that Node.js adds. */
@@ -14,5 +14,5 @@ const isFrame = /^\s*(at |File "|\^|~|Node\.js v|goroutine |exit status)/
 export function lastWords(log: string | undefined): string | undefined {
   const lines = (log ?? '').split('\n').filter(line => line.trim() !== '' && !isFrame.test(line))
   const line = lines.findLast(one => namesError.test(one)) ?? lines.at(-1)
-  return line === undefined ? undefined : redactTokens(line.replaceAll(/\s+/g, ' ').trim()).slice(0, mostCharacters)
+  return line === undefined ? undefined : redactTokens(line.replaceAll(/\s+/g, ' ').trim()).slice(0, maxCharacters)
 }

@@ -31,7 +31,7 @@ export function isUncounted(value: string | undefined): value is string {
 }
 
 /** The most ports of one Service: our charts need one to three (docs/adr/0058-ports-of-a-service.md). */
-export const mostServicePorts = 4
+export const maxServicePorts = 4
 
 /**
  * The most pairs of port and endpoint that the Services of a tenant have together (ADR 0062). A hundred Applications with two
@@ -43,6 +43,6 @@ const leastEndpointPairs = 1000
  * The bound for a tenant that may run so many pods: all of them may stand behind one Service, however many an administrator
  * allows.
  */
-export function mostEndpointPairs(pods: number): number {
-  return Math.max(leastEndpointPairs, mostServicePorts * pods)
+export function maxEndpointPairs(pods: number): number {
+  return Math.max(leastEndpointPairs, maxServicePorts * pods)
 }

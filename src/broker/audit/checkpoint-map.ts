@@ -14,7 +14,7 @@ export const problemAnnotation = 'sekisho.dev/audit-problem'
 export const checkpointsKey = { namespace: platformNamespace, name: checkpointsName }
 
 /** More losses than this are not accidents: then the export stops instead of going on. */
-export const mostLost = 100
+export const maxLost = 100
 
 const keysField = 'keys.json'
 const digits = 16

@@ -27,7 +27,7 @@ import {
   keptKeys,
   keysFields,
   lostFields,
-  mostLost,
+  maxLost,
   problemAnnotation,
   statementsIn,
 } from './checkpoint-map.ts'
@@ -73,11 +73,8 @@ export async function recordLosses(
   found: { readonly losses: readonly LostEntries[]; readonly heads: readonly ProvenHead[]; readonly actor: string },
 ): Promise<void> {
   const lost = found.losses.flatMap(({ attested }) => attested)
-  if (statementsIn(kept, 'lost').length + lost.length > mostLost)
-    throw new AppError(
-      'conflict',
-      `more than ${mostLost} attested heads of the audit log are missing: examine the database first`,
-    )
+  if (statementsIn(kept, 'lost').length + lost.length > maxLost)
+    throw new AppError('conflict', `more than ${maxLost} attested heads of the audit log are missing: examine the database first`)
   const statementOf = (head: ChainHead): string =>
     found.heads.find(({ sequence, hash }) => sequence === head.sequence && hash === head.hash)?.statement ?? ''
   for (const loss of found.losses) await recordLoss(deps, loss, { actor: found.actor, statement: statementOf(farthest(loss)) })

@@ -2,7 +2,7 @@
 // bounded number.
 import { AppError } from '../../lib/errors.ts'
 
-const mostOfPerson = 4
+const maxOfPerson = 4
 const most = 200
 
 export type Followers = {
@@ -22,7 +22,7 @@ export function createFollowers(): Followers {
   return {
     enter(subject) {
       const own = counts.get(subject) ?? 0
-      if (own >= mostOfPerson)
+      if (own >= maxOfPerson)
         throw new AppError('too_many_requests', `you follow ${own} build logs already: end one of them`, {
           retryAfterSeconds: 10,
         })

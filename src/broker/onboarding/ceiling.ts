@@ -21,7 +21,7 @@ const platformLimits: Readonly<Record<string, PermissionLevel>> = {
   statuses: 'write',
 }
 
-const mostRepositories = 1000
+const maxRepositories = 1000
 
 /**
  * An unknown level grants nothing. `visibleRepositoryIds` count only when the owner selected repositories. Throws `conflict`
@@ -35,10 +35,10 @@ export function ceilingOf(installation: InstallationFacts, visibleRepositoryIds:
   }
   if (installation.repositorySelection === 'all') return { repositories: 'All', permissions }
   const ids = [...new Set(visibleRepositoryIds)].sort((a, b) => a - b)
-  if (ids.length > mostRepositories)
+  if (ids.length > maxRepositories)
     throw new AppError(
       'conflict',
-      `${ids.length} repositories are selected on GitHub, and ${mostRepositories} are the most that can be bound one by one: select fewer, or all repositories`,
+      `${ids.length} repositories are selected on GitHub, and ${maxRepositories} are the most that can be bound one by one: select fewer, or all repositories`,
     )
   return { repositories: 'Selected', repositoryIds: ids, permissions }
 }

@@ -59,7 +59,7 @@ const searchMilliseconds = 2000
 const cooldownMilliseconds = 30_000
 const pause = { baseMilliseconds: 30_000, capMilliseconds: minutes(30) }
 /** As many as a search reads. */
-const mostRemembered = 1000
+const maxRemembered = 1000
 
 type Cooldown = { readonly failures: number; readonly until: number }
 
@@ -82,7 +82,7 @@ export function createOnboardingController(deps: OnboardingControllerDeps): Onbo
   const { onboardings, isLeader, clock, log } = deps
   const flights = new SingleFlight<Progress>()
   const mutex = createKeyedMutex()
-  const cooldowns = new BoundedMap<Cooldown>(mostRemembered)
+  const cooldowns = new BoundedMap<Cooldown>(maxRemembered)
 
   const advance = (id: string): Promise<Progress> =>
     flights.run(id, async () => {

@@ -9,7 +9,7 @@ const content = `'use strict';
   const main = document.querySelector('main[data-refresh]');
   const status = document.getElementById('live-status');
   if (!main || !status) return;
-  const mostSeconds = 60;
+  const maxSeconds = 60;
   let tag, timer, failures = 0, paused = false, asking = false;
 
   const say = text => { if (status.textContent !== text) status.textContent = text; };
@@ -33,7 +33,7 @@ const content = `'use strict';
     clearTimeout(timer);
     button.hidden = seconds() === 0;
     if (paused || document.hidden || seconds() === 0) return;
-    timer = setTimeout(refresh, Math.min(mostSeconds, seconds() * 2 ** failures) * 1000);
+    timer = setTimeout(refresh, Math.min(maxSeconds, seconds() * 2 ** failures) * 1000);
   };
 
   const isSelecting = () => {

@@ -28,7 +28,7 @@ const keepAllowedMilliseconds = 10_000
  * exist.
  */
 const keepRefusedMilliseconds = 1_000
-const mostAnswers = 5_000
+const maxAnswers = 5_000
 
 type Answer = { readonly allowed: boolean; readonly until: number }
 
@@ -39,7 +39,7 @@ type Answer = { readonly allowed: boolean; readonly until: number }
 //   replicas: each; both notice a change within 10 s
 /** At most 5,000 answers are kept: for ten seconds what is allowed, for one what is not. */
 export function createAccessReviews({ kube, clock }: AccessReviewsDeps): AccessReviews {
-  const answers = new BoundedMap<Answer>(mostAnswers)
+  const answers = new BoundedMap<Answer>(maxAnswers)
   const flights = new SingleFlight<boolean>()
 
   const ask = async (identity: Identity, resourceAttributes: AccessQuestion): Promise<boolean> => {

@@ -20,7 +20,7 @@ export type MembershipFacts = {
 export type RoleSubject = Tenant['spec']['roles'][number]['subject']
 
 /** More groups make tokens too large for HTTP headers; above this, only groups that a role names are kept. */
-export const mostGroups = 200
+export const maxGroups = 200
 
 function withParents(facts: MembershipFacts): ReadonlyMap<number, TeamLink> {
   const known = new Map([...facts.knownTeams, ...facts.teams].map(team => [team.id, team]))
@@ -40,7 +40,7 @@ function withParents(facts: MembershipFacts): ReadonlyMap<number, TeamLink> {
   return found
 }
 
-/** Sorted, without duplicates, at most `mostGroups`. `bound` are the groups that roles name. */
+/** Sorted, without duplicates, at most `maxGroups`. `bound` are the groups that roles name. */
 export function groupsOf(facts: MembershipFacts, bound: ReadonlySet<string>): readonly string[] {
   const { host } = facts
   const organizations = new Set(facts.memberships.map(membership => membership.organizationId))
@@ -52,8 +52,8 @@ export function groupsOf(facts: MembershipFacts, bound: ReadonlySet<string>): re
   for (const team of withParents(facts).values())
     if (organizations.has(team.organizationId)) names.add(groups.team(host, team.organizationId, team.id))
   const sorted = [...names].sort()
-  if (sorted.length <= mostGroups) return sorted
-  return sorted.filter(name => bound.has(name)).slice(0, mostGroups)
+  if (sorted.length <= maxGroups) return sorted
+  return sorted.filter(name => bound.has(name)).slice(0, maxGroups)
 }
 
 /** The group that a role names; undefined for a single user. */

@@ -10,12 +10,12 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import { type Bounded, bounded } from './bounded.ts'
 
-const mostApplications = 100
+const maxApplications = 100
 /**
  * The API server lists by name, and names do not say which is the newest: all that an Application can have are read, and the
  * newest are shown.
  */
-const mostReleases = 200
+const maxReleases = 200
 const shownReleases = 30
 
 const shownSpec = ['chart', 'image', 'commit', 'pinnedRelease', 'suspend'] as const
@@ -49,9 +49,9 @@ export function createApplicationReader(kube: Pick<KubeClient, 'get' | 'snapshot
   return {
     list: namespace =>
       flights.run(namespace, async () => {
-        const options = { namespace, labelSelector: unownedSelector, keep: shown, most: mostApplications + 1 }
+        const options = { namespace, labelSelector: unownedSelector, keep: shown, most: maxApplications + 1 }
         const { items } = await kube.snapshot(application, options)
-        return bounded(items, mostApplications)
+        return bounded(items, maxApplications)
       }),
     async get(key) {
       const found = await kube.get(application, key)
@@ -59,7 +59,7 @@ export function createApplicationReader(kube: Pick<KubeClient, 'get' | 'snapshot
     },
     async releases({ metadata: { namespace = '', name, uid } }) {
       const fieldSelector = `spec.application.name=${name}`
-      const { items } = await kube.snapshot(release, { namespace, fieldSelector, keep: keptObject, most: mostReleases })
+      const { items } = await kube.snapshot(release, { namespace, fieldSelector, keep: keptObject, most: maxReleases })
       const own = items.filter(({ spec }) => spec.application.uid === uid)
       return bounded(
         own.toSorted((a, b) => b.spec.number - a.spec.number),

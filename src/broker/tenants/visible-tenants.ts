@@ -19,9 +19,9 @@ import { accessOf, applicationQuestion, noAccess, seesAnything, type TenantAcces
 import type { ApplicationReader } from './applications.ts'
 import { type Bounded, bounded, byName } from './bounded.ts'
 
-const mostListed = 100
-const mostPipelines = 20
-const mostBuilds = 10
+const maxListed = 100
+const maxPipelines = 20
+const maxBuilds = 10
 
 /** Each part is there when RBAC allows the person to see it. */
 export type TenantView = {
@@ -136,15 +136,15 @@ async function parts(
 ): Promise<Omit<TenantView, 'tenant' | 'role' | 'access'>> {
   const [listed, built] = await Promise.all([
     access.applications ? applications.list(namespace).catch(unread) : undefined,
-    access.builds ? builds.list(identity, namespace, { limit: mostBuilds }).catch(unlessRefused) : undefined,
+    access.builds ? builds.list(identity, namespace, { limit: maxBuilds }).catch(unlessRefused) : undefined,
   ])
   return {
     ...(access.installations ? { installations: byName(installations.list(namespace)) } : {}),
     ...(listed && { applications: listed }),
     ...(access.remoteSyncs
-      ? { remoteSyncs: bounded(byName(remoteSyncs.list(namespace).filter(sync => !isOwned(sync))), mostListed) }
+      ? { remoteSyncs: bounded(byName(remoteSyncs.list(namespace).filter(sync => !isOwned(sync))), maxListed) }
       : {}),
-    ...(access.pipelines ? { pipelines: bounded(byName(pipelines.list(namespace)), mostPipelines) } : {}),
+    ...(access.pipelines ? { pipelines: bounded(byName(pipelines.list(namespace)), maxPipelines) } : {}),
     ...(built && { builds: built }),
   }
 }

@@ -19,7 +19,7 @@ export type InboxWorkerDeps = {
 
 const batch = 50
 const sweepMilliseconds = 15_000
-const mostAttempts = 40
+const maxAttempts = 40
 const backoff: BackoffOptions = { baseMilliseconds: 1000, capMilliseconds: 300_000 }
 
 /** `wake` it when a delivery was stored. `stop` resolves when the claimed deliveries are handled. */
@@ -27,7 +27,7 @@ export function createInboxWorker(deps: InboxWorkerDeps): Periodic {
   const { inbox, clock, log } = deps
 
   const fail = async ({ id, deliveryId, event, attempts }: ClaimedDelivery, error: unknown): Promise<void> => {
-    const isFinal = isAppError(error, 'invalid_request') || attempts >= mostAttempts
+    const isFinal = isAppError(error, 'invalid_request') || attempts >= maxAttempts
     log.error(
       { delivery: deliveryId, event, attempts, error: redactTokens(messageOf(error)) },
       isFinal ? 'webhook delivery given up' : 'failed to handle webhook delivery, will retry',

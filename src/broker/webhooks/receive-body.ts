@@ -25,12 +25,12 @@ export type ReceivedBody = {
 /** GitHub's limit: larger payloads are not delivered. */
 export const bodyLimit = 25 * 1024 * 1024
 /** The largest repository object GitHub documents is below 10 KB. */
-const mostKept = 256 * 1024
+const maxKept = 256 * 1024
 /**
  * GitHub's examples of all events are below 30 KB. For such a body, `JSON.parse` is faster than reading the members while it
  * arrives.
  */
-const mostWhole = 64 * 1024
+const maxWhole = 64 * 1024
 
 const wanted: Wanted = new Map(
   Object.entries(keptFields).map(([name, spec]) => {
@@ -53,9 +53,9 @@ export async function receiveBody(
 ): Promise<ReceivedBody> {
   const tooLarge = () => new AppError('payload_too_large', `a delivery has at most ${bodyLimit} bytes`)
   if ((options.length ?? 0) > bodyLimit) throw tooLarge()
-  if (options.length !== undefined && options.length <= mostWhole) return receiveWhole(body, options.secrets)
+  if (options.length !== undefined && options.length <= maxWhole) return receiveWhole(body, options.secrets)
   const verifier = createWebhookVerifier(options.secrets)
-  const fields = new FieldReader(wanted, mostKept)
+  const fields = new FieldReader(wanted, maxKept)
   let size = 0
   // Destroying the stream when this ends early would close the connection before the answer is sent.
   for await (const chunk of options.large?.admit(body) ?? body.iterator({ destroyOnReturn: false })) {

@@ -23,7 +23,7 @@ const refused = (reason: string): AppError => new AppError('invalid_request', `t
 
 export class FieldReader {
   readonly #wanted: Wanted
-  readonly #mostBytes: number
+  readonly #maxBytes: number
   readonly #decoder = new TextDecoder('utf-8', { fatal: true })
   readonly #members: string[] = []
   #place: Place = 'before the object'
@@ -38,10 +38,10 @@ export class FieldReader {
   #bytes = 0
   #failure: unknown
 
-  /** Wanted members of more than `mostBytes` together are refused, however small each is. */
-  constructor(wanted: Wanted, mostBytes: number) {
+  /** Wanted members of more than `maxBytes` together are refused, however small each is. */
+  constructor(wanted: Wanted, maxBytes: number) {
     this.#wanted = wanted
-    this.#mostBytes = mostBytes
+    this.#maxBytes = maxBytes
   }
 
   /** Never throws: bytes that cannot become an object are reported by `end`. */
@@ -177,6 +177,6 @@ export class FieldReader {
 
   #count(bytes: number): void {
     this.#bytes += bytes
-    if (this.#bytes > this.#mostBytes) throw refused('has values that are too large')
+    if (this.#bytes > this.#maxBytes) throw refused('has values that are too large')
   }
 }

@@ -11,13 +11,13 @@ import type { CommandContext } from './context.ts'
 type AcknowledgeOptions = { readonly output: PlainFormat; readonly reason: string; readonly checkpoint?: string }
 
 /** The newest that the platform accepts in one request. */
-const mostStatements = 100
+const maxStatements = 100
 
 /** Rejects with `not_found` when nothing is missing, and with `conflict` when entries were altered. */
 export async function auditAcknowledge(context: CommandContext, options: AcknowledgeOptions): Promise<void> {
   const remembered = (await rememberedHead(context.settings))?.statement
   const kept = options.checkpoint === undefined ? [] : await readStatements(options.checkpoint)
-  const statements = [...kept, ...(remembered === undefined ? [] : [remembered])].slice(-mostStatements)
+  const statements = [...kept, ...(remembered === undefined ? [] : [remembered])].slice(-maxStatements)
   const answer = asObject(await (await context.api()).post('/api/v1/audit/acknowledge', { reason: options.reason, statements }))
   const losses = answer?.['acknowledged']
   if (!Array.isArray(losses) || !losses.every(isJsonObject))

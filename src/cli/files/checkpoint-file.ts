@@ -6,7 +6,7 @@ import type { AttestedHead } from '../../lib/hash-chain/attested-heads.ts'
 import { objectAt, parseJson } from '../../lib/json/json-value.ts'
 import { readTextFile } from './private-file.ts'
 
-const mostStatements = 10_000
+const maxStatements = 10_000
 const keysField = 'keys.json'
 
 /** The heads that a file attests, and the keys that are kept in it. */
@@ -37,10 +37,10 @@ async function textOf(file: string): Promise<string> {
  */
 export async function checkpointsIn(text: string, keys: CheckpointKeys, issuer: string): Promise<KeptCheckpoints> {
   const { statements, kept } = contentOf(text)
-  if (statements.length === 0 || statements.length > mostStatements)
+  if (statements.length === 0 || statements.length > maxStatements)
     throw new AppError(
       'invalid_request',
-      `the checkpoint file contains ${statements.length} statements; it must contain 1 to ${mostStatements}`,
+      `the checkpoint file contains ${statements.length} statements; it must contain 1 to ${maxStatements}`,
     )
   const heads: AttestedHead[] = []
   for (const statement of statements) heads.push(await verified(statement, [keys, ...kept], issuer))

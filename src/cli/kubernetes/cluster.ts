@@ -16,7 +16,7 @@ export type Cluster = {
   readonly destination: Destination
 }
 
-const mostNames = 20
+const maxNames = 20
 
 /**
  * The object of this name in the namespace. Rejects with `not_found`, which lists the objects that exist, and the one that may
@@ -37,6 +37,6 @@ export async function absent(cluster: Cluster, type: ResourceType, name: string)
 }
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, mostNames).join(', ')
-  return names.length > mostNames ? `${shown} and ${names.length - mostNames} more` : shown
+  const shown = names.slice(0, maxNames).join(', ')
+  return names.length > maxNames ? `${shown} and ${names.length - maxNames} more` : shown
 }

@@ -1,9 +1,9 @@
 // Which pull requests have a row when there are more than rows: strangers, who open as many as they like, do not take the rows
 // of others.
 import { expect, test } from 'vitest'
-import { mostRows } from '../../api/apps/app-pipeline/status.ts'
+import { maxRows } from '../../api/apps/app-pipeline/status.ts'
 import type { Row } from './activity.ts'
-import { mostImportant } from './status.ts'
+import { maxImportant } from './status.ts'
 
 const repository = 4001
 const row = (number: number, changes: Partial<Row> = {}): Row => ({
@@ -26,25 +26,25 @@ test('previews and pull requests of the repository itself keep their rows, howev
   const preview = row(1, { state: 'Running', application: 'shop-pr-1', headRepository: 4002 })
   const own = rows(50, 2)
   const flood = rows(500, 100, { state: 'WaitingForApproval', headRepository: 6666 })
-  const chosen = numbers(mostImportant([preview, ...own, ...flood], repository))
-  expect(chosen).toHaveLength(mostRows)
+  const chosen = numbers(maxImportant([preview, ...own, ...flood], repository))
+  expect(chosen).toHaveLength(maxRows)
   expect(chosen.slice(0, 51)).toEqual([1, ...numbers(own)])
-  expect(chosen.slice(51)).toEqual(numbers(flood.slice(-(mostRows - 51))))
+  expect(chosen.slice(51)).toEqual(numbers(flood.slice(-(maxRows - 51))))
 })
 
 test('the pull request of another fork has a row beside a flood from one, and can be approved', () => {
   const flood = rows(500, 100, { state: 'WaitingForApproval', headRepository: 6666 })
   const other = row(2, { state: 'WaitingForApproval', headRepository: 7777 })
-  expect(numbers(mostImportant([other, ...flood], repository))).toContain(2)
+  expect(numbers(maxImportant([other, ...flood], repository))).toContain(2)
 })
 
 test('what of a fork was approved counts like the repository itself', () => {
   const flood = rows(500, 100, { state: 'WaitingForApproval', headRepository: 6666 })
   const approved = row(2, { state: 'Waiting', headRepository: 6666 })
-  expect(numbers(mostImportant([approved, ...flood], repository))).toContain(2)
+  expect(numbers(maxImportant([approved, ...flood], repository))).toContain(2)
 })
 
 test('of equals, those with the newest activity have the rows, in the order of their numbers', () => {
-  const own = rows(mostRows + 3, 1)
-  expect(numbers(mostImportant(own, repository))).toEqual(numbers(own).slice(3))
+  const own = rows(maxRows + 3, 1)
+  expect(numbers(maxImportant(own, repository))).toEqual(numbers(own).slice(3))
 })

@@ -1,6 +1,6 @@
 // The status of an AppPipeline: a row for each open pull request, counts, conditions, and the Events about previews. Pure.
 
-import { isOfStranger, mostRows } from '../../api/apps/app-pipeline/status.ts'
+import { isOfStranger, maxRows } from '../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, ownsApplications, appPipelineReasons as reasons } from '../../api/apps/app-pipeline.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import type { ObjectEvent } from '../../kube/object/events.ts'
@@ -104,7 +104,7 @@ function byImportance(a: Ranked, b: Ranked): number {
  * turns, so that many pull requests from one fork do not take the places of the others. Of equals those with the newest
  * activity.
  */
-export function mostImportant(rows: readonly Row[], repository: number | undefined): readonly Row[] {
+export function maxImportant(rows: readonly Row[], repository: number | undefined): readonly Row[] {
   const newest = rows.map(row => ({ row, rank: 0 })).toSorted(byImportance)
   const turns = new Map<number | undefined, number>()
   const ranked = newest.map(({ row }) => {
@@ -115,7 +115,7 @@ export function mostImportant(rows: readonly Row[], repository: number | undefin
   })
   return ranked
     .sort(byImportance)
-    .slice(0, mostRows)
+    .slice(0, maxRows)
     .map(({ row }) => row)
     .sort((a, b) => a.number - b.number)
 }
@@ -124,7 +124,7 @@ function rowsOf(observation: Observation): readonly Row[] {
   const { pipeline, known, entries } = observation
   const before = new Map((pipeline.status?.previews ?? []).map(row => [row.number, row]))
   const rows = entries.flatMap(entry => rowOf(entry, observation, before.get(entry.number)) ?? [])
-  return rows.length <= mostRows ? rows : mostImportant(rows, known?.repository ?? pipeline.status?.repository?.id)
+  return rows.length <= maxRows ? rows : maxImportant(rows, known?.repository ?? pipeline.status?.repository?.id)
 }
 
 function countsOf(entries: readonly Entry[], rows: readonly Row[]): NonNullable<AppPipelineStatus['counts']> {
@@ -217,7 +217,7 @@ export function nextStatus(observation: Observation): AppPipelineStatus {
 
 const warnings: readonly Row['state'][] = ['Failed', 'Conflict']
 /** Of a burst of changes, so many are recorded: an Event is not the record of it. */
-const mostEvents = 10
+const maxEvents = 10
 
 /** One Event for each preview whose state or reason has changed. */
 export function eventsOf(before: AppPipeline['status'], after: AppPipelineStatus): readonly ObjectEvent[] {
@@ -226,7 +226,7 @@ export function eventsOf(before: AppPipeline['status'], after: AppPipelineStatus
     const row = former.get(number)
     return row === undefined || row.state !== state || row.reason !== reason
   })
-  return changed.slice(0, mostEvents).map(({ number, state, message, url }) => ({
+  return changed.slice(0, maxEvents).map(({ number, state, message, url }) => ({
     type: warnings.includes(state) ? 'Warning' : 'Normal',
     reason: `Preview${state}`,
     message: `pull request ${number}: ${state === 'Running' && url !== undefined ? url : message}`,

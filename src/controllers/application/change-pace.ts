@@ -15,7 +15,7 @@ import { hasMoved } from './image/followed-tag.ts'
  * the API server of a small cluster busy for ten seconds, in which every request of other tenants was slow.
  */
 const ofTenant = { burst: 10, millisecondsPerToken: 1000 }
-const mostApplications = 10_000
+const maxApplications = 10_000
 
 export type ChangePace = {
   /**
@@ -50,7 +50,7 @@ export function changedInputs({
 export function createChangePace(clock: Clock): ChangePace {
   const changes = createKeyedBuckets(ofTenant, clock)
   /** By uid: the changed inputs that were counted, because an Application that is refused stays behind them. */
-  const counted = new BoundedMap<string>(mostApplications)
+  const counted = new BoundedMap<string>(maxApplications)
   return {
     wait({ metadata, status }, inputs) {
       const { uid = '', namespace = '', generation } = metadata

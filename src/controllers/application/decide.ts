@@ -11,7 +11,7 @@ import { hostChecks, hostsOf } from './domains/hosts.ts'
 import { redirectGroups } from './domains/redirects.ts'
 import type { Facts } from './facts.ts'
 import { knownContents } from './image/contents.ts'
-import { cronOf, mostProcesses, runningIn } from './image/processes.ts'
+import { cronOf, maxProcesses, runningIn } from './image/processes.ts'
 import type { Render } from './rendering/manifest-source.ts'
 import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
 
@@ -85,8 +85,8 @@ const imageIsReadable: Check<Facts> = ({ application: { spec }, contents }) => {
 /** Stops an image with more processes than an Application may have. */
 const processesAreFew: Check<Facts> = facts => {
   const { length } = runningIn(facts)
-  if (length <= mostProcesses) return undefined
-  const message = `spec.image has ${length} processes, and an Application at most ${mostProcesses}: list those that are to run in spec.processes`
+  if (length <= maxProcesses) return undefined
+  const message = `spec.image has ${length} processes, and an Application at most ${maxProcesses}: list those that are to run in spec.processes`
   return { reason: reasons.invalidProcesses, message }
 }
 

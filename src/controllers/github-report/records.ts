@@ -15,8 +15,8 @@ export type Accepted = {
   readonly state?: string
 }
 
-const mostFormer = 20
-const mostUnanswered = 10
+const maxFormer = 20
+const maxUnanswered = 10
 const longestRefusal = 500
 
 function withRecord(status: ReportStatus, record: WriteRecord): ReportStatus {
@@ -35,7 +35,7 @@ function withUnanswered(status: ReportStatus, due: readonly DueWrite[], { commit
   return {
     ...status,
     ...defined({ pendingCommit: pending }),
-    ...(deployed === undefined ? {} : { unansweredDeployments: [...before, deployed].slice(-mostUnanswered) }),
+    ...(deployed === undefined ? {} : { unansweredDeployments: [...before, deployed].slice(-maxUnanswered) }),
   }
 }
 
@@ -111,12 +111,12 @@ export function withSupersededDeployment(status: ReportStatus): ReportStatus {
   const state = shown?.id === id ? shown.state : undefined
   if (state === 'failure' || state === 'inactive') return status
   const former = status.formerDeployments ?? []
-  if (state !== 'success') return { ...status, formerDeployments: [...former, id].slice(-mostFormer) }
+  if (state !== 'success') return { ...status, formerDeployments: [...former, id].slice(-maxFormer) }
   const before = status.servingDeployment
   return {
     ...status,
     servingDeployment: id,
-    ...(before === undefined ? {} : { formerDeployments: [...former, before].slice(-mostFormer) }),
+    ...(before === undefined ? {} : { formerDeployments: [...former, before].slice(-maxFormer) }),
   }
 }
 

@@ -1,6 +1,6 @@
 // What a report is about: found by the key of the report; the end of a preview is certain or is not reported.
 import { describe, expect, test } from 'vitest'
-import { mostRows } from '../../api/apps/app-pipeline/status.ts'
+import { maxRows } from '../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { GitHubReport } from '../../api/apps/github-report.ts'
@@ -99,7 +99,7 @@ describe('the subject of a report', () => {
   })
 
   test('a row may be missing from a list that is too long: only a preview that was deployed has ended', () => {
-    const full = pipeline({ rows: Array.from({ length: mostRows }, (_, index) => row(index + 2)) })
+    const full = pipeline({ rows: Array.from({ length: maxRows }, (_, index) => row(index + 2)) })
     expect(subject({ pipeline: full, report: report() })?.situation).toBeUndefined()
     expect(subject({ pipeline: full, report: report('p', ['Deployment']) })?.situation?.phase).toBe('Gone')
   })

@@ -1,7 +1,7 @@
 // What a report is about: a preview of an AppPipeline, or a RemoteSync with `spec.report`. Found by the key of the report, so
 // that the first report and every later one are found the same way. From caches only.
 
-import { mostRows } from '../../api/apps/app-pipeline/status.ts'
+import { maxRows } from '../../api/apps/app-pipeline/status.ts'
 import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
 import type { Application } from '../../api/apps/application.ts'
@@ -113,7 +113,7 @@ function withoutRow(
     object !== undefined && controllerOf(object)?.uid === metadata.uid
   if (isOwn(caches.applications.get({ namespace, name })) || isOwn(caches.remoteSyncs.get({ namespace, name }))) return undefined
   const isListed = findCondition(status?.conditions, 'Listed')?.status === 'True'
-  const isCut = (status?.previews ?? []).length >= mostRows
+  const isCut = (status?.previews ?? []).length >= maxRows
   const hadPreview = report?.status?.writes?.some(({ kind }) => kind === 'Deployment') === true
   return isListed && (!isCut || hadPreview) ? gone : undefined
 }

@@ -37,7 +37,7 @@ const listRequestsPerHour = 400
 const shortestListMilliseconds = 60_000
 const hour = 3_600_000
 /** GitHub lists a hundred per page. */
-const mostPages = 1000
+const maxPages = 1000
 
 /** How old the list may become: with each page it is listed less often. 10,000 installations are listed every 15 minutes. */
 export function listMilliseconds(pages: number): number {
@@ -66,14 +66,14 @@ export function createInstallationDirectory({ clock }: { readonly clock: Clock }
   }
 
   const readPages = async (state: AppState): Promise<readonly InstallationFacts[]> => {
-    for (let at = 0; at < mostPages; at++) {
+    for (let at = 0; at < maxPages; at++) {
       const page = await state.client.installationPage(at + 1, state.pages[at])
       state.pages[at] = page
       if (page.hasNext) continue
       state.pages.length = at + 1
       return state.pages.flatMap(({ installations }) => installations)
     }
-    throw new AppError('upstream_failed', `GitHub lists more than ${mostPages} pages of installations`)
+    throw new AppError('upstream_failed', `GitHub lists more than ${maxPages} pages of installations`)
   }
 
   const list = async (state: AppState): Promise<void> => {

@@ -25,7 +25,7 @@ export const notOwner = {
 
 export type Ownership = 'owner' | keyof typeof notOwner
 
-const mostTries = 3
+const maxTries = 3
 
 /**
  * `login`: the last known one of the organisation.
@@ -33,7 +33,7 @@ const mostTries = 3
  */
 export async function ownership({ names, membership }: Reader, ids: Ids, login: string): Promise<Ownership> {
   let asked = await names(login)
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const role = await roleOf(membership, asked, ids)
     if (role !== undefined) return role
     const present = await names(undefined)

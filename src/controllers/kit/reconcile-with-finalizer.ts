@@ -59,7 +59,7 @@ const longestWait = 60_000
 /** The writes of an installation are spread: so long for each report. */
 const waitForEach = 5_000
 /** Beyond this many objects that are deleted at once, the one that waits longest begins its wait again. */
-const mostWaiting = 10_000
+const maxWaiting = 10_000
 
 /** Call before the manager starts. */
 export function reportsOfFollower(reports: Pick<Cache<GitHubReport>, 'addIndex' | 'byIndex'>): ReportsOf {
@@ -93,7 +93,7 @@ export type ReportWait = (followerUid: string) => Outcome | undefined
  * previews took their time to end, would not wait at all. In memory: a process that starts again waits again.
  */
 export function createReportWait(reportsOf: ReportsOf, clock: Clock): ReportWait {
-  const waits = new BoundedMap<{ readonly until: number }>(mostWaiting)
+  const waits = new BoundedMap<{ readonly until: number }>(maxWaiting)
   return uid => {
     const { length } = reportsOf(uid)
     if (length === 0) {

@@ -1,15 +1,15 @@
 // Which pull requests are asked about, whose word counts, and when an approval has ended.
 import { describe, expect, test } from 'vitest'
-import { mostRows } from '../../api/apps/app-pipeline/status.ts'
+import { maxRows } from '../../api/apps/app-pipeline/status.ts'
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
 import type { DiscussedPullRequest } from '../../github/index.ts'
 import {
   candidatesOf,
   cooldownMilliseconds,
+  maxAskedAtOnce,
+  maxPeople,
   mayBeApproved,
-  mostAskedAtOnce,
-  mostPeople,
   nextEnd,
   planQuestions,
   readyOf,
@@ -126,7 +126,7 @@ describe('GitHub is asked', () => {
     const rows = Array.from({ length: 50 }, (_, index) => row(index + 1))
     const asked = new Map([[3, askedAt(999, { isDue: true })]])
     const plan = planQuestions(facts({ rows, asked }), resync)
-    expect(plan.ask).toHaveLength(mostAskedAtOnce)
+    expect(plan.ask).toHaveLength(maxAskedAtOnce)
     expect(plan.ask.map(({ number }) => number)).not.toContain(3)
     expect(plan.requeueAfterMilliseconds).toBe(5000)
   })
@@ -177,7 +177,7 @@ describe('whose word counts', () => {
     const flood = Array.from({ length: 500 }, (_, index) => said(100 + index))
     const found = candidates([...flood, said(1)], [said(2)])
     expect(found.slice(0, 2)).toEqual(['Review 2', 'Comment 1'])
-    expect(found).toHaveLength(1 + mostPeople)
+    expect(found).toHaveLength(1 + maxPeople)
   })
 
   test('the author counts without a word only where the AppPipeline trusts authors', () => {
@@ -230,7 +230,7 @@ describe('an approval', () => {
     expect(kind({ rows: [], isListed: false }, approval({}, 99_999))).toBe('unknown')
     expect(kind({ rows: pushed, isListed: false }, approval({}, 99_999))).toBe('unknown')
     // So many pull requests are open that some have no row.
-    const others = Array.from({ length: mostRows }, (_, index) => row(100 + index))
+    const others = Array.from({ length: maxRows }, (_, index) => row(100 + index))
     expect(kind({ rows: others }, approval({}, 99_999))).toBe('unknown')
     expect(kind({ rows: others.slice(1) }, approval({}, 99_999))).toBe('ended')
     expect(kind({ rows: [], repository: undefined }, approval({}, 99_999))).toBe('unknown')

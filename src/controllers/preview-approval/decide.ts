@@ -1,6 +1,6 @@
 // Which pull requests to ask GitHub about now, which statements on one can approve its head, and which approvals have ended.
 // Pure.
-import { mostRows } from '../../api/apps/app-pipeline/status.ts'
+import { maxRows } from '../../api/apps/app-pipeline/status.ts'
 import type { ApprovalWay, PreviewApproval } from '../../api/apps/preview-approval.ts'
 import { approves, previewApprovalReasons as reasons } from '../../api/apps/preview-approval.ts'
 import type { ApprovalStatement, DiscussedPullRequest } from '../../github/index.ts'
@@ -13,12 +13,12 @@ import type { Asked } from './last-asked.ts'
 /** Anybody can comment and so wake the AppPipeline: one pull request is not asked about more often. */
 export const pauseMilliseconds = 5000
 /** The rest of many waiting pull requests follows after a pause, those first that were not asked about for the longest time. */
-export const mostAskedAtOnce = 20
+export const maxAskedAtOnce = 20
 /**
  * Anybody can write the command, and review: so many of each are asked about, those first who spoke last. Each costs two
  * requests.
  */
-export const mostPeople = 5
+export const maxPeople = 5
 /** By then the rows show a push that came before the approval: an approval that is older and for another head has ended. */
 const settledMilliseconds = 600_000
 
@@ -57,7 +57,7 @@ export function planQuestions(facts: Facts, resyncMilliseconds: number): Plan {
   }
   const askedAt = ({ number }: PreviewRow): number => asked.get(number)?.at.getTime() ?? 0
   const due = waits.filter(row => dueIn(row) <= 0).sort((a, b) => askedAt(a) - askedAt(b))
-  const ask = due.slice(0, mostAskedAtOnce)
+  const ask = due.slice(0, maxAskedAtOnce)
   const later = waits.filter(row => !ask.includes(row)).map(row => Math.max(pauseMilliseconds, dueIn(row)))
   return { ask, requeueAfterMilliseconds: soonest(...later) }
 }
@@ -79,8 +79,8 @@ export function candidatesOf({ pipeline }: Facts, { pullRequest, comments, revie
   // Whoever has write access may open a pull request of somebody else's fork, whose owner pushes to it afterwards.
   const trusts = pipeline.spec.policy.forks === 'Trusted' && author !== undefined && author.id === headOwnerId
   return firstOfEach([
-    ...newest(reviews, 'Review').slice(0, mostPeople),
-    ...newest(comments, 'Comment').slice(0, mostPeople),
+    ...newest(reviews, 'Review').slice(0, maxPeople),
+    ...newest(comments, 'Comment').slice(0, maxPeople),
     ...(trusts ? [{ by: author, via: 'Trusted' } as const] : []),
   ])
 }
@@ -106,7 +106,7 @@ export function standingOf({ rows, isListed, repository, now }: Facts, { metadat
   const isOfRepository = spec.repository === repository?.id
   if (isOfRepository && row?.headCommit === spec.headCommit) return { kind: 'holds' }
   // Of very many open pull requests, some have no row.
-  const isLeftOut = row === undefined && rows.length >= mostRows
+  const isLeftOut = row === undefined && rows.length >= maxRows
   if (!isListed || isLeftOut || repository === undefined) return { kind: 'unknown' }
   const isSettled = now.getTime() - Date.parse(metadata.creationTimestamp ?? '') > settledMilliseconds
   if (isSettled) return { kind: 'ended' }

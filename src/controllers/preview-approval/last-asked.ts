@@ -5,7 +5,7 @@ import { pullRequestOfWake } from '../../api/names.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 
 /** Beyond this many pull requests, the one that was asked about the longest ago is forgotten: it is asked about again. */
-const mostPullRequests = 50_000
+const maxPullRequests = 50_000
 
 export type Asked = {
   readonly at: Date
@@ -36,7 +36,7 @@ export type LastAsked = Pick<Map<string, Asked>, 'get' | 'set'>
 //   replicas: leader only; the next asks as after a restart
 /** Empty, as after a restart. */
 export function createLastAsked(): LastAsked {
-  return new BoundedMap<Asked>(mostPullRequests)
+  return new BoundedMap<Asked>(maxPullRequests)
 }
 
 /** The key of a pull request. */

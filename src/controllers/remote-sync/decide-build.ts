@@ -14,7 +14,7 @@ import { type RemoteSyncStatus, withPhases } from './status.ts'
 /** Of a RemoteSync, with their logs. */
 export const keptBuilds = 3
 /** A build that the platform, its network or the registry did not answer is retried up to this attempt. */
-export const mostAttemptsUnanswered = 3
+export const maxAttemptsUnanswered = 3
 export const unreadRetryMilliseconds = 2_000
 
 /** The build that the commit needs, and the status that names it. */
@@ -167,7 +167,7 @@ export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMis
     }
     case 'failed': {
       const unanswered = unansweredBy(state)
-      if (unanswered === undefined || attempt >= mostAttemptsUnanswered)
+      if (unanswered === undefined || attempt >= maxAttemptsUnanswered)
         return fail('recordFailure', reasons.buildFailed, failureMessage(state))
       const next = { name: buildName(facts.remoteSync, commit, attempt + 1), commit, attempt: attempt + 1 }
       const message = `build ${name} could not ${unanswered}: it is retried as ${next.name}`

@@ -3,7 +3,7 @@
 import { BoundedMap } from '../../lib/bounded-map.ts'
 
 /** Beyond this many RemoteSyncs, the one whose check is the oldest is forgotten: it asks GitHub at its next reconcile. */
-const mostRemoteSyncs = 100_000
+const maxRemoteSyncs = 100_000
 
 /** uid → time of the last answer. */
 export type LastChecks = Pick<Map<string, Date>, 'get' | 'set' | 'delete'>
@@ -15,5 +15,5 @@ export type LastChecks = Pick<Map<string, Date>, 'get' | 'set' | 'delete'>
 //   replicas: leader only; the next asks as after a restart
 /** Empty, as after a restart. */
 export function createLastChecks(): LastChecks {
-  return new BoundedMap<Date>(mostRemoteSyncs)
+  return new BoundedMap<Date>(maxRemoteSyncs)
 }

@@ -14,7 +14,7 @@ const ofGrant = { burst: 5, millisecondsPerToken: 60_000 }
 /** Beyond it nobody gets a turn, so that what a tenant creates and deletes holds up its later grants for no longer. */
 const longestWait = 3_600_000
 /** Of tenants, and of grants that wait for their turn. A grant beyond them gets a new turn. */
-const mostKeys = 10_000
+const maxKeys = 10_000
 
 type GrantName = { readonly namespace: string; readonly uid: string }
 
@@ -42,9 +42,9 @@ function later(milliseconds: number): Unreachable {
 export function createProbeBudget(clock: Clock): ProbeBudget {
   const grants = createKeyedBuckets(ofGrant, clock)
   /** By namespace: the time up to which turns are given. */
-  const reserved = new BoundedMap<number>(mostKeys)
+  const reserved = new BoundedMap<number>(maxKeys)
   /** By uid: the time of the turn. */
-  const turns = new BoundedMap<number>(mostKeys)
+  const turns = new BoundedMap<number>(maxKeys)
 
   function takeTurn({ namespace, uid }: GrantName, now: number): Unreachable | undefined {
     const next = takeToken(ofTenant, reserved.get(namespace), now)

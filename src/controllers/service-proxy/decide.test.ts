@@ -20,8 +20,8 @@ const service = (name: string, changes: Partial<ServiceFacts> = {}): ServiceFact
 const signs = { beyond: '+', again: '?', served: '-' }
 
 /** The names that get the label (`+`), those that lose it (`-`), and those whose slices are looked at again (`?`). */
-function changesOf(services: readonly ServiceFacts[], mostPairs = 4000): readonly string[] {
-  return decide({ services, mostPairs, mostPods: 200 }).changes.map(({ service: { name }, to }) => `${signs[to]}${name}`)
+function changesOf(services: readonly ServiceFacts[], maxPairs = 4000): readonly string[] {
+  return decide({ services, maxPairs, maxPods: 200 }).changes.map(({ service: { name }, to }) => `${signs[to]}${name}`)
 }
 
 const labels = { beyond: 'beyond', again: 'new', served: 'none' } as const
@@ -112,8 +112,8 @@ const anyService = fc.record({
 })
 const anyFacts = fc.record({
   services: fc.uniqueArray(anyService, { selector: ({ uid }) => uid, maxLength: 20 }).map(list => list.map(factsOf)),
-  mostPairs: fc.nat({ max: 4000 }),
-  mostPods: fc.constant(300),
+  maxPairs: fc.nat({ max: 4000 }),
+  maxPods: fc.constant(300),
 })
 
 /** Only what waits for its count is not counted. */
@@ -129,7 +129,7 @@ test('what is served is within the bound, nothing uncounted is, and a second run
     fc.property(anyFacts, facts => {
       const after = settled(facts)
       expect(servedOf(after).reduce((sum, { ports, endpoints }) => sum + ports * endpoints, 0)).toBeLessThanOrEqual(
-        facts.mostPairs,
+        facts.maxPairs,
       )
       expect(servedOf(after).filter(({ count }) => count !== 'complete')).toEqual([])
       expect(decide(after).changes.filter(({ to }) => to !== 'again')).toEqual([])

@@ -31,9 +31,9 @@ export type ServiceFacts = {
 export type Facts = {
   readonly services: readonly ServiceFacts[]
   /** The bound. */
-  readonly mostPairs: number
+  readonly maxPairs: number
   /** How many pods the tenant may run. */
-  readonly mostPods: number
+  readonly maxPods: number
 }
 
 /**
@@ -65,8 +65,8 @@ function inOrder(a: ServiceFacts, b: ServiceFacts): number {
  * The Services beyond the bound: in order, each that does not fit into what those before it left. Smaller ones behind it may
  * fit.
  */
-function beyondBound({ services, mostPairs }: Facts, pairs: (service: ServiceFacts) => number): ReadonlySet<string> {
-  let left = mostPairs
+function beyondBound({ services, maxPairs }: Facts, pairs: (service: ServiceFacts) => number): ReadonlySet<string> {
+  let left = maxPairs
   const beyond = new Set<string>()
   for (const service of services.toSorted(inOrder)) {
     const own = pairs(service)
@@ -82,7 +82,7 @@ export function decide(facts: Facts): Decision {
   // All pods may be behind those that are not counted. Nobody is served before them who would have to be taken away a moment
   // later, which costs kube-proxy more than what is there; but what is served is not taken away for them.
   const waiting = beyondBound(facts, service =>
-    service.proxied && service.count !== 'complete' ? service.ports * facts.mostPods : pairsOf(service),
+    service.proxied && service.count !== 'complete' ? service.ports * facts.maxPods : pairsOf(service),
   )
   const changeOf = (service: ServiceFacts): Change['to'] | undefined => {
     const { uid, label, count } = service

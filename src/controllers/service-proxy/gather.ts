@@ -5,8 +5,8 @@ import { labels } from '../../api/names.ts'
 import { defaultResources } from '../../api/tenancy/resource-limits.ts'
 import {
   isUncounted,
-  mostEndpointPairs,
-  mostServicePorts,
+  maxEndpointPairs,
+  maxServicePorts,
   serviceProxyLabel,
   tooManyEndpoints,
   uncounted,
@@ -26,9 +26,9 @@ export type GatherDeps = {
 export function gather({ servicesIn, slicesIn, latest }: GatherDeps, { spec }: Tenant): Facts {
   const { namespace } = spec
   const slices = Map.groupBy(slicesIn(namespace), ({ metadata }) => metadata.labels?.[serviceNameLabel] ?? '')
-  const mostPods = spec.limits?.resources?.pods ?? defaultResources.pods
+  const maxPods = spec.limits?.resources?.pods ?? defaultResources.pods
   const services = servicesIn(namespace).map(cached => factsOf(latest(cached), slices.get(cached.metadata.name) ?? []))
-  return { services, mostPairs: mostEndpointPairs(mostPods), mostPods }
+  return { services, maxPairs: maxEndpointPairs(maxPods), maxPods }
 }
 
 function labelOf(proxy: string | undefined): ServiceFacts['label'] {
@@ -70,7 +70,7 @@ function factsOf(service: Service, slices: readonly CountedEndpointSlice[]): Ser
     // Only the platform can set this label (rule reserved-metadata).
     ofApplication: metadata.labels?.[labels.application] !== undefined,
     // Without a spec it was too large to be kept (`keptObject`), and has as many as one may have.
-    ports: spec === undefined ? mostServicePorts : (spec.ports?.length ?? 0),
+    ports: spec === undefined ? maxServicePorts : (spec.ports?.length ?? 0),
     proxied,
     label,
   }

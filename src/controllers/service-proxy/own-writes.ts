@@ -3,7 +3,7 @@
 import type { Service } from '../../api/builtin/index.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 
-const mostServices = 10_000
+const maxServices = 10_000
 
 /** Bounded: beyond that it may write twice, which changes nothing. */
 export type OwnWrites = {
@@ -23,7 +23,7 @@ function versionOf({ metadata }: Service): bigint {
 //   freshness: the watch event
 //   replicas: leader only; its client refuses writes of a deposed one
 export function createOwnWrites(): OwnWrites {
-  const byUid = new BoundedMap<Service>(mostServices)
+  const byUid = new BoundedMap<Service>(maxServices)
   return {
     written: answer => byUid.set(answer.metadata.uid ?? '', answer),
     latest(cached) {

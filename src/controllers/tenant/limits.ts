@@ -10,10 +10,10 @@ import { canonicalQuantity } from '../../lib/text/quantity.ts'
 
 const defaultApplications = 50
 /** Grants that people create live for minutes to months, and each is small. What follows a repository has one of its own. */
-const mostOtherGrants = 500
+const maxOtherGrants = 500
 
 /** Beside those that run: what has ended stays until it is collected. */
-const mostEndedPods = 100
+const maxEndedPods = 100
 
 function applicationsOf(limits: Tenant['spec']['limits']): number {
   return limits?.applications ?? defaultApplications
@@ -30,7 +30,7 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
     // One for each, and as many that several share.
     'count/appsecrets.apps.sekisho.dev': canonicalQuantity(String(2 * applicationsOf(limits))),
     'count/repositorygrants.github.sekisho.dev': canonicalQuantity(
-      String(mostOtherGrants + followerKinds.length * applicationsOf(limits)),
+      String(maxOtherGrants + followerKinds.length * applicationsOf(limits)),
     ),
     ...Object.fromEntries(
       [...followerKinds, ...ownerKinds].map(({ plural, group }) => [`count/${plural}.${group}`, applications]),
@@ -49,7 +49,7 @@ export function applicationQuota({ limits }: Tenant['spec']): Readonly<Record<st
   ])
   return {
     ...Object.fromEntries(counts),
-    'count/pods': canonicalQuantity(String(pods + mostEndedPods)),
+    'count/pods': canonicalQuantity(String(pods + maxEndedPods)),
     'limits.ephemeral-storage': canonicalQuantity(disk.limits),
     'limits.memory': canonicalQuantity(memory),
     pods: canonicalQuantity(String(pods)),

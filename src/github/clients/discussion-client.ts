@@ -48,7 +48,7 @@ export type DiscussionClient = {
 const perPage = 100
 /** An outsider can comment without end. The newest comments count, so that nobody can bury the next approval. */
 const newestPages = 2
-const mostReviewPages = 10
+const maxReviewPages = 10
 
 /**
  * The commit that a comment approves. The command is the first line, alone and not quoted, with the full commit id: two commits
@@ -145,7 +145,7 @@ export function createDiscussionClient(deps: TokenClientDeps): DiscussionClient 
           { repository_id: repositoryId, pull_number: number, per_page: perPage, page },
           pageOf('reviews', reviewStatement),
         )
-      return statements(await pages(1, mostReviewPages, read))
+      return statements(await pages(1, maxReviewPages, read))
     },
   }
 }

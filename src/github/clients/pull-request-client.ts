@@ -60,7 +60,7 @@ export type PullRequestClient = {
 /** A body has up to 262,144 bytes, and an answer may have 10 MB: people could make a page of 100 too large to be read. */
 export const pullRequestsOfPage = 30
 /** GitHub lists at most this many files of a comparison. */
-const mostFiles = 300
+const maxFiles = 300
 const skipMark = /\[skip preview\]/i
 
 const root = 'GET /repositories/{repository_id}'
@@ -116,7 +116,7 @@ async function orUndefined<T>(work: () => Promise<T | undefined>): Promise<T | u
 
 function changedFiles(comparison: Answer): readonly string[] | undefined {
   const files = comparison['files']
-  if (!Array.isArray(files) || files.length >= mostFiles) return undefined
+  if (!Array.isArray(files) || files.length >= maxFiles) return undefined
   return files.flatMap(file => {
     const changed = recordOf(file, 'comparison.files')
     const former = optionalTextAt(changed, 'previous_filename', 'comparison.files')
@@ -129,7 +129,7 @@ const longestBranch = 255
 const longestLogin = 100
 const longestName = 300
 const longestLabel = 50
-const mostLabels = 100
+const maxLabels = 100
 
 /** Half a character at the end would come back from the API server as another one. */
 function cut(text: string, most: number): string {
@@ -160,7 +160,7 @@ function pullRequestOf(answer: Answer, repository: number): PullRequest {
     baseBranch: branchAt(base, 'base'),
     author: isJsonObject(user) ? authorOf(user) : undefined,
     labels: listOf(answer['labels'], 'pull request.labels')
-      .slice(0, mostLabels)
+      .slice(0, maxLabels)
       .map(label => cut(textAt(recordOf(label, 'labels'), 'name', 'labels'), longestLabel)),
     updatedAt: textAt(answer, 'updated_at', 'pull request').slice(0, 40),
     pushedAt: optionalTextAt(into, 'pushed_at', 'base.repo')?.slice(0, 40),

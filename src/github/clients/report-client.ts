@@ -77,7 +77,7 @@ const root = '/repositories/{repository_id}'
 /** A comment has up to 65,536 characters of up to four bytes: so many fit into the largest answer that is read. */
 const commentsPerPage = 30
 /** Anybody can write comments: the first 600 are searched. Ours is written when the pull request is opened. */
-const mostCommentPages = 20
+const maxCommentPages = 20
 
 /** `appId`: whose comments and deployments count. */
 export function createReportClient(deps: TokenClientDeps & { readonly appId: number }): ReportClient {
@@ -96,7 +96,7 @@ export function createReportClient(deps: TokenClientDeps & { readonly appId: num
 
   return {
     async findComment(repositoryId, pullRequest, marker) {
-      for (let page = 1; page <= mostCommentPages; page++) {
+      for (let page = 1; page <= maxCommentPages; page++) {
         const parameters = { repository_id: repositoryId, issue_number: pullRequest, per_page: commentsPerPage, page }
         const comments = listOf(await read('/issues/{issue_number}/comments', parameters), 'comments')
         const own = comments.map(item => recordOf(item, 'comment')).filter(isOwn)

@@ -131,13 +131,13 @@ export function createRepositoryClient(deps: TokenClientDeps): RepositoryClient 
 }
 
 /** GitHub lists at most this many files of a comparison, and only on its first page. */
-const mostComparedFiles = 300
+const maxComparedFiles = 300
 
 function changedPaths(answer: Answer): readonly string[] | undefined {
   const status = textAt(answer, 'status', 'comparison')
   if (status === 'identical') return []
   const files = answer['files']
-  if (status !== 'ahead' || !Array.isArray(files) || files.length >= mostComparedFiles) return undefined
+  if (status !== 'ahead' || !Array.isArray(files) || files.length >= maxComparedFiles) return undefined
   return files.flatMap(file => {
     const changed = recordOf(file, 'comparison.files')
     const former = optionalTextAt(changed, 'previous_filename', 'comparison.files')

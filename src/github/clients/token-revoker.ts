@@ -28,7 +28,7 @@ export type TokenRevoker = (api: string, token: SecretString, options?: { readon
 export type TokenRevokerDeps = { readonly log: Log; readonly clock: Clock; readonly fetch?: Fetch }
 
 const route = 'DELETE /installation/token'
-const mostHosts = 100
+const maxHosts = 100
 
 // Memory (circuit breakers of revocations): address of a GitHub API → circuit breaker of the requests that revoke tokens
 //   life: the process
@@ -37,7 +37,7 @@ const mostHosts = 100
 //   replicas: each learns from its own answers
 /** Has circuits of its own, one for each API: an App that was asked to wait must still be able to revoke tokens. */
 export function createTokenRevoker(deps: TokenRevokerDeps): TokenRevoker {
-  const circuits = new BoundedMap<Circuit>(mostHosts)
+  const circuits = new BoundedMap<Circuit>(maxHosts)
   const circuitOf = (api: string): Circuit => {
     const circuit = circuits.get(api) ?? createCircuit(deps.clock)
     circuits.set(api, circuit)

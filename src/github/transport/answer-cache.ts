@@ -13,7 +13,7 @@ type StoredAnswer = { readonly etag: string; readonly value: unknown }
  */
 export type AnswerCache = Pick<Map<string, StoredAnswer>, 'get' | 'set'>
 
-const mostAnswers = 20_000
+const maxAnswers = 20_000
 
 // Memory (remembered answers): installation, route and parameters → entity tag and the fields that were read
 //   life: until GitHub answers with another tag
@@ -24,6 +24,6 @@ const mostAnswers = 20_000
  * Empty; the answer that was used longest ago is dropped first. Tags change with the token, so that a new one costs a full
  * answer each.
  */
-export function createAnswerCache(most = mostAnswers): AnswerCache {
+export function createAnswerCache(most = maxAnswers): AnswerCache {
   return new BoundedMap<StoredAnswer>(most)
 }

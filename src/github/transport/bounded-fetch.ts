@@ -12,7 +12,7 @@ type FetchBounds = { readonly timeoutMilliseconds: number; readonly maximumBytes
 /** GitHub itself ends a request after 10 s; the largest page of 100 items is far below 10 MB. */
 const defaultBounds: FetchBounds = { timeoutMilliseconds: 15_000, maximumBytes: 10 * 1024 * 1024 }
 
-const mostRedirects = 3
+const maxRedirects = 3
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 
 /**
@@ -49,13 +49,13 @@ export function createBoundedFetch(
 async function follow(underlying: Fetch, first: string, init: RequestInit, bounds: FetchBounds): Promise<Response> {
   const tooLarge = () => new AppError('upstream_failed', `GitHub's answer is larger than ${bounds.maximumBytes} bytes`)
   let url = first
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const response = await underlying(url, init)
     if (!redirectStatuses.has(response.status)) return await withBoundedBody(response, bounds.maximumBytes, tooLarge)
     await response.body?.cancel()
     url = redirectTarget(url, response, init.method ?? 'GET')
   }
-  throw new AppError('upstream_failed', `GitHub redirected more than ${mostRedirects} times`)
+  throw new AppError('upstream_failed', `GitHub redirected more than ${maxRedirects} times`)
 }
 
 function redirectTarget(from: string, response: Response, method: string): string {

@@ -41,13 +41,13 @@ export type GitHubClient = {
   ) => Promise<Answer | undefined>
   /** One request; throws AppError. */
   readonly request: (route: string, parameters: Parameters, authorization: string) => Promise<Answer>
-  /** All pages of a list, at most `mostItems`; a longer list is an `upstream_failed` and is never truncated. Throws AppError. */
+  /** All pages of a list, at most `maxItems`; a longer list is an `upstream_failed` and is never truncated. Throws AppError. */
   readonly all: (route: string, parameters: Parameters, authorization: string) => Promise<readonly unknown[]>
 }
 
 const apiVersion = '2022-11-28'
 const longestSleepSeconds = 3
-const mostItems = 5000
+const maxItems = 5000
 
 const LimitedOctokit = Octokit.plugin(retry, throttling, paginateRest)
 
@@ -101,8 +101,8 @@ export function createClient(deps: ClientDeps, bucket: string): GitHubClient {
         const pages = octokit.paginate.iterator(route, withHeaders({ per_page: 100, ...parameters }, authorization))
         for await (const page of pages) {
           items.push(...page.data)
-          if (items.length > mostItems)
-            throw new AppError('upstream_failed', `GitHub lists more than ${mostItems} items for ${route}`)
+          if (items.length > maxItems)
+            throw new AppError('upstream_failed', `GitHub lists more than ${maxItems} items for ${route}`)
         }
       } catch (error) {
         throw githubFailure(error, route, deps.clock.now())

@@ -27,7 +27,7 @@ const ofInstallation: Rate = { burst: 60, millisecondsPerToken: 1000 }
 const precedence: Rate = { burst: 4, millisecondsPerToken: 10_000 }
 const leftForPrecedence = 10
 
-const mostInstallations = 10_000
+const maxInstallations = 10_000
 /** There are ten tokens by then: of a hundred who wait, not all retry every second. */
 const retryAfterSeconds = 10
 
@@ -48,7 +48,7 @@ type Used = { readonly own: number; readonly precedence: number | undefined }
 //   replicas: each counts: the shares of a leader and one other replica together stay below GitHub’s limit
 /** In memory: of one App, in one process. */
 export function createMintPace(clock: Clock, isLeader: () => boolean): MintPace {
-  const installations = new BoundedMap<Used>(mostInstallations)
+  const installations = new BoundedMap<Used>(maxInstallations)
   let app: number | undefined
   const rateOfApp = (): Rate => (isLeader() ? ofApp.leader : ofApp.follower)
 

@@ -10,7 +10,7 @@ export type IssuedHandles = {
   readonly grantOf: (handle: string) => string | undefined
 }
 
-const mostHandles = 20_000
+const maxHandles = 20_000
 
 // Memory (issued handles): hash of a code or refresh token → its grant, for limits only
 //   life: until forgotten or restart
@@ -19,7 +19,7 @@ const mostHandles = 20_000
 //   replicas: each knows its own; a request with a handle of the other counts for its address until it is issued again
 /** Nothing is known at first. */
 export function createIssuedHandles(): IssuedHandles {
-  const known = new BoundedMap<string>(mostHandles)
+  const known = new BoundedMap<string>(maxHandles)
   const hashOf = (handle: string): string => createHash('sha256').update(handle).digest('base64url')
   return {
     issued(handle, grant) {

@@ -25,7 +25,7 @@ export type Caches = ChangeSource & {
   readonly stop: () => Promise<void>
 }
 
-const mostContent = 64 * 1024
+const maxContent = 64 * 1024
 
 type Entry = { readonly cache: ObjectCache<KubeObject>; readonly reflector: Reflector }
 
@@ -48,7 +48,7 @@ export function createCaches(deps: CachesDeps): Caches {
     const known = entries.get(name)
     // The name contains the kind, so the cache under it has the kind's type.
     if (known !== undefined) return known.cache as unknown as ObjectCache<T>
-    const cache = createObjectCache<T>(namespace === undefined ? mostContent : undefined)
+    const cache = createObjectCache<T>(namespace === undefined ? maxContent : undefined)
     const watched = deps.metrics?.watch(name, { objects: cache.size, silentSeconds: () => reflector.silentSeconds() })
     const reflector: Reflector = createReflector<T>({ ...deps, ...watched, type, scope, cache })
     entries.set(name, { cache: cache as unknown as ObjectCache<KubeObject>, reflector })

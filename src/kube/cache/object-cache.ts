@@ -54,9 +54,9 @@ export type ObjectCache<T extends KubeObject> = Cache<T> & {
 
 type Index<T> = { readonly values: (object: T) => readonly string[]; readonly keys: Multimap }
 
-/** An empty cache. `mostContent` bounds each object of a built-in kind, in characters. */
-export function createObjectCache<T extends KubeObject>(mostContent?: number): ObjectCache<T> {
-  const keep = (object: T): T => keptObject(object, mostContent)
+/** An empty cache. `maxContent` bounds each object of a built-in kind, in characters. */
+export function createObjectCache<T extends KubeObject>(maxContent?: number): ObjectCache<T> {
+  const keep = (object: T): T => keptObject(object, maxContent)
   const objects = new Map<string, T>()
   const freeze = createFreezer()
   const indexes = new Map<string, Index<T>>()

@@ -4,7 +4,7 @@ import { type Clock, elapsed } from '../clock.ts'
 import { type Rate, takeToken } from './token-bucket.ts'
 
 /** Beyond this many keys the one that was used longest ago is forgotten: its bucket is full again. */
-const mostKeys = 10_000
+const maxKeys = 10_000
 
 export type KeyedBuckets = {
   /**
@@ -16,7 +16,7 @@ export type KeyedBuckets = {
 
 /** Full buckets of one rate. */
 export function createKeyedBuckets(rate: Rate, clock: Clock): KeyedBuckets {
-  const buckets = new BoundedMap<number>(mostKeys)
+  const buckets = new BoundedMap<number>(maxKeys)
   return {
     take(key) {
       const { reserved, wait } = takeToken(rate, buckets.get(key), elapsed(clock))

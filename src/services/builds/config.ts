@@ -48,13 +48,13 @@ export const buildSettings = {
     'further builders that RemoteSyncs and Tenants may name, separated by commas, as name=image or name=ClusterBuilder, such as paketo=docker.io/paketobuildpacks/builder-jammy-base:latest',
     builderItem,
   ),
-  mostBuildCpu: quantitySetting('SEKISHO_BUILD_MAXIMUM_CPU', 'the most CPU that spec.build.resources may reserve', '4'),
-  mostBuildMemory: quantitySetting(
+  maxBuildCpu: quantitySetting('SEKISHO_BUILD_MAXIMUM_CPU', 'the most CPU that spec.build.resources may reserve', '4'),
+  maxBuildMemory: quantitySetting(
     'SEKISHO_BUILD_MAXIMUM_MEMORY',
     'the most memory that spec.build.resources may give to a build',
     '8Gi',
   ),
-  mostBuildStorage: quantitySetting(
+  maxBuildStorage: quantitySetting(
     'SEKISHO_BUILD_MAXIMUM_STORAGE',
     'the most disk space that spec.build.resources may give to a build',
     '40Gi',

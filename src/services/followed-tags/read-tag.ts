@@ -34,9 +34,9 @@ export type TagReader = {
 /** Of one answer with all its requests. */
 const answerMilliseconds = 10_000
 const connectMilliseconds = 5000
-const mostTokenBytes = 65_536
+const maxTokenBytes = 65_536
 /** What registries take at least (OCI distribution specification, Pushing Manifests). */
-const mostManifestBytes = 4_194_304
+const maxManifestBytes = 4_194_304
 /** A pause that a registry did not give a length. */
 const usualPauseSeconds = 300
 /** What is said while no request is sent. */
@@ -90,7 +90,7 @@ function isBusy({ statusCode }: Dispatcher.ResponseData): boolean {
 }
 
 async function tokenOf({ statusCode, body }: Dispatcher.ResponseData): Promise<string | undefined> {
-  const bytes = await readAtMost(mostTokenBytes, body)
+  const bytes = await readAtMost(maxTokenBytes, body)
   const answer = statusCode === 200 && bytes !== undefined ? asObject(parseJson(bytes.toString('utf8'))) : undefined
   const token = textAt(answer, 'token') ?? textAt(answer, 'access_token')
   return token !== undefined && tokenPattern.test(token) ? token : undefined
@@ -114,19 +114,19 @@ export function createTagReader(clock: Clock, timeoutMilliseconds: number = answ
     if (url === undefined) return first
     const answer = await request(url, { dispatcher, method: 'GET', signal })
     if (isBusy(answer)) {
-      await readAtMost(mostTokenBytes, first.body)
+      await readAtMost(maxTokenBytes, first.body)
       return answer
     }
     const token = await tokenOf(answer)
     if (token === undefined) return first
-    await readAtMost(mostTokenBytes, first.body)
+    await readAtMost(maxTokenBytes, first.body)
     return request(manifest, { dispatcher, method, headers: { ...headers, authorization: `Bearer ${token}` }, signal })
   }
 
   /** A registry need not name the digest of what it answers. */
   async function digestOfContent(of: FollowedTag, signal: AbortSignal): Promise<TagAnswer> {
     const answer = await ask(of, 'GET', signal)
-    const bytes = await readAtMost(mostManifestBytes, answer.body)
+    const bytes = await readAtMost(maxManifestBytes, answer.body)
     if (answer.statusCode !== 200) return refusal(answer, clock.now())
     if (bytes === undefined) return unreadable('answered more than a manifest may have')
     return { kind: 'digest', digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}` }
@@ -134,7 +134,7 @@ export function createTagReader(clock: Clock, timeoutMilliseconds: number = answ
 
   async function read(of: FollowedTag, signal: AbortSignal): Promise<TagAnswer> {
     const answer = await ask(of, 'HEAD', signal)
-    await readAtMost(mostTokenBytes, answer.body)
+    await readAtMost(maxTokenBytes, answer.body)
     if (answer.statusCode !== 200) return refusal(answer, clock.now())
     const digest = answer.headers['docker-content-digest']
     if (digest === undefined) return digestOfContent(of, signal)

@@ -43,7 +43,7 @@ type Entry = { digest?: string; problem?: string | undefined; failures: number; 
 /** Tenants take turns for these. Those of one tenant that wait are all that it may follow. */
 const limits = { concurrency: 4, waitingPerKey: 50, waiting: 10_000 } as const
 /** Beyond this number what was asked longest ago is forgotten. */
-const mostEntries = 20_000
+const maxEntries = 20_000
 const longestPause = 3_600_000
 const shortestPause = 60_000
 /** When too many wait for their turn, and at least before the next look. */
@@ -62,7 +62,7 @@ function clamped(milliseconds: number): number {
 //   replicas: leader only; the next asks again
 /** Does nothing until it is asked. */
 export function createTagWatch({ read, clock, everyMilliseconds }: TagWatchDeps): TagWatch {
-  const entries = new BoundedMap<Entry>(mostEntries)
+  const entries = new BoundedMap<Entry>(maxEntries)
   const fair = createFairLimit(limits)
   /** Host → the end of its pause. Only hosts of the administrators' list. */
   const pauses = new Map<string, number>()

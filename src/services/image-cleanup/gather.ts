@@ -34,8 +34,8 @@ export class Unavailable extends Error {}
 export class Uncertain extends Error {}
 
 /** A repository with more has a defect, which must not become one of ours. */
-const mostRecords = 5000
-const mostForeignTags = 100
+const maxRecords = 5000
+const maxForeignTags = 100
 
 /** The answer, if there is one. Throws Unavailable or Uncertain. */
 export function certain<T extends { readonly kind: string }>(answer: T | Doubt): Exclude<T, Doubt> {
@@ -50,8 +50,8 @@ export function tagsOf(images: readonly { readonly tag: string }[]): readonly st
 
 /** All records of the repository. Throws Uncertain when there are too many. */
 async function recordsOf(images: GatherDeps['images'], place: Place): Promise<readonly ImageRecord[]> {
-  const records = await images.ofRepository(place, mostRecords + 1)
-  if (records.length > mostRecords) throw new Uncertain(`it has more than ${mostRecords} tags`)
+  const records = await images.ofRepository(place, maxRecords + 1)
+  if (records.length > maxRecords) throw new Uncertain(`it has more than ${maxRecords} tags`)
   return records
 }
 
@@ -84,7 +84,7 @@ async function recordFound(
 }
 
 async function meaningsOf({ registryImages }: GatherDeps, place: Place, tags: readonly string[]): Promise<ReadonlySet<string>> {
-  if (tags.length > mostForeignTags) throw new Uncertain(`it has more than ${mostForeignTags} tags that no build pushed`)
+  if (tags.length > maxForeignTags) throw new Uncertain(`it has more than ${maxForeignTags} tags that no build pushed`)
   const digests = new Set<string>()
   for (const tag of tags) {
     const meaning = certain(await registryImages.digestOf(place.repository, tag))

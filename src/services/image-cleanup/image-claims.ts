@@ -16,7 +16,7 @@ export type ImageClaims = {
 
 /** Longer than any reconcile, after which an object names what was claimed. */
 const lifeMilliseconds = 600_000
-const mostImages = 100_000
+const maxImages = 100_000
 
 // Memory (claims of images): image by digest → until when it may not be deleted, or may not be used
 //   life: ten minutes
@@ -24,8 +24,8 @@ const mostImages = 100_000
 //   freshness: the ten minutes
 //   replicas: leader only; the next begins without: both sides are work of one leader
 export function createImageClaims(clock: Pick<Clock, 'now'>): ImageClaims {
-  const claimed = new BoundedMap<number>(mostImages)
-  const deleted = new BoundedMap<number>(mostImages)
+  const claimed = new BoundedMap<number>(maxImages)
+  const deleted = new BoundedMap<number>(maxImages)
   const unlessIn = (others: ReadonlyMap<string, number>, own: BoundedMap<number>, image: string): boolean => {
     const now = clock.now().getTime()
     if ((others.get(image) ?? 0) > now) return false

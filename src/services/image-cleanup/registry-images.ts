@@ -26,8 +26,8 @@ export type RegistryImages = {
 }
 
 /** More than a repository with 10,000 tags has; a longer list is doubt. */
-const mostListBytes = 2_097_152
-const mostManifestBytes = 4_194_304
+const maxListBytes = 2_097_152
+const maxManifestBytes = 4_194_304
 /** Registries that cut lists do it at this number at the earliest; distribution 2.8 ignores it. */
 const pageSize = 10_000
 
@@ -46,7 +46,7 @@ export function createRegistryImages(registry: {
     async tagsOf(repository) {
       const what = `the tags of ${repository} cannot be listed`
       const path = `tags/list?n=${pageSize}`
-      const reply = await registry.read({ repository, path, accept: ['application/json'], mostBytes: mostListBytes })
+      const reply = await registry.read({ repository, path, accept: ['application/json'], maxBytes: maxListBytes })
       // A repository to which nothing was pushed has no name yet.
       if (reply.kind === 'answered' && reply.status === 404) return { kind: 'tags', tags: [] }
       if (reply.kind === 'failed' || reply.status !== 200) return doubt(reply, what)
@@ -58,7 +58,7 @@ export function createRegistryImages(registry: {
     async digestOf(repository, tag) {
       const what = `${repository}:${tag} cannot be read`
       const path = `manifests/${tag}`
-      const reply = await registry.read({ repository, path, accept: manifestTypes, mostBytes: mostManifestBytes })
+      const reply = await registry.read({ repository, path, accept: manifestTypes, maxBytes: maxManifestBytes })
       if (reply.kind === 'answered' && reply.status === 404) return { kind: 'absent' }
       if (reply.kind === 'failed' || reply.status !== 200) return doubt(reply, what)
       if (reply.bytes === undefined) return { kind: 'doubt', message: `${what}: its manifest is too large`, unavailable: false }

@@ -35,10 +35,10 @@ export type RemovalDeps = GatherDeps & {
   readonly log: Log
 }
 
-const mostRepositories = 100
-const mostDeletions = 50
+const maxRepositories = 100
+const maxDeletions = 50
 const postponedMilliseconds = 600_000
-const mostPostponed = 5000
+const maxPostponed = 5000
 
 /** As `Uncertain`, and nothing is wrong. */
 class Busy extends Uncertain {}
@@ -58,8 +58,8 @@ type Round = {
 export async function removeUnused(deps: RemovalDeps, host: string, signal: AbortSignal): Promise<void> {
   const { images, cooldowns, isLeader, clock } = deps
   if (deps.isEmptyCluster()) return
-  const round: Round = { deletions: mostDeletions, looks: new Map(), signal }
-  for (const place of await images.due(host, clock.now(), mostRepositories)) {
+  const round: Round = { deletions: maxDeletions, looks: new Map(), signal }
+  for (const place of await images.due(host, clock.now(), maxRepositories)) {
     if (signal.aborted || !isLeader() || round.deletions <= 0) return
     try {
       if (cooldowns.isCoolingDown(place.namespace)) await postpone(deps, place)
@@ -83,7 +83,7 @@ function report({ cooldowns, log }: RemovalDeps, { repository, namespace }: Plac
 
 async function postpone({ images, count, clock }: RemovalDeps, place: Place): Promise<void> {
   const now = clock.now()
-  const due = (await images.ofRepository(place, mostPostponed)).filter(({ lookAt }) => lookAt <= now)
+  const due = (await images.ofRepository(place, maxPostponed)).filter(({ lookAt }) => lookAt <= now)
   await images.postpone(place, tagsOf(due), new Date(now.getTime() + postponedMilliseconds))
   count('postponed', due.length)
 }

@@ -3,14 +3,14 @@
 import { createServer } from 'node:net'
 import { probePorts } from './ports.ts'
 
-const mostConnections = 32
+const maxConnections = 32
 
 const servers = Object.values(probePorts).map(port => {
   const server = createServer(socket => {
     socket.on('error', () => socket.destroy())
     socket.end()
   })
-  server.maxConnections = mostConnections
+  server.maxConnections = maxConnections
   // All ports or none: a port that is closed for another reason must not look like a policy.
   return server.listen(port)
 })

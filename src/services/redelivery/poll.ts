@@ -22,9 +22,9 @@ export type RedeliveryDeps = {
 }
 
 /** Of 100 deliveries each. Older deliveries are listed once the younger ones have arrived. */
-const mostPages = 50
+const maxPages = 50
 /** GitHub wants a second between writes, so a poll takes up to this many seconds for each App. */
-const mostInOnePoll = 100
+const maxInOnePoll = 100
 /** A poll overlaps the previous one by this much, because GitHub lists an attempt only when its ten seconds are over. */
 const overlapMilliseconds = 10 * 60_000
 
@@ -56,7 +56,7 @@ export function redeliveryPoll(deps: RedeliveryDeps): () => Promise<number> {
     const oldest = now.getTime() - redeliverableMilliseconds(endpoints.host)
     const { attempts, complete } = await attemptsSince(client, Math.max(oldest, settledBefore.get(name) ?? oldest))
     const missed = missedDeliveries(attempts, endpoints.host, now)
-    const due = missed.filter(delivery => delivery.due).slice(0, mostInOnePoll)
+    const due = missed.filter(delivery => delivery.due).slice(0, maxInOnePoll)
     for (const { id } of due) {
       if (!isLeader()) return 0
       await client.redeliver(id)
@@ -89,7 +89,7 @@ async function attemptsSince(
 ): Promise<{ readonly attempts: readonly Delivery[]; readonly complete: boolean }> {
   const attempts: Delivery[] = []
   let cursor: string | undefined
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const { deliveries, nextCursor } = await client.deliveries(cursor === undefined ? {} : { cursor })
     attempts.push(...deliveries)
     const last = deliveries.at(-1)

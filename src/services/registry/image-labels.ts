@@ -29,10 +29,10 @@ export const manifestTypes: readonly string[] = [
   'application/vnd.oci.image.manifest.v1+json',
   ...indexTypes,
 ]
-const mostManifestBytes = 1_048_576
-const mostConfigurationBytes = 8_388_608
+const maxManifestBytes = 1_048_576
+const maxConfigurationBytes = 8_388_608
 /** Both formats have fewer than ten (OCI image specification). */
-const mostLevels = 64
+const maxLevels = 64
 
 class Unreadable extends Error {
   readonly permanent: boolean
@@ -49,13 +49,13 @@ export async function readImageLabels(read: RegistryReader, image: string): Prom
     const { repository, digest } = pinnedImage(image) ?? {}
     if (repository === undefined || digest === undefined) throw new Unreadable('the image is not named by its digest', true)
     const manifestOf = (of: string): Promise<JsonObject> =>
-      verified(read, { repository, path: `manifests/${of}`, digest: of, mostBytes: mostManifestBytes })
+      verified(read, { repository, path: `manifests/${of}`, digest: of, maxBytes: maxManifestBytes })
     const first = await manifestOf(digest)
     const manifest = indexTypes.includes(textAt(first, 'mediaType') ?? '') ? await manifestOf(ofLinux(first)) : first
     const configDigest = textAt(objectAt(manifest, 'config'), 'digest') ?? ''
     if (!isDigest(configDigest)) throw new Unreadable('the manifest names no configuration', true)
     const path = `blobs/${configDigest}`
-    const content = await verified(read, { repository, path, digest: configDigest, mostBytes: mostConfigurationBytes })
+    const content = await verified(read, { repository, path, digest: configDigest, maxBytes: maxConfigurationBytes })
     return { kind: 'labels', labels: labelsOf(content), entryPoint: entryPointOf(content), ports: portsOf(content) }
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
@@ -92,18 +92,18 @@ function portsOf(configuration: JsonObject): readonly number[] {
     .sort((a, b) => a - b)
 }
 
-type Part = { readonly repository: string; readonly path: string; readonly digest: string; readonly mostBytes: number }
+type Part = { readonly repository: string; readonly path: string; readonly digest: string; readonly maxBytes: number }
 
 /** The content of that digest as JSON. */
 async function verified(read: RegistryReader, part: Part): Promise<JsonObject> {
-  const { repository, path, digest, mostBytes } = part
-  const reply = await read({ repository, path, accept: manifestTypes, mostBytes })
+  const { repository, path, digest, maxBytes } = part
+  const reply = await read({ repository, path, accept: manifestTypes, maxBytes })
   if (reply.kind === 'failed') throw new Unreadable(`the registry cannot be asked for it: ${reply.message}`, false)
   if (reply.status !== 200) throw new Unreadable(statusText(reply), reply.status === 404)
-  if (reply.bytes === undefined) throw new Unreadable(`its ${path.split('/')[0]} are larger than ${mostBytes} bytes`, true)
+  if (reply.bytes === undefined) throw new Unreadable(`its ${path.split('/')[0]} are larger than ${maxBytes} bytes`, true)
   const found = `sha256:${createHash('sha256').update(reply.bytes).digest('hex')}`
   if (found !== digest) throw new Unreadable('the registry answered with content of another digest', false)
-  if (isNestedDeeper(reply.bytes, mostLevels)) throw new Unreadable(`its ${path.split('/')[0]} are nested too deeply`, true)
+  if (isNestedDeeper(reply.bytes, maxLevels)) throw new Unreadable(`its ${path.split('/')[0]} are nested too deeply`, true)
   const value = asObject(parseJson(reply.bytes.toString('utf8')))
   if (value === undefined) throw new Unreadable('its description is not a JSON object', true)
   return value
@@ -114,7 +114,7 @@ function statusText({ status }: Extract<RegistryReply, { kind: 'answered' }>): s
   return status === 404 ? 'the registry does not have it' : `the registry answered ${status}`
 }
 
-const mostKept = 256
+const maxKept = 256
 /** In UTF-16 units: 16 MB for all that is kept. Labels of buildpacks have 5 to 50 thousand. */
 const longestKept = 65_536
 
@@ -125,7 +125,7 @@ const longestKept = 65_536
 //   replicas: each reads
 /** Reads each image once while it is among the 256 that were read last. What cannot be read is not kept: a retry may succeed. */
 export function keepingLabels(read: (image: string) => Promise<ImageLabels>): (image: string) => Promise<ImageLabels> {
-  const kept = new BoundedMap<ImageLabels>(mostKept)
+  const kept = new BoundedMap<ImageLabels>(maxKept)
   return async image => {
     const known = kept.get(image)
     if (known !== undefined) return known

@@ -16,7 +16,7 @@ export type RegistryRead = {
   /** Below `/v2/<repository>/`. */
   readonly path: string
   readonly accept: readonly string[]
-  readonly mostBytes: number
+  readonly maxBytes: number
 }
 
 export type RegistryReply =
@@ -46,14 +46,14 @@ export type ReaderAuthorization = {
 
 const timeoutMilliseconds = 10_000
 type Method = 'GET' | 'DELETE' | 'PUT'
-const mostRedirects: Readonly<Record<Method, number>> = { GET: 3, DELETE: 0, PUT: 0 }
+const maxRedirects: Readonly<Record<Method, number>> = { GET: 3, DELETE: 0, PUT: 0 }
 /** What each asks for. Whoever pushes also reads what is there (distribution's token authentication). */
 const actionsOf: Readonly<Record<Method, readonly RepositoryAction[]>> = {
   GET: ['pull'],
   DELETE: ['delete'],
   PUT: ['pull', 'push'],
 }
-const mostTokenBytes = 65_536
+const maxTokenBytes = 65_536
 
 /** `close` ends the connections; it may be called again. */
 export function createRegistryReader(
@@ -75,7 +75,7 @@ export function createRegistryReader(
     bodyTimeout: timeoutMilliseconds,
   })
   const send = createSend(dispatcher)
-  const get: Get = (url, headers, mostBytes) => send({ method: 'GET', url, headers, mostBytes })
+  const get: Get = (url, headers, maxBytes) => send({ method: 'GET', url, headers, maxBytes })
   let base: Promise<string> | undefined
   const baseUrl = async (): Promise<string> => {
     base ??= findScheme(get, host)
@@ -87,7 +87,7 @@ export function createRegistryReader(
     }
   }
 
-  type Authorized = Pick<RegistryRead, 'repository' | 'path' | 'mostBytes'> & {
+  type Authorized = Pick<RegistryRead, 'repository' | 'path' | 'maxBytes'> & {
     readonly method: Method
     readonly headers: Readonly<Record<string, string>>
     readonly body?: Buffer
@@ -122,7 +122,7 @@ export function createRegistryReader(
     const service = parameter('service')
     if (service !== undefined) url.searchParams.set('service', service)
     url.searchParams.set('scope', scope)
-    const { status, bytes } = await get(url.href, { authorization: basic }, mostTokenBytes)
+    const { status, bytes } = await get(url.href, { authorization: basic }, maxTokenBytes)
     const body = status === 200 && bytes !== undefined ? asObject(parseJson(bytes.toString('utf8'))) : undefined
     const token = textAt(body, 'token') ?? textAt(body, 'access_token')
     return token === undefined ? undefined : bearer(token).authorization
@@ -130,10 +130,10 @@ export function createRegistryReader(
 
   let closed: Promise<void> | undefined
   return {
-    read: ({ repository, path, accept, mostBytes }) =>
-      authorized({ method: 'GET', repository, path, headers: { accept: accept.join(', ') }, mostBytes }),
+    read: ({ repository, path, accept, maxBytes }) =>
+      authorized({ method: 'GET', repository, path, headers: { accept: accept.join(', ') }, maxBytes }),
     remove: ({ repository, digest }) =>
-      authorized({ method: 'DELETE', repository, path: `manifests/${digest}`, headers: {}, mostBytes: mostTokenBytes }),
+      authorized({ method: 'DELETE', repository, path: `manifests/${digest}`, headers: {}, maxBytes: maxTokenBytes }),
     write: ({ repository, tag, mediaType, bytes }) =>
       authorized({
         method: 'PUT',
@@ -141,7 +141,7 @@ export function createRegistryReader(
         path: `manifests/${tag}`,
         headers: { 'content-type': mediaType },
         body: bytes,
-        mostBytes: mostTokenBytes,
+        maxBytes: maxTokenBytes,
       }),
     plainHttp: async () => (await baseUrl()).startsWith('http://'),
     close() {
@@ -160,13 +160,13 @@ function basicHeader({ username, password }: Credential): string {
 }
 
 type Got = { readonly status: number; readonly challenge: string; readonly more: boolean; readonly bytes: Buffer | undefined }
-type Get = (url: string, headers: Readonly<Record<string, string>>, mostBytes: number) => Promise<Got>
+type Get = (url: string, headers: Readonly<Record<string, string>>, maxBytes: number) => Promise<Got>
 type Send = (sent: {
   readonly method: Method
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer
-  readonly mostBytes: number
+  readonly maxBytes: number
 }) => Promise<Got>
 
 function replyOf({ status, bytes, more }: Got): RegistryReply {
@@ -179,14 +179,14 @@ function withoutCredential({ authorization: _, ...others }: Readonly<Record<stri
 
 /** Follows redirects of GET, which registries use for blobs; the credential goes to the first origin only. */
 function createSend(dispatcher: Dispatcher): Send {
-  return async ({ method, url, headers, body = null, mostBytes }) => {
+  return async ({ method, url, headers, body = null, maxBytes }) => {
     let target = new URL(url)
     let sent: Readonly<Record<string, string>> = headers
     for (let redirects = 0; ; redirects++) {
       const answer = await request(target, { dispatcher, method, headers: sent, body })
       const { location } = answer.headers
       const isRedirect = answer.statusCode >= 300 && answer.statusCode < 400
-      if (!isRedirect || typeof location !== 'string' || redirects >= mostRedirects[method]) return gotOf(answer, mostBytes)
+      if (!isRedirect || typeof location !== 'string' || redirects >= maxRedirects[method]) return gotOf(answer, maxBytes)
       await answer.body.dump()
       const next = new URL(location, target)
       if (next.origin !== target.origin) sent = withoutCredential(sent)
@@ -195,13 +195,13 @@ function createSend(dispatcher: Dispatcher): Send {
   }
 }
 
-async function gotOf({ statusCode, headers, body }: Dispatcher.ResponseData, mostBytes: number): Promise<Got> {
+async function gotOf({ statusCode, headers, body }: Dispatcher.ResponseData, maxBytes: number): Promise<Got> {
   const challenge = headers['www-authenticate']
   return {
     status: statusCode,
     challenge: typeof challenge === 'string' ? challenge : '',
     more: headers['link'] !== undefined,
-    bytes: await readAtMost(mostBytes, body),
+    bytes: await readAtMost(maxBytes, body),
   }
 }
 
@@ -213,10 +213,10 @@ const mayBePlain =
 async function findScheme(get: Get, host: string): Promise<string> {
   if (!mayBePlain.test(host)) return `https://${host}`
   try {
-    await get(`https://${host}/v2/`, {}, mostTokenBytes)
+    await get(`https://${host}/v2/`, {}, maxTokenBytes)
     return `https://${host}`
   } catch {
-    await get(`http://${host}/v2/`, {}, mostTokenBytes)
+    await get(`http://${host}/v2/`, {}, maxTokenBytes)
     return `http://${host}`
   }
 }

@@ -14,7 +14,7 @@ export type RepositoryAccess = {
 }
 
 /** More than any client of a build asks for; what is beyond is not granted. */
-const mostScopes = 20
+const maxScopes = 20
 const longestScope = 400
 const longestName = 255
 const component = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
@@ -50,6 +50,6 @@ export function parseScopes(parameters: readonly string[]): readonly RepositoryA
   return parameters
     .flatMap(parameter => parameter.split(' '))
     .filter(scope => scope !== '')
-    .slice(0, mostScopes)
+    .slice(0, maxScopes)
     .flatMap(scope => parseScope(scope) ?? [])
 }

@@ -15,7 +15,7 @@ export type Tagging =
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'unavailable'; readonly message: string }
 
-const mostManifestBytes = 4_194_304
+const maxManifestBytes = 4_194_304
 /** Of a manifest that does not name its type itself (OCI image specification). */
 const typeWithoutName = 'application/vnd.oci.image.manifest.v1+json'
 
@@ -39,7 +39,7 @@ export async function tagImage(
     repository,
     path: `manifests/${digest}`,
     accept: manifestTypes,
-    mostBytes: mostManifestBytes,
+    maxBytes: maxManifestBytes,
   })
   if (reply.kind === 'answered' && reply.status === 404) return { kind: 'absent', message: `the registry does not have ${image}` }
   if (reply.kind === 'failed' || reply.status !== 200) return unanswered(reply, what)

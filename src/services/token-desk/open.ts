@@ -67,7 +67,7 @@ export async function openTokenDesk(
     clock,
     log,
   })
-  const server = await createWebServer({ log, certificate, requestsPerMinute: 6000, connections: { mostOfClient: 64 } })
+  const server = await createWebServer({ log, certificate, requestsPerMinute: 6000, connections: { maxOfClient: 64 } })
   const endpointsOfHost = (host: string) => {
     const app = apps.list().find(({ spec }) => spec.host === host)
     return app && endpointsOf(app.spec)

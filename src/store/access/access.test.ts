@@ -243,7 +243,7 @@ describe.skipIf(withoutServer)('a process as its role', () => {
     closing.push(other.close)
     expect((await other.keptLogs.find('acme', 'shop'))?.id).toBe(build.id)
     expect((await other.keptLogs.after(build.id, 0)).map(({ text }) => text.toString())).toEqual(['x'])
-    await store.buildLogs.expire({ before: new Date(0), mostStored: 1 }, new Map())
+    await store.buildLogs.expire({ before: new Date(0), maxStored: 1 }, new Map())
     expect(await store.buildLogs.deleteOf('u')).toBe(0)
     await store.audit.append(entry)
     expect(await verifyLog(store.audit)).toMatchObject({ ok: true })

@@ -14,11 +14,11 @@ export type KeyNames = {
 }
 
 const markerName = 'sealing-keys-marker'
-const mostKeys = 500
+const maxKeys = 500
 
 /** Throws `invalid_configuration` that names the variable and the cure, and never a key. */
 export async function checkSealingKeys(keys: PlatformKeys, rows: KeyNames, schema: string): Promise<void> {
-  const stored = await rows.findMany({ select: { name: true }, take: mostKeys })
+  const stored = await rows.findMany({ select: { name: true }, take: maxKeys })
   for (const { name } of stored.length === 0 ? [{ name: markerName }] : stored) {
     try {
       await keys.getOrCreate(name, async () => new SecretString(randomBytes(32).toString('base64')))

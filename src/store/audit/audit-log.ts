@@ -39,10 +39,10 @@ type AuditLogDeps = {
   readonly onLoss?: () => void
 }
 
-const mostInTransaction = 500
-const mostWaiting = 10_000
+const maxInTransaction = 500
+const maxWaiting = 10_000
 /** How many entries of a namespace `appendOnce` searches: the earlier entry is seconds old, or as old as an outage. */
-const mostEarlierEntries = 1000
+const maxEarlierEntries = 1000
 
 // Memory (audit head): the newest entry that this process wrote; entries that wait for their transaction
 //   life: until another process appends; until they are durable
@@ -60,8 +60,8 @@ export function createAuditLog(
   const known = createKnownEntries()
   const append = exclusiveAppend(deps, known)
   const commit = createGroupCommit<AuditRecord, AuditEntry>({
-    mostItems: mostInTransaction,
-    mostWaiting,
+    maxItems: maxInTransaction,
+    maxWaiting,
     write: createAppender(deps, known, append),
     overflow: () => new AppError('unavailable', 'too many audit entries are waiting to be written', { retryAfterSeconds: 5 }),
   })
@@ -69,7 +69,7 @@ export function createAuditLog(
   const appendUnlessRecorded: AuditLog['appendOnce'] = async (record, alreadyRecorded) => {
     const stored = storableRecord(record)
     await append(async turn => {
-      const earlier = await turn.newest(record.namespace, record.action, mostEarlierEntries)
+      const earlier = await turn.newest(record.namespace, record.action, maxEarlierEntries)
       return alreadyRecorded(earlier) ? [] : [{ record: stored, at: clock.now() }]
     })
   }

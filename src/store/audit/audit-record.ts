@@ -5,9 +5,9 @@ import { AppError, messageOf } from '../../lib/errors.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
 import { redactTokens } from '../../lib/log.ts'
 
-const mostName = 1024
-const mostReason = 2048
-const mostDetails = 16_384
+const maxName = 1024
+const maxReason = 2048
+const maxDetails = 16_384
 const replacement = '\uFFFD'
 
 /**
@@ -18,14 +18,14 @@ export function storableRecord(record: AuditRecord): AuditRecord {
   if (record.actor.trim() === '') throw mistake(`actor is empty in ${record.action}`)
   const details = repaired(record.details)
   const size = canonicalSize(details, record.action)
-  if (size > mostDetails) throw mistake(`details of ${record.action} are ${size} bytes; at most ${mostDetails} are stored`)
+  if (size > maxDetails) throw mistake(`details of ${record.action} are ${size} bytes; at most ${maxDetails} are stored`)
   return {
     action: record.action,
-    actor: text(record.actor, mostName),
-    ...(record.namespace === undefined ? {} : { namespace: text(record.namespace, mostName) }),
-    object: text(record.object, mostName),
+    actor: text(record.actor, maxName),
+    ...(record.namespace === undefined ? {} : { namespace: text(record.namespace, maxName) }),
+    object: text(record.object, maxName),
     outcome: record.outcome,
-    reason: text(record.reason, mostReason),
+    reason: text(record.reason, maxReason),
     details,
   }
 }
@@ -40,7 +40,7 @@ function canonicalSize(details: JsonValue, action: string): number {
 
 function repaired<T extends JsonValue>(value: T): T
 function repaired(value: JsonValue): JsonValue {
-  if (typeof value === 'string') return text(value, mostReason)
+  if (typeof value === 'string') return text(value, maxReason)
   if (Array.isArray(value)) return value.map(item => repaired(item))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value as { readonly [key: string]: JsonValue }).map(([key, item]) => [

@@ -17,9 +17,9 @@ export type KnownEntries = {
   readonly forget: (lost: readonly AuditEntry[]) => void
 }
 
-const mostKnown = 500
+const maxKnown = 500
 /** Listed in one record; all are logged. */
-const mostListed = 40
+const maxListed = 40
 
 // Memory (known entries): the entries that this process wrote lately, by which a database that lost some is noticed
 //   life: the process
@@ -31,7 +31,7 @@ export function createKnownEntries(): KnownEntries {
   return {
     remember(more) {
       // Commits that overlap may be seen in another order than they have in the log.
-      entries = [...entries, ...more].sort((a, b) => a.sequence - b.sequence).slice(-mostKnown)
+      entries = [...entries, ...more].sort((a, b) => a.sequence - b.sequence).slice(-maxKnown)
     },
     newest() {
       const last = entries.at(-1)
@@ -62,7 +62,7 @@ export function lossRecord(lost: readonly AuditEntry[], found: ChainHead): Audit
       knownHash: last?.hash ?? '',
       lostFrom: first?.sequence ?? 0,
       lostEntries: lost.length,
-      lost: lost.slice(-mostListed).map(({ sequence, action, object, details }) => {
+      lost: lost.slice(-maxListed).map(({ sequence, action, object, details }) => {
         const token = details['token']
         return [sequence, action, object.slice(0, 150), ...(typeof token === 'string' ? [token] : [])].join(' ')
       }),

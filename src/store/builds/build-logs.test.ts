@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { databases, movableClock, openTestStore, type TestDatabase, type TestStore } from '../../../test/fixtures/databases.ts'
 import type { LogChange } from './build-logs.ts'
-import { compressText, decompressText, mostChunkBytes } from './log-text.ts'
+import { compressText, decompressText, maxChunkBytes } from './log-text.ts'
 
 test('the largest chunk fits the table also when it cannot be compressed, and nothing larger is made or read', () => {
-  const noise = new Uint8Array(mostChunkBytes)
+  const noise = new Uint8Array(maxChunkBytes)
   for (let from = 0; from < noise.length; from += 16_000) crypto.getRandomValues(noise.subarray(from, from + 16_000))
   const stored = compressText(noise)
   expect(stored.length).toBeLessThanOrEqual(65_536)
   expect(decompressText(stored).equals(noise)).toBe(true)
-  expect(() => compressText(new Uint8Array(mostChunkBytes + 1))).toThrow(RangeError)
+  expect(() => compressText(new Uint8Array(maxChunkBytes + 1))).toThrow(RangeError)
 })
 
 describe.each(databases)('build logs on $name', ({ start }) => {
@@ -131,20 +131,20 @@ describe.each(databases)('build logs on $name', ({ start }) => {
     expect(await store.keptLogs.get(gone)).toBeUndefined()
     // A build that runs is never deleted.
     const before = new Date(0)
-    await store.buildLogs.expire({ before, mostStored: 15_000 }, new Map())
+    await store.buildLogs.expire({ before, maxStored: 15_000 }, new Map())
     expect(await store.keptLogs.get(oldest)).toBeDefined()
     for (const id of [small, oldest, newer]) await store.buildLogs.end(id, { outcome: 'Succeeded' })
-    await store.buildLogs.expire({ before, mostStored: 15_000 }, new Map())
+    await store.buildLogs.expire({ before, maxStored: 15_000 }, new Map())
     expect(await store.keptLogs.get(oldest)).toBeUndefined()
     expect(await textOf(oldest)).toBe('')
     for (const id of [small, newer]) expect(await store.keptLogs.get(id)).toBeDefined()
     clock.advance(3600)
-    await store.buildLogs.expire({ before: clock.now(), mostStored: 15_000 }, new Map())
+    await store.buildLogs.expire({ before: clock.now(), maxStored: 15_000 }, new Map())
     expect(await store.keptLogs.get(small)).toBeUndefined()
   })
 
   test('a namespace with limits of its own keeps more or less than the others, of both', async () => {
-    const usual = { before: new Date(clock.now().getTime() + 1000), mostStored: 15_000 }
+    const usual = { before: new Date(clock.now().getTime() + 1000), maxStored: 15_000 }
     const made = new Map<string, string[]>()
     for (const namespace of ['usual', 'longer', 'shorter', 'more', 'less']) {
       for (const uid of ['first', 'second']) {
@@ -163,12 +163,12 @@ describe.each(databases)('build logs on $name', ({ start }) => {
     const [long, now] = [new Date(0), clock.now()]
     // By size alone.
     await store.buildLogs.expire(
-      { before: long, mostStored: 15_000 },
+      { before: long, maxStored: 15_000 },
       new Map([
-        ['longer', { before: long, mostStored: 30_000 }],
-        ['shorter', { before: long, mostStored: 30_000 }],
-        ['more', { before: long, mostStored: 30_000 }],
-        ['less', { before: long, mostStored: 1 }],
+        ['longer', { before: long, maxStored: 30_000 }],
+        ['shorter', { before: long, maxStored: 30_000 }],
+        ['more', { before: long, maxStored: 30_000 }],
+        ['less', { before: long, maxStored: 1 }],
       ]),
     )
     expect(await Promise.all(['usual', 'more', 'less'].map(kept))).toEqual([
@@ -178,10 +178,10 @@ describe.each(databases)('build logs on $name', ({ start }) => {
     ])
     // By age alone: the usual age is that of the first build.
     await store.buildLogs.expire(
-      { ...usual, mostStored: 1_000_000 },
+      { ...usual, maxStored: 1_000_000 },
       new Map([
-        ['longer', { before: long, mostStored: 1_000_000 }],
-        ['shorter', { before: now, mostStored: 1_000_000 }],
+        ['longer', { before: long, maxStored: 1_000_000 }],
+        ['shorter', { before: now, maxStored: 1_000_000 }],
       ]),
     )
     expect(await Promise.all(['usual', 'longer', 'shorter', 'more'].map(kept))).toEqual([

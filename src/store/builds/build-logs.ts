@@ -46,10 +46,10 @@ export type LogChange = {
 export type LogOwner = { readonly namespace: string; readonly remoteSync: string; readonly uid: string }
 
 /**
- * What of the logs of one namespace is kept: those of builds that ended after `before`, the newest `mostStored` bytes in the
+ * What of the logs of one namespace is kept: those of builds that ended after `before`, the newest `maxStored` bytes in the
  * database.
  */
-export type LogLimits = { readonly before: Date; readonly mostStored: number }
+export type LogLimits = { readonly before: Date; readonly maxStored: number }
 
 /** The port of the controllers. */
 export type BuildLogs = {
@@ -68,14 +68,14 @@ export type BuildLogs = {
   /** Deletes every build of the owner with its log. Returns how many. */
   readonly deleteOf: (ownerUid: string) => Promise<number>
   /**
-   * Deletes ended builds from before `before`, and of each namespace the oldest ones above `mostStored` bytes; `own`: the
+   * Deletes ended builds from before `before`, and of each namespace the oldest ones above `maxStored` bytes; `own`: the
    * limits of namespaces that have others. Returns how many.
    */
   readonly expire: (limits: LogLimits, own: ReadonlyMap<string, LogLimits>) => Promise<number>
 }
 
-const mostOpen = 1000
-const mostOwners = 5000
+const maxOpen = 1000
+const maxOwners = 5000
 /** What a row without a log counts for: otherwise builds without one would never be too many. */
 const rowBytes = 1024
 
@@ -150,7 +150,7 @@ export function createBuildLogs({ prisma, clock }: { readonly prisma: PrismaClie
       return new Set(rows.map(({ id }) => id))
     },
     async open() {
-      const rows = await prisma.buildRow.findMany({ where: { endedAt: null }, orderBy: { createdAt: 'asc' }, take: mostOpen })
+      const rows = await prisma.buildRow.findMany({ where: { endedAt: null }, orderBy: { createdAt: 'asc' }, take: maxOpen })
       return rows.map(recordOf)
     },
     async owners(after) {
@@ -159,15 +159,15 @@ export function createBuildLogs({ prisma, clock }: { readonly prisma: PrismaClie
         where: { remoteSyncUid: { gt: after } },
         orderBy: { remoteSyncUid: 'asc' },
         select: { namespace: true, remoteSync: true, remoteSyncUid: true },
-        take: mostOwners,
+        take: maxOwners,
       })
       return rows.map(({ remoteSyncUid: uid, ...owner }) => ({ ...owner, uid }))
     },
     deleteOf: async ownerUid => (await prisma.buildRow.deleteMany({ where: { remoteSyncUid: ownerUid } })).count,
-    async expire({ before, mostStored }, own) {
+    async expire({ before, maxStored }, own) {
       const namespaces = [...own.keys()]
       const ends = [...own.values()].map(limits => limits.before.toISOString())
-      const sizes = [...own.values()].map(limits => BigInt(limits.mostStored))
+      const sizes = [...own.values()].map(limits => BigInt(limits.maxStored))
       const old = await prisma.$executeRaw`
         DELETE FROM builds.builds WHERE id IN (
           SELECT build.id FROM builds.builds AS build
@@ -180,7 +180,7 @@ export function createBuildLogs({ prisma, clock }: { readonly prisma: PrismaClie
             FROM builds.builds
           ) AS newest
           LEFT JOIN unnest(${namespaces}::text[], ${sizes}::bigint[]) AS own(namespace, most) ON own.namespace = newest.namespace
-          WHERE newest.total > coalesce(own.most, ${BigInt(mostStored)}) AND newest.ended_at IS NOT NULL)`
+          WHERE newest.total > coalesce(own.most, ${BigInt(maxStored)}) AND newest.ended_at IS NOT NULL)`
       return old + above
     },
   }

@@ -29,7 +29,7 @@ export type KeptLogs = {
   readonly before: (id: string, end: number) => Promise<readonly LogPiece[]>
 }
 
-const mostPieces = 8
+const maxPieces = 8
 
 type Row = { readonly step: string; readonly firstByte: bigint; readonly endByte: bigint; readonly content: Uint8Array }
 
@@ -60,7 +60,7 @@ export function createKeptLogs({ prisma }: { readonly prisma: Pick<PrismaClient,
     },
     async after(id, from) {
       const where = { buildId: id, endByte: { gt: BigInt(from) } }
-      const rows = await prisma.buildChunkRow.findMany({ where, orderBy: { sequence: 'asc' }, take: mostPieces })
+      const rows = await prisma.buildChunkRow.findMany({ where, orderBy: { sequence: 'asc' }, take: maxPieces })
       return rows.map(pieceOf).map(piece => {
         if (piece.firstByte >= from) return piece
         return { ...piece, firstByte: from, text: piece.text.subarray(from - piece.firstByte) }
@@ -68,7 +68,7 @@ export function createKeptLogs({ prisma }: { readonly prisma: Pick<PrismaClient,
     },
     async before(id, end) {
       const where = { buildId: id, firstByte: { lt: BigInt(end) } }
-      return (await prisma.buildChunkRow.findMany({ where, orderBy: { sequence: 'desc' }, take: mostPieces })).map(pieceOf)
+      return (await prisma.buildChunkRow.findMany({ where, orderBy: { sequence: 'desc' }, take: maxPieces })).map(pieceOf)
     },
   }
 }

@@ -28,7 +28,7 @@ export type EmbeddedDatabase = {
  * Buffers are transferred to the thread and returned for reuse, so that many statements leave little to the garbage collector.
  */
 const leastBytes = 64 * 1024
-const mostSpareBytes = 1024 * 1024
+const maxSpareBytes = 1024 * 1024
 
 /** Resolves when the database is open. Rejects with `unavailable` when it does not open. */
 export async function startEmbeddedDatabase(dataFolder: string): Promise<EmbeddedDatabase> {
@@ -43,7 +43,7 @@ export async function startEmbeddedDatabase(dataFolder: string): Promise<Embedde
   let current: { readonly stream: Duplex; readonly number: number } | undefined
   let spare: ArrayBuffer | undefined
   thread.on('message', (message: FromThread) => {
-    if (message.kind === 'spent' && message.buffer.byteLength <= mostSpareBytes) spare = message.buffer
+    if (message.kind === 'spent' && message.buffer.byteLength <= maxSpareBytes) spare = message.buffer
     if (message.kind === 'bytes' && message.stream === current?.number) current.stream.push(message.bytes)
     if (message.kind === 'failed')
       current?.stream.destroy(new AppError('unavailable', `the embedded database failed: ${message.message}`))

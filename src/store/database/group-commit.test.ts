@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createGroupCommit } from './group-commit.ts'
 
-function recordingCommit(options: { readonly mostItems?: number; readonly mostWaiting?: number; readonly failOn?: string } = {}) {
+function recordingCommit(options: { readonly maxItems?: number; readonly maxWaiting?: number; readonly failOn?: string } = {}) {
   const batches: string[][] = []
   const commit = createGroupCommit<string, string>({
-    mostItems: options.mostItems ?? 100,
-    mostWaiting: options.mostWaiting ?? 100,
+    maxItems: options.maxItems ?? 100,
+    maxWaiting: options.maxWaiting ?? 100,
     async write(items) {
       batches.push([...items])
       await new Promise(resolve => setImmediate(resolve))
@@ -28,7 +28,7 @@ describe('group commit', () => {
   })
 
   test('never puts more than the limit into one batch', async () => {
-    const { batches, commit } = recordingCommit({ mostItems: 2 })
+    const { batches, commit } = recordingCommit({ maxItems: 2 })
     await Promise.all(['a', 'b', 'c', 'd', 'e'].map(item => commit.add(item)))
     expect(batches).toEqual([['a', 'b'], ['c', 'd'], ['e']])
   })
@@ -37,8 +37,8 @@ describe('group commit', () => {
     const open: (() => void)[] = []
     const batches: string[][] = []
     const commit = createGroupCommit<string, string>({
-      mostItems: 3,
-      mostWaiting: 100,
+      maxItems: 3,
+      maxWaiting: 100,
       async write(items) {
         batches.push([...items])
         await new Promise<void>(resolve => open.push(resolve))
@@ -76,14 +76,14 @@ describe('group commit', () => {
   })
 
   test('rejects every item of a failed batch and no other, and continues', async () => {
-    const { commit } = recordingCommit({ mostItems: 2, failOn: 'c' })
+    const { commit } = recordingCommit({ maxItems: 2, failOn: 'c' })
     const results = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map(item => commit.add(item)))
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected', 'fulfilled'])
     expect(await commit.add('f')).toBe('F')
   })
 
   test('refuses an item beyond the bound of the queue', async () => {
-    const { commit } = recordingCommit({ mostWaiting: 2 })
+    const { commit } = recordingCommit({ maxWaiting: 2 })
     const kept = [commit.add('a'), commit.add('b')]
     await expect(commit.add('c')).rejects.toThrow('too many')
     expect(await Promise.all(kept)).toEqual(['A', 'B'])
@@ -93,9 +93,9 @@ describe('group commit', () => {
   test('groups and queues only what the weights allow, but accepts any single item', async () => {
     const batches: string[][] = []
     const commit = createGroupCommit<string, string>({
-      mostItems: 100,
-      mostWaiting: 100,
-      weight: { of: item => item.length, mostTogether: 5, mostWaiting: 12 },
+      maxItems: 100,
+      maxWaiting: 100,
+      weight: { of: item => item.length, maxTogether: 5, maxWaiting: 12 },
       async write(items) {
         batches.push([...items])
         return [...items]

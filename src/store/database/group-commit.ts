@@ -17,14 +17,14 @@ type Waiting<Item, Result> = {
 
 /** Bounds of a group and of the queue, and how a group is written. */
 export type GroupCommitOptions<Item, Result> = {
-  readonly mostItems: number
-  readonly mostWaiting: number
+  readonly maxItems: number
+  readonly maxWaiting: number
   /**
    * For items of very different sizes: an item's weight, and the total that may be written together and wait together. A single
    * item is always accepted.
    */
-  readonly weight?: { readonly of: (item: Item) => number; readonly mostTogether: number; readonly mostWaiting: number }
-  /** One transaction: gets 1 to `mostItems` items and returns one result for each, in their order. */
+  readonly weight?: { readonly of: (item: Item) => number; readonly maxTogether: number; readonly maxWaiting: number }
+  /** One transaction: gets 1 to `maxItems` items and returns one result for each, in their order. */
   readonly write: (items: readonly Item[]) => Promise<readonly Result[]>
   /** The error that refuses an item when too many wait already. */
   readonly overflow: () => Error
@@ -44,15 +44,15 @@ export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item
   const writers = new Set<Promise<void>>()
 
   const isFull = (item: Item): boolean =>
-    queue.length >= options.mostWaiting ||
-    (weight !== undefined && queue.length > 0 && waitingWeight + weightOf(item) > weight.mostWaiting)
+    queue.length >= options.maxWaiting ||
+    (weight !== undefined && queue.length > 0 && waitingWeight + weightOf(item) > weight.maxWaiting)
 
   const nextBatch = (): readonly Waiting<Item, Result>[] => {
     let count = 0
     let together = 0
     for (const { item } of queue) {
       together += weightOf(item)
-      if (count === options.mostItems || (count > 0 && weight !== undefined && together > weight.mostTogether)) break
+      if (count === options.maxItems || (count > 0 && weight !== undefined && together > weight.maxTogether)) break
       count += 1
     }
     const batch = queue.splice(0, count)

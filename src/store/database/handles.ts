@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { SecretString } from '../../lib/secret-string.ts'
 
-const mostCharacters = 4096
+const maxCharacters = 4096
 
 /** A new handle of 256 random bits, in base64url. */
 export function newHandle(): SecretString {
@@ -15,6 +15,6 @@ export function newHandle(): SecretString {
  * empty or above 4096 characters.
  */
 export function handleHash(purpose: string, handle: string): string | undefined {
-  if (handle === '' || handle.length > mostCharacters) return undefined
+  if (handle === '' || handle.length > maxCharacters) return undefined
   return createHash('sha256').update(`${purpose}\n${handle}`).digest('hex')
 }

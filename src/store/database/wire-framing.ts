@@ -5,7 +5,7 @@
 /** Messages after which the server answers: Query, Sync, Flush, Terminate, PasswordMessage, CopyDone, CopyFail. */
 const answered = new Set(['Q', 'S', 'H', 'X', 'p', 'c', 'f'].map(letter => letter.charCodeAt(0)))
 const headerBytes = 5
-const mostBytes = 64 * 1024 * 1024
+const maxBytes = 64 * 1024 * 1024
 
 /** Splits the byte stream of one connection. */
 export type MessageFramer = {
@@ -26,7 +26,7 @@ export function createMessageFramer(): MessageFramer {
     const lengthAt = started ? from + 1 : from
     if (pending.length < lengthAt + 4) return undefined
     const length = pending.readInt32BE(lengthAt)
-    if (length < 4 || length > mostBytes) throw new RangeError('a protocol message has an impossible length')
+    if (length < 4 || length > maxBytes) throw new RangeError('a protocol message has an impossible length')
     const end = lengthAt + length
     return pending.length < end ? undefined : end
   }

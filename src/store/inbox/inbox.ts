@@ -38,11 +38,11 @@ export type Inbox = {
 
 type Ended = { readonly id: string; readonly outcome: string }
 
-const mostInStatement = 200
-const mostWaiting = 10_000
+const maxInStatement = 200
+const maxWaiting = 10_000
 /** Bodies differ much in size. One statement must fit the embedded database, and what waits must fit the process. */
-const mostBytesInStatement = 8 * 1024 * 1024
-const mostBytesWaiting = 128 * 1024 * 1024
+const maxBytesInStatement = 8 * 1024 * 1024
+const maxBytesWaiting = 128 * 1024 * 1024
 
 // Memory (webhook deliveries that wait to be stored): delivery → its place in the next transaction; the same of deliveries that
 //     were handled
@@ -60,9 +60,9 @@ export function createInbox(deps: {
   const overflow = () =>
     new AppError('unavailable', 'too many webhook deliveries are waiting to be stored', { retryAfterSeconds: 5 })
   const arrivals = createGroupCommit<NewDelivery, 'stored' | 'duplicate'>({
-    mostItems: mostInStatement,
-    mostWaiting,
-    weight: { of: ({ body }) => body.length, mostTogether: mostBytesInStatement, mostWaiting: mostBytesWaiting },
+    maxItems: maxInStatement,
+    maxWaiting,
+    weight: { of: ({ body }) => body.length, maxTogether: maxBytesInStatement, maxWaiting: maxBytesWaiting },
     async write(deliveries) {
       const stored = await insertDeliveries(pool, deliveries)
       return deliveries.map(({ id }) => (stored.has(id) ? 'stored' : 'duplicate'))
@@ -72,8 +72,8 @@ export function createInbox(deps: {
     sideBySide: { most: 2, waiting: 32 },
   })
   const endings = createGroupCommit<Ended, true>({
-    mostItems: mostInStatement,
-    mostWaiting,
+    maxItems: maxInStatement,
+    maxWaiting,
     async write(ended) {
       await endDeliveries(pool, ended, clock.now())
       return ended.map(() => true)

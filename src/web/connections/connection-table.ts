@@ -31,8 +31,8 @@ export type ConnectionTable = {
 //   bound: 2,048, of one address 1,024; of too many the oldest silent one ends
 //   freshness: the end of the connection
 //   replicas: each counts
-/** At most `most` connections, and at most `mostOfClient` of one client. */
-export function createConnectionTable(bounds: { readonly most: number; readonly mostOfClient: number }): ConnectionTable {
+/** At most `most` connections, and at most `maxOfClient` of one client. */
+export function createConnectionTable(bounds: { readonly most: number; readonly maxOfClient: number }): ConnectionTable {
   const clients = new Map<string, Set<Connection>>()
   let size = 0
 
@@ -54,7 +54,7 @@ export function createConnectionTable(bounds: { readonly most: number; readonly 
   return {
     add(client, end) {
       const own = clients.get(client)
-      if (own !== undefined && own.size >= bounds.mostOfClient && !endOneOf(own)) return undefined
+      if (own !== undefined && own.size >= bounds.maxOfClient && !endOneOf(own)) return undefined
       if (size >= bounds.most && !endOneOf(largest(clients))) return undefined
       const connection: Connection = { client, end, answered: false, request: undefined }
       const all = clients.get(client) ?? new Set()

@@ -153,7 +153,7 @@ test('a thousand half-open connections are ended in time, and nobody else waits 
 })
 
 test('above the bound the connections that say nothing are ended, the oldest first, and a request that is being answered never', async () => {
-  const port = await serve({ certificate, connections: { most: 50, mostOfClient: 40 } })
+  const port = await serve({ certificate, connections: { most: 50, maxOfClient: 40 } })
   const sockets = await silent(port, 100, () => connect({ host: '127.0.0.1', port }))
   await waitUntil('sixty connections to be ended', seen => seen(sockets.filter(socket => socket.closed).length) >= 60)
   for (let asked = 0; asked < 10; asked += 1) expect(await ask(port, '', true)).toBe('127.0.0.1')
@@ -161,7 +161,7 @@ test('above the bound the connections that say nothing are ended, the oldest fir
 
 test('of two clients, the one with more connections loses one; all at work is a refusal', () => {
   const ended: string[] = []
-  const table = createConnectionTable({ most: 4, mostOfClient: 4 })
+  const table = createConnectionTable({ most: 4, maxOfClient: 4 })
   const add = (client: string, name: string) => table.add(client, () => ended.push(name))
   const [first, second] = [add('flood', 'f1'), add('flood', 'f2')]
   add('flood', 'f3')
@@ -179,7 +179,7 @@ test('of two clients, the one with more connections loses one; all at work is a 
   add('person', 'p4')
   expect(ended).toEqual(['f2', 'f3', 'p2'])
   expect(table.size()).toBe(4)
-  const busy = createConnectionTable({ most: 1, mostOfClient: 1 })
+  const busy = createConnectionTable({ most: 1, maxOfClient: 1 })
   const only = busy.add('a', () => ended.push('never'))
   if (!only) return expect.unreachable()
   busy.begin(only, whole)

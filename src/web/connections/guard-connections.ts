@@ -20,7 +20,7 @@ export type ConnectionOptions = {
   /** Default 2048. */
   readonly most?: number
   /** Of one address (of one network of 64 bits for IPv6). Default 1024, because many people may share an address. */
-  readonly mostOfClient?: number
+  readonly maxOfClient?: number
   /**
    * The proxies of which every connection must be, and must begin with a header of the PROXY protocol. Absent: no such header
    * is read.
@@ -37,8 +37,8 @@ const headerMilliseconds = 5000
 //   replicas: each has its own
 /** Call before the server listens, after all listeners of its event `connection` were added. */
 export function guardConnections(server: HttpServer | HttpsServer, options: ConnectionOptions): ConnectionGuard {
-  const { most = 2048, mostOfClient = 1024, proxies } = options
-  const table = createConnectionTable({ most, mostOfClient })
+  const { most = 2048, maxOfClient = 1024, proxies } = options
+  const table = createConnectionTable({ most, maxOfClient })
   /** By the socket that requests name. */
   const known = new WeakMap<object, Connection>()
   /** Of TLS connections during their handshake, by the other end. */

@@ -23,7 +23,7 @@ export type NodeServerOptions = {
   readonly trustedProxies?: AddressList
   /** Every connection must then be one of a trusted proxy and begin with a header of the PROXY protocol. Default false. */
   readonly proxyProtocol?: boolean
-  readonly connections?: Pick<ConnectionOptions, 'most' | 'mostOfClient'>
+  readonly connections?: Pick<ConnectionOptions, 'most' | 'maxOfClient'>
   /** How long clients may take, in milliseconds; tests shorten it. */
   readonly patience?: Partial<typeof defaultPatience>
 }

@@ -20,7 +20,7 @@ import { timed } from './timed.ts'
 const megabyte = 1_048_576
 /** As SEKISHO_BUILD_LOG_MEGABYTES and SEKISHO_BUILD_LOG_STREAMS say by default. */
 const limits = { most: 8 * megabyte, beginning: megabyte }
-const streams = { mostStreams: 40, mostStreamsOfTenant: 20 }
+const streams = { maxStreams: 40, maxStreamsOfTenant: 20 }
 /** Of the end of a log, compared byte by byte. */
 const comparedBytes = 4 * megabyte
 const header = '===> build\n'

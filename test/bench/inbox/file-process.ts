@@ -20,8 +20,8 @@ await file.sync()
 
 let place = 0
 const appends = createGroupCommit<Buffer, true>({
-  mostItems: 200,
-  mostWaiting: 10_000,
+  maxItems: 200,
+  maxWaiting: 10_000,
   async write(deliveries) {
     const bytes = Buffer.concat(deliveries)
     if (place + bytes.length > size) place = 0

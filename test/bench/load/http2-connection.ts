@@ -12,7 +12,7 @@ import {
   frame,
   frameHeaderBytes,
   frameTypes,
-  mostFrameBytes,
+  maxFrameBytes,
   postHeaders,
   readFrame,
   setting,
@@ -26,9 +26,9 @@ export function prepareHttp2(request: PlannedRequest, uniqueHeader: string | und
   const body = Buffer.from(request.body, 'base64')
   const head = postHeaders(request.path, 'localhost', fieldsOf(request, body, uniqueHeader))
   const frames = [frame(frameTypes.headers, flags.endHeaders, 0, head)]
-  for (let from = 0; from < body.length; from += mostFrameBytes) {
-    const last = from + mostFrameBytes >= body.length
-    frames.push(frame(frameTypes.data, last ? flags.endStream : 0, 0, body.subarray(from, from + mostFrameBytes)))
+  for (let from = 0; from < body.length; from += maxFrameBytes) {
+    const last = from + maxFrameBytes >= body.length
+    frames.push(frame(frameTypes.data, last ? flags.endStream : 0, 0, body.subarray(from, from + maxFrameBytes)))
   }
   return prepared(request, Buffer.concat(frames), uniqueHeader)
 }

@@ -18,7 +18,7 @@ export const flags = { endStream: 1, acknowledge: 1, endHeaders: 4, padded: 8, p
 export const connectionPreface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 export const frameHeaderBytes = 9
 /** The size that every peer must accept (SETTINGS_MAX_FRAME_SIZE). */
-export const mostFrameBytes = 16_384
+export const maxFrameBytes = 16_384
 export const firstWindow = 65_535
 
 export type Frame = { readonly type: number; readonly flags: number; readonly stream: number; readonly payload: Buffer }

@@ -64,7 +64,7 @@ function byRepository(requests: readonly GitHubRequest[]): ReadonlyMap<string, r
 }
 
 /** The most requests of one repository in any time as long as the shortest resync. */
-function mostWithinResync(asked: ReadonlyMap<string, readonly GitHubRequest[]>): number {
+function maxWithinResync(asked: ReadonlyMap<string, readonly GitHubRequest[]>): number {
   const ofOne = (requests: readonly GitHubRequest[]): number =>
     Math.max(...requests.map(({ at }) => requests.filter(other => other.at >= at && other.at < at + shortestResync).length))
   return Math.max(0, ...[...asked.values()].map(ofOne))
@@ -117,7 +117,7 @@ async function rest({ world, sizes, note, signal }: Run): Promise<readonly Figur
     { label: labels.writes, value: writes.length, unit: '' },
     { label: labels.checkpoints, value: world.proxy.log.writes(began).filter(isCheckpoint).length, unit: '' },
     { label: 'requests for pull requests', value: ofPulls.length, unit: '' },
-    { label: labels.asked, value: mostWithinResync(asked), unit: '' },
+    { label: labels.asked, value: maxWithinResync(asked), unit: '' },
     { label: labels.counted, value: ofPulls.filter(({ status }) => status !== 304).length, unit: '' },
     { label: 'other requests to GitHub', value: all.length - ofPulls.length, unit: '' },
     {

@@ -6,7 +6,7 @@ import type { ActionContext } from '../context.ts'
 import { currentTest } from './merge-test.ts'
 
 /** GitHub counts no more commits of a pull request than this. */
-const mostCommits = 250
+const maxCommits = 250
 
 /** The present commits and lines of head against base, and the mergeability as far as it was tested. */
 export async function pullRequestFacts({ git }: Pick<ActionContext, 'git'>, pull: PullRequest): Promise<PullRequestFacts> {
@@ -15,7 +15,7 @@ export async function pullRequestFacts({ git }: Pick<ActionContext, 'git'>, pull
   const forkedAt = (await mergeBase(git, repositoryId, base.sha, head.sha)) ?? base.sha
   const [size, commits] = await Promise.all([
     changeSize(git, repositoryId, forkedAt, head.sha),
-    git.commits(repositoryId, base.sha, head.sha, mostCommits),
+    git.commits(repositoryId, base.sha, head.sha, maxCommits),
   ])
   return { ...size, commits: commits.length, mergeable }
 }

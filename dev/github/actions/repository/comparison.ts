@@ -16,10 +16,10 @@ export type Comparison = {
 export type { ChangedFile }
 
 /** GitHub lists no more files of a comparison than this. */
-const mostFiles = 300
+const maxFiles = 300
 
 /** GitHub counts no further. */
-const mostCommits = 10_000
+const maxCommits = 10_000
 
 function statusOf(aheadBy: number, behindBy: number): Comparison['status'] {
   if (aheadBy === 0) return behindBy === 0 ? 'identical' : 'behind'
@@ -35,7 +35,7 @@ export async function compareCommits(
 ): Promise<Comparison | undefined> {
   const common = await mergeBase(git, id, base, head)
   if (common === undefined) return undefined
-  const [ahead, behind] = await Promise.all([git.commits(id, base, head, mostCommits), git.commits(id, head, base, mostCommits)])
+  const [ahead, behind] = await Promise.all([git.commits(id, base, head, maxCommits), git.commits(id, head, base, maxCommits)])
   return { common, ahead, behindBy: behind.length, status: statusOf(ahead.length, behind.length) }
 }
 
@@ -45,5 +45,5 @@ export function comparedFiles(
   { id }: Repository,
   range: { readonly from: string; readonly to: string },
 ): Promise<readonly ChangedFile[]> {
-  return changedFiles(git, id, range, mostFiles)
+  return changedFiles(git, id, range, maxFiles)
 }

@@ -10,7 +10,7 @@ import { type PageCall, type PageResult, pagesOf } from '../browser.ts'
 import { html } from '../html.ts'
 import { formToken, page } from '../layout.ts'
 
-const mostLines = 100
+const maxLines = 100
 
 function ownApp({ context, params, visitor }: PageCall): App {
   const app = appBySlug(context.state, params['slug'] ?? '')
@@ -34,7 +34,7 @@ function show(call: PageCall): PageResult {
 
 function linesOf(text: string | undefined): readonly string[] {
   const lines = (text ?? '').split(/\r?\n/).flatMap(line => (line.trim() === '' ? [] : [line.trim()]))
-  if (lines.length > mostLines) throw new Refusal(422, `More than ${mostLines} lines.`)
+  if (lines.length > maxLines) throw new Refusal(422, `More than ${maxLines} lines.`)
   return lines
 }
 

@@ -10,7 +10,7 @@ import { perPage } from '../protocol/page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 
 /** GitHub counts and lists no more commits of a comparison than this on one page. */
-const mostCommits = 250
+const maxCommits = 250
 
 /** OpenAPI `commit-comparison`; the files without their patches, which are optional there. */
 async function compare({ context, repository, params, query }: RepositoryCall) {
@@ -22,7 +22,7 @@ async function compare({ context, repository, params, query }: RepositoryCall) {
   if (found === undefined) throw new RestError(404, `No common ancestor between ${baseName} and ${headName}.`)
   const show = async (sha: string) => commitView(context, repository, await git.commit(repository.id, sha))
   const { common, ahead, behindBy, status } = found
-  const size = query.has('per_page') ? perPage(query) : mostCommits
+  const size = query.has('per_page') ? perPage(query) : maxCommits
   // GitHub lists files on the first page only.
   const isFirst = Number(query.get('page') ?? 1) <= 1
   const changed = isFirst ? await comparedFiles(context, repository, { from: common, to: head }) : []

@@ -16,8 +16,8 @@ export type RateLimiter = {
 }
 
 /** Above this number of callers the oldest bucket is dropped. */
-const mostBuckets = 10_000
-const mostOfAnInstallation = 12_500
+const maxBuckets = 10_000
+const maxOfAnInstallation = 12_500
 
 /** The owner of a bucket, as GitHub names it in its refusals. */
 export function callerOf(actor: Actor, address: string): string {
@@ -39,7 +39,7 @@ function grownLimit(state: GitHubState, installation: Installation, base: number
   const repositories = repositoriesOf(state, installation.accountId).filter(one => installationSelects(installation, one)).length
   const people = organizationById(state, installation.accountId)?.memberships.filter(one => one.state === 'active').length ?? 1
   const grown = base + 50 * Math.max(0, repositories - 20) + 50 * Math.max(0, people - 20)
-  return Math.max(base, Math.min(grown, mostOfAnInstallation))
+  return Math.max(base, Math.min(grown, maxOfAnInstallation))
 }
 
 function limitOf(limits: Limits, state: GitHubState | undefined, actor: Actor): number {
@@ -60,7 +60,7 @@ export function createRateLimiter(limits: Limits, now: () => number, state?: Git
         buckets.delete(key)
         buckets.set(key, bucket)
         const [oldest] = buckets.keys()
-        if (buckets.size > mostBuckets && oldest !== undefined) buckets.delete(oldest)
+        if (buckets.size > maxBuckets && oldest !== undefined) buckets.delete(oldest)
       }
       bucket.used += cost
       const limit = limitOf(limits, state, actor)

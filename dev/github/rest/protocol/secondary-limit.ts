@@ -29,7 +29,7 @@ export type SecondaryLimiter = {
   leave(caller: string): void
 }
 
-const mostWindows = 10_000
+const maxWindows = 10_000
 /** GitHub's advice when it does not know the time. */
 const defaultWait = 60
 
@@ -51,7 +51,7 @@ export function createSecondaryLimiter(limits: SecondaryLimits, now: () => numbe
       windows.delete(key)
       windows.set(key, window)
       const [oldest] = windows.keys()
-      if (windows.size > mostWindows && oldest !== undefined) windows.delete(oldest)
+      if (windows.size > maxWindows && oldest !== undefined) windows.delete(oldest)
     }
     if (window.used + cost > most) return Math.max(1, Math.ceil((window.endsAt - now()) / 1000))
     window.used += cost

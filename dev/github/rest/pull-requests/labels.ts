@@ -7,11 +7,11 @@ import { fieldsOf } from '../protocol/body.ts'
 import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 import { pullOf } from './pull-of.ts'
 
-const mostLabels = 100
+const maxLabels = 100
 const longestName = 50
 
 function namesOf({ body }: RepositoryCall): readonly string[] {
-  const names = fieldsOf(body, 'Label').optionalTexts('labels', mostLabels) ?? []
+  const names = fieldsOf(body, 'Label').optionalTexts('labels', maxLabels) ?? []
   if (names.length === 0 || names.some(name => name === '' || name.length > longestName))
     throw invalidField('Label', 'name', 'invalid')
   return names

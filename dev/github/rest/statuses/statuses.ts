@@ -11,7 +11,7 @@ import { commitOf } from '../repository/branches.ts'
 import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
 /** GitHub keeps 1000 statuses per commit and context. */
-const mostStatuses = 1000
+const maxStatuses = 1000
 
 function newestFirst({ context, repository }: RepositoryCall, sha: string): CommitStatus[] {
   return context.state.statuses.filter(one => one.repositoryId === repository.id && one.sha === sha).reverse()
@@ -26,7 +26,7 @@ async function create(call: RepositoryCall) {
   const reported = fields.optionalOneOf('state', commitStates)
   if (reported === undefined) throw invalidField('Status', 'state', 'missing_field')
   const name = fields.optionalText('context', 255) ?? 'default'
-  if (newestFirst(call, found).filter(one => one.context === name).length >= mostStatuses) {
+  if (newestFirst(call, found).filter(one => one.context === name).length >= maxStatuses) {
     const message = 'This SHA and context has reached the maximum number of statuses.'
     throw new RestError(422, 'Validation Failed', { errors: [{ resource: 'Status', code: 'custom', message }] })
   }

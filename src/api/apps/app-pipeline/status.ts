@@ -9,7 +9,7 @@ export const previewStates = [...ownedStates, 'LeftOut'] as const
 export type PreviewState = (typeof previewStates)[number]
 
 /** More pull requests are not listed: previews first, then those of the repository itself, then forks in turns. */
-export const mostRows = 200
+export const maxRows = 200
 
 type StandingOfRow = { readonly state: PreviewState; readonly headRepository?: number; readonly application?: string }
 
@@ -60,8 +60,8 @@ const row = object(
 export const previewStatusFields = {
   previews: optional(
     list(row, {
-      description: `The open pull requests, by number. Of more than ${mostRows}, those with a preview, then those of the repository itself, then those of forks in turns; of equals those with the newest activity.`,
-      max: mostRows,
+      description: `The open pull requests, by number. Of more than ${maxRows}, those with a preview, then those of the repository itself, then those of forks in turns; of equals those with the newest activity.`,
+      max: maxRows,
       unique: ['number'],
     }),
   ),

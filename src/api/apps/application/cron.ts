@@ -3,7 +3,7 @@
 import { choice, integer, object, optional, text } from '../../schema/schema.ts'
 import { nameField, programFields, resourceFields, resourceRules } from './process.ts'
 
-const mostKept = 10
+const maxKept = 10
 
 /** One entry of `spec.cron`. */
 export const cronField = object(
@@ -31,13 +31,13 @@ export const cronField = object(
     keepSucceeded: integer({
       description: 'How many runs that succeeded are kept, with their logs.',
       min: 0,
-      max: mostKept,
+      max: maxKept,
       default: 3,
     }),
     keepFailed: integer({
       description: 'How many runs that failed are kept, with their logs.',
       min: 0,
-      max: mostKept,
+      max: maxKept,
       default: 3,
     }),
     timeoutSeconds: integer({

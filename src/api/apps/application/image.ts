@@ -9,7 +9,7 @@ import { flag, integer, list, object, optional, type Rule, text } from '../../sc
 import { nameField } from './process.ts'
 
 /** Applications of one namespace whose tags are followed: as many as a tenant may have by default. */
-export const mostFollowed = 50
+export const maxFollowed = 50
 
 /** `spec.followTag`. */
 export const followTagField = flag({
@@ -93,6 +93,6 @@ export const imageReasons = defineReasons({
   person: {
     RegistryNotFollowed:
       'The platform does not ask this registry. A platform admin lists those that it asks in `SEKISHO_FOLLOWED_REGISTRIES`. Until then name a digest in `spec.image`, without `spec.followTag`.',
-    TooManyFollowed: `As many as ${mostFollowed} older Applications of the namespace follow a tag already. Remove \`spec.followTag\` from one of them.`,
+    TooManyFollowed: `As many as ${maxFollowed} older Applications of the namespace follow a tag already. Remove \`spec.followTag\` from one of them.`,
   },
 })

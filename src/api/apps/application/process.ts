@@ -10,7 +10,7 @@ import { drainSeconds, processDefaults } from './process-defaults.ts'
 export const longestGraceSeconds = 3600
 /** Of which the process has half after SIGTERM. */
 const shortestGrace = 2 * drainSeconds
-const mostReplicas = 50
+const maxReplicas = 50
 
 export const nameField = (description: string) => text({ description, max: 40, pattern: dnsLabel })
 
@@ -75,8 +75,8 @@ export const resourceRules: readonly Rule[] = [
 
 const autoscalingField = object(
   {
-    minReplicas: integer({ description: 'The least number of pods.', min: 1, max: mostReplicas, default: 1 }),
-    maxReplicas: integer({ description: 'The greatest number of pods.', min: 1, max: mostReplicas }),
+    minReplicas: integer({ description: 'The least number of pods.', min: 1, max: maxReplicas, default: 1 }),
+    maxReplicas: integer({ description: 'The greatest number of pods.', min: 1, max: maxReplicas }),
     cpuPercent: integer({
       description:
         'The share of `cpu` that the pods use on average, in percent: when they use more, pods are added, and when they use less, removed.',
@@ -103,13 +103,13 @@ const rolloutField = object(
     maxSurge: integer({
       description: 'How many pods more than wanted may run while a new version starts.',
       min: 0,
-      max: mostReplicas,
+      max: maxReplicas,
       default: 1,
     }),
     maxUnavailable: integer({
       description: 'How many pods less than wanted may be ready while a new version starts.',
       min: 0,
-      max: mostReplicas,
+      max: maxReplicas,
       default: 0,
     }),
   },
@@ -146,7 +146,7 @@ export const processField = object(
     replicas: integer({
       description: 'The number of pods that run the process.',
       min: 0,
-      max: mostReplicas,
+      max: maxReplicas,
       default: processDefaults.replicas,
     }),
     autoscaling: optional(autoscalingField),

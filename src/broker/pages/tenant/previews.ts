@@ -13,8 +13,8 @@ import { approveForm, changesLink } from '../previews.ts'
 import { repositoryUrl, shortText, table, time, webLink } from '../table.ts'
 import { type Place, section } from './sections.ts'
 
-const mostOfPipeline = 30
-const mostWaiting = 20
+const maxOfPipeline = 30
+const maxWaiting = 20
 
 /** What a person may have to do something about comes first, what has no preview last; the newest pull request first. */
 const order: readonly PreviewState[] = [
@@ -44,7 +44,7 @@ const withLog: readonly PreviewState[] = ['Building', 'Running', 'Failed']
 
 function pipelineTable({ namespace, web }: Place, pipeline: AppPipeline, { access }: TenantView): Html {
   const rows = previewsOf(pipeline).toSorted((a, b) => rank(a.state) - rank(b.state) || b.number - a.number)
-  const { items, more } = bounded(rows, mostOfPipeline)
+  const { items, more } = bounded(rows, maxOfPipeline)
   const log = ({ application, state }: PreviewRow) =>
     access.builds && application !== undefined && withLog.includes(state)
       ? html` <a href="/tenants/${namespace}/builds/${encodeURIComponent(application)}" aria-label="Build log of ${application}">log</a>`
@@ -87,7 +87,7 @@ export function waitingSection(place: Place, person: Person, { pipelines }: Tena
       .map(preview => ({ pipeline, preview })),
   )
   if (waiting.length === 0) return undefined
-  const { items, more } = bounded(waiting, mostWaiting)
+  const { items, more } = bounded(waiting, maxWaiting)
   const list = table({
     caption:
       'Commits of forks. They are fetched, built and run after somebody who may write to the repository on GitHub approved exactly them.',

@@ -104,15 +104,13 @@ export function remoteSyncsSection({ namespace, web }: Place, { remoteSyncs, acc
   return section('remote-syncs', 'RemoteSyncs', html`${body}${rest(more, 'kubectl get remotesyncs', namespace)}`)
 }
 
-const mostQueued = 20
+const maxQueued = 20
 
 /** The newest builds, and those that wait for their turn. */
 export function buildsSection({ namespace }: Place, { builds: list }: TenantView): Html | undefined {
   if (list === undefined) return undefined
   const { builds, queued } = list
-  const waiting = queued
-    .slice(0, mostQueued)
-    .map(({ remoteSync, message }) => html`<li>${remoteSync}: ${shortText(message)}</li>`)
+  const waiting = queued.slice(0, maxQueued).map(({ remoteSync, message }) => html`<li>${remoteSync}: ${shortText(message)}</li>`)
   const newest = table({
     caption: 'The newest builds. The name leads to the log.',
     columns: ['Build', 'RemoteSync', 'Commit', 'State', 'Began'],

@@ -32,7 +32,7 @@ const auditQuery = Type.Object({
   since: Type.Optional(Type.String({ format: 'date-time', maxLength: 30, pattern: 'Z$' })),
   limit: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,3}$' })),
 })
-const mostEntries = 1000
+const maxEntries = 1000
 
 /**
  * The part of the log that a person may read. A namespace may have belonged to another tenant before: entries older than this
@@ -110,7 +110,7 @@ async function auditScope(context: ApiContext, identity: IdentityClaims, namespa
 function auditFilter(query: Static<typeof auditQuery>) {
   const { limit, after, before, action, actor, outcome, object, repository, since } = query
   return {
-    limit: Math.min(Number(limit ?? 100), mostEntries),
+    limit: Math.min(Number(limit ?? 100), maxEntries),
     ...(after === undefined ? {} : { after: Number(after) }),
     ...(before === undefined ? {} : { before: Number(before) }),
     ...defined({ action, actor, outcome, object }),

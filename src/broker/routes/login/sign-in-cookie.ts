@@ -25,7 +25,7 @@ export type SignInCookies = {
 const prefix = '__Host-sekisho-login-'
 const lifeSeconds = 600
 /** Each takes up to 2.5 KB of every request, which may have 32 KB of headers. */
-const mostAttempts = 6
+const maxAttempts = 6
 
 function cookieOf(state: string): string {
   return prefix + createHash('sha256').update(state).digest('hex').slice(0, 16)
@@ -43,7 +43,7 @@ export function createSignInCookies(key: SecretString, clock: Pick<Clock, 'now'>
     begin(request, reply, signIn) {
       const state = randomBytes(32).toString('base64url')
       const former = Object.keys(request.cookies).filter(name => name.startsWith(prefix))
-      if (former.length >= mostAttempts) for (const name of former) reply.clearCookie(name, cookieAttributes)
+      if (former.length >= maxAttempts) for (const name of former) reply.clearCookie(name, cookieAttributes)
       const until = clock.now().getTime() + lifeSeconds * 1000
       const sealed = sealer.seal(new SecretString(JSON.stringify({ ...signIn, until })), state)
       reply.setCookie(cookieOf(state), sealed, { ...cookieAttributes, maxAge: lifeSeconds })

@@ -7,7 +7,7 @@ import type { IssuedHandles } from '../../../identity/oidc/issued-handles.ts'
 import type { ProvenClient } from '../../../web/clients/client-key.ts'
 
 /** Larger requests, which no client sends, count for their address. */
-const mostBytes = 8192
+const maxBytes = 8192
 const carriers = ['refresh_token', 'device_code', 'code', 'token']
 
 /** For requests to the token and revocation endpoints. */
@@ -25,7 +25,7 @@ export function createTokenClient(handles: Pick<IssuedHandles, 'grantOf'>): Prov
 /** The whole body, which can still be read afterwards; empty when it is large, or of unknown length, or does not arrive. */
 async function peekBody(raw: IncomingMessage): Promise<Buffer> {
   const length = Number(raw.headers['content-length'] ?? 0)
-  if (!(length > 0 && length <= mostBytes)) return Buffer.alloc(0)
+  if (!(length > 0 && length <= maxBytes)) return Buffer.alloc(0)
   while (!raw.destroyed) {
     const bytes: Buffer | null = raw.read(length)
     if (bytes !== null) {

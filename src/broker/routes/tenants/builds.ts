@@ -13,12 +13,12 @@ import type { Identities } from './identities.ts'
 
 const namespace = Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })
 const name = Type.String({ pattern: '^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$' })
-const mostBuilds = 50
+const maxBuilds = 50
 /** On the page of a build that runs, and of one that has ended. */
 const linesWhileRunning = 200
 const linesAtEnd = 2000
 /** A line may be long. */
-const mostBytesOnPage = 262_144
+const maxBytesOnPage = 262_144
 
 /** The pages, and the log as text. */
 export function registerBuildPages(server: WebServer, context: BrokerContext, identityOf: Identities): void {
@@ -29,7 +29,7 @@ export function registerBuildPages(server: WebServer, context: BrokerContext, id
   server.get('/tenants/:namespace/builds', list, async (request, reply) => {
     const person = await personOrSignIn(sessions, request, reply)
     if (person === undefined) return reply
-    const found = await builds.list(await identityOf(person), request.params.namespace, { limit: mostBuilds })
+    const found = await builds.list(await identityOf(person), request.params.namespace, { limit: maxBuilds })
     return sendPage(reply, buildsPage({ person, namespace: request.params.namespace, list: found, now: clock.now() }))
   })
 
@@ -39,7 +39,7 @@ export function registerBuildPages(server: WebServer, context: BrokerContext, id
     if (person === undefined) return reply
     const build = await builds.find(await identityOf(person), request.params.namespace, request.params.name)
     const lines = build.ended === undefined ? linesWhileRunning : linesAtEnd
-    const from = Math.max(await startOfLastLines(builds.kept, build.id, lines), build.bytes - mostBytesOnPage)
+    const from = Math.max(await startOfLastLines(builds.kept, build.id, lines), build.bytes - maxBytesOnPage)
     let log = ''
     for await (const text of texts(context, build, from)) log += text
     return sendPage(reply, buildPage({ person, build, log, isWhole: from === 0, now: clock.now() }))

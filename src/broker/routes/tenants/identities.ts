@@ -7,7 +7,7 @@ import type { Identity } from '../../people/tenant-access.ts'
 import type { Person } from '../../sessions.ts'
 
 const groupsMilliseconds = 60_000
-const mostPeople = 5000
+const maxPeople = 5000
 
 /** The identity of a person as the API server sees it. Rejects when GitHub does not say it. */
 export type Identities = (person: Person) => Promise<Identity>
@@ -19,7 +19,7 @@ export type Identities = (person: Person) => Promise<Identity>
 //   replicas: each; what the groups may do is asked each time
 /** A person who left a group is seen in it for a minute at most; what the group may do is asked each time. */
 export function createIdentities({ people, clock }: Pick<BrokerContext, 'people' | 'clock'>): Identities {
-  const known = new BoundedMap<{ readonly groups: readonly string[]; readonly until: number }>(mostPeople)
+  const known = new BoundedMap<{ readonly groups: readonly string[]; readonly until: number }>(maxPeople)
   return async ({ subject }) => {
     const now = clock.now().getTime()
     const held = known.get(subject)

@@ -38,7 +38,7 @@ type Delivery = { Body: ReceivedBody | undefined }
 
 const webhookPath = '/webhooks/github'
 /** Each holds at most about 256 KB. */
-const mostLargeBodies = 64
+const maxLargeBodies = 64
 
 /** In a scope of its own, whose content type parser reads nothing but the bytes. */
 export async function registerWebhooks(server: WebServer, context: WebhookContext): Promise<void> {
@@ -48,7 +48,7 @@ export async function registerWebhooks(server: WebServer, context: WebhookContex
 function registerInbox(scope: FastifyInstance, context: WebhookContext): void {
   const { store, github, inbox, clock, metrics } = context
   const refusals = createRefusals(scope, context)
-  receiveBytes(scope, secretsOf(context.settings), createLargeBodies({ most: mostLargeBodies }))
+  receiveBytes(scope, secretsOf(context.settings), createLargeBodies({ most: maxLargeBodies }))
 
   // GitHub may send bursts from few addresses. Signed deliveries are bounded by what the store takes, which answers 503 when it
   // falls behind.

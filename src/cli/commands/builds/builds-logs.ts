@@ -15,7 +15,7 @@ const reconnectMilliseconds = 1000
 /** Far below what the platform allows. */
 const lookMilliseconds = 2000
 /** A platform that is being replaced is back before. */
-const mostFailures = 60
+const maxFailures = 60
 
 /** Prints the log. Rejects with the reason `BuildFailed` when the build was followed and did not succeed. */
 export async function buildsLogs(context: ClusterContext, options: BuildsLogsOptions, argument: string): Promise<void> {
@@ -38,7 +38,7 @@ async function follow(context: ClusterContext, reading: Reading): Promise<JsonOb
     if (ended !== undefined) return ended
     if (error !== undefined) {
       failures = more ? 1 : failures + 1
-      if (!isAppError(error, 'unavailable') || failures > mostFailures) throw error
+      if (!isAppError(error, 'unavailable') || failures > maxFailures) throw error
       if (failures === 1) context.terminal.say('the connection broke: trying to go on')
     }
     await context.clock.sleep(reconnectMilliseconds)

@@ -23,7 +23,7 @@ export type LogRange = {
 
 /** A program that never writes a newline would fill the memory. */
 const longestLine = 1024 * 1024
-const mostBytes = 16 * 1024 * 1024
+const maxBytes = 16 * 1024 * 1024
 const pauseMilliseconds = 1000
 
 /**
@@ -66,7 +66,7 @@ async function* oneStream(
       previous,
       tailLines: after === undefined ? tailLines : undefined,
       sinceTime: after || sinceTime,
-      limitBytes: follow ? undefined : mostBytes,
+      limitBytes: follow ? undefined : maxBytes,
     },
   )
   let last = after ?? ''

@@ -8,14 +8,14 @@ import { reservedVariable } from '../env/env-change.ts'
 /** Where the values can come from besides the arguments. */
 export type ValueSources = {
   readonly readFile: (path: string) => Promise<Buffer>
-  /** All of standard input, up to `mostBytes`. */
+  /** All of standard input, up to `maxBytes`. */
   readonly readInput: () => Promise<Buffer>
   /** Asks for one line without showing it; undefined when nobody sits at a terminal. */
   readonly ask: ((question: string) => Promise<string>) | undefined
 }
 
 /** Of one value; the platform refuses longer ones. */
-export const mostBytes = 32 * 1024
+export const maxBytes = 32 * 1024
 
 type Word =
   | { readonly key: string; readonly from: 'argument'; readonly value: string }
@@ -82,7 +82,7 @@ async function fileText(key: string, path: string, read: ValueSources['readFile'
 
 /** A pipe from `echo` ends in a newline that is not meant; a file is taken as it is. */
 function textOf(key: string, bytes: Buffer, fromPipe: boolean): SecretString {
-  if (bytes.length > mostBytes + 2) throw new AppError('invalid_request', `${key} is larger than ${mostBytes / 1024} KiB`)
+  if (bytes.length > maxBytes + 2) throw new AppError('invalid_request', `${key} is larger than ${maxBytes / 1024} KiB`)
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
     return new SecretString(fromPipe ? text.replace(/\r?\n$/, '') : text)
@@ -100,7 +100,7 @@ export const processSources: ValueSources = {
     for await (const chunk of process.stdin) {
       chunks.push(chunk as Buffer)
       length += (chunk as Buffer).length
-      if (length > mostBytes + 2) break
+      if (length > maxBytes + 2) break
     }
     return Buffer.concat(chunks)
   },

@@ -9,7 +9,7 @@ import { causeCode, isUnknownAuthority } from '../../certificate-error.ts'
 import type { UrlAnswer } from './facts.ts'
 
 const timeoutMilliseconds = 10_000
-const mostBytes = 4096
+const maxBytes = 4096
 /** What ingress controllers answer for a host that they do not know: Traefik, ingress-nginx. */
 const noRouteTexts: ReadonlySet<string> = new Set(['404 page not found', 'default backend - 404'])
 
@@ -42,7 +42,7 @@ export async function askUrl(text: string): Promise<UrlAnswer> {
     const milliseconds = Math.round(performance.now() - began)
     const status = response.statusCode ?? 0
     const { location } = response.headers
-    const body = status === 404 ? ((await readAtMost(mostBytes, response))?.toString('utf8') ?? '') : ''
+    const body = status === 404 ? ((await readAtMost(maxBytes, response))?.toString('utf8') ?? '') : ''
     response.destroy()
     return { kind: 'response', status, milliseconds, noRoute: noRouteTexts.has(body.trim()), location }
   } catch (error) {

@@ -9,15 +9,15 @@ type Process = NonNullable<Template['application']['processes']>[number]
 type Cron = NonNullable<Template['application']['cron']>[number]
 
 /** One pod of each process, and each pod at most this. The limits of the tenant hold besides, for everything together. */
-export const mostOfFork = { cpu: '250m', cpuLimit: '500m', memory: '512Mi', ephemeralStorage: '1Gi' } as const
+export const maxOfFork = { cpu: '250m', cpuLimit: '500m', memory: '512Mi', ephemeralStorage: '1Gi' } as const
 
 function small<P extends Process | Cron>(program: P): P {
   return {
     ...program,
-    cpu: atMost(program.cpu, mostOfFork.cpu),
-    cpuLimit: atMost(program.cpuLimit ?? mostOfFork.cpuLimit, mostOfFork.cpuLimit),
-    memory: atMost(program.memory, mostOfFork.memory),
-    ephemeralStorage: atMost(program.ephemeralStorage ?? mostOfFork.ephemeralStorage, mostOfFork.ephemeralStorage),
+    cpu: atMost(program.cpu, maxOfFork.cpu),
+    cpuLimit: atMost(program.cpuLimit ?? maxOfFork.cpuLimit, maxOfFork.cpuLimit),
+    memory: atMost(program.memory, maxOfFork.memory),
+    ephemeralStorage: atMost(program.ephemeralStorage ?? maxOfFork.ephemeralStorage, maxOfFork.ephemeralStorage),
   }
 }
 

@@ -41,7 +41,7 @@ export type KnownPullRequests = {
 }
 
 /** Beyond this many AppPipelines, the one that was listed longest ago is forgotten: it asks GitHub at its next reconcile. */
-const mostPipelines = 10_000
+const maxPipelines = 10_000
 
 /** uid of the AppPipeline → what is known. */
 export type PullRequestMemory = Pick<Map<string, KnownPullRequests>, 'get' | 'set' | 'delete'>
@@ -53,7 +53,7 @@ export type PullRequestMemory = Pick<Map<string, KnownPullRequests>, 'get' | 'se
 //   replicas: leader only; the next lists once
 /** Empty, as after a restart. */
 export function createPullRequestMemory(): PullRequestMemory {
-  return new BoundedMap<KnownPullRequests>(mostPipelines)
+  return new BoundedMap<KnownPullRequests>(maxPipelines)
 }
 
 /**

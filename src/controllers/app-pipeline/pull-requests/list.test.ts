@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { pullRequestsOfPage } from '../../../github/index.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { pull } from '../testing/app-pipeline.ts'
-import { listOpen, mostListed } from './list.ts'
+import { listOpen, maxListed } from './list.ts'
 
 const repository = { id: 7, fullName: 'acme/shop' }
 const { signal } = new AbortController()
@@ -43,9 +43,9 @@ test.each([1, 2, 3])('a failure of page %i is a failure of the list', async fail
 test('outsiders cannot make it longer than its bound, nor can a server that ignores the page', async () => {
   for (const answer of [page, () => page(1)]) {
     const { asked, isCut, pulls } = await listed(answer)
-    expect(asked).toHaveLength(Math.ceil(mostListed / pullRequestsOfPage))
+    expect(asked).toHaveLength(Math.ceil(maxListed / pullRequestsOfPage))
     expect(isCut).toBe(true)
-    expect(pulls.size).toBeLessThan(mostListed + pullRequestsOfPage)
+    expect(pulls.size).toBeLessThan(maxListed + pullRequestsOfPage)
   }
 })
 

@@ -5,7 +5,7 @@ import { type PullRequest, type PullRequestClient, pullRequestsOfPage } from '..
 import { AppError, isAppError } from '../../../lib/errors.ts'
 
 /** As many pull requests are listed at most: outsiders open them. */
-export const mostListed = 1000
+export const maxListed = 1000
 
 export type OpenPullRequests = {
   readonly pulls: ReadonlyMap<number, PullRequest>
@@ -23,13 +23,13 @@ export async function listOpen(
   signal: AbortSignal,
 ): Promise<OpenPullRequests> {
   const pulls = new Map<number, PullRequest>()
-  for (let page = 1; pulls.size < mostListed; page++) {
+  for (let page = 1; pulls.size < maxListed; page++) {
     signal.throwIfAborted()
     const found = await pageOf(client, repository, page)
     for (const pull of found) pulls.set(pull.number, pull)
     if (found.length < pullRequestsOfPage) return { pulls, isCut: false }
     // A server that ignores `page` must not be asked for ever.
-    if (page * pullRequestsOfPage >= mostListed) break
+    if (page * pullRequestsOfPage >= maxListed) break
   }
   return { pulls, isCut: true }
 }

@@ -31,9 +31,9 @@ type Entry = {
   waiting: boolean
 }
 
-const mostAtOnce = 8
+const maxAtOnce = 8
 /** Beyond this number what was asked longest ago is forgotten. */
-const mostEntries = 20_000
+const maxEntries = 20_000
 const longestPause = 300_000
 const provenPause = 60_000
 const pendingPause = 250
@@ -46,9 +46,9 @@ const pendingPause = 250
 /** Does nothing until it is asked. */
 export function createDomainProofs({ lookUp, clock, leastMilliseconds = 5000 }: DomainProofsDeps): DomainProofs {
   const pauses = { baseMilliseconds: leastMilliseconds, capMilliseconds: longestPause }
-  const entries = new BoundedMap<Entry>(mostEntries)
+  const entries = new BoundedMap<Entry>(maxEntries)
   const oneOfTenant = createKeyedMutex()
-  const limit = createFairLimit({ concurrency: mostAtOnce, waitingPerKey: 1, waiting: mostEntries })
+  const limit = createFairLimit({ concurrency: maxAtOnce, waitingPerKey: 1, waiting: maxEntries })
 
   async function look({ name, value }: Challenge, entry: Entry): Promise<void> {
     const texts = await lookUp(name)

@@ -33,7 +33,7 @@ export function knownContents(state: ContentsState): ImageContents | undefined {
 const label = 'io.buildpacks.build.metadata'
 const longestLabel = 1_048_576
 /** The bounds of `status.imageContents.processes`. */
-export const mostImageProcesses = 20
+export const maxImageProcesses = 20
 const longestName = 40
 const processFolder = '/cnb/process/'
 /** The specification's names of process types. */
@@ -84,7 +84,7 @@ export function contentsOf(image: string, { labels, entryPoint, ports }: Descrip
   if (text === undefined) return { kind: 'known', contents: basic }
   if (text.length > longestLabel) return unreadable(`its label ${label} is too long`)
   const processes = processesIn(text, entryPoint)
-  if (processes.length > mostImageProcesses) return unreadable(`it has more than ${mostImageProcesses} processes`)
+  if (processes.length > maxImageProcesses) return unreadable(`it has more than ${maxImageProcesses} processes`)
   if (new Set(processes.map(({ name }) => name)).size < processes.length)
     return unreadable('two of its processes have names that differ only in characters which a name may not have')
   return { kind: 'known', contents: { ...basic, processes: [...processes] } }

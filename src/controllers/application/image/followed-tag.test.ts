@@ -1,6 +1,6 @@
 // Whether the registry of a followed tag is asked, what runs then, and what the status says.
 import { describe, expect, test } from 'vitest'
-import { mostFollowed } from '../../../api/apps/application/image.ts'
+import { maxFollowed } from '../../../api/apps/application/image.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { followedRegistry } from '../../../services/followed-tags/followed-registry.ts'
 import type { FollowedTag } from '../../../services/followed-tags/read-tag.ts'
@@ -116,12 +116,12 @@ describe('the registry of a tag', () => {
   })
 
   test('is asked for the oldest Applications of a namespace alone', () => {
-    const all = Array.from({ length: mostFollowed + 1 }, (_, n) => {
+    const all = Array.from({ length: maxFollowed + 1 }, (_, n) => {
       const metadata = { name: `shop-${n}`, namespace: 'acme', uid: `u${n}`, creationTimestamp: '2026-01-01T00:00:00Z' }
       return { ...follows(), metadata: { ...metadata, ...(n === 0 ? { creationTimestamp: '2026-01-02T00:00:00Z' } : {}) } }
     })
     const reasons = all.map(app => found(app, { following: all }).followed?.problem?.reason)
-    expect(reasons).toEqual(['TooManyFollowed', ...Array.from({ length: mostFollowed }, () => undefined)])
+    expect(reasons).toEqual(['TooManyFollowed', ...Array.from({ length: maxFollowed }, () => undefined)])
   })
 })
 

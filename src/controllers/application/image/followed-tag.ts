@@ -1,7 +1,7 @@
 // What the tag of an Application that follows it means, and the Application as it runs then: by digest. Pure, but for asking
 // what is known of the tag. What it meant last is in the status, so that nothing changes while the registry is away or after a
 // restart.
-import { mostFollowed } from '../../../api/apps/application/image.ts'
+import { maxFollowed } from '../../../api/apps/application/image.ts'
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import type { WantedCondition } from '../../../kube/object/conditions.ts'
 import type { Refusal } from '../../../policy/check.ts'
@@ -46,10 +46,10 @@ function byAge({ metadata: a }: Application, { metadata: b }: Application): numb
 
 /** The oldest ones are followed. */
 function isSurplus({ metadata }: Application, following: readonly Application[]): boolean {
-  if (following.length <= mostFollowed) return false
+  if (following.length <= maxFollowed) return false
   return !following
     .toSorted(byAge)
-    .slice(0, mostFollowed)
+    .slice(0, maxFollowed)
     .some(other => other.metadata.uid === metadata.uid)
 }
 
@@ -74,7 +74,7 @@ function tagOf(application: Application, image: string, { tags, place, following
   const registry = tags.registries.find(listed => listed.host === host)
   if (registry === undefined) return notFollowed(tags.registries, host)
   if (!isSurplus(application, following)) return { registry, repository, tag }
-  const message = `spec.followTag: ${mostFollowed} older Applications of this namespace follow a tag already: remove spec.followTag from one of them, or here`
+  const message = `spec.followTag: ${maxFollowed} older Applications of this namespace follow a tag already: remove spec.followTag from one of them, or here`
   return { reason: reasons.tooManyFollowed, message }
 }
 

@@ -12,7 +12,7 @@ type Spec = Application['spec']
 /** Where buildpacks and most images expect requests when they are not told. */
 const usualPort = 8080
 /** Of `spec.processes`. */
-export const mostProcesses = 10
+export const maxProcesses = 10
 
 /**
  * Whether what runs depends on what the image says. The entry point of an image of buildpacks is its process `web`: an
@@ -69,7 +69,7 @@ export function foundIn(known: Known): Pick<NonNullable<Application['status']>, 
   const { image, processes } = application.spec
   const imageContents = knownContents(contents)
   const isKnown = image !== undefined && (imageContents !== undefined || contents.kind === 'unread')
-  const shown = processes === undefined && isKnown ? runningIn(known).slice(0, mostProcesses) : undefined
+  const shown = processes === undefined && isKnown ? runningIn(known).slice(0, maxProcesses) : undefined
   return defined({ imageContents, processes: shown?.map(({ name, port }) => ({ name, ...defined({ port }) })) })
 }
 

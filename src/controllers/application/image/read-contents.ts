@@ -33,9 +33,9 @@ export type ImageContentsReader = {
 /** `waiting`: the Applications that asked while it was read, by their keys. */
 type Entry = { readonly waiting: Map<string, ObjectKey>; answer?: ReadContents; retryAt?: number }
 
-const mostKept = 1000
-const mostAtOnce = 8
-/** A place among those `mostAtOnce` is looked for so often. */
+const maxKept = 1000
+const maxAtOnce = 8
+/** A place among those `maxAtOnce` is looked for so often. */
 const nextPlaceMilliseconds = 1000
 const retryMilliseconds = 10_000
 
@@ -46,7 +46,7 @@ const retryMilliseconds = 10_000
 //   replicas: leader only; the next reads what no status has
 /** Nothing is read before it is asked for. */
 export function createImageContentsReader({ place, labelsOf }: ImageReader, clock: Clock): ImageContentsReader {
-  const entries = new BoundedMap<Entry>(mostKept)
+  const entries = new BoundedMap<Entry>(maxKept)
   const listeners: ((application: ObjectKey) => void)[] = []
   let reading = 0
 
@@ -70,7 +70,7 @@ export function createImageContentsReader({ place, labelsOf }: ImageReader, cloc
     const known = entries.get(image)
     if (known?.answer !== undefined && (known.retryAt === undefined || elapsed(clock) < known.retryAt)) return known.answer
     if (known !== undefined && known.answer === undefined) return pending(known, application)
-    if (reading >= mostAtOnce) return known?.answer ?? { kind: 'pending', requeueAfterMilliseconds: nextPlaceMilliseconds }
+    if (reading >= maxAtOnce) return known?.answer ?? { kind: 'pending', requeueAfterMilliseconds: nextPlaceMilliseconds }
     const entry: Entry = { waiting: new Map() }
     entries.set(image, entry)
     const state = pending(entry, application)

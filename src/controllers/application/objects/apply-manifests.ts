@@ -11,7 +11,7 @@ import { type HostFacts, hostsOf, urlOf } from '../domains/hosts.ts'
 import type { Manifest } from '../rendering/desired.ts'
 import { rolloutRecord } from '../rollout/rollout-times.ts'
 import { applyObjects, type ObjectFacts, plantedClaim, prune, type Target } from './apply-objects.ts'
-import { entriesOf, entryText, type InventoryEntry, mostEntries, mustBeNamedFirst, obsolete, union } from './inventory.ts'
+import { entriesOf, entryText, type InventoryEntry, maxEntries, mustBeNamedFirst, obsolete, union } from './inventory.ts'
 
 type Status = NonNullable<Application['status']>
 
@@ -69,11 +69,11 @@ function intentOf({ application, present }: Facts, { manifests, runs, job }: Wan
 
 /** Why none of the manifests may be applied; undefined when they may. */
 function refusalOf(facts: Facts, manifests: readonly Manifest[]): Refused | undefined {
-  if (union(facts.present, entriesOf(manifests)).length <= mostEntries) {
+  if (union(facts.present, entriesOf(manifests)).length <= maxEntries) {
     const planted = plantedClaim(manifests, facts)
     return planted && { ...planted, whileApplying: true }
   }
-  const message = `the Application would own more than ${mostEntries} objects while it changes: render fewer, or fix what refused the change before`
+  const message = `the Application would own more than ${maxEntries} objects while it changes: render fewer, or fix what refused the change before`
   return { reason: applicationReasons.chartFailed, message }
 }
 

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../api/resource.ts'
 export type InventoryEntry = NonNullable<NonNullable<Application['status']>['inventory']>[number]
 
 /** The bound of status.inventory in the schema. */
-export const mostEntries = 100
+export const maxEntries = 100
 
 /** The entry as a key of maps: unique within a namespace. */
 export function entryText(entry: InventoryEntry): string {

@@ -129,13 +129,13 @@ export function surplusJobs(all: readonly Job[]): readonly Job[] {
   return all.filter(job => releaseOfJob(job) !== last && hasEnded(job))
 }
 
-const mostLogLines = 10
-const mostLog = 900
+const maxLogLines = 10
+const maxLog = 900
 
 /** The last lines, on one line of a message; what looks like a token is replaced. */
 function logTail(text: string): string {
-  const lines = text.trimEnd().split('\n').slice(-mostLogLines)
-  return redactTokens(lines.join('\n')).slice(-mostLog)
+  const lines = text.trimEnd().split('\n').slice(-maxLogLines)
+  return redactTokens(lines.join('\n')).slice(-maxLog)
 }
 
 function terminatedOf(pod: Pod | undefined) {

@@ -12,7 +12,7 @@ export type Snapshots = {
   readonly of: (release: ReleaseHeader) => Promise<ReleaseSnapshot | undefined>
 }
 
-const mostKept = 256
+const maxKept = 256
 
 // Memory (snapshots of Releases): uid of a Release → what it recorded, for releases that run again
 //   life: until 256 others were used
@@ -21,7 +21,7 @@ const mostKept = 256
 //   replicas: leader only; the next reads them
 /** Nothing is kept yet. */
 export function createSnapshots(client: Pick<KubeClient, 'get'>): Snapshots {
-  const kept = new BoundedMap<ReleaseSnapshot>(mostKept)
+  const kept = new BoundedMap<ReleaseSnapshot>(maxKept)
   return {
     async of(release) {
       const { uid = '' } = release.metadata

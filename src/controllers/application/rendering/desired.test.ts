@@ -6,7 +6,7 @@ import { isFoundByOwner } from '../caches.ts'
 import { redirectIngressName } from '../domains/redirects.ts'
 import { entriesOf, mustBeNamedFirst, obsolete, union } from '../objects/inventory.ts'
 import { contains, needsApply } from '../objects/needs-apply.ts'
-import { desiredManifests, type Manifest, mostObjects } from './desired.ts'
+import { desiredManifests, type Manifest, maxObjects } from './desired.ts'
 import { podTemplatePath } from './pod-rules.ts'
 
 const application: Application = {
@@ -219,7 +219,7 @@ describe('rendered objects', () => {
       kind: 'refused',
       message: 'the chart rendered ConfigMap a twice',
     })
-    const many = Array.from({ length: mostObjects + 1 }, (_, index) => ({ ...configMap, metadata: { name: `c${index}` } }))
+    const many = Array.from({ length: maxObjects + 1 }, (_, index) => ({ ...configMap, metadata: { name: `c${index}` } }))
     expect(desiredManifests(application, many, allowed)).toMatchObject({ kind: 'refused' })
   })
 })

@@ -42,7 +42,7 @@ export type Manifest = {
 export const renderedHashAnnotation = `${domain}/rendered-hash`
 
 /** Of one rendering. */
-export const mostObjects = 50
+export const maxObjects = 50
 
 /** All manifests of a rendering, or why none of them may be applied. */
 export type Desired =
@@ -172,8 +172,8 @@ function checkIsolation(objects: readonly unknown[], allowed: Allowed): void {
 
 /** In the order in which they are applied. Refuses the whole rendering for one object that may not be applied. */
 export function desiredManifests(application: Application, objects: readonly unknown[], allowed: Allowed): Desired {
-  if (objects.length > mostObjects)
-    return { kind: 'refused', message: `the chart rendered ${objects.length} objects; at most ${mostObjects} are allowed` }
+  if (objects.length > maxObjects)
+    return { kind: 'refused', message: `the chart rendered ${objects.length} objects; at most ${maxObjects} are allowed` }
   try {
     const rendered = objects.map(object => checkObject(object, application, allowed))
     const redirecting = redirectIngresses(

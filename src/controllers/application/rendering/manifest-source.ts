@@ -29,7 +29,7 @@ export type ManifestSource = {
   readonly of: (application: Application, render: Render) => Promise<Manifests>
 }
 
-const mostKept = 256
+const maxKept = 256
 /** In UTF-16 units of a rendering's JSON: 16 MB for all that is kept; a usual rendering has 3 KB. */
 const longestKept = 65_536
 
@@ -46,7 +46,7 @@ function refused({ spec }: Application, reason: string, message: string): Manife
 //   replicas: leader only; the same input renders the same
 /** Keeps the manifests of the 256 Applications used last, by uid. */
 export function createManifestSource(renderer: Pick<ChartRenderer, 'render'>): ManifestSource {
-  const kept = new BoundedMap<{ readonly renderedFrom: string; readonly manifests: Manifests }>(mostKept)
+  const kept = new BoundedMap<{ readonly renderedFrom: string; readonly manifests: Manifests }>(maxKept)
 
   return {
     async of(application, { source, input, redirects, timeoutMilliseconds }) {

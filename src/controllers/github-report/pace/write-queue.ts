@@ -36,7 +36,7 @@ export type WriteQueue = {
   readonly pause: (installation: string, milliseconds: number) => void
 }
 
-const mostInstallations = 10_000
+const maxInstallations = 10_000
 /** One of each kind. */
 const writesOfTurn = reportWriteKinds.length
 /** A place whose owner did not ask again so long after it should have is free. */
@@ -98,7 +98,7 @@ function untilTurn({ times, unapproved }: Queue, wants: Wants, before: Before, n
 //   replicas: leader only; the next counts what the GitHubReports say
 /** One per process; only the leader writes. */
 export function createWriteQueue({ clock, known }: WriteQueueDeps): WriteQueue {
-  const queues = new BoundedMap<Queue>(mostInstallations)
+  const queues = new BoundedMap<Queue>(maxInstallations)
 
   function queueOf(installation: string, now: number): Queue {
     const found = queues.get(installation)

@@ -6,8 +6,8 @@ import type { BuiltPreview } from './built-preview.ts'
 
 const lifeMilliseconds = 3_600_000
 /** Of one namespace, so that no tenant displaces the previews of another. */
-const mostOfNamespace = 100
-const mostNamespaces = 10_000
+const maxOfNamespace = 100
+const maxNamespaces = 10_000
 
 type Remembered = { readonly preview: BuiltPreview; readonly until: number }
 
@@ -24,10 +24,10 @@ export type RecentPreviews = {
 //   replicas: leader only; the next builds instead
 /** Empty, as after a restart. */
 export function createRecentPreviews(clock: Pick<Clock, 'now'>): RecentPreviews {
-  const byNamespace = new BoundedMap<BoundedMap<Remembered>>(mostNamespaces)
+  const byNamespace = new BoundedMap<BoundedMap<Remembered>>(maxNamespaces)
   return {
     remember(namespace, uid, preview) {
-      const known = byNamespace.get(namespace) ?? new BoundedMap<Remembered>(mostOfNamespace)
+      const known = byNamespace.get(namespace) ?? new BoundedMap<Remembered>(maxOfNamespace)
       known.set(uid, { preview, until: clock.now().getTime() + lifeMilliseconds })
       byNamespace.set(namespace, known)
     },

@@ -9,7 +9,7 @@ import { defined } from '../../../lib/json/defined.ts'
 import { shortHash } from '../../../lib/text/bounded-name.ts'
 import type { BuildState } from '../../../services/builds/builder.ts'
 import type { BuilderBase } from '../../../services/builds/rebaser.ts'
-import { mostAttemptsUnanswered, unansweredBy, unreadRetryMilliseconds } from '../decide-build.ts'
+import { maxAttemptsUnanswered, unansweredBy, unreadRetryMilliseconds } from '../decide-build.ts'
 import type { Facts } from '../gather.ts'
 import type { RemoteSyncStatus } from '../status.ts'
 
@@ -99,7 +99,7 @@ export function decideRebase({ name, commit, attempt }: RebasePlan, state: Build
       return { kind: 'fail', message: `rebase ${name} did not end in time: ${state.detail}`, isStuck: true }
     case 'failed': {
       const unanswered = unansweredBy(state)
-      if (unanswered !== undefined && attempt < mostAttemptsUnanswered)
+      if (unanswered !== undefined && attempt < maxAttemptsUnanswered)
         return {
           kind: 'retry',
           message: `rebase ${name} could not ${unanswered}`,

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../../api/resource.ts'
 /** So long after its grace period a pod is forced, and after its deletion a namespace says what it is held by. */
 const marginSeconds = 120
 /** The message of a condition is for people: more objects than these are only counted. */
-const mostNamed = 5
+const maxNamed = 5
 
 /**
  * Whether a pod should have ended by now. However long its grace period is, it counts with the longest that admission allows:
@@ -58,6 +58,6 @@ export function heldMessage(namespace: string, held: readonly Held[]): string | 
 function named(resource: string, objects: readonly KubeObject[]): readonly string[] {
   const all = objects
     .filter(({ metadata }) => metadata.finalizers !== undefined && metadata.finalizers.length > 0)
-    .map(({ metadata: { name, finalizers = [] } }) => `${resource}/${name} (${finalizers.slice(0, mostNamed).join(', ')})`)
-  return all.length > mostNamed ? [...all.slice(0, mostNamed), `${all.length - mostNamed} more ${resource}`] : all
+    .map(({ metadata: { name, finalizers = [] } }) => `${resource}/${name} (${finalizers.slice(0, maxNamed).join(', ')})`)
+  return all.length > maxNamed ? [...all.slice(0, maxNamed), `${all.length - maxNamed} more ${resource}`] : all
 }

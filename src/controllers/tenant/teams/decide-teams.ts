@@ -54,11 +54,11 @@ function nameOfTeam({ spec }: Tenant, id: number): string {
   return name === undefined ? String(id) : `${id} (${name})`
 }
 
-const mostListed = 10
+const maxListed = 10
 
 function listed(ids: readonly string[]): string {
-  const shown = ids.slice(0, mostListed).join(', ')
-  return ids.length > mostListed ? `${shown} and ${ids.length - mostListed} more` : shown
+  const shown = ids.slice(0, maxListed).join(', ')
+  return ids.length > maxListed ? `${shown} and ${ids.length - maxListed} more` : shown
 }
 
 /** When to check again although nothing wakes the Tenant; undefined where the resync of every Tenant is soon enough. */

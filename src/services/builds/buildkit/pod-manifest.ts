@@ -45,7 +45,7 @@ const folders = {
 const ofBuilder = 'BUILDKIT_'
 const defaults = { cpu: '100m', memory: '2Gi', ephemeralStorage: '10Gi' } as const
 /** The files of the commit. The source store serves fewer. */
-const mostSource = '2Gi'
+const maxSource = '2Gi'
 
 /** What the API server is sent: the fields of a Pod that are set here. */
 export type BuildPod = {
@@ -111,7 +111,7 @@ function secret(name: string, secretName: string, more: object = {}): object {
 function small(memory: string): object {
   return {
     requests: { cpu: '20m', memory: '32Mi', 'ephemeral-storage': '64Mi' },
-    limits: { memory, 'ephemeral-storage': mostSource },
+    limits: { memory, 'ephemeral-storage': maxSource },
   }
 }
 
@@ -240,10 +240,10 @@ export function buildkitPod(request: BuildRequest, settings: BuildkitSettings, p
       initContainers: [sourceContainer(request, image), daemonContainer(request, settings, plainHttp)],
       containers: [buildContainer(request, settings)],
       volumes: [
-        emptyDir('workspace', mostSource),
+        emptyDir('workspace', maxSource),
         emptyDir('state', ephemeralStorage),
         emptyDir('socket', '16Mi'),
-        emptyDir('source-temporary', mostSource),
+        emptyDir('source-temporary', maxSource),
         emptyDir('build-temporary', '256Mi'),
         ...(credential === undefined
           ? []

@@ -60,7 +60,7 @@ export function createBuildLimiter(
   const queue = new Map<string, { readonly owner: BuildOwner; readonly build: QueuedBuild }>()
   /** Of rebases that were refused; by the uid of the owner, the longest wait first. */
   const refused = new Map<string, { readonly owner: BuildOwner; readonly tenant: string }>()
-  const mostRebases = Math.max(1, Math.floor(platformBuilds / 2))
+  const maxRebases = Math.max(1, Math.floor(platformBuilds / 2))
 
   function running(): readonly RunningBuild[] {
     const now = clock.now().getTime()
@@ -74,7 +74,7 @@ export function createBuildLimiter(
 
   function mayRebase({ tenant }: RunningBuild, occupied: readonly RunningBuild[]): boolean {
     if (occupied.length >= platformBuilds || occupied.some(other => other.tenant === tenant)) return false
-    if (occupied.filter(({ isRebase }) => isRebase === true).length >= mostRebases) return false
+    if (occupied.filter(({ isRebase }) => isRebase === true).length >= maxRebases) return false
     const queued = [...queue.values()].map(entry => entry.build)
     return nextTurns(occupied, queued, platformBuilds).size === 0
   }

@@ -8,8 +8,8 @@ import { byTurn, sharerText, type WaitingSharer } from './fair-share.ts'
 export type QueuedBuild = RunningBuild & WaitingSharer
 
 /** Exact up to here: each end of a build would otherwise change the status of every build that waits. */
-const mostExact = 10
-const more = `more than ${mostExact}`
+const maxExact = 10
+const more = `more than ${maxExact}`
 
 export type QueuePlace = {
   /** Of the builds of its tenant that wait, from 1; undefined when many are before it. */
@@ -22,13 +22,13 @@ export type QueuePlace = {
 export function placeOf(build: QueuedBuild, queued: readonly QueuedBuild[]): QueuePlace {
   const own = queued.filter(({ tenant }) => tenant === build.tenant).sort(byTurn)
   const position = own.findIndex(other => sharerText(other) === sharerText(build)) + 1
-  const exact = (count: number): number | undefined => (count > mostExact ? undefined : count)
+  const exact = (count: number): number | undefined => (count > maxExact ? undefined : count)
   return { position: exact(position), waiting: exact(own.length) }
 }
 
 /** For a status: `3 of 5`. */
 export function placeText({ position, waiting }: QueuePlace): string {
-  return position === undefined ? `after ${mostExact}` : `${position} of ${waiting ?? more}`
+  return position === undefined ? `after ${maxExact}` : `${position} of ${waiting ?? more}`
 }
 
 const endings: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' }

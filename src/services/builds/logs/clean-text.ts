@@ -16,7 +16,7 @@ const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202
 const mark = '[redacted]'
 /** A shorter text is in many words by chance. */
 const shortestMasked = 4
-const mostMasked = 1000
+const maxMasked = 1000
 
 /** Replaces what must not be kept in texts of whole lines. */
 export type CleanText = (text: string) => string
@@ -32,7 +32,7 @@ export function createCleanText(values: readonly string[]): CleanText {
   // The longest first: a value may be the beginning of another one.
   const masked = [...new Set(spellings.filter(text => text.length >= shortestMasked))]
     .sort((a, b) => b.length - a.length)
-    .slice(0, mostMasked)
+    .slice(0, maxMasked)
   const pattern = masked.length === 0 ? undefined : new RegExp(masked.map(RegExp.escape).join('|'), 'g')
   return text => {
     // A line that is written over itself, as a progress bar is, becomes several.

@@ -28,8 +28,8 @@ export type CollectDeps = Omit<LogWriterDeps, 'logs'> &
 
 const pauseMilliseconds = 500
 /** Of the log of a step, for its cause. */
-const mostForCause = 65_536
-const mostCause = 1000
+const maxForCause = 65_536
+const maxCause = 1000
 
 /** What is stored with the text: the step that is read, and how far. */
 type Place = { readonly step: string; readonly read: ReadPosition | undefined }
@@ -133,9 +133,9 @@ async function causeIn({ kept, causeOf }: CollectDeps, id: string, step: string)
   let bytes = 0
   // The newest piece first; steps after the failed one have no text.
   for (const piece of await kept.before(id, Number.MAX_SAFE_INTEGER)) {
-    if (piece.step !== step || bytes >= mostForCause) break
+    if (piece.step !== step || bytes >= maxForCause) break
     parts.unshift(piece.text)
     bytes += piece.text.length
   }
-  return causeOf({ step, log: Buffer.concat(parts).toString('utf8') })?.slice(0, mostCause)
+  return causeOf({ step, log: Buffer.concat(parts).toString('utf8') })?.slice(0, maxCause)
 }

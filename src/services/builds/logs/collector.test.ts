@@ -24,7 +24,7 @@ let store: TestStore
 let server: LogServer
 let builds: LoggedBuild[]
 const collectors: LogCollector[] = []
-const counted = { bytes: 0, leftOut: 0, mostStreams: 0 }
+const counted = { bytes: 0, leftOut: 0, maxStreams: 0 }
 
 beforeAll(async () => {
   place = await database.start()
@@ -37,7 +37,7 @@ afterAll(async () => {
 beforeEach(async () => {
   server = await startLogServer()
   builds = []
-  Object.assign(counted, { bytes: 0, leftOut: 0, mostStreams: 0 })
+  Object.assign(counted, { bytes: 0, leftOut: 0, maxStreams: 0 })
 })
 afterEach(async () => {
   await Promise.all(collectors.splice(0).map(collector => collector.stop()))
@@ -50,14 +50,14 @@ function collect(more: Partial<CollectorDeps> = {}): LogCollector {
     kept: store.keptLogs,
     client: server.client,
     limits,
-    mostStreams: 10,
-    mostStreamsOfTenant: 5,
+    maxStreams: 10,
+    maxStreamsOfTenant: 5,
     count({ bytes, leftOut }) {
       counted.bytes += bytes
       counted.leftOut += leftOut
     },
     observe: streams => {
-      counted.mostStreams = Math.max(counted.mostStreams, streams)
+      counted.maxStreams = Math.max(counted.maxStreams, streams)
     },
     secretsOf: async () => [new SecretString('hunter2-hunter2')],
     causeOf: ({ step, log }) => `${step}: ${log.trimEnd().split('\n').at(-1) ?? ''}`,
@@ -249,9 +249,9 @@ test('a tenant with many builds leaves streams for the others', async () => {
   const other = addBuild('other', ['build'], 'globex-build')
   server.start('other-pod', 'build')
   server.write('other-pod', 'build', 'not delayed')
-  collect({ mostStreams: 4, mostStreamsOfTenant: 2 })
+  collect({ maxStreams: 4, maxStreamsOfTenant: 2 })
   await waitUntil('the text of the other build', async seen => seen(await textOf(other.id)).includes('not delayed'))
-  expect(counted.mostStreams).toBe(3)
+  expect(counted.maxStreams).toBe(3)
 })
 
 test('nothing is read on a replica that does not lead, nor without the secrets that must not be kept', async () => {

@@ -15,8 +15,8 @@ export type CollectorDeps = CollectDeps & {
   readonly logs: Pick<BuildLogs, 'complete' | 'open'>
   readonly isLeader: () => boolean
   /** Logs that are read at once, of all tenants and of one. */
-  readonly mostStreams: number
-  readonly mostStreamsOfTenant: number
+  readonly maxStreams: number
+  readonly maxStreamsOfTenant: number
   /** Told whenever the number of logs that are being read changes. */
   readonly observe: (streams: number) => void
   readonly log: Log
@@ -29,7 +29,7 @@ export type LogCollector = Periodic & {
 
 const roundMilliseconds = 1000
 const backoff = { baseMilliseconds: 1000, capMilliseconds: 60_000 }
-const mostInQuery = 1000
+const maxInQuery = 1000
 
 type Task = { readonly tenant: string; readonly stop: AbortController; readonly ended: Promise<void> }
 type Failure = { readonly count: number; readonly retryAt: number }
@@ -42,7 +42,7 @@ type Failure = { readonly count: number; readonly retryAt: number }
 //   replicas: leader only; the next goes on where the database says
 /** Nothing is read before `start`. */
 export function createLogCollector(deps: CollectorDeps): LogCollector {
-  const { logs, isLeader, clock, random, log, mostStreams, mostStreamsOfTenant, observe } = deps
+  const { logs, isLeader, clock, random, log, maxStreams, maxStreamsOfTenant, observe } = deps
   let logged: Builder['logged'] = () => []
   const tasks = new Map<string, Task>()
   const failures = new Map<string, Failure>()
@@ -82,8 +82,8 @@ export function createLogCollector(deps: CollectorDeps): LogCollector {
   async function incomplete(all: readonly LoggedBuild[]): Promise<readonly LoggedBuild[]> {
     const unknown = all.filter(({ id }) => !complete.has(id) && !tasks.has(id))
     const found: LoggedBuild[] = []
-    for (let from = 0; from < unknown.length; from += mostInQuery) {
-      const some = unknown.slice(from, from + mostInQuery)
+    for (let from = 0; from < unknown.length; from += maxInQuery) {
+      const some = unknown.slice(from, from + maxInQuery)
       const known = await logs.complete(some.map(({ id }) => id))
       for (const id of known) complete.add(id)
       found.push(...some.filter(({ id }) => !known.has(id)))
@@ -95,9 +95,9 @@ export function createLogCollector(deps: CollectorDeps): LogCollector {
   function beginSome(due: readonly LoggedBuild[]): void {
     const running = [...tasks].map(([name, { tenant }]) => ({ tenant, name }))
     const waiting = due.map(({ id, key, createdAt }) => {
-      return { tenant: key.namespace, name: id, since: createdAt.toISOString(), tenantLimit: mostStreamsOfTenant }
+      return { tenant: key.namespace, name: id, since: createdAt.toISOString(), tenantLimit: maxStreamsOfTenant }
     })
-    const turns = nextTurns(running, waiting, mostStreams)
+    const turns = nextTurns(running, waiting, maxStreams)
     for (const build of due) if (turns.has(sharerText({ tenant: build.key.namespace, name: build.id }))) begin(build)
   }
 

@@ -10,12 +10,12 @@ export type LogLimits = {
 }
 
 /** The end of each step that is kept. */
-const mostOfStepEnd = 65_536
+const maxOfStepEnd = 65_536
 
 function stepEnds(chunks: readonly ChunkExtent[]): ReadonlySet<number> {
   const left = new Map<string, number>()
   const kept = chunks.toReversed().filter(({ step, firstByte, endByte }) => {
-    const open = left.get(step) ?? mostOfStepEnd
+    const open = left.get(step) ?? maxOfStepEnd
     left.set(step, open - (endByte - firstByte))
     return open > 0
   })

@@ -18,8 +18,8 @@ export type LogLine = {
 }
 
 /** What is kept of one line, in characters. */
-const mostOfBeginning = 16_384
-const mostOfEnd = 8_192
+const maxOfBeginning = 16_384
+const maxOfEnd = 8_192
 /** Cut away at both sides of a gap, so that no secret is in the rest by half. */
 const aroundGap = 1_024
 
@@ -54,11 +54,11 @@ export function createLineSplitter(): LineSplitter {
   let leftOut = 0
 
   function add(text: string): void {
-    const room = Math.max(0, mostOfBeginning - beginning.length)
+    const room = Math.max(0, maxOfBeginning - beginning.length)
     beginning += text.slice(0, room)
     if (text.length <= room) return
     end += text.slice(room)
-    const excess = end.length - mostOfEnd
+    const excess = end.length - maxOfEnd
     if (excess <= 0) return
     leftOut += excess
     end = end.slice(excess)

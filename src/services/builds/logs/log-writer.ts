@@ -5,7 +5,7 @@
 import type { JsonValue } from '../../../lib/json/canonical-json.ts'
 import type { BuildLogs, ChunkExtent, NewChunk, OpenLog } from '../../../store/builds/build-logs.ts'
 import type { BuildStep } from '../../../store/builds/build-record.ts'
-import { compressText, mostChunkBytes } from '../../../store/builds/log-text.ts'
+import { compressText, maxChunkBytes } from '../../../store/builds/log-text.ts'
 import { chunksToDrop, type LogLimits } from './kept-chunks.ts'
 
 /** Where reading goes on, and what is known of the steps. */
@@ -31,14 +31,14 @@ export type LogWriterDeps = {
 
 type Text = { readonly step: string; readonly bytes: Buffer }
 
-const mostWaiting = 8 * mostChunkBytes
+const maxWaiting = 8 * maxChunkBytes
 
 /** The length of the next chunk: up to a line's end where there is one, and never inside a character (UTF-8). */
 function lengthOfChunk(bytes: Buffer): number {
-  if (bytes.length <= mostChunkBytes) return bytes.length
-  const line = bytes.lastIndexOf(10, mostChunkBytes - 1) + 1
+  if (bytes.length <= maxChunkBytes) return bytes.length
+  const line = bytes.lastIndexOf(10, maxChunkBytes - 1) + 1
   if (line > 0) return line
-  let length = mostChunkBytes
+  let length = maxChunkBytes
   while (((bytes[length] ?? 0) & 0xc0) === 0x80) length -= 1
   return length
 }
@@ -57,7 +57,7 @@ function cutInto(texts: readonly Text[], newest: Newest | undefined, next: { at:
   let last = newest
   let { at, sequence } = next
   for (const { step, bytes } of texts) {
-    const grown = last !== undefined && last.step === step && last.bytes.length < mostChunkBytes ? last : undefined
+    const grown = last !== undefined && last.step === step && last.bytes.length < maxChunkBytes ? last : undefined
     let rest = grown === undefined ? bytes : Buffer.concat([grown.bytes, bytes])
     for (let place = grown; rest.length > 0; place = undefined) {
       const content = rest.subarray(0, lengthOfChunk(rest))
@@ -93,7 +93,7 @@ export function createLogWriter({ logs, limits, count }: LogWriterDeps, open: Op
       waiting.push({ step, bytes })
       waitingBytes += bytes.length
     },
-    full: () => waitingBytes >= mostWaiting,
+    full: () => waitingBytes >= maxWaiting,
     async flush(progress) {
       const text = JSON.stringify(progress)
       if (waitingBytes === 0 && text === written) return

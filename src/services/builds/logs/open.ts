@@ -19,7 +19,7 @@ import { createLogRetention } from './retention.ts'
 export type OpenBuildLogs = Part & Pick<LogCollector, 'collectFrom'>
 
 const megabyte = 1_048_576
-const mostBeginning = megabyte
+const maxBeginning = megabyte
 const uncounted: BuildLogMetrics = { written: () => {}, streams: () => {} }
 
 /** Call before the manager starts: it asks for a cache. Nothing runs before `start`. */
@@ -39,9 +39,9 @@ export function openBuildLogs({
     logs,
     kept: store.keptLogs,
     client,
-    limits: { most: settings.buildLogMegabytes * megabyte, beginning: mostBeginning },
-    mostStreams: settings.buildLogStreams,
-    mostStreamsOfTenant: Math.floor(settings.buildLogStreams / 2),
+    limits: { most: settings.buildLogMegabytes * megabyte, beginning: maxBeginning },
+    maxStreams: settings.buildLogStreams,
+    maxStreamsOfTenant: Math.floor(settings.buildLogStreams / 2),
     count: written,
     observe: streams,
     secretsOf: build => secretsOf(client, build),
@@ -57,7 +57,7 @@ export function openBuildLogs({
     tenants: manager.cache(tenant),
     client,
     days: settings.buildLogDays,
-    mostOfTenant: settings.buildLogTenantMegabytes * megabyte,
+    maxOfTenant: settings.buildLogTenantMegabytes * megabyte,
     isLeader,
     clock,
     log,

@@ -44,9 +44,9 @@ const pauseMilliseconds = 500
 const silenceMilliseconds = 60_000
 const backoff = { baseMilliseconds: 500, capMilliseconds: 10_000 }
 /** Looks at a container that has not started although the build has ended. */
-const mostIdle = 60
+const maxIdle = 60
 /** In a row without anything new, of a container that has ended: a node that is gone does not come back with its log. */
-const mostFailures = 12
+const maxFailures = 12
 
 function statusOf(pod: Pod, container: string): ContainerStatus | undefined {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {}
@@ -92,7 +92,7 @@ export async function readStep(run: StepRun, container: string): Promise<StepEnd
   const { clock, signal, log } = run
   let idle = 0
   let failures = 0
-  while (idle <= mostIdle) {
+  while (idle <= maxIdle) {
     signal.throwIfAborted()
     const now = await look(run, container)
     if (now.kind === 'over') return now.end
@@ -113,7 +113,7 @@ export async function readStep(run: StepRun, container: string): Promise<StepEnd
 /** Resolves to how many times in a row nothing had started although the build has ended. */
 async function waitForStart({ build, clock, signal }: StepRun, idle: number): Promise<number> {
   const waited = build()?.result === undefined ? 0 : idle + 1
-  if (waited <= mostIdle) await clock.sleep(pauseMilliseconds, signal)
+  if (waited <= maxIdle) await clock.sleep(pauseMilliseconds, signal)
   return waited
 }
 
@@ -128,7 +128,7 @@ type Read = { readonly more: boolean } & ({ readonly kind: 'read' } | { readonly
 
 /** Of a container that has ended: nothing came that was not read before, or it cannot be read. */
 function isComplete(read: Read, failures: number): boolean {
-  return read.kind === 'failed' ? failures >= mostFailures : !read.more
+  return read.kind === 'failed' ? failures >= maxFailures : !read.more
 }
 
 /** One connection. */

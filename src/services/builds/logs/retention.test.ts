@@ -47,7 +47,7 @@ function environment(given: {
     } as unknown as RetentionDeps['client'],
     tenants: { list: () => tenants },
     days: 30,
-    mostOfTenant: 1000,
+    maxOfTenant: 1000,
     isLeader: () => true,
     clock,
     log: silentLog,
@@ -99,16 +99,16 @@ test('the store is given the age and the share of a tenant, and those of the ten
   const { deps, seen } = environment({ pages: [], tenants })
   await deleteLogs(deps)
   const own = {
-    globex: { before: daysAgo(90), mostStored: 1000 },
-    initech: { before: daysAgo(30), mostStored: 64 * 1_048_576 },
+    globex: { before: daysAgo(90), maxStored: 1000 },
+    initech: { before: daysAgo(30), maxStored: 64 * 1_048_576 },
   }
-  expect(seen.expired).toEqual([{ usual: { before: daysAgo(30), mostStored: 1000 }, own }])
+  expect(seen.expired).toEqual([{ usual: { before: daysAgo(30), maxStored: 1000 }, own }])
 })
 
 test('of two Tenants that name one namespace, the one that keeps more counts', () => {
-  const usual = { days: 30, mostOfTenant: 100 * 1_048_576 }
+  const usual = { days: 30, maxOfTenant: 100 * 1_048_576 }
   const other = tenant('acme', { days: 7, megabytes: 64 })
-  expect(ownLimits([other], usual, clock.now()).get('acme')).toEqual({ before: daysAgo(7), mostStored: 64 * 1_048_576 })
+  expect(ownLimits([other], usual, clock.now()).get('acme')).toEqual({ before: daysAgo(7), maxStored: 64 * 1_048_576 })
   for (const both of [
     [tenant('acme'), other],
     [other, tenant('acme')],

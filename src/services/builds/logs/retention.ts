@@ -20,7 +20,7 @@ export type RetentionDeps = {
   /** Of tenants whose Tenant says nothing else. */
   readonly days: number
   /** The same for the bytes of one tenant in the database. */
-  readonly mostOfTenant: number
+  readonly maxOfTenant: number
   readonly isLeader: () => boolean
   readonly clock: Clock
   readonly log: Log
@@ -30,7 +30,7 @@ const everyMilliseconds = 60_000
 const dayMilliseconds = 24 * 3_600_000
 const megabyte = 1_048_576
 /** Requests to the API server in one round; the next round goes on. */
-const mostGone = 200
+const maxGone = 200
 
 /** Nothing is deleted before `start`, nor on a replica that does not lead. */
 export function createLogRetention(deps: RetentionDeps): Periodic {
@@ -39,28 +39,28 @@ export function createLogRetention(deps: RetentionDeps): Periodic {
   return periodic({ name: 'deletion of build logs', everyMilliseconds, work, enabled: isLeader, clock, log })
 }
 
-type Kept = Pick<RetentionDeps, 'days' | 'mostOfTenant'>
+type Kept = Pick<RetentionDeps, 'days' | 'maxOfTenant'>
 
 /**
  * The limits of the namespaces whose Tenant sets its own. Of two Tenants that name one namespace the one that keeps more
  * counts, because only one of them has it, and a log that is deleted does not come back.
  */
-export function ownLimits(tenants: readonly Tenant[], { days, mostOfTenant }: Kept, now: Date): ReadonlyMap<string, LogLimits> {
+export function ownLimits(tenants: readonly Tenant[], { days, maxOfTenant }: Kept, now: Date): ReadonlyMap<string, LogLimits> {
   const found = new Map<string, LogLimits>()
   for (const { spec } of tenants) {
     const own = spec.limits?.buildLogs
     const limits = {
       before: daysBefore(now, own?.days ?? days),
-      mostStored: own?.megabytes === undefined ? mostOfTenant : own.megabytes * megabyte,
+      maxStored: own?.megabytes === undefined ? maxOfTenant : own.megabytes * megabyte,
     }
     const other = found.get(spec.namespace) ?? limits
     found.set(spec.namespace, {
       before: new Date(Math.min(other.before.getTime(), limits.before.getTime())),
-      mostStored: Math.max(other.mostStored, limits.mostStored),
+      maxStored: Math.max(other.maxStored, limits.maxStored),
     })
   }
   const usual = daysBefore(now, days).getTime()
-  return new Map([...found].filter(([, own]) => own.before.getTime() !== usual || own.mostStored !== mostOfTenant))
+  return new Map([...found].filter(([, own]) => own.before.getTime() !== usual || own.maxStored !== maxOfTenant))
 }
 
 function daysBefore(now: Date, days: number): Date {
@@ -69,7 +69,7 @@ function daysBefore(now: Date, days: number): Date {
 
 /** One round. */
 export async function deleteLogs(deps: RetentionDeps): Promise<void> {
-  const { logs, remoteSyncs, tenants, client, days, mostOfTenant, clock, log } = deps
+  const { logs, remoteSyncs, tenants, client, days, maxOfTenant, clock, log } = deps
   let asked = 0
   let after = ''
   for (;;) {
@@ -77,17 +77,17 @@ export async function deleteLogs(deps: RetentionDeps): Promise<void> {
     for (const owner of owners.filter(
       ({ namespace, remoteSync: name, uid }) => remoteSyncs.get({ namespace, name })?.metadata.uid !== uid,
     )) {
-      if (asked >= mostGone) break
+      if (asked >= maxGone) break
       asked += 1
       if (!(await exists(client, owner)))
         log.info({ builds: await logs.deleteOf(owner.uid), owner }, 'logs of a RemoteSync that is gone deleted')
     }
     const last = owners.at(-1)
-    if (last === undefined || asked >= mostGone) break
+    if (last === undefined || asked >= maxGone) break
     after = last.uid
   }
   const now = clock.now()
-  const usual = { before: daysBefore(now, days), mostStored: mostOfTenant }
+  const usual = { before: daysBefore(now, days), maxStored: maxOfTenant }
   const deleted = await logs.expire(usual, ownLimits(tenants.list(), deps, now))
   if (deleted > 0) log.info({ builds: deleted }, 'old build logs deleted')
 }

@@ -46,7 +46,7 @@ export type HeldSourcesDeps = {
 }
 
 /** Packs that git reads at once: their memory is what the container's limit is sized by. */
-export const mostAtOnce = 4
+export const maxAtOnce = 4
 
 // Memory (source store, its own process): build → bare repository of one commit, on disk
 //   life: until the build ends
@@ -138,8 +138,8 @@ export function createHeldSources({ folder, limits, clock, log }: HeldSourcesDep
     },
     async accept(pack, signal) {
       await open()
-      if (accepting >= mostAtOnce)
-        throw new AppError('unavailable', `the source store reads ${mostAtOnce} packs already`, { retryAfterSeconds: 5 })
+      if (accepting >= maxAtOnce)
+        throw new AppError('unavailable', `the source store reads ${maxAtOnce} packs already`, { retryAfterSeconds: 5 })
       accepting++
       try {
         return { bytes: await acceptInto(folderOf(pack.fingerprint), pack, signal) }

@@ -17,9 +17,9 @@ export type PatientLookupDeps = {
 /** A new leader fetches what running builds need as soon as it has listed them; a large commit takes some seconds. */
 export const usualPatienceMilliseconds = 15_000
 const pollMilliseconds = 500
-const mostWaiting = 128
+const maxWaiting = 128
 /** Build pods have one connection or two each. */
-const mostWaitingOfClient = 4
+const maxWaitingOfClient = 4
 
 // Memory (look-ups of sources that wait): client → how many of its look-ups wait for a source that is not there yet
 //   life: 15 s at most
@@ -45,7 +45,7 @@ export function createPatientLookup({ lookup, patienceMilliseconds, clock }: Pat
   return async (secret, client, signal) => {
     const found = await lookup(secret)
     const ofClient = waiting.get(client) ?? 0
-    if (found !== undefined || all >= mostWaiting || ofClient >= mostWaitingOfClient) return found
+    if (found !== undefined || all >= maxWaiting || ofClient >= maxWaitingOfClient) return found
     all += 1
     waiting.set(client, ofClient + 1)
     try {

@@ -27,9 +27,9 @@ export type SourceServerDeps = {
 }
 
 /** Requests answered at once; more get 503 with Retry-After. */
-const mostConcurrent = 32
+const maxConcurrent = 32
 /** Clients are build pods, one connection or two each: one that opens many must not leave none for the builds of others. */
-const connections = { most: 256, mostOfClient: 16 }
+const connections = { most: 256, maxOfClient: 16 }
 const sweepMilliseconds = 60_000
 
 function plain(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
@@ -65,7 +65,7 @@ export function createSourceServer(deps: SourceServerDeps): SourceServer {
     const folder = path && exchange ? await lookup(path.secret, client, left.signal) : undefined
     if (left.signal.aborted) return
     if (folder === undefined) return plain(response, 404)
-    if (active >= mostConcurrent) return plain(response, 503, { 'retry-after': '1' })
+    if (active >= maxConcurrent) return plain(response, 503, { 'retry-after': '1' })
     active++
     try {
       await answerUploadPack(request, response, folder, exchange === 'advertise')

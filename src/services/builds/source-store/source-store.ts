@@ -10,7 +10,7 @@ import type { SecretString } from '../../../lib/secret-string.ts'
 import { SingleFlight } from '../../../lib/single-flight.ts'
 import { createPackRequests, type FetchRequest } from './fetch/request-pack.ts'
 import { failed } from './git/refusals.ts'
-import { mostAtOnce } from './held-sources.ts'
+import { maxAtOnce } from './held-sources.ts'
 import { createOrderClient } from './orders/order-client.ts'
 import { type SourceIdentity, sourceFingerprint, sourceSecret, sourceUrl } from './source-address.ts'
 
@@ -67,7 +67,7 @@ export function createSourceStore(deps: SourceStoreDeps): SourceStore & { readon
   const packs = createPackRequests()
   const flights = new SingleFlight<void>()
   /** Of a tenant all but one: a repository that is slow to download does not stop the fetches of others. */
-  const turns = createFairTurns(mostAtOnce)
+  const turns = createFairTurns(maxAtOnce)
 
   const secretOf = (identity: SourceIdentity): string => sourceSecret(addressKey, identity)
   const fingerprintOf = (identity: SourceIdentity): string => sourceFingerprint(secretOf(identity))

@@ -13,12 +13,12 @@ export type EndedPreviewsDeps = {
 }
 
 /** One look reads everything in a namespace: when many pull requests are closed at once, their images go one after the other. */
-const mostAtOnce = 5
+const maxAtOnce = 5
 const waits = { baseMilliseconds: 5_000, capMilliseconds: 3_600_000 }
 /** Two minutes: pods of most previews have ended by then, whatever `gracePeriodSeconds` says (30 when omitted). */
 const quickLooks = 24
 /** The last one comes about three quarters of an hour after the end. */
-const mostLooks = 32
+const maxLooks = 32
 
 type Ended = { readonly looks: number; readonly nextAt: number }
 
@@ -54,9 +54,9 @@ export function createEndedPreviews({ images, remoteSyncs, clock }: EndedPreview
     const known = new Map(owners.filter(uid => !present.has(uid)).map(uid => [uid, before?.get(uid) ?? begin] as const))
     ended = known
     const due = [...known]
-      .filter(([, { nextAt, looks }]) => nextAt <= now && looks < mostLooks)
+      .filter(([, { nextAt, looks }]) => nextAt <= now && looks < maxLooks)
       .toSorted(byTurn)
-      .slice(0, mostAtOnce)
+      .slice(0, maxAtOnce)
     if (due.length === 0) return
     await images.hasten(
       registry,

@@ -24,7 +24,7 @@ export function createRegistryMetrics(registry: Registry): (result: TokenResult)
 export type RefusalLog = (refusal: { readonly kind: string; readonly client: string; readonly detail: string }) => void
 
 const quietMilliseconds = 60_000
-const mostClients = 1000
+const maxClients = 1000
 
 // Memory (refused registry tokens): kind of refusal and client → refusals since the last line in the log
 //   life: a minute without a line in the log; then until the next refusal
@@ -33,7 +33,7 @@ const mostClients = 1000
 //   replicas: each counts and reports its own
 /** `detail` is text of the client: it is bounded and printed as JSON. */
 export function createRefusalLog({ log, clock }: { readonly log: Log; readonly clock: Clock }): RefusalLog {
-  const seen = new BoundedMap<{ readonly until: number; silent: number }>(mostClients)
+  const seen = new BoundedMap<{ readonly until: number; silent: number }>(maxClients)
   return ({ kind, client, detail }) => {
     const key = `${kind} ${client}`
     const now = clock.now().getTime()

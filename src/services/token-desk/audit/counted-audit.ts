@@ -49,7 +49,7 @@ type Entry = {
 }
 
 /** Beyond it the entry that began first is written early. */
-const mostEntries = 50_000
+const maxEntries = 50_000
 
 // Memory (counted events): equal refusals of a minute, or deliveries of one token in ten minutes → their number (ADR 0023)
 //   life: the window; all are written at an orderly stop
@@ -86,7 +86,7 @@ export function createCountedAudit({ audit, clock, log }: CountedAuditDeps): Cou
     const ended = entries.get(key)
     const [oldest] = entries
     if (ended !== undefined) closed.push(ended)
-    else if (entries.size >= mostEntries && oldest !== undefined) closed.push(oldest[1])
+    else if (entries.size >= maxEntries && oldest !== undefined) closed.push(oldest[1])
     if (ended !== undefined) drop(key, ended)
     else if (closed.length > 0 && oldest !== undefined) drop(oldest[0], oldest[1])
     return closed

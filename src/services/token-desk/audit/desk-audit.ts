@@ -42,7 +42,7 @@ export function tokenRecord(token: TokenIntent & { readonly id: string }, step: 
 /** Refusals by one check under one grant are counted for so long, after a record of the first. */
 const refusalWindowMilliseconds = 60_000
 /** Different refusals of one namespace that are recorded by themselves in that time. */
-const mostRefusals = 20
+const maxRefusals = 20
 
 /** A refused request, as an event that the same workload may repeat all day. */
 export function refusalOf(request: TokenRequest, check: string, reason: string): CountedEvent {
@@ -54,9 +54,9 @@ export function refusalOf(request: TokenRequest, check: string, reason: string):
     actor: 'sekisho:token-desk',
     namespace,
     object: `RepositoryGrant/${namespace}/*`,
-    reason: `more than ${mostRefusals} different refusals in a minute: the others are counted here`,
+    reason: `more than ${maxRefusals} different refusals in a minute: the others are counted here`,
     details: { check: 'others' },
   }
   const key = `refused ${namespace}/${name} ${uid} ${check}`
-  return { record, key, windowMilliseconds: refusalWindowMilliseconds, within: { scope: namespace, most: mostRefusals, others } }
+  return { record, key, windowMilliseconds: refusalWindowMilliseconds, within: { scope: namespace, most: maxRefusals, others } }
 }

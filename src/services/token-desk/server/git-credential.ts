@@ -6,14 +6,14 @@ import { AppError } from '../../../lib/errors.ts'
 /** What git wants a credential for. */
 export type CredentialRequest = { readonly protocol: string; readonly host: string; readonly path: string | undefined }
 
-const mostLines = 50
+const maxLines = 50
 
 /**
  * Reads `key=value` lines up to the first empty one.
  * @throws AppError `invalid_request` for other lines, or without protocol or host
  */
 export function readCredentialRequest(text: string): CredentialRequest {
-  const lines = text.split('\n').slice(0, mostLines)
+  const lines = text.split('\n').slice(0, maxLines)
   const end = lines.indexOf('')
   const fields = new Map<string, string>()
   for (const line of end === -1 ? lines : lines.slice(0, end)) {

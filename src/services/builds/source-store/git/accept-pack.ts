@@ -4,7 +4,7 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../../../../lib/errors.ts'
-import { type ContentLimits, checkContent, mostObjects } from './check-content.ts'
+import { type ContentLimits, checkContent, maxObjects } from './check-content.ts'
 import { strictOption } from './fsck-rules.ts'
 import { runGit } from './git-command.ts'
 import { failed, packRefusal, tooLarge, tooManyOrDeep } from './refusals.ts'
@@ -53,7 +53,7 @@ const headerBytes = 12
 
 function checkHeader(header: Buffer): void {
   const objects = header.length < headerBytes ? 0 : header.readUInt32BE(8)
-  if (objects > mostObjects) throw tooManyOrDeep(`the commit has more than ${mostObjects} objects`)
+  if (objects > maxObjects) throw tooManyOrDeep(`the commit has more than ${maxObjects} objects`)
 }
 
 /** The pack from its first to its last byte, with its header in one piece. */

@@ -13,8 +13,8 @@ export type ContentLimits = {
 
 const timeoutMilliseconds = 30_000
 /** Linux has 90,000 files, Chromium 450,000. */
-export const mostObjects = 1_000_000
-const mostFiles = 1_000_000
+export const maxObjects = 1_000_000
+const maxFiles = 1_000_000
 /** Folders in folders. Linux and Chromium have fewer than 20. */
 const deepest = 256
 /** PATH_MAX of Linux, with room for the folder of the checkout. */
@@ -72,7 +72,7 @@ async function checkObjects(check: Check): Promise<void> {
     objects += 1
     bytes += Number(size)
     if (name === check.commit) found = type
-    if (objects > mostObjects) throw tooManyOrDeep(`the commit has more than ${mostObjects} objects`)
+    if (objects > maxObjects) throw tooManyOrDeep(`the commit has more than ${maxObjects} objects`)
     if (!(bytes <= check.limits.unpackedBytes)) throw tooLarge(check.limits.unpackedBytes)
   })
   if (found === undefined) throw malformed(`the pack does not contain the commit ${check.commit}`)
@@ -92,7 +92,7 @@ async function checkFiles(check: Check): Promise<void> {
     const path = line.slice(tab + 1)
     files += 1
     if (type === 'blob') bytes += Number(size)
-    if (files > mostFiles) throw tooManyOrDeep(`the commit has more than ${mostFiles} files`)
+    if (files > maxFiles) throw tooManyOrDeep(`the commit has more than ${maxFiles} files`)
     if (!(bytes <= check.limits.unpackedBytes)) throw tooLarge(check.limits.unpackedBytes)
     if (path.length > longestPath) throw longPath()
     if (path.split('/').length > deepest) throw tooManyOrDeep(`folders of the commit are more than ${deepest} deep`)

@@ -26,7 +26,7 @@ export type OrderServerDeps = {
 }
 
 const longestSocketPath = 107
-const mostConnections = 64
+const maxConnections = 64
 
 function send(response: ServerResponse, status: number, body?: object): void {
   response.writeHead(status, { 'content-type': 'application/json' })
@@ -89,7 +89,7 @@ export function createOrderServer({ socket, sources, log }: OrderServerDeps): Or
       answer(request, response).catch((error: unknown) => refuse(response, error))
     },
   )
-  server.maxConnections = mostConnections
+  server.maxConnections = maxConnections
 
   return {
     async listen() {
