@@ -1,12 +1,6 @@
 // The admission webhook: one HTTPS server that answers AdmissionReviews, and how it leaves when it is replaced.
-//
-// Rights in the cluster: none. The process does not call the Kubernetes API, so its ServiceAccount has no role and its pod no
-// token (`automountServiceAccountToken: false`). It reads two files, `tls.crt` and `tls.key`, from the Secret
-// `sekisho-admission-tls`, where API servers have client certificates the authority of those, and the public key for values of
-// AppSecrets. Whoever installs the platform makes that Secret and the `caBundle` of both registrations; the controllers may
-// renew the certificate (src/services/webhook-certificate/open.ts), and nobody of ours writes registrations: a right to patch a
-// MutatingWebhookConfiguration is a right to read and change every object of the cluster, and no policy can narrow it, because
-// admission does not see writes of registrations. See docs/adr/0029-who-calls-the-webhook.md.
+// It has no right in the cluster and no token, and calls nobody. It reads the serving certificate and the public key for values
+// of AppSecrets from mounted files. It never writes its registrations: docs/adr/0029-who-calls-the-webhook.md.
 import { type Clock, elapsed } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { PostServer } from '../web/post-server.ts'

@@ -1,8 +1,6 @@
-// The registrations of our webhook with the API server. What a policy judges as well does not need the webhook: it may be down,
-// and only its better messages are missing (failurePolicy Ignore). What nothing else can do is refused while it is down (Fail):
-// the rules without a policy, the requests in which a name must be filled in, and those with values of AppSecrets. Who changed
-// an Application is only recorded: without the webhook it is not known. Built-in kinds are sent for tenants' namespaces only.
-// `caBundle` is added by whoever installs (docs/guide/install.md).
+// The registrations of our webhook. `Ignore` where a policy judges as well: without the webhook only its better messages are missing.
+// `Fail` for the rules without a policy, for requests in which a name must be filled in, and for values of AppSecrets. Built-in
+// kinds are sent for tenants' namespaces only. `caBundle` is added by whoever installs (docs/guide/install.md).
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { admissionWebhook, platformNamespace } from '../api/names.ts'
 import { defined } from '../lib/json/defined.ts'

@@ -1,6 +1,5 @@
-// The HTTP server of a program that is asked often and only by machines: POST of JSON to a few fixed paths, one answer of JSON
-// each. It stands on Node.js alone (docs/adr/0050): routing, hooks and reply objects of a framework cost as much as a whole
-// review. It bounds what requests occupy together before anything of them is read, and answers errors as server.ts does.
+// Minimal JSON-POST server for machine clients: a few fixed paths, one JSON answer each, on Node.js alone (docs/adr/0050). It bounds
+// what requests occupy together before anything of them is read, and answers errors as server.ts does.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,7 +1,5 @@
-// The sources as JavaScript, under their own names: Node.js strips types when it loads a .ts file, with a compiler
-// (WebAssembly) that then stays in the memory of every process and every worker thread, about 20 MB each. The image has sources
-// without types, and a hook by which Node.js takes them as they are. Types become spaces, so lines and columns of stack traces
-// stay those of the source.
+// The sources as JavaScript under their own names, with a hook by which Node.js takes them as they are: the compiler that strips types
+// would stay in the memory of every process and worker thread, about 20 MB each. Types become spaces, so stack traces stay true.
 // Source: https://nodejs.org/docs/latest-v24.x/api/module.html#modulestriptypescripttypescode-options ,
 // #synchronous-hooks-of-moduleregisterhooks
 import { readFile } from 'node:fs/promises'

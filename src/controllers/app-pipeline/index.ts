@@ -13,7 +13,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { Log } from '../../lib/log.ts'
-import { inStatus, sayingMissingRights } from '../kit/missing-right.ts'
+import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createReportWait, reportEnds, reportsOfFollower } from '../kit/reconcile-with-finalizer.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { type AppPipelineCaches, addAppPipelineIndexes, installationIndex } from './gather.ts'
@@ -79,5 +79,5 @@ export function createAppPipelineController(deps: AppPipelineControllerDeps): Co
     resyncMilliseconds: deps.sweepMilliseconds,
     reconcile: context => reconcileAppPipeline(all, context),
   }
-  return sayingMissingRights(definition, { cache: caches.pipelines, says: inStatus(status, clock), clock })
+  return withMissingRights(definition, { cache: caches.pipelines, says: reportInStatus(status, clock), clock })
 }

@@ -6,7 +6,7 @@ import type { ControllerDefinition } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { inStatus, sayingMissingRights } from '../kit/missing-right.ts'
+import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { fieldManager, reconcileAppSecret } from './reconcile.ts'
 
@@ -27,5 +27,5 @@ export function createAppSecretController({ manager, events, keys, clock }: AppS
     for: appSecret,
     reconcile: context => reconcileAppSecret({ cache, client, status, keys, clock }, context),
   }
-  return sayingMissingRights(definition, { cache, says: inStatus(status, clock), clock })
+  return withMissingRights(definition, { cache, says: reportInStatus(status, clock), clock })
 }

@@ -18,10 +18,7 @@ const ofTenant = { burst: 10, millisecondsPerToken: 1000 }
 const maxApplications = 10_000
 
 export type ChangePace = {
-  /**
-   * 0 when the Application may be brought to its present generation and its changed inputs, which counts; otherwise the
-   * milliseconds to wait. `inputs` as `changedInputs` returns them.
-   */
+  /** Returns 0 and takes a token, or the milliseconds to wait. `inputs` as `changedInputs` returns them. */
   readonly wait: (application: Application, inputs: string | undefined) => number
 }
 

@@ -31,7 +31,7 @@ import type { EventRecorder } from '../../kube/object/events.ts'
 import { controllingKey } from '../../kube/object/owner.ts'
 import type { ChartRenderer } from '../../services/charts/renderer.ts'
 import type { FollowedTags } from '../../services/followed-tags/open.ts'
-import { inStatus, sayingMissingRights } from '../kit/missing-right.ts'
+import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import {
   type ApplicationCaches,
@@ -190,5 +190,9 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     watches: watchesOf(caches, deps.ingress, { tags, images }),
     reconcile: context => reconcileApplication(all, context),
   }
-  return sayingMissingRights(definition, { cache: caches.applications, says: inStatus(status, deps.clock), clock: deps.clock })
+  return withMissingRights(definition, {
+    cache: caches.applications,
+    says: reportInStatus(status, deps.clock),
+    clock: deps.clock,
+  })
 }

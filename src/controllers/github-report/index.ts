@@ -15,7 +15,7 @@ import type { EventRecorder } from '../../kube/object/events.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { inStatus, sayingMissingRights } from '../kit/missing-right.ts'
+import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { type ReportsOf, reportsOfFollower } from '../kit/reconcile-with-finalizer.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import type { ReportCaches } from './gather.ts'
@@ -124,5 +124,5 @@ export function createGitHubReportController(deps: GitHubReportControllerDeps): 
     watches: watched(caches, reportsOf),
     reconcile: context => reconcileGitHubReport(all, context),
   }
-  return sayingMissingRights(definition, { cache: caches.reports, says: inStatus(status, clock), clock })
+  return withMissingRights(definition, { cache: caches.reports, says: reportInStatus(status, clock), clock })
 }

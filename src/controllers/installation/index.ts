@@ -7,7 +7,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
-import { inStatus, sayingMissingRights } from '../kit/missing-right.ts'
+import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { createInstallationDirectory } from './installation-directory.ts'
 import { createOwnerCheckSchedule } from './owner-check-schedule.ts'
@@ -53,5 +53,5 @@ export function createInstallationController(deps: InstallationControllerDeps): 
     ],
     reconcile: context => reconcileInstallation({ ...deps, installations, status, appIdOf, directory, ownerChecks }, context),
   }
-  return sayingMissingRights(definition, { cache: installations, says: inStatus(status, clock), clock })
+  return withMissingRights(definition, { cache: installations, says: reportInStatus(status, clock), clock })
 }

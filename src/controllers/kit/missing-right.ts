@@ -1,8 +1,6 @@
-// What happens when RBAC refuses a controller because the platform lost a right: the object says which right, where, and what
-// cures it. One mechanism for every kind whose controller writes by rights that a RoleBinding gives. The error is thrown again,
-// so that it is logged and repeated with growing waits; what quotas, Pod Security and policies refuse is not a missing right
-// (`lacksRight`). It takes nothing back: the next reconcile that succeeds writes the status anew. Where even the status may not
-// be written, only the log says it.
+// Says on an object which right the platform lacks, where, and what cures it, when RBAC refuses its controller. The error is thrown
+// again, so that it is logged and retried with backoff; what quotas, Pod Security and policies refuse is no missing right
+// (`lacksRight`). It takes nothing back: the next reconcile that succeeds writes the status anew.
 import { roleBindings } from '../../api/builtin/index.ts'
 import { buildNamespaceOf, controllersBinding, labels, platformNamespace } from '../../api/names.ts'
 import { rightMissing as missing } from '../../api/reasons/reason.ts'
@@ -72,7 +70,10 @@ export function withRightMissing({ metadata, status }: Reporting<Status>, refusa
 type Says<T extends KubeObject> = (object: T, refusal: Refusal) => Promise<unknown>
 
 /** For a controller that reports in the status of its own kind. Writes nothing when the status says it already. */
-export function inStatus<S extends Status, T extends Reporting<S>>(status: StatusWriter<T>, clock: Pick<Clock, 'now'>): Says<T> {
+export function reportInStatus<S extends Status, T extends Reporting<S>>(
+  status: StatusWriter<T>,
+  clock: Pick<Clock, 'now'>,
+): Says<T> {
   return async (cached, refusal) => {
     const object = status.latest(cached)
     // Every other field of a status is optional (`src/api/kind.ts`), which the compiler cannot know here.
@@ -82,7 +83,7 @@ export function inStatus<S extends Status, T extends Reporting<S>>(status: Statu
 }
 
 /** For a controller whose keys are objects of which another one writes the status. */
-export function inEvents(events: Pick<EventRecorder, 'record'>): Says<KubeObject> {
+export function reportInEvents(events: Pick<EventRecorder, 'record'>): Says<KubeObject> {
   return async (object, { reason, message }) => events.record(object, { type: 'Warning', reason, message })
 }
 
@@ -108,7 +109,7 @@ function bindingWakes<T extends Reporting<Status>>(cache: Pick<Cache<T>, 'addInd
 }
 
 /** The controller, which says what right it lacks. Call before the manager starts. */
-export function sayingMissingRights<T extends Reporting<Status>>(
+export function withMissingRights<T extends Reporting<Status>>(
   definition: ControllerDefinition,
   { cache, says, clock }: MissingRightDeps<T>,
 ): ControllerDefinition {

@@ -10,7 +10,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Log } from '../../lib/log.ts'
-import { inEvents, sayingMissingRights } from '../kit/missing-right.ts'
+import { reportInEvents, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { type ApprovalCaches, addApprovalIndexes } from './gather.ts'
 import { createLastAsked } from './last-asked.ts'
@@ -57,5 +57,5 @@ export function createPreviewApprovalController(deps: PreviewApprovalControllerD
     resyncMilliseconds: deps.sweepMilliseconds,
     reconcile: context => reconcilePreviewApprovals(all, context),
   }
-  return sayingMissingRights(definition, { cache: caches.pipelines, says: inEvents(events), clock })
+  return withMissingRights(definition, { cache: caches.pipelines, says: reportInEvents(events), clock })
 }

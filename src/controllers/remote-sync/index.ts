@@ -31,7 +31,7 @@ import { buildkitMissing, kpackMissing, noBuilder } from '../../services/builds/
 import { ownerKeys } from '../../services/builds/owner.ts'
 import { noRebaser, type Rebaser } from '../../services/builds/rebaser.ts'
 import { recordingBuilder } from '../../services/builds/recording-builder.ts'
-import { inStatus, sayingMissingRights } from '../kit/missing-right.ts'
+import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createReportWait, reportEnds, reportsOfFollower } from '../kit/reconcile-with-finalizer.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { fieldManager } from './deployment/apply-image.ts'
@@ -221,5 +221,5 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
     resyncMilliseconds: deps.sweepMilliseconds,
     reconcile: context => reconcileRemoteSync(all, context),
   }
-  return sayingMissingRights(definition, { cache: caches.remoteSyncs, says: inStatus(status, clock), clock })
+  return withMissingRights(definition, { cache: caches.remoteSyncs, says: reportInStatus(status, clock), clock })
 }

@@ -8,7 +8,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
-import { inStatus, sayingMissingRights } from '../kit/missing-right.ts'
+import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { defaultRecheckTimes, installationInputs, type RecheckTimes } from './decision-inputs.ts'
 import { createProbeBudget } from './probe-budget.ts'
@@ -52,5 +52,5 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
     ],
     reconcile: context => reconcileRepositoryGrant({ ...deps, budget, grants, status, installations, recheck }, context),
   }
-  return sayingMissingRights(definition, { cache: grants, says: inStatus(status, deps.clock), clock: deps.clock })
+  return withMissingRights(definition, { cache: grants, says: reportInStatus(status, deps.clock), clock: deps.clock })
 }

@@ -11,7 +11,7 @@ import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 import type { Rate } from '../../lib/limits/token-bucket.ts'
-import { inEvents, sayingMissingRights } from '../kit/missing-right.ts'
+import { reportInEvents, withMissingRights } from '../kit/missing-right.ts'
 import { tenantsByNamespace } from '../kit/tenants-by-namespace.ts'
 import { createOwnWrites } from './own-writes.ts'
 import { reconcileServiceProxy } from './reconcile.ts'
@@ -89,7 +89,7 @@ export function createServiceProxyController(deps: ServiceProxyControllerDeps): 
     ],
     reconcile: context => reconcileServiceProxy(reconciling, context),
   }
-  return sayingMissingRights(definition, { cache: caches.tenants, says: inEvents(events), clock })
+  return withMissingRights(definition, { cache: caches.tenants, says: reportInEvents(events), clock })
 }
 
 function namespaceOf({ metadata }: KubeObject): readonly string[] {

@@ -13,7 +13,7 @@ import type { EventRecorder } from '../../kube/object/events.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 import { evenlyPerHour } from '../../lib/limits/token-bucket.ts'
 import { enforcementConfigMap, recordedEnforcement } from '../../services/network-probe/enforcement.ts'
-import { inStatus, sayingMissingRights } from '../kit/missing-right.ts'
+import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { tenantsByNamespace } from '../kit/tenants-by-namespace.ts'
 import { fieldManager } from './desired.ts'
@@ -107,5 +107,5 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
         context,
       ),
   }
-  return sayingMissingRights(definition, { cache: tenants, says: inStatus(status, deps.clock), clock: deps.clock })
+  return withMissingRights(definition, { cache: tenants, says: reportInStatus(status, deps.clock), clock: deps.clock })
 }

@@ -1,10 +1,7 @@
-// Heads of a hash chain that were attested earlier (signed, or remembered), held against the chain as it is read: which ones it
-// contains, which ones it contradicts, and which ones attest entries that are missing. Pure.
-//
-// A crash that loses the newest writes, and whoever cuts the end off, leave the same: a beginning of the log, then new entries,
-// all dated after the attestation of what is gone. Whoever rewrites entries and keeps their dates leaves entries that were
-// there at the time of the attestation and are not the attested ones. So the dates distinguish the two, and nothing
-// distinguishes a loss from a removal.
+// Which earlier heads of a hash chain (signed, or remembered) the chain contains, which it contradicts, and which are missing. Pure.
+// A crash that loses the newest writes, and whoever cuts the end off, leave entries dated after the attestation of what is gone.
+// Whoever rewrites entries and keeps their dates leaves others at the time of the attestation. Dates tell these two cases apart;
+// nothing tells a loss from a removal.
 
 /** The end of a log: the sequence and the hash of its last entry. */
 export type ChainHead = { readonly sequence: number; readonly hash: string }

@@ -1,7 +1,5 @@
-// The embedded database on a folder that survives a power cut. PGlite starts PostgreSQL with fsync off, and its file system has
-// none. Here PostgreSQL runs with fsync on and gets one: it decides itself what to flush and when (write-ahead log at each
-// commit, data at a checkpoint, folders after a rename), as on a server. A new database is made beside its folder and renamed
-// when all of it is on the disk.
+// The embedded database on a folder that survives a power cut: PostgreSQL runs with fsync on, and PGlite's file system gets one, so
+// that PostgreSQL decides what to flush and when. A new database is made beside its folder and renamed when it is on the disk.
 // Source: https://www.postgresql.org/docs/current/wal-reliability.html,
 // https://www.postgresql.org/docs/current/runtime-config-wal.html
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'

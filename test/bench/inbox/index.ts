@@ -1,9 +1,7 @@
-// Bench `inbox`: signed deliveries that are durable before the answer, compared with GitHub's receiver library, which stores
-// nothing; on the embedded database and on a PostgreSQL with fsync. What is stored of a delivery is what is read of it
-// (docs/adr/0015), not its 7 KB. Twice: as many as they can (closed loop), and a thousand each second (open loop), which is
-// what GitHub feels; saturation hides it. There the peer also keeps each delivery, in a plain file that is flushed before the
-// answer: beside it one sees what is the disk's, and what is ours. After each run the answered deliveries are counted in the
-// database.
+// Bench `inbox`: signed deliveries that are durable before the answer (docs/adr/0015), compared with GitHub's receiver library, which
+// stores nothing; on the embedded database and on a PostgreSQL with fsync. Twice: as many as they can (closed loop), and a
+// thousand each second (open loop), where the peer also keeps each delivery in a file that is flushed before the answer.
+// After each run the answered deliveries are counted in the database.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { findPostgres, cure as postgresCure } from '../../../dev/postgres/find-postgres.ts'

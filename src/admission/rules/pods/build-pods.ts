@@ -1,8 +1,6 @@
-// What pods may be in the namespaces in which builds run. Pod Security judges a whole namespace, and Dockerfile builds need
-// more than its level `restricted` allows; so where the platform builds Dockerfiles the namespaces are labelled `privileged`,
-// and this rule is in its place: every pod is restricted, except one container of a pod that our own controllers create in the
-// one shape of `src/services/builds/buildkit/pod-manifest.ts`. The rule judges whoever writes: kpack, Kubernetes' controllers,
-// admins.
+// What pods may be in build namespaces, whoever writes them. Where the platform builds Dockerfiles these namespaces are labelled
+// `privileged`, because Pod Security judges a whole namespace; this rule is in its place. Every pod is `restricted`, except one
+// container of a pod that our own controllers create in the one shape of `src/services/builds/buildkit/pod-manifest.ts`.
 // Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
 import { builderServiceAccount, dockerfileBuildContainers } from '../../../api/dockerfile-build.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'

@@ -1,10 +1,8 @@
-// `/login` and `/login/callback`: sign-in with GitHub by authorization code with PKCE S256 and a one-use state that is bound to
-// this browser. Order of the callback: same browser → within the limit → use the state up, whatever follows → code → exchange
-// by the broker itself → person → session. A request that no sign-in of this browser precedes costs neither a row nor a request
-// to GitHub, and counts against no limit of a person.
-// Source:
+// `/login` and `/login/callback`: authorization code with PKCE S256 and a one-use state that is bound to this browser. Order of the
+// callback: same browser → within the limit → use the state up, whatever follows → code → exchange by the broker itself → person
+// → session. A request that no sign-in of this browser precedes costs no row, no request to GitHub and nobody's limit.
+// Source: RFC 9700,
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
-// , RFC 9700
 import { createHash, randomBytes } from 'node:crypto'
 import { type Static, Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -1,9 +1,7 @@
-// The webhook inbox. In this order: a header that may be a signature → the bytes as received → HMAC over exactly these bytes →
-// event agrees with the body → the fields that we read are stored → 202. A signed delivery of another App is answered 202 too,
-// and nothing of it is stored. The payload itself stays with GitHub, which shows it in the App's list of deliveries. Nothing is
-// decided here, and nothing but the signature is trusted. GitHub's limit of 25 MB applies to this route only; bodies of that
-// size are never held in memory. Unsigned deliveries, however many, never cause the refusal of a signed one: all may share an
-// address.
+// The webhook inbox, in this order: a header that may be a signature → the bytes as received → HMAC over exactly these bytes →
+// event agrees with the body → the fields that we read are stored → 202, also for another App, of which nothing is stored.
+// Nothing but the signature is trusted, and nothing is decided here. Bodies are up to GitHub's 25 MB and never held in memory.
+// Unsigned deliveries, however many, never cause the refusal of a signed one: all may share an address.
 // Source: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'

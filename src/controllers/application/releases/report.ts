@@ -31,7 +31,7 @@ export type Found = {
 /** At once: the status says that another release is to run. */
 const soon = 1
 
-const nothingSaid = {
+const emptyObservation = {
   runs: undefined,
   madeAt: undefined,
   released: undefined,
@@ -44,7 +44,7 @@ const nothingSaid = {
 export function reportOf(application: Application, found: Found, now: Date): ReleaseReport {
   const { status } = application
   const { progress, rollout, pods } = found
-  const observed = { ...nothingSaid, newest: status?.latestRelease, ...found.observed, replicas: found.replicas }
+  const observed = { ...emptyObservation, newest: status?.latestRelease, ...found.observed, replicas: found.replicas }
   const { runs, hold, isPinned } = observed
   const pinned = isPinned ? runs : undefined
   const refused = progress.kind === 'refused' ? progress : undefined

@@ -35,10 +35,10 @@ function wasResolved({ status }: RemoteSync): boolean {
 export const mergeSweepMilliseconds = 6 * 3_600_000
 
 /**
- * How long GitHub may go unasked; undefined for as long as nothing else asks. An AppPipeline sees each new commit in its list
- * of pull requests, and wakes the RemoteSync for it: a hundred previews then cost one request at rest.
+ * Polling interval; undefined: never poll. An AppPipeline sees each new commit in its list of pull requests, and wakes the
+ * RemoteSync for it: a hundred previews then cost one request at rest.
  */
-function mayRest({ metadata, spec }: RemoteSync, sweepMilliseconds: number): number | undefined {
+function pollingInterval({ metadata, spec }: RemoteSync, sweepMilliseconds: number): number | undefined {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
   if (owner?.kind !== appPipeline.kind) return sweepMilliseconds
   return spec.source.mergeCommit === true ? Math.max(mergeSweepMilliseconds, sweepMilliseconds) : undefined
@@ -62,7 +62,7 @@ export function knownConflict({ remoteSync, lastCheckedAt, now }: Asked, sweepMi
   if (lastCheckedAt === undefined || mayRetry(remoteSync)) return undefined
   const isUncertain = lastCheckedAt.getTime() < settledAt(conflictSince)
   if (isUncertain && now.getTime() >= settledAt(conflictSince)) return undefined
-  const rest = mayRest(remoteSync, sweepMilliseconds)
+  const rest = pollingInterval(remoteSync, sweepMilliseconds)
   return rest !== undefined && isSweepDue(rest, lastCheckedAt, now) ? undefined : pullRequest
 }
 
@@ -78,7 +78,7 @@ export function mustResolve({ remoteSync, lastCheckedAt, now }: Asked, sweepMill
   if (!wasResolved(remoteSync)) return true
   if (remoteSync.spec.source.commit !== undefined) return false
   if (isNewWake(remoteSync)) return true
-  const rest = mayRest(remoteSync, sweepMilliseconds)
+  const rest = pollingInterval(remoteSync, sweepMilliseconds)
   if (rest === undefined) return false
   return lastCheckedAt === undefined || isSweepDue(rest, lastCheckedAt, now)
 }

@@ -1,13 +1,7 @@
-// The pod of a Dockerfile build. Pure. One pod, with a buildkitd of its own, for each build: nothing is shared between builds
-// but the cache in the registry, below the tenant's path. Three containers of one image, which see each other's files only
-// where a volume is named here:
-// - `source` fetches the commit at the source store's address. It runs no code of the tenant and has no credential.
-// - `buildkitd` runs the tenant's code (RUN). It has no credential, no source but what the client sends, and is the only one
-//   with more than
-//   Pod Security `restricted` allows: what a user namespace takes (ADR 0037; the policy build-pods holds it to this shape).
-// - `build` is the client. It holds the registry credential and the secrets of the build, gives buildkitd a token or a secret
-//   where a step needs
-//   it, and reports the digest.
+// The pod of a Dockerfile build (ADR 0037), with three containers of one image that share only the volumes named here. Pure.
+// - `source` fetches the commit. It runs no code of the tenant and has no credential.
+// - `buildkitd` runs the tenant's code (RUN). It has no credential, and more than Pod Security `restricted` allows.
+// - `build` is the client: it has the registry credential and the secrets of the build, and reports the digest.
 
 import type { Pod } from '../../../api/builtin/index.ts'
 import {
