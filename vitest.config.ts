@@ -23,14 +23,15 @@ const setupFiles = ['test/fixtures/own-folder.ts', ...seed]
 const runFolder = 'dev/test/own-folders/run-folder.ts'
 
 /**
- * Each file of tests has a process of its own, and many start programs of this repository: what one has compiled, the next one reads. Where Node.js keeps
- * it by default. https://nodejs.org/api/module.html#module-compile-cache
+ * Each file of tests has a process of its own, and many start programs of this repository: what one has compiled, the next one
+ * reads. Where Node.js keeps it by default. https://nodejs.org/api/module.html#module-compile-cache
  */
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache')
 
 /**
- * A worker that tests many files grows, and each start of git copies its page tables: with large pages that is a fifth less work for the processors.
- * Read by the C library of Linux. https://sourceware.org/glibc/manual/latest/html_node/Memory-Allocation-Tunables.html
+ * A worker that tests many files grows, and each start of git copies its page tables: with large pages that is a fifth less
+ * work for the processors. Read by the C library of Linux.
+ * https://sourceware.org/glibc/manual/latest/html_node/Memory-Allocation-Tunables.html
  */
 process.env['GLIBC_TUNABLES'] ??= 'glibc.malloc.hugetlb=1'
 
@@ -81,8 +82,9 @@ export default defineConfig({
           include: [...files.integration],
           exclude: [...leftOutFiles],
           globalSetup: [runFolder, 'test/fixtures/global-setup.ts'],
-          // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. One for each processor, and at most
-          // as many as one API server was tried with. A worker keeps what it has loaded: loading it again for each file took a tenth of all processors.
+          // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only. One for
+          // each processor, and at most as many as one API server was tried with. A worker keeps what it has loaded: loading it
+          // again for each file took a tenth of all processors.
           isolate: false,
           maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
           testTimeout: timeLimit(60_000),

@@ -1,6 +1,6 @@
-// The registrations of our webhook. `Ignore` where a policy judges as well: without the webhook only its better messages are missing.
-// `Fail` for the rules without a policy, for requests in which a name must be filled in, and for values of AppSecrets. Built-in
-// kinds are sent for tenants' namespaces only. `caBundle` is added by whoever installs (docs/guide/install.md).
+// The registrations of our webhook. `Ignore` where a policy judges as well: without the webhook only its better messages are
+// missing. `Fail` for the rules without a policy, for requests in which a name must be filled in, and for values of AppSecrets.
+// Built-in kinds are sent for tenants' namespaces only. `caBundle` is added by whoever installs (docs/guide/install.md).
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { admissionWebhook, platformNamespace } from '../api/names.ts'
 import { defined } from '../lib/json/defined.ts'

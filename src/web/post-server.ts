@@ -1,5 +1,5 @@
-// Minimal JSON-POST server for machine clients: a few fixed paths, one JSON answer each, on Node.js alone (docs/adr/0050). It bounds
-// what requests occupy together before anything of them is read, and answers errors as server.ts does.
+// Minimal JSON-POST server for machine clients: a few fixed paths, one JSON answer each, on Node.js alone (docs/adr/0050). It
+// bounds what requests occupy together before anything of them is read, and answers errors as server.ts does.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

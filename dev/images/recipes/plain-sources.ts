@@ -1,5 +1,6 @@
-// The sources as JavaScript under their own names, with a hook by which Node.js takes them as they are: the compiler that strips types
-// would stay in the memory of every process and worker thread, about 20 MB each. Types become spaces, so stack traces stay true.
+// The sources as JavaScript under their own names, with a hook by which Node.js takes them as they are: the compiler that
+// strips types would stay in the memory of every process and worker thread, about 20 MB each. Types become spaces, so stack
+// traces stay true.
 // Source: https://nodejs.org/docs/latest-v24.x/api/module.html#modulestriptypescripttypescode-options ,
 // #synchronous-hooks-of-moduleregisterhooks
 import { readFile } from 'node:fs/promises'

@@ -1,6 +1,6 @@
-// Says on an object which right the platform lacks, where, and what cures it, when RBAC refuses its controller. The error is thrown
-// again, so that it is logged and retried with backoff; what quotas, Pod Security and policies refuse is no missing right
-// (`lacksRight`). It takes nothing back: the next reconcile that succeeds writes the status anew.
+// Says on an object which right the platform lacks, where, and what cures it, when RBAC refuses its controller. The error is
+// thrown again, so that it is logged and retried with backoff; what quotas, Pod Security and policies refuse is no missing
+// right (`lacksRight`). It takes nothing back: the next reconcile that succeeds writes the status anew.
 import { roleBindings } from '../../api/builtin/index.ts'
 import { buildNamespaceOf, controllersBinding, labels, platformNamespace } from '../../api/names.ts'
 import { rightMissing as missing } from '../../api/reasons/reason.ts'

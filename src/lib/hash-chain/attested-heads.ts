@@ -1,7 +1,7 @@
-// Which earlier heads of a hash chain (signed, or remembered) the chain contains, which it contradicts, and which are missing. Pure.
-// A crash that loses the newest writes, and whoever cuts the end off, leave entries dated after the attestation of what is gone.
-// Whoever rewrites entries and keeps their dates leaves others at the time of the attestation. Dates tell these two cases apart;
-// nothing tells a loss from a removal.
+// Which earlier heads of a hash chain (signed, or remembered) the chain contains, which it contradicts, and which are missing.
+// Pure. A crash that loses the newest writes, and whoever cuts the end off, leave entries dated after the attestation of what
+// is gone. Whoever rewrites entries and keeps their dates leaves others at the time of the attestation. Dates tell these two
+// cases apart; nothing tells a loss from a removal.
 
 /** The end of a log: the sequence and the hash of its last entry. */
 export type ChainHead = { readonly sequence: number; readonly hash: string }

@@ -1,5 +1,5 @@
-// Points the Service `sekisho-source` at the leader, the only replica that has sources. The Service has no selector, so its endpoints
-// are what is written here. The platform may write this one EndpointSlice, by its name.
+// Points the Service `sekisho-source` at the leader, the only replica that has sources. The Service has no selector, so its
+// endpoints are what is written here. The platform may write this one EndpointSlice, by its name.
 // Source: https://kubernetes.io/docs/concepts/services-networking/service/#services-without-selectors
 import { type EndpointSlice, endpointSlices } from '../../api/builtin/index.ts'
 import { platformNamespace } from '../../api/names.ts'

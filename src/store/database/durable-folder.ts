@@ -1,5 +1,6 @@
-// The embedded database on a folder that survives a power cut: PostgreSQL runs with fsync on, and PGlite's file system gets one, so
-// that PostgreSQL decides what to flush and when. A new database is made beside its folder and renamed when it is on the disk.
+// The embedded database on a folder that survives a power cut: PostgreSQL runs with fsync on, and PGlite's file system gets
+// one, so that PostgreSQL decides what to flush and when. A new database is made beside its folder and renamed when it is on
+// the disk.
 // Source: https://www.postgresql.org/docs/current/wal-reliability.html,
 // https://www.postgresql.org/docs/current/runtime-config-wal.html
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'

@@ -1,7 +1,8 @@
-// Bench `admission`: our server with its full rule set compared with a minimal webhook in Go (k8s.io/api), with the same reviews and
-// the same certificate, over TLS and HTTP/1.1, as API servers call the webhook of a Service (kubernetes/kubernetes#75791). As many
-// reviews as they answer (closed loop), and 500 each second (open loop). Once more against Go by HTTP/2, and against the least
-// that answers a review in Go, which decodes no object but Secrets. Beside it the memory of src/admission/main.ts.
+// Bench `admission`: our server with its full rule set compared with a minimal webhook in Go (k8s.io/api), with the same
+// reviews and the same certificate, over TLS and HTTP/1.1, as API servers call the webhook of a Service
+// (kubernetes/kubernetes#75791). As many reviews as they answer (closed loop), and 500 each second (open loop). Once more
+// against Go by HTTP/2, and against the least that answers a review in Go, which decodes no object but Secrets. Beside it the
+// memory of src/admission/main.ts.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { issueCertificate, makeCertificateAuthority } from '../../../src/identity/certificate-authority.ts'

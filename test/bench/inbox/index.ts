@@ -1,6 +1,6 @@
-// Bench `inbox`: signed deliveries that are durable before the answer (docs/adr/0015), compared with GitHub's receiver library, which
-// stores nothing; on the embedded database and on a PostgreSQL with fsync. Twice: as many as they can (closed loop), and a
-// thousand each second (open loop), where the peer also keeps each delivery in a file that is flushed before the answer.
+// Bench `inbox`: signed deliveries that are durable before the answer (docs/adr/0015), compared with GitHub's receiver library,
+// which stores nothing; on the embedded database and on a PostgreSQL with fsync. Twice: as many as they can (closed loop), and
+// a thousand each second (open loop), where the peer also keeps each delivery in a file that is flushed before the answer.
 // After each run the answered deliveries are counted in the database.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
-// `/login` and `/login/callback`: authorization code with PKCE S256 and a one-use state that is bound to this browser. Order of the
-// callback: same browser → within the limit → use the state up, whatever follows → code → exchange by the broker itself → person
-// → session. A request that no sign-in of this browser precedes costs no row, no request to GitHub and nobody's limit.
+// `/login` and `/login/callback`: authorization code with PKCE S256 and a one-use state that is bound to this browser. Order of
+// the callback: same browser → within the limit → use the state up, whatever follows → code → exchange by the broker itself →
+// person → session. A request that no sign-in of this browser precedes costs no row, no request to GitHub and nobody's limit.
 // Source: RFC 9700,
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 import { createHash, randomBytes } from 'node:crypto'
