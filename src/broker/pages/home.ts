@@ -1,5 +1,7 @@
 // The first page: who is signed in, in which tenants they have a role, how to use kubectl. Pure.
+
 import type { Condition } from '../../api/resource.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { HeldTenant } from '../people/tenant-access.ts'
 import type { Person } from '../sessions.ts'
@@ -26,7 +28,7 @@ kubectl get applications</pre>
 
 /** The condition that says whether an object is ready. */
 export function readyCondition(conditions: readonly Condition[] = []): Condition | undefined {
-  return conditions.find(({ type }) => type === 'Ready')
+  return findCondition(conditions, 'Ready')
 }
 
 function tenantRow({ tenant, role }: HeldTenant): Html {

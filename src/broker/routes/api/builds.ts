@@ -11,17 +11,15 @@ import { type LogEvent, readLog, startOfLastLines } from '../../builds/read-log.
 import type { VisibleBuilds } from '../../builds/visible-builds.ts'
 import type { BrokerContext } from '../../context.ts'
 import type { Identity } from '../../people/tenant-access.ts'
+import { buildNameText, namespaceText } from '../field-schemas.ts'
 import { perMinute } from '../limits.ts'
 import { requireBearer } from './bearer.ts'
 
 /** What these routes need of the broker. */
 export type BuildsContext = Pick<BrokerContext, 'verifyIdToken' | 'builds' | 'clock'>
 
-const namespace = Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })
-/** Of a build or a RemoteSync. */
-const name = Type.String({ pattern: '^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$' })
 const listQuery = Type.Object({
-  remoteSync: Type.Optional(name),
+  remoteSync: Type.Optional(buildNameText),
   limit: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,2}$' })),
 })
 const logQuery = Type.Object({
@@ -44,7 +42,7 @@ export function registerBuilds(server: WebServer, context: BuildsContext): void 
   const path = '/api/v1/tenants/:namespace/builds'
   const config = perMinute(120)
 
-  const inNamespace = { params: Type.Object({ namespace }), querystring: listQuery }
+  const inNamespace = { params: Type.Object({ namespace: namespaceText }), querystring: listQuery }
   server.get(path, { schema: inNamespace, config }, async request => {
     const identity = await verifyIdToken(requireBearer(request))
     const { limit = '50', ...query } = request.query
@@ -52,7 +50,7 @@ export function registerBuilds(server: WebServer, context: BuildsContext): void 
     return { builds: found.map(shownBuild), queued }
   })
 
-  const ofBuild = { params: Type.Object({ namespace, name }) }
+  const ofBuild = { params: Type.Object({ namespace: namespaceText, name: buildNameText }) }
   server.get(`${path}/:name`, { schema: ofBuild, config }, async request => {
     const identity = await verifyIdToken(requireBearer(request))
     return shownBuild(await builds.find(identity, request.params.namespace, request.params.name))

@@ -15,7 +15,7 @@ import type { WebServer } from '../../../web/server.ts'
 import type { BrokerSettings } from '../../config.ts'
 import type { BrokerContext } from '../../context.ts'
 import { heldTenants } from '../../people/tenant-access.ts'
-import { idText } from '../field-schemas.ts'
+import { idText, namespaceText } from '../field-schemas.ts'
 import { perMinute } from '../limits.ts'
 import { requireBearer } from './bearer.ts'
 
@@ -23,7 +23,7 @@ const sequence = Type.String({ pattern: '^[0-9]{1,15}$' })
 const auditQuery = Type.Object({
   after: Type.Optional(sequence),
   before: Type.Optional(sequence),
-  namespace: Type.Optional(Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })),
+  namespace: Type.Optional(namespaceText),
   action: Type.Optional(Type.Union(auditActions.map(action => Type.Literal(action)))),
   actor: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
   outcome: Type.Optional(Type.Union(auditOutcomes.map(outcome => Type.Literal(outcome)))),

@@ -7,12 +7,11 @@ import { readLog, startOfLastLines } from '../../builds/read-log.ts'
 import type { BrokerContext } from '../../context.ts'
 import { buildPage, buildsPage } from '../../pages/builds.ts'
 import { eventText } from '../api/builds.ts'
+import { buildNameText, namespaceText } from '../field-schemas.ts'
 import { perMinute } from '../limits.ts'
 import { personOrSignIn, sendPage } from '../pages.ts'
 import type { Identities } from './identities.ts'
 
-const namespace = Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })
-const name = Type.String({ pattern: '^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$' })
 const maxBuilds = 50
 /** On the page of a build that runs, and of one that has ended. */
 const linesWhileRunning = 200
@@ -25,7 +24,7 @@ export function registerBuildPages(server: WebServer, context: BrokerContext, id
   const { sessions, builds, clock } = context
   const config = perMinute(120)
 
-  const list = { schema: { params: Type.Object({ namespace }) }, config }
+  const list = { schema: { params: Type.Object({ namespace: namespaceText }) }, config }
   server.get('/tenants/:namespace/builds', list, async (request, reply) => {
     const person = await personOrSignIn(sessions, request, reply)
     if (person === undefined) return reply
@@ -33,7 +32,7 @@ export function registerBuildPages(server: WebServer, context: BrokerContext, id
     return sendPage(reply, buildsPage({ person, namespace: request.params.namespace, list: found, now: clock.now() }))
   })
 
-  const one = { schema: { params: Type.Object({ namespace, name }) }, config }
+  const one = { schema: { params: Type.Object({ namespace: namespaceText, name: buildNameText }) }, config }
   server.get('/tenants/:namespace/builds/:name', one, async (request, reply) => {
     const person = await personOrSignIn(sessions, request, reply)
     if (person === undefined) return reply

@@ -1,7 +1,9 @@
 // `sekisho releases` and `sekisho rollback`: what an Application ran, and running one of it again.
+
 import type { Application } from '../../../api/apps/application.ts'
 import type { Release } from '../../../api/apps/release.ts'
 import { personText } from '../../../api/names.ts'
+import { findCondition } from '../../../kube/object/conditions.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { type Cluster, found } from '../../kubernetes/cluster.ts'
 import { applications, releases as releaseKind } from '../../kubernetes/kinds.ts'
@@ -19,7 +21,7 @@ async function releasesOf({ client, namespace }: Cluster, name: string): Promise
 }
 
 function outcomeOf({ status }: Release): string {
-  return status?.conditions?.find(({ type }) => type === 'Ready')?.reason ?? 'Pending'
+  return findCondition(status?.conditions, 'Ready')?.reason ?? 'Pending'
 }
 
 const rolledOut = 'RolledOut'

@@ -1,10 +1,11 @@
 // `sekisho status`: what runs, whether it is what should run, and if not, why.
+
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { Pod } from '../../../api/builtin/core.ts'
 import { labels } from '../../../api/names.ts'
 import type { Condition } from '../../../api/resource.ts'
-import { reportedGeneration } from '../../../kube/object/conditions.ts'
+import { findCondition, reportedGeneration } from '../../../kube/object/conditions.ts'
 import { found } from '../../kubernetes/cluster.ts'
 import { applications, remoteSyncs } from '../../kubernetes/kinds.ts'
 import { type ClusterFormat, present, table } from '../../output.ts'
@@ -48,7 +49,7 @@ export function verdict({
   readonly metadata: { readonly generation?: number }
   readonly status?: { readonly conditions?: readonly Condition[]; readonly observedGeneration?: number }
 }): Verdict {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const ready = findCondition(status?.conditions, 'Ready')
   if (ready === undefined) return { ready: false, reason: 'Pending', message: 'the platform has not looked at it yet' }
   const { reason, message } = ready
   const current = reportedGeneration(status) >= (metadata.generation ?? 0)
@@ -67,7 +68,7 @@ export function statusOf(application: Application, all: readonly Pod[], syncs: r
     url: application.status?.url,
     commit: application.status?.commit,
     image: application.status?.image,
-    tag: application.status?.conditions?.find(({ type }) => type === 'Following')?.message,
+    tag: findCondition(application.status?.conditions, 'Following')?.message,
     release: application.status?.release,
     pinnedRelease: application.spec.pinnedRelease,
     processes: processesOf(own),

@@ -1,7 +1,9 @@
 // `sekisho secrets list`: names, versions and users of secret values. The values are in no answer of the API.
+
 import type { AppSecret } from '../../../api/apps/app-secret.ts'
 import { secretUses } from '../../../api/apps/application/secret-uses.ts'
 import type { Application } from '../../../api/apps/application.ts'
+import { findCondition } from '../../../kube/object/conditions.ts'
 import { found } from '../../kubernetes/cluster.ts'
 import { applications, appSecrets } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
@@ -51,7 +53,7 @@ export async function secretsList(
         )
   await present(terminal, output, { value, text })
   for (const { metadata, status } of chosen) {
-    const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+    const ready = findCondition(status?.conditions, 'Ready')
     if (ready !== undefined && ready.status !== 'True')
       terminal.say(`${metadata.name} is not ready (${ready.reason}): ${ready.message}`)
   }

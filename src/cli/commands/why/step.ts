@@ -1,7 +1,8 @@
 // One step on the way from GitHub to the first answer, and what is said about it. Pure.
+
 import { classOfReason } from '../../../api/reasons/class-of-reason.ts'
 import type { Condition } from '../../../api/resource.ts'
-import { reportedGeneration } from '../../../kube/object/conditions.ts'
+import { findCondition, reportedGeneration } from '../../../kube/object/conditions.ts'
 import type { Facts } from './facts.ts'
 
 /** `ok` ✓, `wrong` ✗, `waiting` …, `open`: not reached, or it cannot be seen. */
@@ -24,7 +25,7 @@ type WithConditions = { readonly status?: { readonly conditions?: readonly Condi
 
 /** The condition of this type. */
 export function conditionOf(object: WithConditions | undefined, type: string): Condition | undefined {
-  return object?.status?.conditions?.find(condition => condition.type === type)
+  return findCondition(object?.status?.conditions, type)
 }
 
 /** The judgement that a controller made. A stage that waits for an earlier one has not been reached. */
