@@ -71,22 +71,22 @@ export function ownerLabel(kind: string): string {
   return `${domain}/${kebabCase(kind)}`
 }
 
-/** The longest name of an owned Application: names and host names that are derived from it fit into 63 characters. */
-const longestOwnedName = 40
-const longestPart = 20
+/** In characters, of an owned Application: names and host names that are derived from it then fit into 63. */
+const maxOwnedName = 40
+const maxPart = 20
 
 /**
  * The name of an Application that another object owns, and of its RemoteSync: `<owner>-<part>`, a DNS label. A hash replaces
  * the end of what is too long, and belongs to what is not a DNS label, so that no two parts of one owner have the same name.
  */
 export function ownedName(owner: string, part: string): string {
-  const isPlain = part.length <= longestPart && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(part)
+  const isPlain = part.length <= maxPart && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(part)
   const slug = part.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
-  const end = `-${isPlain ? part : hashedName(slug, longestPart, { of: part, length: 8 })}`
-  const most = longestOwnedName - end.length
-  if (owner.length <= most && /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(owner)) return `${owner}${end}`
+  const end = `-${isPlain ? part : hashedName(slug, maxPart, { of: part, length: 8 })}`
+  const max = maxOwnedName - end.length
+  if (owner.length <= max && /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(owner)) return `${owner}${end}`
   const begin = `p${owner}`.slice(/^[a-z]/.test(owner) ? 1 : 0).replaceAll(/[^a-z0-9]+/g, '-')
-  return `${hashedName(begin, most, { of: owner, length: 8 })}${end}`
+  return `${hashedName(begin, max, { of: owner, length: 8 })}${end}`
 }
 
 /** The name of the Application and of the RemoteSync of a preview: `<pipeline>-pr-<number>`. */

@@ -1,5 +1,5 @@
 // Asks the cluster's RBAC, by SubjectAccessReview, what a person may do: with the user name and the groups of the person's
-// token, as the API server sees them. There is no second list of rights anywhere.
+// token, as the API server sees them. This is the only source of rights.
 // Source: https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
 import { type SubjectAccessReview, subjectAccessReviews } from '../../api/builtin/index.ts'
 import { isGroup, parseUserSubject } from '../../api/names.ts'

@@ -1,5 +1,5 @@
 // What a person may see and do in the namespace of a tenant: one batch of questions to RBAC, with the user name and the groups
-// of the person's token. There is no second list of rights: a section of a page is there exactly when `kubectl` would show the
+// of the person's token. RBAC is the only source of rights: a section of a page is there exactly when `kubectl` would show the
 // same to this person.
 import { appPipeline } from '../../api/apps/app-pipeline.ts'
 import { application } from '../../api/apps/application.ts'

@@ -4,9 +4,7 @@
 import { type RemoteSync, remoteSyncReasons as reasons, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Outcome, ReconcileContext } from '../../kube/controller/controller.ts'
-import type { Builder } from '../../services/builds/builder.ts'
 import type { BuildLimiter } from '../../services/builds/limits/build-limiter.ts'
-import type { SourceStore } from '../../services/builds/source-store/source-store.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
 import { outcomeOf } from '../kit/refusal.ts'
 import { type BuildDeps, buildImage } from './building/build-image.ts'
@@ -32,10 +30,8 @@ export type RemoteSyncDeps = GatherDeps &
   RebaseDeps &
   RestoreDeps &
   EndDeps & {
-    readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'mergePatch' | 'delete'>
-    readonly sources: Pick<SourceStore, 'ensure' | 'revoke' | 'revokeOwner'>
-    readonly builder: Builder
-    readonly limiter: BuildLimiter
+    readonly client: Pick<KubeClient, 'mergePatch'>
+    readonly limiter: Pick<BuildLimiter, 'dequeue'>
   }
 
 /** What one run works with. */

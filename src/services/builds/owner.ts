@@ -1,5 +1,6 @@
 // Whose a build is, and what its object says about it, whatever builds it: a kpack Build or a pod. Pure.
 import { domain } from '../../api/kind.ts'
+import { labels } from '../../api/names.ts'
 import { type KubeObject, keyText, type ObjectKey, parseKey } from '../../api/resource.ts'
 import type { BuildOwner, BuildRequest, LoggedBuild } from './builder.ts'
 
@@ -10,6 +11,18 @@ export function ownerAnnotation(kind: string): string {
 
 export function ownerUidLabel(kind: string): string {
   return `${ownerAnnotation(kind)}-uid`
+}
+
+/** The labels of a build of this owner. */
+export function buildLabels({
+  owner,
+  application,
+}: Pick<BuildRequest, 'owner' | 'application'>): Readonly<Record<string, string>> {
+  return {
+    [ownerUidLabel(owner.kind)]: owner.uid,
+    [labels.application]: application,
+    [labels.managedBy]: 'sekisho',
+  }
 }
 
 /** Whether a build belongs to this very object. Checked whenever a build is read. */

@@ -85,7 +85,7 @@ type Source =
   | { readonly url: string; readonly halted?: undefined }
   | { readonly halted: Halt; readonly status: RemoteSyncStatus; readonly url?: undefined }
 
-/** The URL of the source, or why there is none. @throws what is no error of GitHub, the token desk or the source store */
+/** The URL of the source, or why there is none. @throws an error that is not of GitHub, the token desk or the source store */
 async function ensureSource(
   { deps, facts, signal }: Run,
   { status }: ReconcileState,

@@ -183,8 +183,6 @@ function builderWith(fakes: Fakes, effects: string[], onObserve: () => void): Pi
       },
       ofOwner: () => fakes.builds ?? [],
       ofKey: () => [],
-      running: () => [],
-      logged: () => [],
       known: () => false,
     },
   }

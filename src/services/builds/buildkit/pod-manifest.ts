@@ -9,10 +9,9 @@ import {
   imageRepositoryAnnotation as imageAnnotation,
   dockerfileBuildLabel as podLabel,
 } from '../../../api/dockerfile-build.ts'
-import { labels } from '../../../api/names.ts'
 import { buildSecretName } from '../build-secrets.ts'
 import type { BuildRequest, LoggedBuild } from '../builder.ts'
-import { ownerUidLabel, ownerUidOf, requestAnnotations } from '../owner.ts'
+import { buildLabels, ownerUidOf, requestAnnotations } from '../owner.ts'
 
 export type BuildkitSettings = {
   /** Where images go, `host:port` or `host/path`. */
@@ -202,7 +201,7 @@ function buildArguments(request: BuildRequest, settings: BuildkitSettings): read
 
 /** `plainHttp`: the registry does not speak TLS. */
 export function buildkitPod(request: BuildRequest, settings: BuildkitSettings, plainHttp: boolean): BuildPod {
-  const { key, owner, application, timeoutSeconds, secrets } = request
+  const { key, timeoutSeconds, secrets } = request
   const { ephemeralStorage } = { ...defaults, ...request.resources }
   const { image, credential, serviceAccount } = settings
   const emptyDir = (name: string, sizeLimit: string): object => ({ name, emptyDir: { sizeLimit } })
@@ -212,12 +211,7 @@ export function buildkitPod(request: BuildRequest, settings: BuildkitSettings, p
     metadata: {
       name: key.name,
       namespace: key.namespace,
-      labels: {
-        [podLabel]: key.name,
-        [ownerUidLabel(owner.kind)]: owner.uid,
-        [labels.application]: application,
-        [labels.managedBy]: 'sekisho',
-      },
+      labels: { [podLabel]: key.name, ...buildLabels(request) },
       annotations: {
         ...requestAnnotations(request),
         [imageAnnotation]: repositoryOf(request, settings),

@@ -5,7 +5,7 @@ import { labels } from '../../../api/names.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { buildSecretName } from '../build-secrets.ts'
 import type { BuildRequest, BuiltBy, LoggedBuild } from '../builder.ts'
-import { ownerUidLabel, ownerUidOf, requestAnnotations } from '../owner.ts'
+import { buildLabels, ownerUidOf, requestAnnotations } from '../owner.ts'
 import { type KpackBuild, kpackBuilds } from './resources.ts'
 
 export type KpackSettings = {
@@ -68,11 +68,7 @@ export function kpackBuildManifest(
     metadata: {
       name: key.name,
       namespace: key.namespace,
-      labels: {
-        [ownerUidLabel(owner.kind)]: owner.uid,
-        [labels.application]: request.application,
-        [labels.managedBy]: 'sekisho',
-      },
+      labels: buildLabels(request),
       annotations: { ...requestAnnotations(request), [builderAnnotation]: builder.configured },
     },
     spec: {

@@ -2,12 +2,11 @@
 // two steps. kpack decides so by the annotation with the reason. It looks for the first tag of the Build, not for the image, so
 // that the image gets this tag before.
 // Source: kpack v0.17.2, pkg/apis/build/v1alpha2/build_pod.go (rebasePod) and cmd/rebase
-import { labels } from '../../../api/names.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { digestOf } from '../../../lib/text/image-digest.ts'
 import { createBuildObject } from '../object-builder.ts'
-import { ownerAnnotation, ownerUidLabel } from '../owner.ts'
+import { buildLabels, ownerAnnotation } from '../owner.ts'
 import type { RebaseRequest, Rebaser } from '../rebaser.ts'
 import type { BuilderImage, KpackSettings } from './build-manifest.ts'
 import { builderImage } from './kpack-builder.ts'
@@ -45,11 +44,7 @@ export function kpackRebaseManifest(
     metadata: {
       name: key.name,
       namespace: key.namespace,
-      labels: {
-        [ownerUidLabel(owner.kind)]: owner.uid,
-        [labels.application]: application,
-        [labels.managedBy]: 'sekisho',
-      },
+      labels: buildLabels({ owner, application }),
       annotations: { [ownerAnnotation(owner.kind)]: `${owner.namespace}/${owner.name}`, [rebaseAnnotation]: rebaseReason },
     },
     spec: {
