@@ -142,6 +142,26 @@ const refused: Readonly<Record<string, Case>> = {
     spec: { ...remoteSyncSpec, subPath: 'a/../../b' },
     says: /subPath must stay inside/,
   },
+  'a sync that builds a folder beside its application': {
+    kind: 'RemoteSync',
+    spec: { ...remoteSyncSpec, subPath: 'apps/shop', build: { root: 'packages' } },
+    says: /build\.root must be a folder above subPath/,
+  },
+  'a sync that builds a workspace without its application': {
+    kind: 'RemoteSync',
+    spec: { ...remoteSyncSpec, build: { root: '.' } },
+    says: /build\.root must be a folder above subPath/,
+  },
+  'a sync whose workspace leaves the repository': {
+    kind: 'RemoteSync',
+    spec: { ...remoteSyncSpec, subPath: 'a/../b/c', build: { root: 'a/..' } },
+    says: /must stay inside the repository/,
+  },
+  'a workspace with a Dockerfile': {
+    kind: 'RemoteSync',
+    spec: { ...remoteSyncSpec, subPath: 'apps/shop', build: { root: '.', strategy: 'Dockerfile' } },
+    says: /root is used with strategy Buildpacks only/,
+  },
   'a sync at half a commit': {
     kind: 'RemoteSync',
     spec: { ...remoteSyncSpec, source: { commit: 'abc123' } },

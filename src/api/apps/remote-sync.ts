@@ -5,7 +5,7 @@ import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons, rightMissing } from '../reasons/reason.ts'
 import { objectName, timestamp } from '../schema/fields.ts'
 import { choice, flag, integer, object, optional, text } from '../schema/schema.ts'
-import { buildField, pathsField, subPathField, subPathRule } from './remote-sync/build-fields.ts'
+import { buildField, pathsField, subPathField, subPathRules } from './remote-sync/build-fields.ts'
 import { rebaseField } from './remote-sync/rebase.ts'
 import { sourceField, sourceStatusFields } from './remote-sync/source.ts'
 
@@ -133,7 +133,7 @@ export const remoteSync = defineKind({
     },
     {
       description: 'Which commit of which repository is built, and where the image runs.',
-      rules: [subPathRule],
+      rules: subPathRules,
     },
   ),
   followsRepository: {
@@ -163,6 +163,13 @@ export const remoteSync = defineKind({
             min: 1,
             max: 1_000_000,
           }),
+          programs: optional(
+            text({
+              description:
+                'A hash of the commands that the Application named when the build was begun. A build that failed is tried again when it names others.',
+              max: 64,
+            }),
+          ),
           queue: optional(
             text({
               description:

@@ -83,6 +83,8 @@ const redirecting = (from = 'www.shop.acme.localhost'): Application =>
 const toTarget = [['haproxy.org/request-redirect', '{to}']] as const
 
 const { image: _image, ...withoutImage } = app().spec
+const { processes: _processes, ...withoutProcesses } = app().spec
+const empty: Facts['contents'] = { kind: 'known', contents: { image: 'i@sha256:1', processes: [] } }
 
 test('waits for a followed tag only while nothing is known of it, and never for that of another tenant', () => {
   const problem = { reason: 'TagUnreadable', message: 'the registry ghcr.io answered 503' }
@@ -101,6 +103,12 @@ describe('deciding on an Application', () => {
       timeoutMilliseconds: 5000,
       input: { name: 'shop', namespace: 'acme', hosts: ['shop.acme.localhost'], tls: false, env: [], attributes: {} },
     })
+  })
+
+  test('renders an image without a process for an Application that names a command, or has a schedule only', () => {
+    const process = { name: 'web', command: ['node', 'x.js'], port: 3000, replicas: 1, cpu: '50m', memory: '64Mi' }
+    expect(decide(facts({ application: app({ processes: [process] }), contents: empty }))).toMatchObject({ kind: 'render' })
+    expect(decide(facts({ application: app({ processes: [] }), contents: empty }))).toMatchObject({ kind: 'render' })
   })
 
   test('renders own images and those of other registries, with the Secret to pull them', () => {
@@ -149,6 +157,12 @@ describe('deciding on an Application', () => {
     ['no such chart', { chart: undefined }, 'ChartNotFound', 'spec.chart'],
     ['a chart of another version', { chart: unknown }, 'ChartNotFound', 'use one of web'],
     ['a chart without its ConfigMap', { chart: fromConfigMap }, 'ChartNotFound', 'no ConfigMap mine with the key chart.js'],
+    [
+      'an image without a process, of which none has a command',
+      { application: { ...app(), spec: withoutProcesses }, contents: empty },
+      'InvalidProcesses',
+      'name one with its command in spec.processes',
+    ],
     [
       'a domain of another namespace',
       { application: app({ domains: ['shop.other.localhost'] }) },

@@ -90,6 +90,15 @@ const processesAreFew: Check<Facts> = facts => {
   return { reason: reasons.invalidProcesses, message }
 }
 
+/** Stops an Application that would run nothing, and look well: the build had the commands of another spec. */
+const somethingRuns: Check<Facts> = ({ application: { spec }, contents }) => {
+  const found = knownContents(contents)?.processes
+  if (spec.processes !== undefined || (spec.cron ?? []).length > 0 || found === undefined || found.length > 0) return undefined
+  const message =
+    'spec.image has no process: name one with its command in spec.processes, or add a start command to the repository'
+  return { reason: reasons.invalidProcesses, message }
+}
+
 /**
  * Stops volumes for processes that do not exist. Those of the spec are compared by the schema; those of the image are known
  * only here.
@@ -129,6 +138,7 @@ const checks: readonly Check<Facts>[] = [
   secretsExist,
   imageIsReadable,
   processesAreFew,
+  somethingRuns,
   volumesHaveProcesses,
   issuerIsAllowed,
   ...hostChecks,

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import type { BuildState, OwnedBuild } from '../../services/builds/builder.ts'
+import { namedPrograms } from './application-facts.ts'
 import { type BuildAction, decideBuild, decideFetchFailure, planBuild, type WantedBuild } from './decide-build.ts'
 import { buildName } from './desired.ts'
 import type { BuildFacts, Facts } from './gather.ts'
 import type { RemoteSyncStatus } from './status.ts'
-import { commit, facts, now, sync } from './testing/remote-sync.ts'
+import { application, commit, facts, now, sync } from './testing/remote-sync.ts'
 
 const first = buildName(sync(), commit, 1)
 const second = buildName(sync(), commit, 2)
@@ -60,9 +61,26 @@ describe('the build plan', () => {
 
   test('names the build in the status and clears an earlier failure; a failure that still applies stays', () => {
     const failed = { commit, build, failedCommit: commit, failure }
-    expect(planBuild(facts(), failed, commit, true).status).toEqual({ commit, build: { name: second, commit, attempt: 2 } })
+    const programs = namedPrograms(facts().application)
+    expect(planBuild(facts(), failed, commit, true).status).toEqual({
+      commit,
+      build: { name: second, commit, attempt: 2, programs },
+    })
     expect(planBuild(facts(), failed, commit, false).status).toEqual(failed)
   })
+})
+
+test('a commit that failed is built again when the Application names other commands, and one that was built is not', () => {
+  const before = facts()
+  const process = { name: 'web', command: ['node', 'x.js'], replicas: 1, cpu: '50m', memory: '64Mi' }
+  const after = facts({ application: application({ processes: [process] }) })
+  const { status: begun } = planBuild(before, {}, commit, false)
+  const failed = { ...begun, failedCommit: commit }
+  expect(planBuild(before, failed, commit, false).kind).toBe('wait')
+  expect(planBuild(after, failed, commit, false)).toMatchObject({ kind: 'build', attempt: 2, name: second })
+  expect(planBuild(after, { ...begun, image: 'i', imageBuild: first }, commit, false)).toMatchObject({ kind: 'keepImage' })
+  const old = { build: { name: first, commit, attempt: 1 }, failedCommit: commit }
+  expect(planBuild(after, old, commit, false).kind).toBe('wait')
 })
 
 const phases = { fetchedAt: '2026-01-01T11:00:00.000Z', buildCreatedAt: '2026-01-01T11:00:01.400Z' }

@@ -4,6 +4,7 @@ import { remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
 import { AppError } from '../../lib/errors.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { BuildKey, BuildState } from '../../services/builds/builder.ts'
+import { namedPrograms } from './application-facts.ts'
 import { buildName } from './desired.ts'
 import { type BuildFacts, buildKey, type CommitBuild, type Facts } from './gather.ts'
 import { applicationNotFound, type Halt, halt, haltOf, isPermanent } from './halt.ts'
@@ -53,22 +54,29 @@ function imageOfAnother(facts: Facts, status: RemoteSyncStatus, commit: string):
 
 /**
  * Which build the commit needs. `retry`: something changed since the last reconcile, so that a commit that failed gets another
- * attempt.
+ * attempt, as it does when the Application names other commands.
  */
 export function planBuild(facts: Facts, status: RemoteSyncStatus, commit: string, retry: boolean): BuildPlan {
   const other = imageOfAnother(facts, status, commit)
   if (other) return other
   const before = status.build?.commit === commit ? status.build : undefined
   const failed = status.failedCommit === commit && before !== undefined
-  const attempt = (before?.attempt ?? 1) + (failed && retry ? 1 : 0)
+  const told = namedPrograms(facts.application)
+  const again = failed && (retry || (before.programs ?? told) !== told)
+  const attempt = (before?.attempt ?? 1) + (again ? 1 : 0)
   const name = buildName(facts.remoteSync, commit, attempt)
   const { failedCommit, failure, ...rest } = status
-  const planned = { ...rest, build: { name, commit, attempt } }
+  const programs = again ? told : (before?.programs ?? told)
+  const planned = { ...rest, build: { name, commit, attempt, programs } }
   const { image, imageBuild } = status
   if (image !== undefined && imageBuild === name) return { kind: 'keepImage', status: planned, image, commit }
-  if (!failed || retry) return { kind: 'build', name, commit, attempt, status: planned }
+  if (!failed || again) return { kind: 'build', name, commit, attempt, status: planned }
+  return { kind: 'wait', status, halt: recordedFailure(failure) }
+}
+
+function recordedFailure(failure: RemoteSyncStatus['failure']): Halt {
   const message = failure?.message ?? 'the last build of this commit failed'
-  return { kind: 'wait', status, halt: halt(failure?.stage ?? 'Built', failure?.reason ?? reasons.buildFailed, message) }
+  return halt(failure?.stage ?? 'Built', failure?.reason ?? reasons.buildFailed, message)
 }
 
 /** Records that the commit cannot be built, so that it is not tried again until something changes. */
@@ -169,7 +177,7 @@ export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMis
       const unanswered = unansweredBy(state)
       if (unanswered === undefined || attempt >= maxAttemptsUnanswered)
         return fail('recordFailure', reasons.buildFailed, failureMessage(state))
-      const next = { name: buildName(facts.remoteSync, commit, attempt + 1), commit, attempt: attempt + 1 }
+      const next = { ...status.build, name: buildName(facts.remoteSync, commit, attempt + 1), commit, attempt: attempt + 1 }
       const message = `build ${name} could not ${unanswered}: it is retried as ${next.name}`
       const retrying = halt('Fetched', reasons.fetching, message, { requeueAfterMilliseconds: unreadRetryMilliseconds * attempt })
       return { kind: 'retryBuild', build, cancel: [], status: { ...status, build: next }, halt: retrying }

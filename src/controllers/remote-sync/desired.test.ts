@@ -4,6 +4,7 @@ import { buildName, desiredApplication, desiredBuild, desiredSource } from './de
 import { application, commit, facts, named, sync } from './testing/remote-sync.ts'
 
 const env = [{ name: 'A', value: '1' }]
+const told = (value: object) => ({ name: 'SEKISHO_APPLICATION_PROCESSES', value: JSON.stringify(value) })
 
 test('the name of a build follows from what is built', () => {
   const first = buildName(sync(), commit, 1)
@@ -53,6 +54,9 @@ test('a commit whose files are not all in the repository is fetched only where t
         fullName: 'acme/shop',
       },
     ).completeBelow
+  const ofWorkspace = sync({ subPath: 'apps/web', build: { ...sync().spec.build, root: 'apps' } })
+  expect(below(ofWorkspace)).toBe('apps')
+  expect(below(sync({ subPath: 'web', build: { ...sync().spec.build, root: '.' } }))).toBe('')
   const allowing = sync({ build: { ...sync().spec.build, allowIncompleteSource: true } })
   expect(below(sync({ subPath: 'web' }))).toBe('web')
   expect(below(allowing)).toBeUndefined()
@@ -71,15 +75,52 @@ test('a build has the settings of the RemoteSync, and the last image for its lay
     owner: { kind: 'RemoteSync', namespace: 'acme', name: 'shop', uid: 'uid-1' },
     application: 'shop',
     source: { url: 'http://source/x', commit },
-    env: [],
+    env: [{ name: 'SEKISHO_APPLICATION_PROCESSES', value: '{"processes":[]}' }],
     timeoutSeconds: 600,
   })
   const remoteSync = sync({ subPath: 'web', build: { ...sync().spec.build, env } })
   expect(desiredBuild(facts({ remoteSync }), build, 'http://source/x', { image: 'image@1' })).toMatchObject({
     source: { subPath: 'web' },
-    env,
+    env: [...env, told({ processes: [] })],
     previousImage: 'image@1',
   })
+})
+
+test.each([
+  ['.', 'apps/api', undefined, 'apps/api'],
+  ['apps', 'apps/api', 'apps', 'api'],
+  ['a/./b', 'a/b/c/', 'a/b', 'c/'],
+  ['.', '.', undefined, '.'],
+])('build.root %s with subPath %s: %s is built, and the application is in %s', (root, subPath, built, folder) => {
+  const remoteSync = sync({ subPath, build: { ...sync().spec.build, root } })
+  const request = desiredBuild(facts({ remoteSync }), { name: 'shop-1', commit }, 'http://source/x', {})
+  expect(request.source).toEqual({ url: 'http://source/x', commit, ...(built === undefined ? {} : { subPath: built }) })
+  expect(request.env[0]).toEqual({ name: 'SEKISHO_APPLICATION_FOLDER', value: folder.replace(/\/$/, '') })
+  expect(buildName(remoteSync, commit, 1)).not.toBe(buildName(sync({ subPath }), commit, 1))
+})
+
+test('a build is told which commands the Application names, and nobody else can tell it', () => {
+  const program = { replicas: 1, cpu: '50m', memory: '64Mi' }
+  const processes = [
+    { ...program, name: 'web' },
+    { ...program, name: 'worker', command: ['node', 'w.js'], args: ['--all'] },
+    { ...program, name: 'long', command: ['node'], args: ['x'.repeat(4096)] },
+  ]
+  const releaseJob = { command: ['true'], timeoutSeconds: 60 }
+  const forged = [told({ processes: [] }), ...env]
+  const request = (strategy: 'Buildpacks' | 'Dockerfile') =>
+    desiredBuild(
+      facts({
+        remoteSync: sync({ build: { ...sync().spec.build, strategy, env: forged } }),
+        application: application({ processes, releaseJob }),
+      }),
+      { name: 'shop-1', commit },
+      'http://source/x',
+      {},
+    ).env
+  const named = [{ name: 'web' }, { name: 'worker', command: ['node', 'w.js', '--all'] }, { name: 'long', command: [] }]
+  expect(request('Buildpacks')).toEqual([...env, told({ processes: named, releaseJob: true })])
+  expect(request('Dockerfile')).toEqual(forged)
 })
 
 test('of an Application only image and commit are written, by its uid', () => {

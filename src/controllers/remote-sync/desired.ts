@@ -10,6 +10,7 @@ import { shortHash } from '../../lib/text/bounded-name.ts'
 import type { BuildRequest } from '../../services/builds/builder.ts'
 import type { SourceRequest } from '../../services/builds/source-store/source-store.ts'
 import type { RepositoryAccess } from '../kit/repository/owned-grant.ts'
+import { buildEnvironment, builtFolder } from './application-facts.ts'
 import { buildKey, type CommitBuild, type Facts, sourceIdentity } from './gather.ts'
 import type { RemoteSyncStatus } from './status.ts'
 
@@ -45,7 +46,7 @@ export function buildName(remoteSync: RemoteSync, commit: string, attempt: numbe
     subPath: subPath ?? '',
     env: build.env ?? [],
     // Absent without it: names of builds that exist must not change.
-    ...defined({ dockerfile: build.dockerfile, builder: build.builder }),
+    ...defined({ dockerfile: build.dockerfile, builder: build.builder, root: build.root }),
     ...(build.allowIncompleteSource === true ? { allowIncompleteSource: true } : {}),
     ...(secrets.length === 0 ? {} : { secrets }),
   }
@@ -67,12 +68,13 @@ export function desiredSource(
   { endpoints, token }: RepositoryAccess,
   repository: { readonly fullName: string },
 ): SourceRequest {
-  const { subPath = '', build: settings } = facts.remoteSync.spec
+  const { spec } = facts.remoteSync
+  const { build: settings } = spec
   return {
     identity: sourceIdentity(facts, build),
     owner: facts.owner.uid,
     lifetimeSeconds: settings.timeoutSeconds + sourceGraceSeconds,
-    completeBelow: settings.allowIncompleteSource === true ? undefined : subPath,
+    completeBelow: settings.allowIncompleteSource === true ? undefined : (builtFolder(spec).subPath ?? ''),
     repositoryUrl: `${endpoints.web}/${repository.fullName}.git`,
     web: endpoints.web,
     commit: build.commit,
@@ -87,7 +89,8 @@ export function desiredBuild(
   url: string,
   status: Pick<RemoteSyncStatus, 'image' | 'build'>,
 ): BuildRequest {
-  const { application, build, subPath } = facts.remoteSync.spec
+  const { spec } = facts.remoteSync
+  const { application, build } = spec
   return {
     key: buildKey(facts, name),
     owner: facts.owner,
@@ -96,8 +99,8 @@ export function desiredBuild(
     resources: build.resources ?? {},
     secrets: build.secrets ?? [],
     ...defined({ builder: facts.builder }),
-    source: { url, commit, ...defined({ subPath }) },
-    env: build.env ?? [],
+    source: { url, commit, ...builtFolder(spec) },
+    env: buildEnvironment(spec, facts.application),
     ...defined({ dockerfile: build.dockerfile }),
     timeoutSeconds: build.timeoutSeconds,
     attempt: status.build?.attempt ?? 1,

@@ -1,18 +1,14 @@
 // The decisions of the Node.js buildpack from an app's files, and whole builds without packages of the registry.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
-import { commandOf } from '../shared/launch.ts'
-import { parseProcfile } from '../shared/procfile.ts'
 import { type Files, type HostBuild, openWorkshop } from '../testing/run-on-host.ts'
 import { checkEngine } from './engines.ts'
 import { parsePackageDescription } from './package-description.ts'
-import { choosePackageManager } from './package-manager.ts'
-import { findProcesses, missingFile } from './start-command.ts'
 
 let scratch = ''
 afterEach(async () => {
@@ -25,9 +21,6 @@ function built(files: Files, environment: Files = {}, bindings: Readonly<Record<
   onTestFinished(workshop.remove)
   return workshop.build('node', environment, bindings)
 }
-
-const none = { scripts: {}, main: undefined }
-const noProcfile = new Map<string, string>()
 
 test('a folder without package.json is left to other buildpacks', () => {
   const workshop = openWorkshop({ 'index.html': '' })
@@ -49,69 +42,6 @@ test('the first buildpack removes the clone', async () => {
 })
 
 test.each([
-  ['node server.js', ['node', 'server.js']],
-  ['node --enable-source-maps dist/app.js', ['node', '--enable-source-maps', 'dist/app.js']],
-  ['next start', ['next', 'start']],
-  ['NODE_ENV=x node app.js', ['sh', '-c', 'NODE_ENV=x node app.js']],
-  ['node a.js && echo done', ['sh', '-c', 'node a.js && echo done']],
-  ['node $FILE', ['sh', '-c', 'exec node $FILE']],
-  ['gunicorn --bind 0.0.0.0:$' + '{PORT:-80} app:app', ['sh', '-c', 'exec gunicorn --bind 0.0.0.0:$' + '{PORT:-80} app:app']],
-  ['cd api && node x.js', ['sh', '-c', 'cd api && node x.js']],
-])('the command line %j starts %j', (line, command) => {
-  expect(commandOf(line)).toEqual(command)
-})
-
-test.each([
-  ['the Procfile before scripts.start', { start: 'node a.js' }, 'web: node b.js', [['web', 'node b.js']]],
-  [
-    'scripts.start beside a worker',
-    { start: 'node a.js' },
-    'worker: node w.js',
-    [
-      ['web', 'node a.js'],
-      ['worker', 'node w.js'],
-    ],
-  ],
-  ['a worker alone', {}, 'worker: node w.js', [['worker', 'node w.js']]],
-  ['npm start as its script', { start: 'node a.js' }, 'web: npm start', [['web', 'node a.js']]],
-  ['yarn worker as its script', { work: 'node w.js' }, 'web: yarn work', [['web', 'node w.js']]],
-  ['a script with a step before it by npm', { start: 'node a.js', prestart: 'x' }, '', [['web', 'npm start']]],
-  [
-    'a release command',
-    { start: 'node a.js' },
-    'release: npx prisma migrate deploy',
-    [
-      ['web', 'node a.js'],
-      ['release', 'npx prisma migrate deploy'],
-    ],
-  ],
-] as const)('processes: %s', (_what, scripts, text, expected) => {
-  const found = findProcesses({ scripts, main: undefined }, parseProcfile(text), () => false)
-  expect(found?.map(({ type, command }) => [type, command.join(' ')])).toEqual(expected)
-})
-
-test.each(['vite', 'vite preview', 'react-scripts start', 'ng serve --open'])('%s is not a way to serve people', start => {
-  expect(findProcesses({ ...none, scripts: { start } }, noProcfile, () => false)).toBeUndefined()
-})
-
-test('without a start script, main comes before conventional names, and files must exist', () => {
-  const found = { ...none, main: 'app.js' }
-  expect(findProcesses(found, noProcfile, path => path === 'server.js')).toEqual([
-    { type: 'web', command: ['node', 'server.js'] },
-  ])
-  expect(findProcesses(found, noProcfile, () => true)).toEqual([{ type: 'web', command: ['node', 'app.js'] }])
-  expect(findProcesses(none, noProcfile, () => false)).toBeUndefined()
-})
-
-test('a file that the start command names and that does not exist is found', () => {
-  const exists = (path: string): boolean => path === 'dist/index.js'
-  expect(missingFile(['node', 'dist/index.js'], exists)).toBeUndefined()
-  expect(missingFile(['node', 'dist'], exists)).toBeUndefined()
-  expect(missingFile(['node', 'dist/main.js'], exists)).toBe('dist/main.js')
-  expect(missingFile(['node', '--import', 'x', 'y.js'], exists)).toBeUndefined()
-})
-
-test.each([
   ['{', 'not valid JSON'],
   ['[]', 'must contain an object'],
   ['{"scripts":{"start":1}}', 'scripts.start must be a string'],
@@ -119,10 +49,6 @@ test.each([
   ['{"engines":{"node":24}}', 'engines.node must be a string'],
 ])('package.json %s is refused with a message', (text, words) => {
   expect(() => parsePackageDescription(text)).toThrow(words)
-})
-
-test.each(['web node server.js', 'web:', 'we b: x'])('the Procfile line %j is refused by its number', line => {
-  expect(() => parseProcfile(`# comment\n\n${line}`)).toThrow('Procfile, line 3')
 })
 
 const searchPath = process.env['PATH'] ?? ''
@@ -133,25 +59,6 @@ test('engines.node must contain the version of the builder, and the message name
     /engines.node is "18.x", and this builder has Node.js 24.21.0.*"24.x"/,
   )
   expect(() => checkEngine('lts/*', '24.21.0', searchPath)).toThrow('not a range of versions')
-})
-
-test.each<[string, readonly string[], string | undefined, string]>([
-  ['no lock file', [], undefined, 'npm install'],
-  ['package-lock.json', ['package-lock.json'], undefined, 'npm ci'],
-  ['pnpm-lock.yaml', ['pnpm-lock.yaml'], 'pnpm@9.1.0+sha512.abc', 'pnpm install --frozen-lockfile'],
-  ['yarn.lock', ['yarn.lock'], undefined, 'yarn install --non-interactive --frozen-lockfile'],
-  ['yarn.lock of yarn 4', ['yarn.lock'], 'yarn@4.1.0', 'yarn install --immutable'],
-])('%s decides the package manager', (_what, files, packageManager, command) => {
-  const manager = choosePackageManager({ packageManager }, path => files.includes(path))
-  expect(manager.install(true).join(' ')).toContain(command)
-})
-
-test.each<[string, readonly string[], string | undefined, RegExp]>([
-  ['two lock files', ['package-lock.json', 'yarn.lock'], undefined, /package-lock.json and yarn.lock contradict/],
-  ['bun', ['bun.lock'], undefined, /bun.lock: bun is not supported; use npm, pnpm or yarn/],
-  ['another name in packageManager', ['yarn.lock'], 'pnpm@9.0.0', /packageManager is pnpm@9.0.0, and yarn.lock is of yarn/],
-])('%s is refused by name', (_what, files, packageManager, message) => {
-  expect(() => choosePackageManager({ packageManager }, path => files.includes(path))).toThrow(message)
 })
 
 test('an app without packages gets its processes', () => {
@@ -209,4 +116,150 @@ test.each<[string, Files, string]>([
   expect(code).toBe(1)
   expect(log.trim().split('\n').at(-1)).toContain('sekisho/node: error: ')
   expect(log.trim().split('\n').at(-1)).toContain(message)
+})
+
+/** Of an Application, as the RemoteSync tells it. */
+const application = (folder: string, facts: object = {}): Files => ({
+  SEKISHO_APPLICATION_FOLDER: folder,
+  SEKISHO_APPLICATION_PROCESSES: JSON.stringify(facts),
+})
+const server = "require('node:http')"
+
+/** Layouts of repositories that people had trouble with elsewhere (docs/guide/monorepos.md, docs/guide/buildpacks.md). */
+test.each<[string, Files, RegExp]>([
+  [
+    'main without its extension',
+    { 'package.json': '{"main":"src/app"}', 'src/app.js': server },
+    /command = \["node","src\/app"\]/,
+  ],
+  [
+    'a site with a package.json for tools only',
+    {
+      'package.json': '{"private":true,"main":"index.js","scripts":{"format":"prettier ."}}',
+      'index.html': '<script src="./index.js">',
+      'index.js': '',
+    },
+    /static-server/,
+  ],
+  [
+    'a start script of a workspace that builds with Procfile and hooks',
+    { 'package.json': '{"scripts":{"start":"node server.js"}}', 'server.js': '', Procfile: '\uFEFFweb: yarn start\r\n' },
+    /command = \["node","server.js"\]/,
+  ],
+])('%s is built', (_what, files, launch) => {
+  const result = built(files)
+  expect([result.code, result.log]).toEqual([0, expect.any(String)])
+  expect(result.launch).toMatch(launch)
+})
+
+test.each<[string, Files, RegExp]>([
+  [
+    'a program of devDependencies',
+    { 'package.json': '{"scripts":{"start":"semver 1.2.3"},"devDependencies":{"semver":"7.6.3"}}' },
+    /process web runs semver 1.2.3, and semver is a program of the package semver, which is not in the image: move semver/,
+  ],
+  [
+    'a program that nothing brings',
+    { 'package.json': '{"scripts":{"start":"no-such-program x"}}' },
+    /the image has no program no-such-program/,
+  ],
+  [
+    'a package manager that only builds have',
+    { 'package.json': '{}', Procfile: 'web: pnpm --filter api start' },
+    /the image has no pnpm/,
+  ],
+  [
+    'a folder of a workspace alone',
+    { 'package.json': '{"dependencies":{"ui":"workspace:*"}}' },
+    /wants ui as "workspace:\*".* set spec.build.root/,
+  ],
+  [
+    'a package.json of 50 MB',
+    { 'package.json': `{"a":"${'x'.repeat(50 * 1_048_576)}"}` },
+    /package.json has more than 1 MiB: shorten it/,
+  ],
+  [
+    'a Procfile of a million lines',
+    { 'package.json': '{}', Procfile: 'web: node a.js\n'.repeat(1_000_000) },
+    /Procfile has more than 64 KiB: shorten it/,
+  ],
+])('%s fails the build with its cause in the last line', (_what, files, message) => {
+  const { code, log } = built(files)
+  expect([code, log.trim().split('\n').at(-1)]).toEqual([1, expect.stringMatching(message)])
+})
+
+test('without a start command the Application names one, whose program must be there, too', () => {
+  const files = { 'package.json': '{"name":"x"}', 'work.js': '' }
+  const named = (command?: readonly string[]): Files => application('.', { processes: [{ name: 'web', command }] })
+  const result = built(files, named(['node', 'work.js']))
+  expect([result.code, result.log]).toEqual([0, expect.stringContaining('the processes of the Application have their own')])
+  expect(result.launch).not.toContain('[[processes]]')
+  expect(built(files, named(['node', 'absent.js'])).log).toMatch(
+    /error: process web runs node absent.js, and there is no file absent.js/,
+  )
+  expect(built(files, named()).log).toMatch(/error: no start command found/)
+})
+
+/** Packages of the repository alone, so that npm needs no registry. */
+const workspace: Files = {
+  'package.json': '{"private":true,"workspaces":["packages/*","apps/*","!apps/old"],"scripts":{"build":"exit 7"}}',
+  'packages/base/package.json':
+    '{"name":"base","version":"1.0.0","scripts":{"build":"node -e \\"fs.writeFileSync(\'built.js\', \'module.exports = 1\')\\""}}',
+  'packages/ui/package.json':
+    '{"name":"ui","version":"1.0.0","main":"built.js","dependencies":{"base":"1.0.0","circle":"*"},"scripts":{"build":"node -e \\"require(\'base/built.js\'); fs.writeFileSync(\'built.js\', \'module.exports = 2\')\\""}}',
+  'packages/circle/package.json': '{"name":"circle","version":"1.0.0","dependencies":{"ui":"*"}}',
+  'tools/tool/package.json': '{"name":"tool","version":"1.0.0","bin":"tool.js"}',
+  'tools/tool/tool.js': '#!/usr/bin/env node\n',
+  'apps/api/package.json':
+    '{"name":"api","dependencies":{"ui":"*"},"devDependencies":{"tool":"file:../../tools/tool"},"scripts":{"build":"node -e \\"require(\'ui\'); fs.writeFileSync(\'out.txt\', \'built\')\\"","start":"node server.js"}}',
+  'apps/api/server.js': "require('ui')",
+  'apps/api/Procfile': 'worker: node ./server\n',
+  'apps/old/package.json': 'not a package any more',
+  'apps/web/package.json': '{"name":"web","dependencies":{"ui":"*"}}',
+}
+
+test('one application of a workspace is built after the packages that it uses, and starts in its own folder', () => {
+  const result = built(workspace, application('apps/api'))
+  expect([result.code, result.log]).toEqual([0, expect.any(String)])
+  const runs = [...result.log.matchAll(/npm run build(?: \(in (\S+)\))?/g)].map(match => match[1])
+  expect(runs).toEqual(['packages/base', 'packages/ui', 'apps/api'])
+  expect(result.log).toMatch(/packages\/\w+ and packages\/\w+ use each other/)
+  const folder = JSON.stringify(join(result.appFolder, 'apps/api'))
+  expect(result.launch).toContain(`command = ["node","server.js"]\nworking-dir = ${folder}\ndefault = true`)
+  expect(result.launch).toContain(`type = "worker"\ncommand = ["node","./server"]\nworking-dir = ${folder}`)
+  expect(spawnSync('node', ['server.js'], { cwd: join(result.appFolder, 'apps/api') }).status).toBe(0)
+})
+
+test.each<[string, Files, Files, RegExp]>([
+  [
+    'a program of devDependencies of the application',
+    { 'apps/api/Procfile': 'web: tool' },
+    application('apps/api'),
+    /tool is a program of the package tool, which is not in the image/,
+  ],
+  ['no start command', {}, application('apps/web'), /no start command found/],
+  ['a folder that is not there', {}, application('apps/none'), /there is no apps\/none\/package.json: correct spec.subPath/],
+  ['a folder outside', {}, application('../x'), /must be below the folder that is built/],
+  [
+    'a root without a workspace',
+    { 'package.json': '{}' },
+    application('apps/api'),
+    /not a workspace of npm: it has no package.json with workspaces/,
+  ],
+  ['a package.json that leads out', {}, application('linked'), /linked\/package.json leads out of the repository/],
+])('of a workspace: %s fails the build', (_what, changes, environment, message) => {
+  const workshop = openWorkshop({ ...workspace, ...changes })
+  onTestFinished(workshop.remove)
+  mkdirSync(join(workshop.appFolder, 'linked'))
+  symlinkSync('/etc/hostname', join(workshop.appFolder, 'linked/package.json'))
+  const { code, log } = workshop.build('node', environment)
+  expect([code, log.trim().split('\n').at(-1)]).toEqual([1, expect.stringMatching(message)])
+})
+
+test('other buildpacks say that they build no workspaces', () => {
+  const workshop = openWorkshop({ 'index.html': '' })
+  onTestFinished(workshop.remove)
+  expect(workshop.build('static', application('apps/api')).log).toMatch(
+    /error: spec.build.root is for workspaces of npm, pnpm and yarn/,
+  )
 })

@@ -1,6 +1,6 @@
 // Whether the Node.js of the image is one that the app accepts. Ranges are read by the library that npm itself uses and brings
 // along.
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { BuildFailure } from '../shared/build-failure.ts'
@@ -38,14 +38,15 @@ function loadSemver(searchPath: string): Semver {
   return createRequire(realpathSync(npm))('semver') as Semver
 }
 
-/** The version that a file for version managers asks for, when it is another major version; only worth a line of the log. */
-export function otherVersionWanted(appFolder: string, version: string): string | undefined {
+/**
+ * The version that a file for version managers asks for, when it is another major version; only worth a line of the log.
+ * `read`: the text of a file of the app.
+ */
+export function otherVersionWanted(read: (path: string) => string | undefined, version: string): string | undefined {
   for (const name of ['.nvmrc', '.node-version']) {
-    const file = join(appFolder, name)
-    if (!existsSync(file)) continue
-    const wanted = readFileSync(file, 'utf8').trim()
+    const wanted = read(name)?.trim() ?? ''
     const major = /^v?(\d+)/.exec(wanted)?.[1]
-    if (major !== undefined && major !== majorOf(version)) return `${name} asks for ${wanted}`
+    if (major !== undefined && major !== majorOf(version)) return `${name} asks for ${wanted.slice(0, 40)}`
   }
   return undefined
 }

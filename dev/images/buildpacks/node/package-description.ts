@@ -3,8 +3,12 @@
 import { BuildFailure } from '../shared/build-failure.ts'
 
 export type PackageDescription = {
-  readonly hasDependencies: boolean
-  readonly hasDevDependencies: boolean
+  /** Version or range by name: what the program needs, what it can do without, and what only its development needs. */
+  readonly dependencies: Readonly<Record<string, unknown>>
+  readonly optional: Readonly<Record<string, unknown>>
+  readonly devDependencies: Readonly<Record<string, unknown>>
+  /** Whether it has `workspaces`, which npm and yarn read. */
+  readonly isWorkspace: boolean
   readonly scripts: Readonly<Record<string, string>>
   readonly main: string | undefined
   /** The range of `engines.node`. */
@@ -13,32 +17,39 @@ export type PackageDescription = {
   readonly packageManager: string | undefined
 }
 
-/** @throws BuildFailure that says what is wrong */
-export function parsePackageDescription(text: string): PackageDescription {
-  const value = parse(text)
+export const emptyDescription: PackageDescription = parsePackageDescription('{}')
+
+/** `file`: its name for messages. @throws BuildFailure that says what is wrong */
+export function parsePackageDescription(text: string, file = 'package.json'): PackageDescription {
+  const value = parse(text, file)
   const scripts = recordAt(value, 'scripts')
   for (const [name, script] of Object.entries(scripts))
-    if (typeof script !== 'string') throw new BuildFailure(`package.json: scripts.${name} must be a string`)
-  const main = textAt(value, 'main')
-  const filled = (field: string): boolean => Object.keys(recordAt(value, field)).length > 0
+    if (typeof script !== 'string') throw new BuildFailure(`${file}: scripts.${name} must be a string`)
+  const textAt = (record: Readonly<Record<string, unknown>>, field: string, name = field): string | undefined => {
+    const found = record[field]
+    if (found === undefined || typeof found === 'string') return found
+    throw new BuildFailure(`${file}: ${name} must be a string`)
+  }
   return {
-    hasDependencies: ['dependencies', 'optionalDependencies'].some(filled) || value['workspaces'] !== undefined,
-    hasDevDependencies: filled('devDependencies') || value['workspaces'] !== undefined,
+    dependencies: recordAt(value, 'dependencies'),
+    optional: recordAt(value, 'optionalDependencies'),
+    devDependencies: recordAt(value, 'devDependencies'),
+    isWorkspace: value['workspaces'] !== undefined,
     scripts: scripts as Readonly<Record<string, string>>,
-    main,
+    main: textAt(value, 'main'),
     nodeRange: textAt(recordAt(value, 'engines'), 'node', 'engines.node'),
     packageManager: textAt(value, 'packageManager'),
   }
 }
 
-function parse(text: string): Readonly<Record<string, unknown>> {
+function parse(text: string, file: string): Readonly<Record<string, unknown>> {
   let value: unknown
   try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ''))
+    value = JSON.parse(text)
   } catch (error) {
-    throw new BuildFailure(`package.json is not valid JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw new BuildFailure(`${file} is not valid JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
-  if (!isRecord(value)) throw new BuildFailure('package.json must contain an object')
+  if (!isRecord(value)) throw new BuildFailure(`${file} must contain an object`)
   return value
 }
 
@@ -47,12 +58,13 @@ function recordAt(value: Readonly<Record<string, unknown>>, field: string): Read
   return isRecord(found) ? found : {}
 }
 
-function textAt(value: Readonly<Record<string, unknown>>, field: string, name = field): string | undefined {
-  const found = value[field]
-  if (found === undefined || typeof found === 'string') return found
-  throw new BuildFailure(`package.json: ${name} must be a string`)
-}
-
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The names of the programs that a package installs. Source: …/package-json#bin */
+export function programsOf(text: string): readonly string[] {
+  const { name, bin } = parse(text, 'package.json')
+  if (typeof bin === 'string') return typeof name === 'string' ? [name.replace(/^@[^/]*\//, '')] : []
+  return isRecord(bin) ? Object.keys(bin) : []
 }

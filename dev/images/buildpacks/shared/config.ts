@@ -1,6 +1,7 @@
 // What a buildpack gets from the lifecycle (CNB buildpack specification, "Environment" of API 0.10). The only reader of the
 // environment here.
 import { join } from 'node:path'
+import { type ApplicationFacts, readApplication } from './application.ts'
 import { bindingVariables } from './bindings.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -16,6 +17,7 @@ export type BuildContext = {
    * home that exists.
    */
   readonly environment: Environment
+  readonly application: ApplicationFacts
   /** Writes a line of the build log. */
   readonly say: (line: string) => void
 }
@@ -40,6 +42,7 @@ export function readContext(name: string): BuildContext {
       HOME: environment['HOME'] || '/tmp',
       CI: environment['CI'] || 'true',
     },
+    application: readApplication(environment),
     say: line => console.log(`sekisho/${name}: ${line}`),
   }
 }

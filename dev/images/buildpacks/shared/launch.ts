@@ -3,7 +3,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export type Process = { readonly type: string; readonly command: readonly string[] }
+/** `folder`: where it starts; the folder of the app when absent. */
+export type Process = { readonly type: string; readonly command: readonly string[]; readonly folder?: string }
 
 /** Words without a meaning for a shell. */
 const plainWord = /^[\w./:=@,+%-]+$/
@@ -25,15 +26,18 @@ export function commandOf(commandLine: string): readonly string[] {
 }
 
 /**
- * `web` is the default, else the first process. `slices`: paths in the app that become layers of their own, which other images
+ * `web` is the default, else the first process, which is never `release`. `slices`: paths in the app that become layers of their own, which other images
  * share.
  */
 export function launchDescription(processes: readonly Process[], slices: readonly string[] = []): string {
-  const main = processes.find(({ type }) => type === 'web') ?? processes[0]
+  const main = processes.find(({ type }) => type === 'web') ?? processes.find(({ type }) => type !== 'release')
   return [
-    ...processes.map(
-      process =>
-        `[[processes]]\ntype = ${JSON.stringify(process.type)}\ncommand = ${JSON.stringify(process.command)}\n${process === main ? 'default = true\n' : ''}`,
+    ...processes.map(process =>
+      [
+        `[[processes]]\ntype = ${JSON.stringify(process.type)}\ncommand = ${JSON.stringify(process.command)}\n`,
+        process.folder === undefined ? '' : `working-dir = ${JSON.stringify(process.folder)}\n`,
+        process === main ? 'default = true\n' : '',
+      ].join(''),
     ),
     ...slices.map(path => `[[slices]]\npaths = [${JSON.stringify(path)}]\n`),
   ].join('\n')

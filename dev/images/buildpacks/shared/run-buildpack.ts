@@ -2,10 +2,20 @@
 import { BuildFailure, failureLine } from './build-failure.ts'
 import { type BuildContext, readContext } from './config.ts'
 
+type Options = {
+  /** Whether it builds one application of a larger folder (`spec.build.root`). */
+  readonly buildsWorkspaces?: boolean
+}
+
 /** A defect of the buildpack ends the process with its stack; a failure of the app ends it with the sentence for its owner. */
-export function runBuildpack(name: string, build: (context: BuildContext) => void): void {
+export function runBuildpack(name: string, build: (context: BuildContext) => void, options: Options = {}): void {
   try {
-    build(readContext(name))
+    const context = readContext(name)
+    if (context.application.folder !== '.' && options.buildsWorkspaces !== true)
+      throw new BuildFailure(
+        'spec.build.root is for workspaces of npm, pnpm and yarn: remove it, and spec.subPath alone builds the folder of the application',
+      )
+    build(context)
   } catch (error) {
     if (!(error instanceof BuildFailure)) throw error
     console.log(failureLine(name, error))

@@ -59,7 +59,12 @@ export function openWorkshop(files: Files): HostWorkshop {
         for (const [key, value] of Object.entries(keys)) writeFileSync(join(folder(`platform/bindings/${name}`), key), value)
       // biome-ignore lint/style/noProcessEnv: the lifecycle passes its environment on
       const { NODE_ENV, npm_config_loglevel, ...machine } = process.env
-      const env = { ...machine, HOME: folder('home'), ...folders, ...environment }
+      // Not the programs of this repository's packages, which are in the PATH of a test.
+      const PATH = (machine['PATH'] ?? '')
+        .split(':')
+        .filter(path => !path.includes('node_modules'))
+        .join(':')
+      const env = { ...machine, PATH, HOME: folder('home'), ...folders, ...environment }
       // One stream, as in a pod.
       const command = `exec "${process.execPath}" --disable-warning=ExperimentalWarning "${join(home, buildpack, 'bin', 'build')}" 2>&1`
       const build = spawnSync('sh', ['-c', command], { cwd: appFolder, env, encoding: 'utf8', timeout })

@@ -2,7 +2,7 @@
 // Application and RemoteSync.
 import { choice, map, object, optional, type Rule, type TSchema, text, withoutProperties } from '../../schema/schema.ts'
 import { type Application, application } from '../application.ts'
-import { buildField, pathsField, subPathField, subPathRule } from '../remote-sync/build-fields.ts'
+import { buildField, pathsField, subPathField, subPathRules } from '../remote-sync/build-fields.ts'
 import { publicField } from './public.ts'
 
 /** The fields of an Application that belong to one preview, so that no template can have them. */
@@ -67,5 +67,5 @@ export const templateField = object(
     paths: optional(pathsField),
     build: buildField,
   },
-  { description: 'What every preview is made of.', rules: [subPathRule, ownKeys] },
+  { description: 'What every preview is made of.', rules: [...subPathRules, ownKeys] },
 )

@@ -27,12 +27,20 @@ export const subPathField = text({
   pattern: '^[^/][^ ]*$',
 })
 
-/** For the object that has `subPath`. */
-export const subPathRule: Rule = {
-  rule: "!has(self.subPath) || !self.subPath.split('/').exists(p, p == '..')",
-  message: 'subPath must stay inside the repository',
-  fieldPath: '.subPath',
-}
+/** For the object that has `subPath` and `build`. */
+export const subPathRules: readonly Rule[] = [
+  {
+    rule: "!has(self.subPath) || !self.subPath.split('/').exists(p, p == '..')",
+    message: 'subPath must stay inside the repository',
+    fieldPath: '.subPath',
+  },
+  {
+    rule: "!has(self.build) || !has(self.build.root) || (has(self.subPath) && (self.build.root == '.' || self.subPath.startsWith(self.build.root + '/')))",
+    message:
+      'build.root must be a folder above subPath, such as "." for the root of the repository: set subPath to the folder of the application',
+    fieldPath: '.build.root',
+  },
+]
 
 /** `spec.build`. */
 export const buildField = object(
@@ -48,6 +56,14 @@ export const buildField = object(
       max: 7200,
       default: 900,
     }),
+    root: optional(
+      text({
+        description:
+          'The folder that is built, where `subPath` is only one application of it: the root of the workspace (npm, pnpm, yarn) with its lock file and shared packages, `.` for the root of the repository. The processes are those of `subPath` and start there. When omitted, `subPath` is built alone.',
+        max: 512,
+        pattern: '^(\\.|[^/. ][^ ]*[^/ ]|[^/. ])$',
+      }),
+    ),
     env: optional(environmentField('Environment variables of the build.', 50)),
     secrets: optional(
       list(objectName('The name of an AppSecret in this namespace.'), {
@@ -82,6 +98,16 @@ export const buildField = object(
         rule: "!has(self.dockerfile) || self.strategy == 'Dockerfile'",
         message: 'dockerfile is used with strategy Dockerfile only: set build.strategy, or remove build.dockerfile',
         fieldPath: '.dockerfile',
+      },
+      {
+        rule: "!has(self.root) || self.strategy == 'Buildpacks'",
+        message: 'root is used with strategy Buildpacks only: with a Dockerfile omit subPath, and set build.dockerfile.path',
+        fieldPath: '.root',
+      },
+      {
+        rule: "!has(self.root) || !self.root.split('/').exists(p, p == '..')",
+        message: 'root must stay inside the repository',
+        fieldPath: '.root',
       },
     ],
   },

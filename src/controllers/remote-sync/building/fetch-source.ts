@@ -64,7 +64,7 @@ async function fetchForStart(run: Run, state: ReconcileState, action: Start, rep
   const turn = { since, tenantLimit: facts.tenant?.concurrentBuilds ?? 0 }
   const slot = deps.limiter.tryAcquire(facts.owner, { tenant: key.namespace, name, ...turn })
   if (slot.kind === 'queued') {
-    const waiting = { name, commit, attempt: state.status.build?.attempt ?? 1, queue: slot.place }
+    const waiting = { attempt: 1, ...state.status.build, name, commit, queue: slot.place }
     const halted = halt('Fetched', reasons.queued, slot.message, { requeueAfterMilliseconds: queuedRetryMilliseconds })
     return { state: withStatus(state, { build: waiting }), halted }
   }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { canonicalJson } from '../../../lib/json/canonical-json.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import type { RemoteSyncStatus } from '../status.ts'
 
 type ImageSource = NonNullable<RemoteSyncStatus['imageSource']>
@@ -15,7 +16,7 @@ export type BuiltPreview = ImageSource & {
 
 /** What decides, beside the files, how an image turns out. Resources and time limits do not. */
 export function buildInputs({ build, subPath }: RemoteSync['spec']): string {
-  const { strategy, env, dockerfile, builder, secrets } = build
+  const { strategy, env, dockerfile, builder, secrets, root } = build
   const inputs = {
     strategy,
     subPath: subPath ?? '',
@@ -23,6 +24,7 @@ export function buildInputs({ build, subPath }: RemoteSync['spec']): string {
     dockerfile: dockerfile ?? {},
     builder: builder ?? '',
     secrets: (secrets ?? []).toSorted(),
+    ...defined({ root }),
   }
   return createHash('sha256').update(canonicalJson(inputs)).digest('hex').slice(0, 32)
 }

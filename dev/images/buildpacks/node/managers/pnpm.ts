@@ -1,0 +1,59 @@
+// pnpm. Its workspaces are those of pnpm-workspace.yaml, never of package.json.
+// Source: https://pnpm.io/workspaces, https://pnpm.io/cli/install, https://pnpm.io/cli/prune
+import { BuildFailure } from '../../shared/build-failure.ts'
+import { settingOf } from './lock-files.ts'
+import type { ManagerFacts, PackageManager } from './package-manager.ts'
+
+/** When nothing names another version: the newest that reads what the current one writes. */
+const usual = '10'
+/** The version of pnpm by that of the form of its lock file. https://github.com/pnpm/spec/tree/master/lockfile */
+const writers: Readonly<Record<string, string>> = { '5.4': '7', '6.0': '8', '6.1': '8', '7.0': '9', '9.0': usual }
+
+/** @throws BuildFailure when the lock file is of a version that no pnpm for this Node.js reads */
+export function pnpm({ lock, version, read }: ManagerFacts): PackageManager {
+  const settings = read('pnpm-workspace.yaml')
+  const isWorkspace = settingOf(settings, 'packages') !== undefined
+  const locked = lock !== undefined
+  return {
+    name: 'pnpm',
+    tool: { package: 'pnpm', version: version ?? writerOf(lock) },
+    locked,
+    isWorkspace,
+    runsHooks: true,
+    install: withDev => [
+      'pnpm',
+      'install',
+      locked ? '--frozen-lockfile' : '--no-frozen-lockfile',
+      withDev ? '--prod=false' : '--prod',
+    ],
+    run: script => ['pnpm', 'run', script],
+    // prune does not know workspaces.
+    prune: isWorkspace
+      ? {
+          unlink: true,
+          commands: [
+            [
+              'pnpm',
+              'install',
+              locked ? '--frozen-lockfile' : '--no-frozen-lockfile',
+              '--prod',
+              '--prefer-offline',
+              '--ignore-scripts',
+            ],
+          ],
+        }
+      : { commands: [['pnpm', 'prune', '--prod', '--ignore-scripts']] },
+    environment: cache => ({ npm_config_store_dir: cache, npm_config_update_notifier: 'false' }),
+  }
+}
+
+function writerOf(lock: ManagerFacts['lock']): string {
+  if (lock === undefined) return usual
+  const found = lock.version === undefined ? undefined : writers[lock.version.includes('.') ? lock.version : `${lock.version}.0`]
+  if (found === undefined)
+    throw new BuildFailure(
+      `pnpm-lock.yaml has the version ${lock.version ?? 'none'}, which no pnpm for this Node.js reads: run "pnpm install" with pnpm ${usual} and commit pnpm-lock.yaml`,
+    )
+  // pnpm 10 writes these sums in another form, and refuses the former one in a frozen lock file.
+  return /^(?:packageExtensionsChecksum|pnpmfileChecksum):\s*(?!sha256-)\S/m.test(lock.text) && found === usual ? '9' : found
+}

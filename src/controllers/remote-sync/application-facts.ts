@@ -1,0 +1,51 @@
+// What the build is told of the Application: in which folder of what is built it is, and which processes it names itself, so that
+// a build fails when their programs are not in the image. `dev/images/buildpacks/shared/application.ts` reads it. Pure.
+import { posix } from 'node:path'
+import type { Application } from '../../api/apps/application.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import { defined } from '../../lib/json/defined.ts'
+import type { JsonObject } from '../../lib/json/json-value.ts'
+import { shortHash } from '../../lib/text/bounded-name.ts'
+import type { BuildRequest } from '../../services/builds/builder.ts'
+
+/** A variable of a process has a bound in Linux (MAX_ARG_STRLEN), which all commands together must stay below. */
+const longestCommand = 2048
+const folderVariable = 'SEKISHO_APPLICATION_FOLDER'
+const processesVariable = 'SEKISHO_APPLICATION_PROCESSES'
+
+type Spec = Pick<RemoteSync['spec'], 'subPath' | 'build'>
+
+/** The folder that is built, absent for the whole repository. */
+export function builtFolder({ subPath, build: { root } }: Spec): { readonly subPath?: string } {
+  if (root === undefined) return defined({ subPath })
+  const folder = posix.normalize(root)
+  return folder === '.' ? {} : { subPath: folder }
+}
+
+function processesOf(application: Application | undefined): JsonObject {
+  const named = application?.spec.processes?.map(({ name, command, args = [] }) => {
+    if (command === undefined) return { name }
+    const words = [...command, ...args]
+    // One that is too long to be checked is still a command.
+    return { name, command: JSON.stringify(words).length > longestCommand ? [] : words }
+  })
+  return { ...defined({ processes: named }), ...(application?.spec.releaseJob === undefined ? {} : { releaseJob: true }) }
+}
+
+/** The environment of the build: that of the spec, and for buildpacks what they are told. Dockerfiles say themselves what starts. */
+export function buildEnvironment({ subPath = '.', build }: Spec, application: Application | undefined): BuildRequest['env'] {
+  const { env = [], root, strategy } = build
+  if (strategy !== 'Buildpacks') return env
+  const folder = root === undefined ? undefined : posix.relative(posix.normalize(root), posix.normalize(subPath)) || '.'
+  return [
+    ...env.filter(({ name }) => name !== folderVariable && name !== processesVariable),
+    ...(folder === undefined ? [] : [{ name: folderVariable, value: folder }]),
+    { name: processesVariable, value: JSON.stringify(processesOf(application)) },
+  ]
+}
+
+/** Changes with what a build is told of the processes, of which none depends while it succeeds. */
+export function namedPrograms(application: Application | undefined): string {
+  return shortHash(canonicalJson(processesOf(application)))
+}
