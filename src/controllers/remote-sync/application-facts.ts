@@ -11,8 +11,8 @@ import type { BuildRequest } from '../../services/builds/builder.ts'
 
 /** A variable of a process has a bound in Linux (MAX_ARG_STRLEN), which all commands together must stay below. */
 const longestCommand = 2048
-const folderVariable = 'SEKISHO_APPLICATION_FOLDER'
-const processesVariable = 'SEKISHO_APPLICATION_PROCESSES'
+const folderVariable = 'BP_APPLICATION_FOLDER'
+const processesVariable = 'BP_APPLICATION_PROCESSES'
 
 type Spec = Pick<RemoteSync['spec'], 'subPath' | 'build'>
 

@@ -4,7 +4,7 @@ import { buildName, desiredApplication, desiredBuild, desiredSource } from './de
 import { application, commit, facts, named, sync } from './testing/remote-sync.ts'
 
 const env = [{ name: 'A', value: '1' }]
-const told = (value: object) => ({ name: 'SEKISHO_APPLICATION_PROCESSES', value: JSON.stringify(value) })
+const told = (value: object) => ({ name: 'BP_APPLICATION_PROCESSES', value: JSON.stringify(value) })
 
 test('the name of a build follows from what is built', () => {
   const first = buildName(sync(), commit, 1)
@@ -75,7 +75,7 @@ test('a build has the settings of the RemoteSync, and the last image for its lay
     owner: { kind: 'RemoteSync', namespace: 'acme', name: 'shop', uid: 'uid-1' },
     application: 'shop',
     source: { url: 'http://source/x', commit },
-    env: [{ name: 'SEKISHO_APPLICATION_PROCESSES', value: '{"processes":[]}' }],
+    env: [{ name: 'BP_APPLICATION_PROCESSES', value: '{"processes":[]}' }],
     timeoutSeconds: 600,
   })
   const remoteSync = sync({ subPath: 'web', build: { ...sync().spec.build, env } })
@@ -95,7 +95,7 @@ test.each([
   const remoteSync = sync({ subPath, build: { ...sync().spec.build, root } })
   const request = desiredBuild(facts({ remoteSync }), { name: 'shop-1', commit }, 'http://source/x', {})
   expect(request.source).toEqual({ url: 'http://source/x', commit, ...(built === undefined ? {} : { subPath: built }) })
-  expect(request.env[0]).toEqual({ name: 'SEKISHO_APPLICATION_FOLDER', value: folder.replace(/\/$/, '') })
+  expect(request.env[0]).toEqual({ name: 'BP_APPLICATION_FOLDER', value: folder.replace(/\/$/, '') })
   expect(buildName(remoteSync, commit, 1)).not.toBe(buildName(sync({ subPath }), commit, 1))
 })
 

@@ -120,8 +120,8 @@ test.each<[string, Files, string]>([
 
 /** Of an Application, as the RemoteSync tells it. */
 const application = (folder: string, facts: object = {}): Files => ({
-  SEKISHO_APPLICATION_FOLDER: folder,
-  SEKISHO_APPLICATION_PROCESSES: JSON.stringify(facts),
+  BP_APPLICATION_FOLDER: folder,
+  BP_APPLICATION_PROCESSES: JSON.stringify(facts),
 })
 const server = "require('node:http')"
 

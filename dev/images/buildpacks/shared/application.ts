@@ -14,8 +14,8 @@ export type ApplicationFacts = {
   readonly hasReleaseJob: boolean
 }
 
-const folderVariable = 'SEKISHO_APPLICATION_FOLDER'
-const processesVariable = 'SEKISHO_APPLICATION_PROCESSES'
+const folderVariable = 'BP_APPLICATION_FOLDER'
+const processesVariable = 'BP_APPLICATION_PROCESSES'
 
 /** @throws BuildFailure when a variable has another form: `spec.build.env` can set it, too */
 export function readApplication(environment: Readonly<Record<string, string | undefined>>): ApplicationFacts {
