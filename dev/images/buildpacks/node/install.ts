@@ -18,8 +18,7 @@ export function installAndBuild(context: BuildContext, app: NodeApp, beforePrune
   const cache = join(layersFolder, 'packages')
   mkdirSync(cache, { recursive: true })
   writeFileSync(`${cache}.toml`, '[types]\ncache = true\n')
-  const forManager: Environment = { ...context.environment, ...manager.environment(cache) }
-  const environment: Environment = { ...forManager, ...withTool({ ...context, environment: forManager }, manager) }
+  const environment: Environment = { ...context.environment, ...manager.environment(cache), ...withTool(context, manager) }
   const run = (command: Command, { folder: place = '.', variables = {} }: RunOptions = {}): void => {
     say(`${command.join(' ')}${place === '.' ? '' : ` (in ${place})`}`)
     runProgram({ command, folder: join(appFolder, place), environment: { ...environment, ...variables } })

@@ -50,7 +50,11 @@ test.each<[string, Files, string | undefined, string, string]>([
   ['yarn 1', { 'yarn.lock': yarn1 }, undefined, 'yarn@1', 'yarn install --non-interactive --frozen-lockfile'],
   ['yarn 2', { 'yarn.lock': berry(4) }, undefined, '@yarnpkg/cli-dist@2', 'yarn install --immutable'],
   ['yarn 3', { 'yarn.lock': berry(6) }, undefined, '@yarnpkg/cli-dist@3', 'yarn install --immutable'],
-  ['yarn 4', { 'yarn.lock': berry(8) }, undefined, '@yarnpkg/cli-dist@4', 'yarn install --immutable'],
+  ['yarn 3.1', { 'yarn.lock': berry(5) }, undefined, '@yarnpkg/cli-dist@~3.1.0', 'yarn install --immutable'],
+  ['yarn 4 before 4.14', { 'yarn.lock': berry(8) }, undefined, '@yarnpkg/cli-dist@~4.13.0', 'yarn install --immutable'],
+  ['yarn 4.14', { 'yarn.lock': berry(9) }, undefined, '@yarnpkg/cli-dist@~4.14.0', 'yarn install --immutable'],
+  ['yarn 4', { 'yarn.lock': berry(10) }, undefined, '@yarnpkg/cli-dist@4', 'yarn install --immutable'],
+  ['a later yarn', { 'yarn.lock': berry(99) }, undefined, '@yarnpkg/cli-dist@4', 'yarn install --immutable'],
   ['yarn by packageManager', { 'yarn.lock': berry(6) }, 'yarn@3.6.4', '@yarnpkg/cli-dist@3.6.4', 'yarn install --immutable'],
   ['an empty yarn.lock', { 'yarn.lock': '' }, 'yarn@4.1.0', '@yarnpkg/cli-dist@4.1.0', 'yarn install --immutable'],
   [

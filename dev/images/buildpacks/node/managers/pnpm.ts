@@ -43,7 +43,15 @@ export function pnpm({ lock, version, read }: ManagerFacts): PackageManager {
           ],
         }
       : { commands: [['pnpm', 'prune', '--prod', '--ignore-scripts']] },
-    environment: cache => ({ npm_config_store_dir: cache, npm_config_update_notifier: 'false' }),
+    environment: cache => ({
+      // Since pnpm 11 the prefix is its own.
+      npm_config_store_dir: cache,
+      pnpm_config_store_dir: cache,
+      npm_config_update_notifier: 'false',
+      // The version of the project is the one that was installed here.
+      npm_config_manage_package_manager_versions: 'false',
+      pnpm_config_pm_on_fail: 'ignore',
+    }),
   }
 }
 

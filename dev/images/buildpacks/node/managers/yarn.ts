@@ -3,8 +3,11 @@ import { BuildFailure } from '../../shared/build-failure.ts'
 import { settingOf } from './lock-files.ts'
 import type { ManagerFacts, PackageManager } from './package-manager.ts'
 
-/** The version of yarn by that of the form of its lock file; what is newer is of the newest. */
-const writers: Readonly<Record<string, string>> = { '4': '2', '5': '3', '6': '3', '7': '4', '8': '4' }
+/**
+ * The last versions of yarn that write each form of its lock file: a later one would change it, which `--immutable` refuses. What
+ * is newer is of the newest.
+ */
+const writers: Readonly<Record<string, string>> = { '4': '2', '5': '~3.1.0', '6': '3', '7': '~4.13.0', '8': '~4.13.0', '9': '~4.14.0' }
 const usual = '4'
 
 /** @throws BuildFailure when the lock file is of the other yarn than the named version */
@@ -63,7 +66,7 @@ function yarnClassic({ lock, isWorkspace }: ManagerFacts, version: string): Pack
  * `workspaces focus` before yarn 4. Source: https://yarnpkg.com/configuration/yarnrc, https://yarnpkg.com/cli/workspaces/focus
  */
 function yarnModern({ lock, isWorkspace, read }: ManagerFacts, version: string, file: string | undefined): PackageManager {
-  const canFocus = Number.parseInt(version, 10) >= 4 || /plugin-workspace-tools/.test(read('.yarnrc.yml') ?? '')
+  const canFocus = Number(/\d+/.exec(version)?.[0]) >= 4 || /plugin-workspace-tools/.test(read('.yarnrc.yml') ?? '')
   return {
     name: 'yarn',
     tool: file === undefined ? toolOf(version) : { file },
