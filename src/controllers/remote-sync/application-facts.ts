@@ -3,9 +3,7 @@
 import { posix } from 'node:path'
 import type { Application } from '../../api/apps/application.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
-import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import { defined } from '../../lib/json/defined.ts'
-import type { JsonObject } from '../../lib/json/json-value.ts'
 import { shortHash } from '../../lib/text/bounded-name.ts'
 import type { BuildRequest } from '../../services/builds/builder.ts'
 
@@ -23,7 +21,7 @@ export function builtFolder({ subPath, build: { root } }: Spec): { readonly subP
   return folder === '.' ? {} : { subPath: folder }
 }
 
-function processesOf(application: Application | undefined): JsonObject {
+function processesOf(application: Application | undefined): object {
   const named = application?.spec.processes?.map(({ name, command, args = [] }) => {
     if (command === undefined) return { name }
     const words = [...command, ...args]
@@ -47,5 +45,5 @@ export function buildEnvironment({ subPath = '.', build }: Spec, application: Ap
 
 /** Changes with what a build is told of the processes, of which none depends while it succeeds. */
 export function namedPrograms(application: Application | undefined): string {
-  return shortHash(canonicalJson(processesOf(application)))
+  return shortHash(JSON.stringify(processesOf(application)))
 }

@@ -263,3 +263,23 @@ test('other buildpacks say that they build no workspaces', () => {
     /error: spec.build.root is for workspaces of npm, pnpm and yarn/,
   )
 })
+
+test('yarn runs from the file that yarnPath names, also for scripts, and says which packages stay', () => {
+  const yarn =
+    "console.log('yarn got', process.argv.slice(2).join(' ')); if (process.argv[2] === 'run') require('child_process').execSync('yarn from a script', { stdio: 'inherit' })"
+  const { code, log, launch } = built({
+    'package.json': '{"scripts":{"build":"x","start":"node server.js"},"devDependencies":{"once":"1.4.0"}}',
+    'server.js': '',
+    'yarn.lock': '__metadata:\n  version: 6\n',
+    '.yarnrc.yml': 'yarnPath: .yarn/releases/yarn-3.6.4.cjs\n',
+    '.yarn/releases/yarn-3.6.4.cjs': yarn,
+  })
+  expect([code, log]).toEqual([0, expect.any(String)])
+  expect([...log.matchAll(/yarn got (.*)/g)].map(match => match[1])).toEqual([
+    'install --immutable',
+    'run build',
+    'from a script',
+  ])
+  expect(log).toMatch(/packages of devDependencies stay in the image: yarn 2 and 3 remove .* plugin workspace-tools/)
+  expect(launch).toContain('command = ["node","server.js"]')
+})

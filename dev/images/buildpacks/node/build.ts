@@ -73,17 +73,25 @@ function demand(problem: string | undefined): void {
 }
 
 function startable({ files, folder, own, manager }: NodeApp): Startable {
-  const exists = (path: string): boolean => files.exists(posix.join(folder, path))
-  // A page loads its programs by their path from the page.
-  const page = files.hasFile(posix.join(folder, 'index.html')) ? (files.read(posix.join(folder, 'index.html')) ?? '') : ''
-  const loaded = [...page.matchAll(/<script\b[^>]*\bsrc\s*=\s*["']?(?:\.?\/)?([^"'\s>?]+)/gi)].map(([, path = '']) => path)
+  const loaded = programsOfPage(files, posix.join(folder, 'index.html'))
   return {
     scripts: own.scripts,
     main: own.main,
-    exists,
+    exists: path => files.exists(posix.join(folder, path)),
     hasProgram: name => hasInstalledProgram(files, folder, name),
     runsHooks: manager.runsHooks,
     isOfPage: path => loaded.includes(path.replace(/^\.\//, '')),
+  }
+}
+
+/** By their paths from the page. A page that cannot be read loads none that are known. */
+function programsOfPage(files: NodeApp['files'], page: string): readonly string[] {
+  try {
+    const text = files.read(page) ?? ''
+    return [...text.matchAll(/<script\b[^>]*\bsrc\s*=\s*["']?(?:\.?\/)?([^"'\s>?]+)/gi)].map(([, path = '']) => path)
+  } catch (error) {
+    if (error instanceof BuildFailure) return []
+    throw error
   }
 }
 

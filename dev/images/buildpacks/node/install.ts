@@ -38,6 +38,8 @@ export function installAndBuild(context: BuildContext, app: NodeApp, beforePrune
     run(manager.install(needsDev))
   }
   demandDependencies(app)
+  // What the build script makes may hold folders of the same name, which are its own.
+  const installed = moduleFolders(appFolder)
   // Programs of the root, such as turbo, for scripts of every package: pnpm puts only those of the package itself there.
   const variables = {
     NODE_ENV: environment['NODE_ENV'] ?? 'production',
@@ -45,7 +47,7 @@ export function installAndBuild(context: BuildContext, app: NodeApp, beforePrune
   }
   for (const step of stepsOf(app, say)) run(manager.run(step.script), { folder: step.folder, variables })
   beforePrune()
-  if (needsDev) prune(context, manager, run)
+  if (needsDev) prune({ context, manager, installed, run })
   demandDependencies(app)
 }
 
@@ -55,12 +57,20 @@ function stepsOf({ folder, files, script }: NodeApp, say: (line: string) => void
   return folder === '.' ? (script === undefined ? [] : [{ folder, script }]) : buildSteps(files, folder, say)
 }
 
-function prune({ appFolder, say }: BuildContext, manager: PackageManager, run: (command: Command) => void): void {
+type Pruned = {
+  readonly context: BuildContext
+  readonly manager: PackageManager
+  /** The folders node_modules of the install. */
+  readonly installed: readonly string[]
+  readonly run: (command: Command) => void
+}
+
+function prune({ context: { say }, manager, installed, run }: Pruned): void {
   if (typeof manager.prune === 'string') {
     say(`packages of devDependencies stay in the image: ${manager.prune}`)
     return
   }
-  if (manager.prune.unlink === true) for (const folder of moduleFolders(appFolder)) unlinkPackages(folder)
+  if (manager.prune.unlink === true) for (const folder of installed) unlinkPackages(folder)
   for (const command of manager.prune.commands) run(command)
 }
 

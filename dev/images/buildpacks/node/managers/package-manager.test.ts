@@ -153,3 +153,13 @@ test('packages of the development stay where yarn 2 and 3 lack the plugin that r
   expect(chosen({ 'yarn.lock': berry(6), '.yarnrc.yml': plugin }).prune).toHaveProperty('commands')
   expect(chosen({ 'yarn.lock': berry(8) }).prune).toHaveProperty('commands')
 })
+
+test('a workspace of pnpm without links keeps the packages of the development', () => {
+  const files = { 'pnpm-lock.yaml': pnpmLock("'9.0'"), 'pnpm-workspace.yaml': 'packages:\n  - a\n' }
+  expect(chosen(files).prune).toHaveProperty('unlink', true)
+  expect(chosen({ ...files, '.npmrc': 'node-linker=hoisted\n' }).prune).toMatch(/nodeLinker: hoisted/)
+  expect(chosen({ ...files, 'pnpm-workspace.yaml': 'packages:\n  - a\nnodeLinker: hoisted\n' }).prune).toMatch(/hoisted/)
+  expect(chosen({ 'pnpm-lock.yaml': pnpmLock("'9.0'") }).prune).toEqual({
+    commands: [['pnpm', 'prune', '--prod', '--ignore-scripts']],
+  })
+})

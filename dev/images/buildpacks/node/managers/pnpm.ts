@@ -27,21 +27,8 @@ export function pnpm({ lock, version, read }: ManagerFacts): PackageManager {
       withDev ? '--prod=false' : '--prod',
     ],
     run: script => ['pnpm', 'run', script],
-    // prune does not know workspaces.
     prune: isWorkspace
-      ? {
-          unlink: true,
-          commands: [
-            [
-              'pnpm',
-              'install',
-              locked ? '--frozen-lockfile' : '--no-frozen-lockfile',
-              '--prod',
-              '--prefer-offline',
-              '--ignore-scripts',
-            ],
-          ],
-        }
+      ? pruneOfWorkspace(locked, isHoisted(settings, read))
       : { commands: [['pnpm', 'prune', '--prod', '--ignore-scripts']] },
     environment: cache => ({
       // Since pnpm 11 the prefix is its own.
@@ -53,6 +40,20 @@ export function pnpm({ lock, version, read }: ManagerFacts): PackageManager {
       pnpm_config_pm_on_fail: 'ignore',
     }),
   }
+}
+
+/**
+ * `pnpm prune` does not know workspaces. With links, packages stay where they are, with all that their scripts made; without links
+ * they would be unpacked again, and lack it.
+ */
+function pruneOfWorkspace(locked: boolean, hoisted: boolean): PackageManager['prune'] {
+  if (hoisted) return 'pnpm has no way to remove them in a workspace with nodeLinker: hoisted'
+  const frozen = locked ? '--frozen-lockfile' : '--no-frozen-lockfile'
+  return { unlink: true, commands: [['pnpm', 'install', frozen, '--prod', '--prefer-offline', '--ignore-scripts']] }
+}
+
+function isHoisted(settings: string | undefined, read: ManagerFacts['read']): boolean {
+  return settingOf(settings, 'nodeLinker') === 'hoisted' || /^\s*node-linker\s*=\s*["']?hoisted/m.test(read('.npmrc') ?? '')
 }
 
 function writerOf(lock: ManagerFacts['lock']): string {

@@ -7,7 +7,14 @@ import type { ManagerFacts, PackageManager } from './package-manager.ts'
  * The last versions of yarn that write each form of its lock file: a later one would change it, which `--immutable` refuses. What
  * is newer is of the newest.
  */
-const writers: Readonly<Record<string, string>> = { '4': '2', '5': '~3.1.0', '6': '3', '7': '~4.13.0', '8': '~4.13.0', '9': '~4.14.0' }
+const writers: Readonly<Record<string, string>> = {
+  '4': '2',
+  '5': '~3.1.0',
+  '6': '3',
+  '7': '~4.13.0',
+  '8': '~4.13.0',
+  '9': '~4.14.0',
+}
 const usual = '4'
 
 /** @throws BuildFailure when the lock file is of the other yarn than the named version */

@@ -43,7 +43,9 @@ export function builtImage(
       const place = inside(folder, path)
       return place !== undefined && files.hasFile(place) ? firstLineOf(place) : ''
     },
-    hasProgram: (folder, name) => hasInstalledProgram(files, folder, name) || isOfImage(searchPath, name),
+    // The programs of the application are in PATH for commands of every folder.
+    hasProgram: (folder, name) =>
+      [folder, home].some(place => hasInstalledProgram(files, place, name)) || isOfImage(searchPath, name),
     hasPackage: (folder, name) => findPackage(files, folder, name) !== undefined,
     developmentPackageOf: program => development.get(program) ?? [program].find(name => isDevelopment([own, root], name)),
     isDevelopmentPackage: name => isDevelopment([own, root], name),
