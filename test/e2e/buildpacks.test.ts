@@ -1,5 +1,5 @@
-// One repository with several applications, each built by another buildpack: Node.js with a build script and a Procfile,
-// Python, a static site; and one that cannot be built, whose failure begins with its cause.
+// One repository with several applications, each built by another buildpack: Node.js with a build script and a Procfile, one
+// package of a workspace, Python, a static site; and one that cannot be built, whose failure begins with its cause.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
@@ -10,7 +10,7 @@ import { openPlatform, type Platform } from './platform.ts'
 import { requestVersion } from './serving.ts'
 
 const branchName = 'e2e-buildpacks'
-const names = ['node', 'python', 'site', 'broken'].map(folder => `e2e-bp-${folder}`)
+const names = ['node', 'workspace', 'python', 'site', 'broken'].map(folder => `e2e-bp-${folder}`)
 const references = names.flatMap(name => [`remotesync/${name}`, `application/${name}`])
 
 const nodeServer = `const { createServer } = require('node:http')
@@ -35,11 +35,30 @@ const files = {
   }),
   'node/Procfile': 'web: npm start\n',
   'node/server.js': nodeServer,
+  'workspace/package.json': JSON.stringify({ private: true, workspaces: ['apps/*', 'packages/*'] }),
+  'workspace/packages/words/package.json': JSON.stringify({
+    name: 'words',
+    version: '1.0.0',
+    main: 'built.js',
+    scripts: { build: "node -e \"fs.writeFileSync('built.js', 'module.exports = \\'of a workspace\\'')\"" },
+  }),
+  'workspace/apps/shop/package.json': JSON.stringify({
+    name: 'shop',
+    dependencies: { words: '1.0.0' },
+    scripts: { build: "node -e \"fs.writeFileSync('built.txt', 'built ' + require('words'))\"", start: 'node server.js' },
+  }),
+  'workspace/apps/shop/server.js': nodeServer,
   'python/requirements.txt': '',
   'python/main.py': pythonServer,
   'site/index.html': '<title>a site</title>',
   'broken/package.json': JSON.stringify({ name: 'broken', scripts: { build: 'tsc -p .', start: 'node server.js' } }),
   'broken/server.js': '',
+}
+
+/** The fields of a RemoteSync for one folder of the repository. */
+function placeOf(folder: string): object {
+  if (folder !== 'workspace') return { subPath: folder }
+  return { subPath: 'workspace/apps/shop', build: { root: 'workspace', timeoutSeconds: 300 } }
 }
 
 let platform: Platform
@@ -55,7 +74,7 @@ beforeAll(async () => {
     'dave',
     names.flatMap(name => [
       applicationManifest(name, { processes }),
-      remoteSyncManifest(name, { source: { branch: branchName }, subPath: name.slice('e2e-bp-'.length) }),
+      remoteSyncManifest(name, { source: { branch: branchName }, ...placeOf(name.slice('e2e-bp-'.length)) }),
     ]),
   )
 })
@@ -67,6 +86,7 @@ afterAll(async () => {
 
 test.each([
   ['the output of the build script of Node.js', 'e2e-bp-node', 'built in production'],
+  ['one application of a workspace, in its folder', 'e2e-bp-workspace', 'built of a workspace'],
   ['Python', 'e2e-bp-python', 'hello from python'],
   ['a static site', 'e2e-bp-site', '<title>a site</title>'],
 ])('%s is served', async (_what, name, text) => {

@@ -31,7 +31,7 @@ function processesOf(application: Application | undefined): object {
   return { ...defined({ processes: named }), ...(application?.spec.releaseJob === undefined ? {} : { releaseJob: true }) }
 }
 
-/** The environment of the build: that of the spec, and for buildpacks what they are told. Dockerfiles say themselves what starts. */
+/** That of the spec, and for buildpacks what they are told. Dockerfiles say themselves what starts. */
 export function buildEnvironment({ subPath = '.', build }: Spec, application: Application | undefined): BuildRequest['env'] {
   const { env = [], root, strategy } = build
   if (strategy !== 'Buildpacks') return env

@@ -3,6 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import type { AppFiles } from '../shared/app-files.ts'
+import { BuildFailure } from '../shared/build-failure.ts'
 import { programsOf } from './package-description.ts'
 
 /** `folder` and all above it, up to the root; relative to the app. */
@@ -33,9 +34,18 @@ export function packageWithProgram(
 ): string | undefined {
   return names.find(name => {
     const place = findPackage(files, folder, name)
-    const text = place === undefined ? undefined : files.read(posix.join(place, 'package.json'))
-    return text !== undefined && programsOf(text).includes(program)
+    return place !== undefined && programsIn(files, place).includes(program)
   })
+}
+
+/** What strangers wrote into their package.json fails no build. */
+function programsIn(files: AppFiles, place: string): readonly string[] {
+  try {
+    return programsOf(files.read(posix.join(place, 'package.json')) ?? '{}')
+  } catch (error) {
+    if (error instanceof BuildFailure) return []
+    throw error
+  }
 }
 
 /**

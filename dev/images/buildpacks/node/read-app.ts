@@ -6,7 +6,8 @@ import { BuildFailure } from '../shared/build-failure.ts'
 import type { BuildContext } from '../shared/config.ts'
 import { type Procfile, parseProcfile, procfileLimit } from '../shared/procfile.ts'
 import { buildScriptOf } from './build-steps.ts'
-import { choosePackageManager, type PackageManager } from './managers/package-manager.ts'
+import { choosePackageManager } from './managers/choose.ts'
+import type { PackageManager } from './managers/package-manager.ts'
 import { emptyDescription, type PackageDescription, parsePackageDescription } from './package-description.ts'
 
 export type NodeApp = {

@@ -26,8 +26,8 @@ export function commandOf(commandLine: string): readonly string[] {
 }
 
 /**
- * `web` is the default, else the first process, which is never `release`. `slices`: paths in the app that become layers of their own, which other images
- * share.
+ * `web` is the default, else the first process, which is never `release`. `slices`: paths in the app that become layers of their
+ * own, which other images share.
  */
 export function launchDescription(processes: readonly Process[], slices: readonly string[] = []): string {
   const main = processes.find(({ type }) => type === 'web') ?? processes.find(({ type }) => type !== 'release')

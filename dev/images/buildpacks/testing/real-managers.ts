@@ -1,6 +1,6 @@
-// `node dev/images/buildpacks/testing/real-managers.ts [word]`: builds a workspace with every version of npm, pnpm and yarn that a
-// lock file can name, as a whole and as one application, with the tools and packages of the registry. It needs the network and some
-// minutes, so no suite plays it: run it after a change of the Node.js buildpack.
+// `node dev/images/buildpacks/testing/real-managers.ts [word]`: builds a workspace with every version of npm, pnpm and yarn that
+// a lock file can name, as a whole and as one application, with the tools and packages of the registry. It needs the network and
+// some minutes, so no suite plays it: run it after a change of the Node.js buildpack.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -43,9 +43,9 @@ export function findLocks(read: (path: string, limit?: number) => string | undef
   })
 }
 
-/** A list of `key: value` lines at the top level of a YAML file, such as the settings of pnpm and yarn: the plain values only. */
+/** The value behind a key at the top level of a YAML file, as it is written there, such as a setting of pnpm or yarn. */
 export function settingOf(text: string | undefined, key: string): string | undefined {
-  const line = new RegExp(`^${key}:[ \\t]*(.*)$`, 'm').exec(text ?? '')?.[1]
+  const line = new RegExp(`^["']?${key}["']?\\s*:[ \\t]*(.*)$`, 'm').exec(text ?? '')?.[1]
   return line
     ?.replace(/\s+#.*$/, '')
     .trim()

@@ -12,7 +12,8 @@ const writers: Readonly<Record<string, string>> = { '5.4': '7', '6.0': '8', '6.1
 /** @throws BuildFailure when the lock file is of a version that no pnpm for this Node.js reads */
 export function pnpm({ lock, version, read }: ManagerFacts): PackageManager {
   const settings = read('pnpm-workspace.yaml')
-  const isWorkspace = settingOf(settings, 'packages') !== undefined
+  // An empty file makes every folder with a package.json a package, before pnpm 10.
+  const isWorkspace = settings?.trim() === '' || settingOf(settings, 'packages') !== undefined
   const locked = lock !== undefined
   return {
     name: 'pnpm',
@@ -43,8 +44,8 @@ export function pnpm({ lock, version, read }: ManagerFacts): PackageManager {
 }
 
 /**
- * `pnpm prune` does not know workspaces. With links, packages stay where they are, with all that their scripts made; without links
- * they would be unpacked again, and lack it.
+ * `pnpm prune` does not know workspaces. With links, packages stay where they are, with all that their scripts made; without
+ * links they would be unpacked again, and lack it.
  */
 function pruneOfWorkspace(locked: boolean, hoisted: boolean): PackageManager['prune'] {
   if (hoisted) return 'pnpm has no way to remove them in a workspace with nodeLinker: hoisted'

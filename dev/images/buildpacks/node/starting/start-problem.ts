@@ -109,8 +109,9 @@ function interpreterProblem(path: string, { folder, image, shown }: Omit<Place, 
   return `${shown}, and ${path} asks for ${program}, which is not in the image: write it for sh or node`
 }
 
-/** What node may be told instead of a file: a program in the command itself, its own tests, a script. */
-const notFiles = /^(?:-[^-].*|--(?:eval|print|check|interactive|test|run|watch-path|version|help))$/
+/** Options without a value. After another one, the next word may be its value, or a program in the command itself. */
+const flags =
+  /^--(?:enable-source-maps|inspect(?:-brk)?|expose-gc|(?:no|trace|use|experimental|preserve)-[\w-]+|abort-on-uncaught-exception)$/
 
 function nodeProblem([first, ...rest]: readonly Word[], place: Place): string | undefined {
   if (first?.certain !== true) return undefined
@@ -118,10 +119,10 @@ function nodeProblem([first, ...rest]: readonly Word[], place: Place): string | 
   if (!text.startsWith('-')) return missingFile(text, place)
   const [option = '', ...parts] = text.split('=')
   const takesNext = withValue.has(text)
+  if (!takesNext && parts.length === 0 && !flags.test(option)) return undefined
   const value = takesNext ? rest[0]?.text : parts.join('=')
   const unloaded = loads.has(option) && value ? packageProblem(value, place) : undefined
-  if (unloaded !== undefined || (notFiles.test(option) && !withValue.has(option))) return unloaded
-  return nodeProblem(takesNext ? rest.slice(1) : rest, place)
+  return unloaded ?? (/^--(?:eval|print|run)$/.test(option) ? undefined : nodeProblem(takesNext ? rest.slice(1) : rest, place))
 }
 
 /** `node file` takes these names, too. https://nodejs.org/api/modules.html#file-modules */
@@ -177,7 +178,7 @@ function scriptProblem(words: readonly Word[], place: Place): string | undefined
   if (scripts[name] === undefined && name === 'start' && place.image.exists(place.folder, 'server.js') !== false) return undefined
   if (scripts[name] === undefined)
     return `${place.shown}, and package.json has no script "${name}": add it to scripts, or correct the command`
-  for (const script of [`pre${name}`, name, `post${name}`]) {
+  for (const script of [`pre${name}`, name]) {
     const problem = scripts[script] === undefined ? undefined : lineProblem(scripts[script], deeper(place))
     if (problem !== undefined) return problem
   }

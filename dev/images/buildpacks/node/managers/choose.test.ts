@@ -1,6 +1,7 @@
 // Which package manager in which version an app uses, from the lock files that people have.
 import { expect, test } from 'vitest'
-import { choosePackageManager, type PackageManager } from './package-manager.ts'
+import { choosePackageManager } from './choose.ts'
+import type { PackageManager } from './package-manager.ts'
 
 type Files = Readonly<Record<string, string>>
 
