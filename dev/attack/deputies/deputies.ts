@@ -139,6 +139,9 @@ export const deputyAttacks: readonly Attack[] = [
         ...malformedPaths.map(subPath =>
           dry(syncs, `subPath ${JSON.stringify(subPath)}`, remoteSync('attack-path', { subPath })),
         ),
+        ...malformedPaths.map(root =>
+          dry(syncs, `build.root ${JSON.stringify(root)}`, remoteSync('attack-path', { subPath: `${root}/x`, build: { root } })),
+        ),
         ...['A=B', '1A', 'A B', 'A\nB', ''].map(name =>
           dry(
             applicationsPath,

@@ -188,6 +188,15 @@ test.each<[string, Files, RegExp]>([
   expect([code, log.trim().split('\n').at(-1)]).toEqual([1, expect.stringMatching(message)])
 })
 
+test.each(['{', '{"processes":{}}', '{"processes":[{"name":1}]}', '{"processes":[{"name":"web","command":"x"}]}'])(
+  'what the platform says of the Application is refused in another form: %s',
+  text => {
+    const { code, log } = built({ 'package.json': '{}', 'server.js': '' }, { BP_APPLICATION_PROCESSES: text })
+    expect(code).toBe(1)
+    expect(log).toMatch(/error: BP_APPLICATION_PROCESSES is set by the platform: remove it from spec.build.env/)
+  },
+)
+
 test('without a start command the Application names one, whose program must be there, too', () => {
   const files = { 'package.json': '{"name":"x"}', 'work.js': '' }
   const named = (command?: readonly string[]): Files => application('.', { processes: [{ name: 'web', command }] })
