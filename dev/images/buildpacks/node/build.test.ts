@@ -265,6 +265,13 @@ test.each<[string, Files, Files, RegExp]>([
   expect([code, log.trim().split('\n').at(-1)]).toEqual([1, expect.stringMatching(message)])
 })
 
+test('the log says that release does not run, unless the Application has a release job', () => {
+  const files = { 'package.json': '{}', 'a.js': '', Procfile: 'web: node a.js\nrelease: node a.js\n' }
+  const note = /^sekisho\/node: WARNING: the line release of the Procfile does not run by itself: set spec.releaseJob.command/m
+  expect(built(files).log).toMatch(note)
+  expect(built(files, application('.', { releaseJob: true })).log).not.toMatch(/WARNING/)
+})
+
 test('other buildpacks say that they build no workspaces', () => {
   const workshop = openWorkshop({ 'index.html': '' })
   onTestFinished(workshop.remove)

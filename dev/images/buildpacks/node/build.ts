@@ -6,7 +6,7 @@ import { startsByItself } from '../shared/application.ts'
 import { BuildFailure } from '../shared/build-failure.ts'
 import type { BuildContext } from '../shared/config.ts'
 import { launchDescription, type Process, writeLaunchLayer } from '../shared/launch.ts'
-import { releaseNote, releaseType } from '../shared/procfile.ts'
+import { releaseType } from '../shared/procfile.ts'
 import { describeSite, findSite, serveSite } from '../shared/static-site/find-site.ts'
 import { checkEngine, otherVersionWanted } from './engines.ts'
 import { installAndBuild } from './install.ts'
@@ -18,11 +18,9 @@ import { startProblem } from './starting/start-problem.ts'
 
 /** @throws BuildFailure whose message is for the app's owner */
 export function buildApp(context: BuildContext): void {
-  const { appFolder, application, layersFolder, say } = context
+  const { appFolder, layersFolder, say } = context
   const app = readNodeApp(context)
   checkVersion(context, app)
-  const note = releaseNote(app.procfile, application.hasReleaseJob)
-  if (note !== undefined) say(note)
 
   const processes = builtProcesses(context, app)
   for (const { type, command } of processes) say(`process ${type}: ${command.join(' ')}`)

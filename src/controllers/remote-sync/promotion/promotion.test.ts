@@ -40,8 +40,14 @@ test('build settings that do not change the image do not matter; the others do',
     buildInputs({ ...sync().spec, ...(subPath ? { subPath } : {}), build: { ...build, ...changes } })
   const plain = inputs({})
   expect(inputs({ timeoutSeconds: 60, resources: { memory: '1Gi' } })).toBe(plain)
-  const others = [{ env: [{ name: 'A', value: '1' }] }, { builder: 'x' }, { secrets: ['a'] }, { strategy: 'Dockerfile' }]
-  expect(new Set([plain, inputs({}, 'web'), ...others.map(one => inputs(one))]).size).toBe(6)
+  const others = [
+    { env: [{ name: 'A', value: '1' }] },
+    { builder: 'x' },
+    { secrets: ['a'] },
+    { strategy: 'Dockerfile' },
+    { root: '.' },
+  ]
+  expect(new Set([plain, inputs({}, 'web'), ...others.map(one => inputs(one))]).size).toBe(7)
   expect(inputs({ secrets: ['a', 'b'] })).toBe(inputs({ secrets: ['b', 'a'] }))
 })
 
