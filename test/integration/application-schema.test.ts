@@ -58,6 +58,16 @@ describe('an Application is accepted', () => {
       },
     ],
     [
+      'with quantities as Kubernetes has them',
+      {
+        processes: [
+          { ...web, cpu: 1, cpuLimit: '1e3', memory: 536_870_912, ephemeralStorage: '512M' },
+          { name: 'worker', cpu: '0.5', cpuLimit: 1, memory: '1.5Gi' },
+        ],
+        cron: [{ ...cron, cpu: '.25', memory: '1e9' }],
+      },
+    ],
+    [
       'with every field of a process at its lower bound',
       {
         processes: [
@@ -155,6 +165,16 @@ describe('an Application is refused', () => {
       { processes: [{ ...web, cpu: '1', cpuLimit: '999m' }] },
       /cpuLimit must not be lower than cpu/,
     ],
+    [
+      'a limit of CPU below a number',
+      { processes: [{ ...web, cpu: 2, cpuLimit: '1.5' }] },
+      /cpuLimit must not be lower than cpu/,
+    ],
+    ['a number with a fraction', { processes: [{ ...web, cpu: 0.5 }] }, /spec\.processes\[0\]\.cpu/],
+    ['memory in thousandths of a byte', { processes: [{ ...web, memory: '512m' }] }, /memory: .*write 512 mebibytes as 512Mi/],
+    ['memory in single bytes', { processes: [{ ...web, memory: 512 }] }, /memory: .*write 512 mebibytes as 512Mi/],
+    ['a quantity below zero', { processes: [{ ...web, cpu: -1 }] }, /spec\.processes\[0\]\.cpu/],
+    ['a quantity with another unit', { processes: [{ ...web, memory: '512MB' }] }, /spec\.processes\[0\]\.memory/],
     ['a limit of CPU below the default', { processes: [{ ...web, cpuLimit: '49m' }] }, /cpuLimit must not be lower than cpu/],
     [
       'a rollout that can replace nothing',

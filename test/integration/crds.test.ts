@@ -83,8 +83,8 @@ const refused: Readonly<Record<string, Case>> = {
   },
   'a sum of parts of a byte': {
     kind: 'AppPipeline',
-    spec: pipelineSpec({ resources: { memory: '1.5Gi' } }),
-    says: /spec\.limits\.resources\.memory/,
+    spec: pipelineSpec({ resources: { memory: '512m' } }),
+    says: /spec\.limits\.resources\.memory: .*write 512 mebibytes as 512Mi/,
   },
   'a grant without permissions': {
     kind: 'RepositoryGrant',

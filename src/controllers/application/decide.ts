@@ -12,6 +12,7 @@ import { redirectGroups } from './domains/redirects.ts'
 import type { Facts } from './facts.ts'
 import { knownContents } from './image/contents.ts'
 import { cronOf, maxProcesses, runningIn } from './image/processes.ts'
+import { literalInput } from './rendering/literal-input.ts'
 import type { Render } from './rendering/manifest-source.ts'
 import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
 
@@ -209,7 +210,7 @@ function renderOf(facts: Facts): Render {
     throw new AppError('internal', 'the checks passed without a chart and an image')
   const { source } = chart.lookup
   const redirects = redirectGroups(application, redirectAnnotations)
-  return { source, input: inputOf(facts, image), redirects, timeoutMilliseconds: chart.timeoutSeconds * 1000 }
+  return { source, input: literalInput(inputOf(facts, image)), redirects, timeoutMilliseconds: chart.timeoutSeconds * 1000 }
 }
 
 /** The first refusal, or what to render. */

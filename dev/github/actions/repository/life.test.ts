@@ -111,6 +111,46 @@ describe('a new name', () => {
   })
 })
 
+describe('a new name of a branch', () => {
+  test('the old one redirects, pull requests into it follow, those from it are closed, and the two refs are pushed', async () => {
+    const id = await create('branches')
+    const repo = { owner: 'acme', repo: 'branches' }
+    const git = await createGitClient()
+    await git.run('clone', cloneUrl(emulator.url, 'acme/branches', emulator.personalTokens['olivia']), '.')
+    for (const branch of ['into', 'from']) {
+      await git.run('checkout', '-b', branch, 'origin/main')
+      await git.commit(branch, branch, branch)
+      await git.run('push', 'origin', branch)
+    }
+    await git.remove()
+    const open = async (head: string, base: string): Promise<number> =>
+      (await olivia.request('POST /repos/{owner}/{repo}/pulls', { ...repo, title: head, head, base })).data.number
+    const [into, from] = [await open('into', 'main'), await open('from', 'into')]
+    const rename = (branch: string, name: string, login = 'olivia') =>
+      as(login).request('POST /repos/{owner}/{repo}/branches/{branch}/rename', { ...repo, branch, new_name: name })
+    await rename('main', 'trunk')
+    await rename('from', 'away')
+
+    const read = await ask('/repos/acme/branches/branches/main', 'olivia')
+    expect([read.status, read.headers.get('location')]).toEqual([301, `${emulator.apiUrl}/repositories/${id}/branches/trunk`])
+    const pull = async (number: number) =>
+      (await olivia.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...repo, pull_number: number })).data
+    expect(await pull(into)).toMatchObject({ state: 'open', base: { ref: 'trunk' } })
+    expect((await pull(from)).state).toBe('closed')
+    expect((await webhook('repository', 'edited', id)).payload).toMatchObject({
+      changes: { default_branch: { from: 'main' } },
+      repository: { default_branch: 'trunk' },
+    })
+    for (const [ref, state] of [
+      ['refs/heads/trunk', { created: true, deleted: false }],
+      ['refs/heads/main', { created: false, deleted: true }],
+    ] as const)
+      expect((await receiver.waitFor(one => one.event === 'push' && one.payload['ref'] === ref)).payload).toMatchObject(state)
+    expect((await refusal(rename('trunk', 'into'))).status).toBe(422)
+    expect((await refusal(rename('none', 'x'))).status).toBe(404)
+  })
+})
+
 describe('a new owner', () => {
   test('the id stays, the old installation loses the repository, that of the new owner gets it', async () => {
     const browser = await signIn(emulator, 'olivia')
