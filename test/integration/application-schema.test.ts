@@ -16,12 +16,12 @@ const list = <T>(length: number, item: (index: number) => T): readonly T[] => Ar
 const word = (length: number): string => 'a'.repeat(length)
 
 /** Writes one Application, and then another spec into it. */
-async function attempt(spec: Spec, next?: Spec): Promise<{ readonly status: number; readonly text: string }> {
+async function attempt(spec: Spec, next?: Spec, name = 'shop'): Promise<{ readonly status: number; readonly text: string }> {
   const { name: namespace, admin } = await withNamespace()
-  const path = `/apis/${application.apiVersion}/namespaces/${namespace}/applications/shop?fieldManager=test&fieldValidation=Strict`
+  const path = `/apis/${application.apiVersion}/namespaces/${namespace}/applications/${name}?fieldManager=test&fieldValidation=Strict`
   const put = (given: Spec) => {
     const { apiVersion, kind } = application
-    const object = { apiVersion, kind, metadata: { name: 'shop', namespace }, spec: given }
+    const object = { apiVersion, kind, metadata: { name, namespace }, spec: given }
     return admin.request('PATCH', path, object, 'application/apply-patch+yaml')
   }
   const first = await put(spec)
@@ -285,3 +285,11 @@ describe('an Application is refused', () => {
     expect(status).toBe(422)
   })
 })
+
+test.each(['12factor', 'a.b', 'a'.repeat(64)])(
+  'an Application named %s is refused when it is made, with the rule',
+  async name => {
+    const { status, text } = await attempt({}, undefined, name)
+    expect([status, text]).toEqual([422, expect.stringMatching(/metadata\.name must begin with a letter and be a DNS label/)])
+  },
+)

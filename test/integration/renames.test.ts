@@ -199,6 +199,7 @@ test('a commit of a followed branch with [skip ci] is not built until somebody p
   const skipped = await push('dave', 'acme/shop', 'docs [skip ci]')
   expect(await afterWake(fixture)).toMatchObject({ commit: skipped, unbuilt: { commit: skipped, since: first, skipped: true } })
   const next = await push('dave', 'acme/shop', 'more docs')
+  expect(await afterWake(fixture)).not.toHaveProperty('unbuilt')
   await fixture.buildOf(next)
   expect(await builtCommits(fixture)).not.toContain(skipped)
 })
