@@ -141,11 +141,16 @@ describe('a new name of a branch', () => {
       changes: { default_branch: { from: 'main' } },
       repository: { default_branch: 'trunk' },
     })
-    for (const [ref, state] of [
-      ['refs/heads/trunk', { created: true, deleted: false }],
-      ['refs/heads/main', { created: false, deleted: true }],
-    ] as const)
-      expect((await receiver.waitFor(one => one.event === 'push' && one.payload['ref'] === ref)).payload).toMatchObject(state)
+    const pushed = (ref: string, { created, deleted }: { readonly created: boolean; readonly deleted: boolean }) =>
+      receiver.waitFor(({ event, payload }) => {
+        const repository = payload['repository'] as { readonly id: number } | undefined
+        const isSame = payload['created'] === created && payload['deleted'] === deleted
+        return event === 'push' && payload['ref'] === ref && repository?.id === id && isSame
+      })
+    expect((await pushed('refs/heads/trunk', { created: true, deleted: false })).payload['after']).toBe(
+      (await olivia.request('GET /repos/{owner}/{repo}/commits/{ref}', { ...repo, ref: 'trunk' })).data.sha,
+    )
+    await pushed('refs/heads/main', { created: false, deleted: true })
     expect((await refusal(rename('trunk', 'into'))).status).toBe(422)
     expect((await refusal(rename('none', 'x'))).status).toBe(404)
   })
