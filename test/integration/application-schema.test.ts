@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { application } from '../../src/api/apps/application.ts'
+import { type JsonObject, objectAt, objectsAt, textAt } from '../../src/lib/json/json-value.ts'
+import { amountOf, canonicalQuantity, type Quantity } from '../../src/lib/text/quantity.ts'
 import { withNamespace } from '../fixtures/harness.ts'
 
 type Spec = Readonly<Record<string, unknown>>
@@ -293,3 +295,24 @@ test.each(['12factor', 'a.b', 'a'.repeat(64)])(
     expect([status, text]).toEqual([422, expect.stringMatching(/metadata\.name must begin with a letter and be a DNS label/)])
   },
 )
+
+test('quantities are written as the API server stores them, so that a second look finds no difference', async () => {
+  const { name: namespace, admin } = await withNamespace()
+  const quantities: readonly Quantity[] = [
+    ...[0, 1, 2000, 536_870_912, '1.', '.25', '0.5', '1500m', '100u', '1n', '12e5', '1e3', '1E3', '1e-2'],
+    ...['512M', '1000k', '1.5G', '1E', '512Ki', '1024Mi', '1000Mi', '1.5Gi', '0.1Gi', '0.5Ki', '1Ei'],
+  ]
+  const path = `/api/v1/namespaces/${namespace}/podtemplates?dryRun=All`
+  /** As the API server stores them for containers. */
+  const stored = async (given: readonly Quantity[]): Promise<readonly string[]> => {
+    const containers = given.map((cpu, index) => ({ name: `c${index}`, image: 'x', resources: { requests: { cpu } } }))
+    const template = { spec: { containers } }
+    const object = { apiVersion: 'v1', kind: 'PodTemplate', metadata: { name: 'quantities' }, template }
+    const answer = (await admin.call('POST', path, object)) as JsonObject
+    const found = objectsAt(objectAt(answer, 'template', 'spec'), 'containers')
+    return found.map(container => textAt(objectAt(container, 'resources', 'requests'), 'cpu') ?? '')
+  }
+  const written = quantities.map(canonicalQuantity)
+  expect(await stored(written)).toEqual(written)
+  expect((await stored(quantities)).map(amountOf)).toEqual(written.map(amountOf))
+})

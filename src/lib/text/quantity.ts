@@ -77,7 +77,7 @@ export function canonicalQuantity(quantity: Quantity): string {
   if (amount === undefined) return String(quantity)
   const { thousandths, isBinary } = amount
   if (thousandths === 0n) return '0'
-  // Below 1024 the API server counts in tens.
-  if (isBinary && thousandths >= 1_024_000n) return written(dividedUp(thousandths, 1000n), binary, 1024n)
+  // Below 1024, and parts of a byte, the API server counts in tens.
+  if (isBinary && thousandths >= 1_024_000n && thousandths % 1000n === 0n) return written(thousandths / 1000n, binary, 1024n)
   return written(thousandths, decimal.slice(decimal.indexOf('m')), 1000n)
 }
