@@ -182,6 +182,8 @@ describe('the effects of a reconcile', () => {
     expect(findCondition(status?.conditions, 'Ready')?.message).toContain('set spec.source.branch to trunk')
     const corrected = sync({ source: { branch: 'trunk' } }, { metadata: changed, status: status ?? {} })
     expect((await reconcile({ remoteSync: corrected })).status).not.toHaveProperty('renamedBranch')
+    const gone = await reconcile({ remoteSync: corrected, without: 'branch' })
+    expect(findCondition(gone.status?.conditions, 'Ready')?.message).not.toContain('renamed')
   })
 
   test('without an Application nothing is built', async () => {

@@ -24,7 +24,7 @@ export function withStatus(state: ReconcileState, fields: Partial<RemoteSyncStat
 
 /** A copy in which the commit is unknown: what is built from now on must be resolved again. */
 export function withoutCommit(state: ReconcileState): ReconcileState {
-  const { commit, tree, unbuilt, ...status } = state.status
+  const { commit, tree, unbuilt, renamedBranch, ...status } = state.status
   return { ...state, status }
 }
 
