@@ -55,11 +55,3 @@ export const pythonRules: readonly Rule[] = [
     say: match => `the Python package of module ${group(match, 1)} is not installed: add it to requirements.txt`,
   },
 ]
-
-/** After the rules of other languages: other programs write such lines, too. */
-export const generalPythonRules: readonly Rule[] = [
-  {
-    pattern: /^ERROR: (?!Failed to build|failed to build|No buildpack|Please check)(.+)$/m,
-    say: match => `pip: ${group(match, 1)}`,
-  },
-]
