@@ -82,12 +82,16 @@ describe('an Application without an image', () => {
 })
 
 /** The first pod, whose only container has this state. */
-async function inState({ client, namespace }: Fixture, changes: object): Promise<Pod> {
+async function inState(
+  { client, namespace }: Fixture,
+  changes: { readonly ready: boolean; readonly [field: string]: unknown },
+): Promise<Pod> {
   const [pod] = await podsOf(client, namespace, image(1), 1)
   if (pod === undefined) throw new Error('no pod')
   const status = runningStatus(pod) as { readonly containerStatuses: readonly object[] }
   const current = (await client.get(pods, { namespace, name: pod.metadata.name })) ?? pod
-  await setPodStatus(current, { ...status, containerStatuses: [{ ...status.containerStatuses[0], ...changes }] })
+  const containerStatuses = [{ ...status.containerStatuses[0], ...changes }]
+  await setPodStatus(current, { ...status, ...(changes.ready ? {} : { conditions: [] }), containerStatuses })
   return current
 }
 

@@ -8,7 +8,9 @@ import { dockerfileRules, failedRunRules } from './rules/dockerfile.ts'
 import { javascriptRules } from './rules/javascript.ts'
 import { limitRules } from './rules/limits.ts'
 import { packageManagerRules } from './rules/package-managers.ts'
+import { pnpmAndYarnRules } from './rules/pnpm-and-yarn.ts'
 import { pythonRules } from './rules/python.ts'
+import { uvAndPoetryRules } from './rules/uv-and-poetry.ts'
 
 export type Cause = {
   /** What is wrong and what to do about it, at most 500 characters, in one line. */
@@ -28,6 +30,8 @@ const rules: readonly Rule[] = [
   ...dockerfileRules,
   ...limitRules,
   ...packageManagerRules,
+  ...pnpmAndYarnRules,
+  ...uvAndPoetryRules,
   ...pythonRules,
   ...javascriptRules,
   ...failedRunRules,

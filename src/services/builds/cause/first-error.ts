@@ -18,6 +18,8 @@ const besides: readonly RegExp[] = [
   /could not compile `|aborting due to \d|\[Help \d\]|re-run Maven|Re-run Maven|full stack trace|For more information/,
   /^(?:-{6,}|={6,})$|^\s*>? ?\[.{0,200}\d+\/\d+\] |^\S*Dockerfile\S*:\d+$|^\s*\d+ \| |^ERROR: process "|^error: failed to solve: process/,
   /^\s*(?:at |File "|\^|~|> |\}|Node\.js v|node:internal|throw )/,
+  /^➤ YN00(?:00: [┌└·]|(?:02|07|13|19|60|61|68|85|86|87):)/,
+  /^\W*[✖✔✗✓] .{1,300} \(\d[\d.]*m?s\)$/,
   /^\W*The above exception|^\W*During handling of the above/,
 ]
 
@@ -26,6 +28,7 @@ const wrappers: readonly RegExp[] = [
   /subprocess-exited-with-error|metadata-generation-failed|legacy-install-failure|did not run successfully|Encountered error while/,
   /Failed building wheel|Failed to build|failed to build|Could not build wheels|error: command '[^']{1,200}' failed/,
   /error during build:|Build failed|BUILD FAILURE|COMPILATION ERROR|build backend returned an error|Call to `.{1,200}` failed/,
+  /couldn't be built successfully|failing tests:$/,
   /Failed to compile|^\W*(?:error|failed)\W*$|exited with code|exit code:? \d|exit status/i,
 ]
 
@@ -45,8 +48,9 @@ const npmSays: readonly RegExp[] = [/^npm (?:error|ERR!) \S/]
 
 /** A line that says so in words. */
 const failures: readonly RegExp[] = [
-  /command not found|: not found|No such file or directory|Permission denied|Operation not permitted|Read-only file system/i,
+  /command not found|\bnot found\b|No such file or directory|Permission denied|Operation not permitted|Read-only file system/i,
   /\b(?:cannot|can't|could not|couldn't|unable to|failed to|failed|no such|not permitted|undefined reference|unknown|invalid)\b/i,
+  /needs to be updated|out of date|out of sync|do(?:es)? not (?:match|agree|satisfy)|changed significantly/i,
   /does not exist|is not (?:defined|recognized|set|installed)|is (?:required|missing)|\baborted\b|^Killed$|Segmentation fault/i,
 ]
 
@@ -80,7 +84,7 @@ function exceptionIn(lines: readonly string[]): number | undefined {
 }
 
 /** What a tool writes before its words. */
-const prefix = /^(?:\s|[│╰├─▶➤·✖✘×❌●|>]|YN\d{4}:|npm (?:error|ERR!)(?= ))+/u
+const prefix = /^(?:\s|[│╰├─▶➤·✖✘×❌●|>]|YN\d{4}:|npm (?:error|ERR!)(?= ))+(?:\S{1,200} STD(?:ERR|OUT) )?/u
 /** A line that announces what the next one says. */
 const announces = /:$|^\W*[\w.]{1,200}(?:Error|Exception)$|^rake aborted!$/
 const longest = 300
