@@ -1,5 +1,6 @@
-// That an Application says the cause with the cure: what the RemoteSync that builds its image says, what the kubelet's check got, and
-// never that a process is healthy which ends again and again. On a real API server; the test writes what RemoteSyncs and kubelets say.
+// That an Application says the cause with the cure: what the RemoteSync that builds its image says, what the kubelet's check
+// got, and never that a process is healthy which ends again and again. On a real API server; the test writes what RemoteSyncs
+// and kubelets say.
 import { describe, expect, test } from 'vitest'
 import { type Application, application } from '../../src/api/apps/application.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'

@@ -1,5 +1,5 @@
-// A process that runs and whose check fails: what it answered, and the cure. Pure. The texts are those of the kubelet of Kubernetes
-// 1.34 in its Events; without one, only the kind of the check is known.
+// A process that runs and whose check fails: what it answered, and the cure. Pure. The texts are those of the kubelet of
+// Kubernetes 1.34 in its Events; without one, only the kind of the check is known.
 // Source: https://github.com/kubernetes/kubernetes/blob/v1.34.0/pkg/probe/http/http.go, pkg/kubelet/prober/prober.go
 import { redactTokens } from '../../lib/log.ts'
 import { applicationReasons } from '../apps/application.ts'

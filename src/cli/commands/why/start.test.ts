@@ -1,4 +1,5 @@
-// A process that has not become ready: in progress as long as Kubernetes waits for it, then wrong, with the cure that belongs to it.
+// A process that has not become ready: in progress as long as Kubernetes waits for it, then wrong, with the cure that belongs
+// to it.
 import { expect, test } from 'vitest'
 import type { Facts } from './facts.ts'
 import { application, deployment, healthy, pod, sync } from './testing/facts.ts'

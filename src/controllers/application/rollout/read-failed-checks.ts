@@ -1,5 +1,5 @@
-// Asks the API server for the Events of a pod that runs and is not ready: only there the kubelet says what its check got. Nothing is
-// watched: a cluster has more Events than anything else, and this is asked once a rollout that does not proceed.
+// Asks the API server for the Events of a pod that runs and is not ready: only there the kubelet says what its check got.
+// Nothing is watched: a cluster has more Events than anything else, and this is asked once a rollout that does not proceed.
 import { type CoreEvent, events } from '../../../api/builtin/index.ts'
 import { failedCheckOf } from '../../../api/pods/failed-check.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'

@@ -1,6 +1,6 @@
-// Which problem of a rollout is said when there are several: the one that has the cure. The order stands here and nowhere else, so
-// that a reason never gives way to a vaguer one. That Kubernetes has not begun (rollout-times.ts) is said only where nothing else is.
-// Pure.
+// Which problem of a rollout is said when there are several: the one that has the cure. The order stands here and nowhere
+// else, so that a reason never gives way to a vaguer one. That Kubernetes has not begun (rollout-times.ts) is said only where
+// nothing else is. Pure.
 import type { Refusal } from '../../kit/refusal.ts'
 
 /** Each name is a place where a problem shows. */

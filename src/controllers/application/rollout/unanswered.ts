@@ -1,5 +1,5 @@
-// Processes that run and are not ready. Kubernetes says so only when the rollout has taken too long, two minutes or more; here it is
-// said after some seconds, as a cause to look at, while the rollout goes on. Pure.
+// Processes that run and are not ready. Kubernetes says so only when the rollout has taken too long, two minutes or more; here
+// it is said after some seconds, as a cause to look at, while the rollout goes on. Pure.
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
 import { type FailedCheck, failedCheckProblem } from '../../../api/pods/failed-check.ts'
 import type { ChartProcess } from '../../../services/charts/chart-input.ts'

@@ -1,7 +1,8 @@
 // Real logs of builds that failed, each with the sentence that its owner gets. The logs were written by the lifecycle, the
-// buildpacks of dev/images, npm, pip and the registry's clients; those without a line of the lifecycle by a buildpack on a host
-// (dev/images/buildpacks/testing). Those of fixtures-dockerfile were written by BuildKit 0.33.1; those of fixtures-tools begin with the command that was run, as a Dockerfile would run it.
-// Only paths and addresses of the machine on which they ran were replaced.
+// buildpacks of dev/images, npm, pip and the registry's clients; those without a line of the lifecycle by a buildpack on a
+// host (dev/images/buildpacks/testing). Those of fixtures-dockerfile were written by BuildKit 0.33.1; those of fixtures-tools
+// begin with the command that was run, as a Dockerfile would run it. Only paths and addresses of the machine on which they ran
+// were replaced.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// pnpm and yarn, of every generation: what they say when packages cannot be installed, and what npm says of a workspace that is not
-// there. Sources: https://pnpm.io/errors, https://yarnpkg.com/advanced/error-codes
+// pnpm and yarn, of every generation: what they say when packages cannot be installed, and what npm says of a workspace that
+// is not there. Sources: https://pnpm.io/errors, https://yarnpkg.com/advanced/error-codes
 import { group, type Rule } from '../rule.ts'
 import { unknownPackage, unknownVersion } from './package-managers.ts'
 
