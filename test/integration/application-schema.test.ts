@@ -96,6 +96,21 @@ describe('an Application is accepted', () => {
         envFrom: list(20, index => (index % 2 === 0 ? { configMap: `c${index}` } : { secret: `s${index}` })),
       },
     ],
+    [
+      'with headers of its checks',
+      {
+        processes: [
+          {
+            ...web,
+            healthPath: '/',
+            healthHeaders: [
+              { name: 'X-Forwarded-Proto', value: 'https' },
+              { name: 'Host', value: 'a.b' },
+            ],
+          },
+        ],
+      },
+    ],
     ['with every schedule word', { cron: [{ ...cron, schedule: '@daily' }] }],
     [
       'with values from a ConfigMap and an AppSecret',
@@ -161,6 +176,26 @@ describe('an Application is refused', () => {
       'a health path and a readiness probe',
       { processes: [{ ...web, healthPath: '/', probes: { readiness: { path: '/' } } }] },
       /healthPath or probes\.readiness, not both/,
+    ],
+    [
+      'headers for a check that is none of HTTP',
+      { processes: [{ ...web, healthHeaders: [{ name: 'Host', value: 'a' }] }] },
+      /healthHeaders are sent by checks of HTTP only/,
+    ],
+    [
+      'a header whose name is none',
+      { processes: [{ ...web, healthPath: '/', healthHeaders: [{ name: 'a b', value: 'c' }] }] },
+      /healthHeaders\[0\]\.name/,
+    ],
+    [
+      'a header whose value begins another',
+      { processes: [{ ...web, healthPath: '/', healthHeaders: [{ name: 'a', value: 'b\r\nc: d' }] }] },
+      /healthHeaders\[0\]\.value/,
+    ],
+    [
+      'more headers than eight',
+      { processes: [{ ...web, healthPath: '/', healthHeaders: list(9, index => ({ name: `h${index}`, value: '' })) }] },
+      /healthHeaders: Too many/,
     ],
     [
       'a limit of CPU below what is reserved',

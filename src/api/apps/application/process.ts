@@ -3,7 +3,7 @@ import { defineReasons } from '../../reasons/reason.ts'
 import { dnsLabel } from '../../schema/fields.ts'
 import { bytes, celQuantity, cores } from '../../schema/quantity.ts'
 import { integer, list, object, optional, type Rule, text } from '../../schema/schema.ts'
-import { healthPathOptions, probesField } from './probe.ts'
+import { healthHeadersField, healthPathOptions, probesField } from './probe.ts'
 import { drainSeconds, processDefaults } from './process-defaults.ts'
 
 /** The longest time that a process may take to stop, in seconds; Kubernetes' own default is 30. */
@@ -148,6 +148,7 @@ export const processField = object(
           'The path of an HTTP endpoint that answers with a status from 200 to 399 when the process is ready for requests, such as `/healthz`. When omitted, the process is ready as soon as its port accepts connections.',
       }),
     ),
+    healthHeaders: optional(healthHeadersField),
     probes: optional(probesField),
     ...resourceFields,
     gracePeriodSeconds: optional(
@@ -172,6 +173,11 @@ export const processField = object(
         rule: `has(self.port) || !(has(self.healthPath) || (has(self.probes) && (${probePaths})))`,
         message: 'port must be set: healthPath and probes with a path ask for it',
         fieldPath: '.healthPath',
+      },
+      {
+        rule: `!has(self.healthHeaders) || has(self.healthPath) || (has(self.probes) && (${probePaths}))`,
+        message: 'healthHeaders are sent by checks of HTTP only: set healthPath, or a path in probes',
+        fieldPath: '.healthHeaders',
       },
     ],
   },

@@ -1,14 +1,11 @@
 // The container of a process or of a scheduled process: program, environment, resources and security. Its pods satisfy Pod
 // Security `restricted`.
 import type { k8s } from 'cdk8s-plus-33'
-import { appSecretSecretName } from '../../../api/names.ts'
+import { appSecretSecretName, writableRootAttribute } from '../../../api/names.ts'
 import { atMost } from '../../../lib/text/quantity.ts'
 import type { ChartCron, ChartInput, ChartProcess } from '../chart-input.ts'
 import { restrictedContainerSecurity, restrictedPodSecurity, scratchMount, scratchVolume } from '../restricted-pod.ts'
 import { quantity } from './quantities.ts'
-
-/** The attribute that makes the root file system writable, for images that write beside their code. */
-export const writableRootAttribute = 'writable-root-filesystem'
 
 /** What is reserved of `ephemeralStorage`; the rest is used when the node has it. */
 const leastStorage = '32Mi'
