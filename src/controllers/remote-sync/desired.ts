@@ -11,6 +11,7 @@ import type { BuildRequest } from '../../services/builds/builder.ts'
 import type { SourceRequest } from '../../services/builds/source-store/source-store.ts'
 import type { RepositoryAccess } from '../kit/repository/owned-grant.ts'
 import { buildEnvironment, builtFolder } from './application-facts.ts'
+import { buildResourcesOf } from './build-resources.ts'
 import { buildKey, type CommitBuild, type Facts, sourceIdentity } from './gather.ts'
 import type { RemoteSyncStatus } from './status.ts'
 
@@ -96,7 +97,7 @@ export function desiredBuild(
     owner: facts.owner,
     application,
     strategy: build.strategy,
-    resources: build.resources ?? {},
+    resources: buildResourcesOf(build.resources ?? {}),
     secrets: build.secrets ?? [],
     ...defined({ builder: facts.builder }),
     source: { url, commit, ...builtFolder(spec) },

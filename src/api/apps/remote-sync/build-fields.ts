@@ -7,7 +7,7 @@ export const pathPattern = text({
   description:
     'A path or a glob from the root of the repository: `services/api` means everything below it, `*` stands for characters other than `/`, `**` for any folders, a leading `!` excludes.',
   max: 256,
-  pattern: '^!?[^/! ][^ ]*$',
+  pattern: '^!?[^/! ](.*[^ ])?$',
 })
 
 /** `spec.paths`; `isMeant` in src/controllers/kit/repository/path-filter.ts reads it. */
@@ -24,7 +24,7 @@ export const subPathField = text({
   description:
     'The folder of the application in the repository, such as `services/api`. The root of the repository when omitted.',
   max: 512,
-  pattern: '^[^/][^ ]*$',
+  pattern: '^[^/ ](.*[^ ])?$',
 })
 
 /** For the object that has `subPath` and `build`. */
@@ -61,7 +61,7 @@ export const buildField = object(
         description:
           'The folder that is built, where `subPath` is only one application of it: the root of the workspace (npm, pnpm, yarn) with its lock file and shared packages, `.` for the root of the repository. The processes are those of `subPath` and start there. When omitted, `subPath` is built alone.',
         max: 512,
-        pattern: '^(\\.|[^/. ][^ ]*[^/ ]|[^/. ])$',
+        pattern: '^(\\.|[^/. ](.*[^/ ])?)$',
       }),
     ),
     env: optional(environmentField('Environment variables of the build.', 50)),
