@@ -1,5 +1,5 @@
 // The layers that several images share: a Debian libc with busybox, certificate authorities, Node.js, npm. The base has neither
-// a package manager nor a shell other than busybox's; native addons that need a compiler cannot be built on it.
+// a package manager nor a shell other than busybox's.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../../../src/lib/errors.ts'
@@ -16,7 +16,7 @@ export const basePackages = ['libc6', 'libgcc-s1', 'libstdc++6', 'busybox-static
 export const neverRun = ['debconf', 'debconf-2.0', 'dpkg', 'tar', 'perl', 'perl-base', 'liberror-perl', 'git-man', 'gcc-12-base']
 
 /** Only maintainer scripts use these packages, or pip has its own copy of them. */
-const pythonNeverRuns = [
+export const pythonNeverRuns = [
   ...['install-info', 'mailcap', 'mime-support', 'readline-common', 'ca-certificates'],
   ...[
     'python3',
