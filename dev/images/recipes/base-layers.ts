@@ -6,6 +6,8 @@ import { AppError } from '../../../src/lib/errors.ts'
 import { diskFile, readTree } from '../archive/read-tree.ts'
 import { folder, link, type TreeEntry, textFile } from '../archive/tree-entry.ts'
 import type { LayerPlan } from '../blobs/build-layer.ts'
+import type { PackageFile } from '../debian/dependency-closure.ts'
+import type { PackageSource } from '../debian/package-source.ts'
 import { certificateBundle } from '../image/image-plan.ts'
 import type { RecipeDeps } from './recipe.ts'
 
@@ -100,10 +102,14 @@ export async function authorityLayers({ authorityFile }: RecipeDeps): Promise<re
   return [{ name: 'authority', key, entries: async () => [textFile('etc/ssl/certs/sekisho-cluster.pem', text)] }]
 }
 
+export function pythonFiles(packages: PackageSource, withPip: boolean): Promise<readonly PackageFile[]> {
+  const roots = withPip ? ['python3.11', 'python3-pip'] : ['python3.11']
+  return packages.resolve(roots, [...basePackages, ...neverRun, ...pythonNeverRuns])
+}
+
 /** What Python's interpreter needs on top of the base; with `withPip` also what makes an environment with pip in it. */
 export async function pythonLayer({ packages }: RecipeDeps, { withPip }: { readonly withPip: boolean }): Promise<LayerPlan> {
-  const roots = withPip ? ['python3.11', 'python3-pip'] : ['python3.11']
-  const files = await packages.resolve(roots, [...basePackages, ...neverRun, ...pythonNeverRuns])
+  const files = await pythonFiles(packages, withPip)
   return {
     name: withPip ? 'python with pip' : 'python',
     key: ['1', ...files.map(file => file.sha256)],

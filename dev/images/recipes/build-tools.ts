@@ -3,14 +3,14 @@
 import { link, textFile } from '../archive/tree-entry.ts'
 import type { LayerPlan } from '../blobs/build-layer.ts'
 import type { PackageFile } from '../debian/dependency-closure.ts'
-import { basePackages, neverRun, pythonNeverRuns } from './base-layers.ts'
+import { basePackages, neverRun, pythonFiles, pythonNeverRuns } from './base-layers.ts'
 import type { RecipeDeps } from './recipe.ts'
-import { runPackages } from './run-environment.ts'
+import { runEnvironmentFiles } from './run-environment.ts'
 
 /** Headers are those of libraries that the run image has: PostgreSQL's client, OpenSSL, Python. perl runs pg_config. */
 export const compilers = ['gcc', 'g++', 'make', 'libc6-dev', 'pkgconf', 'python3.11-dev', 'libpq-dev', 'perl-base']
 const aptPackages = ['apt', 'dpkg', 'tar', 'debian-archive-keyring', 'gpgv']
-const notNeeded = ['adduser', 'passwd', 'libsystemd0', 'libelogind0', 'base-files', 'debianutils', 'gpgv1', 'gpgv2']
+const notNeeded = ['adduser', 'passwd', 'libelogind0', 'base-files', 'debianutils', 'gpgv1', 'gpgv2']
 /** Static libraries and tests of Python are larger than all compilers. */
 const leftOut = /(?:libpython3[.\d]*(?:-pic)?\.a$|\/config-3[^/]*\/.*\.a$|^usr\/share\/(?:python3|perl)\/debian)/
 
@@ -27,6 +27,22 @@ export async function compilerLayer({ packages }: RecipeDeps): Promise<LayerPlan
   }
 }
 
+/** Packages without which no library works the worse, because only scripts of packages use them: apt is not to fetch them. */
+const standIns = [
+  ...[
+    'debconf',
+    'dpkg',
+    'gcc-12-base',
+    'base-files',
+    'debianutils',
+    'install-info',
+    'readline-common',
+    'mailcap',
+    'mime-support',
+  ],
+  ...['libldap-common', 'libsasl2-modules-db'],
+]
+
 /** Where the buildpack `packages` reads what the run image has: apt takes these packages as installed. */
 export const installedFile = 'usr/share/sekisho/installed-packages'
 
@@ -37,7 +53,7 @@ export async function aptLayer(deps: RecipeDeps): Promise<LayerPlan> {
     ...neverRun.filter(name => !aptPackages.includes(name)),
     ...notNeeded,
   ])
-  const installed = statusOf(await packages.resolve([...basePackages, ...runPackages, 'python3.11'], ['perl-base', 'perl']))
+  const installed = statusOf(await installedFiles(deps))
   const sources = await packages.sources()
   return {
     name: 'apt',
@@ -48,6 +64,17 @@ export async function aptLayer(deps: RecipeDeps): Promise<LayerPlan> {
       textFile('etc/apt/sources.list', sources),
     ],
   }
+}
+
+/** What the run image has, and the stand-ins. */
+async function installedFiles({ packages }: RecipeDeps): Promise<readonly PackageFile[]> {
+  const found = await Promise.all([
+    packages.resolve(basePackages, neverRun),
+    runEnvironmentFiles(packages),
+    pythonFiles(packages, false),
+    packages.resolve(standIns, ['perl', 'perl-base']).then(files => files.filter(({ name }) => standIns.includes(name))),
+  ])
+  return found.flat()
 }
 
 /** As in /var/lib/dpkg/status (deb-control(5)). Their dependencies are not listed: apt then asks for none of them. */

@@ -3,6 +3,8 @@
 import { defaultImageUser, firstUserOf, maxUserRanges } from '../../../src/lib/limits/user-range.ts'
 import { link, textFile } from '../archive/tree-entry.ts'
 import type { LayerPlan } from '../blobs/build-layer.ts'
+import type { PackageFile } from '../debian/dependency-closure.ts'
+import type { PackageSource } from '../debian/package-source.ts'
 import { certificateBundle } from '../image/image-plan.ts'
 import { basePackages, neverRun } from './base-layers.ts'
 import type { RecipeDeps } from './recipe.ts'
@@ -23,8 +25,12 @@ const home = '/tmp'
  */
 export const runVariables = { LANG: 'C.UTF-8', HOME: home }
 
+export function runEnvironmentFiles(packages: PackageSource): Promise<readonly PackageFile[]> {
+  return packages.resolve(runPackages, [...basePackages, ...neverRun, ...notNeeded])
+}
+
 export async function runEnvironmentLayer({ packages }: RecipeDeps): Promise<LayerPlan> {
-  const files = await packages.resolve(runPackages, [...basePackages, ...neverRun, ...notNeeded])
+  const files = await runEnvironmentFiles(packages)
   const users = userFile()
   return {
     name: 'run environment',

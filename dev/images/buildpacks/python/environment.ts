@@ -56,3 +56,8 @@ export function isUnchanged(layersFolder: string, key: string): boolean {
   writeFileSync(description, `[types]\nlaunch = true\ncache = true\n[metadata]\nkey = "${key}"\n`)
   return existsSync(join(folder, 'bin', 'python')) && before.includes(`"${key}"`)
 }
+
+/** pip of the builder, into the environment of the app. */
+export function pipCommand({ folder }: PackageFolder, words: readonly string[]): readonly [string, ...string[]] {
+  return ['python3', '-m', 'pip', '--python', join(folder, 'bin', 'python'), 'install', '--progress-bar=off', ...words]
+}

@@ -13,6 +13,7 @@ export type Project = {
   readonly usesPoetry: boolean
   /** `tool.poetry.package-mode`: false where Poetry only installs dependencies. */
   readonly isPoetryPackage: boolean
+  readonly hasBuildSystem: boolean
   /** An exact `tool.uv.required-version`. */
   readonly uvVersion: string | undefined
   /** Names of packages that take the version from the history of git, which a build does not have. */
@@ -70,6 +71,7 @@ export function projectOf(toml: Fields): Project {
     scripts: ['scripts', 'gui-scripts'].flatMap(key => Object.keys(tableAt(project, key))),
     usesPoetry: tableAt(toml, 'tool')['poetry'] !== undefined,
     isPoetryPackage: poetry['package-mode'] !== false,
+    hasBuildSystem: toml['build-system'] !== undefined,
     uvVersion: typeof required === 'string' ? /^==\s*(\d+(?:\.\d+)*)$/.exec(required.trim())?.[1] : undefined,
     versionFromGit: [...requires.filter(name => gitVersions.includes(name)), ...pdm],
   }
