@@ -74,7 +74,7 @@ async function installedFiles({ packages }: RecipeDeps): Promise<readonly Packag
     pythonFiles(packages, false),
     packages.resolve(standIns, ['perl', 'perl-base']).then(files => files.filter(({ name }) => standIns.includes(name))),
   ])
-  return found.flat()
+  return [...new Map(found.flat().map(file => [file.fileName, file])).values()]
 }
 
 /** As in /var/lib/dpkg/status (deb-control(5)). Their dependencies are not listed: apt then asks for none of them. */

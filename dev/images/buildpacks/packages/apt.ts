@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { BuildFailure } from '../shared/build-failure.ts'
 import type { Environment } from '../shared/config.ts'
 
-export type FetchedFile = { readonly file: string; readonly bytes: number; readonly sha256: string }
+export type FetchedFile = { readonly file: string; readonly bytes: number; readonly hash: string }
 
 export type AptFolders = {
-  /** Indexes, kept for the next build. */
+  /** Indexes. */
   readonly lists: string
   /** Downloaded packages. */
   readonly archives: string
@@ -72,6 +72,7 @@ function configuration({ lists, archives, scratch, installed }: AptFolders): str
     'Acquire::http::Timeout': '30',
     'Acquire::https::Timeout': '30',
     'Acquire::Languages': 'none',
+    'Acquire::ForceHash': 'sha256',
     // Without it a name that no package has is taken as a regular expression.
     'APT::Cmd::Pattern-Only': 'true',
     'APT::Sandbox::User': '',
@@ -83,11 +84,13 @@ function configuration({ lists, archives, scratch, installed }: AptFolders): str
     .join('')
 }
 
-/** The lines of `--print-uris`: 'URL' FILE SIZE SHA256:HEX. */
+/** The lines of `--print-uris`: 'URL' FILE SIZE HASH. Throws for a line of another form: nothing is left out in silence. */
 export function parseFiles(text: string): readonly FetchedFile[] {
   return text.split('\n').flatMap(line => {
-    const [, file, bytes, sha256] = /^'[^']+' (\S+) (\d+) SHA256:([0-9a-f]{64})$/.exec(line.trim()) ?? []
-    return file === undefined || sha256 === undefined ? [] : [{ file, bytes: Number(bytes), sha256 }]
+    if (!line.startsWith("'")) return []
+    const [, file, bytes, hash] = /^'[^']+' (\S+) (\d+) (\w+:[0-9a-f]+)$/.exec(line.trim()) ?? []
+    if (file === undefined || hash === undefined) throw new Error(`apt printed a line of another form: ${line}`)
+    return [{ file, bytes: Number(bytes), hash }]
   })
 }
 

@@ -2,8 +2,9 @@
 // hand: they need Debian's archive.
 import { expect, onTestFinished, test } from 'vitest'
 import { openWorkshop } from '../testing/run-on-host.ts'
-import { failureOf, parseFiles } from './apt.ts'
+import { type FetchedFile, failureOf, parseFiles } from './apt.ts'
 import { parseAptfile } from './aptfile.ts'
+import { withoutInstalled } from './build.ts'
 import { runSet } from './run-set.ts'
 
 test('one name per line, comments and empty lines are skipped, and each counts once', () => {
@@ -65,11 +66,11 @@ test('headers and compilers stay in the build; the libraries that headers belong
   expect([...runSet(packages, ['imagemagick'])].sort()).toEqual(['imagemagick', 'libldap'])
 })
 
-test('what apt would fetch', () => {
-  const sha256 = 'a'.repeat(64)
-  expect(parseFiles(`'http://deb/x_1_amd64.deb' x_1_amd64.deb 12 SHA256:${sha256}\nother\n`)).toEqual([
-    { file: 'x_1_amd64.deb', bytes: 12, sha256 },
+test('what apt would fetch; a line of another form is no silence', () => {
+  expect(parseFiles("'http://deb/x_1_amd64.deb' x_1_amd64.deb 12 SHA256:0a1b\nReading package lists...\n")).toEqual([
+    { file: 'x_1_amd64.deb', bytes: 12, hash: 'SHA256:0a1b' },
   ])
+  expect(() => parseFiles("'http://deb/x_1_amd64.deb' x_1_amd64.deb 12\n")).toThrow('another form')
 })
 
 test.each([
@@ -93,6 +94,14 @@ test.each([
   ['E: You don’t have enough free space\n', 'apt failed: You don’t have enough free space'],
 ])('%j is one sentence', (output, sentence) => {
   expect(failureOf(output)).toContain(sentence)
+})
+
+test('what the image of the app has in the same version is not taken again', () => {
+  const status =
+    'Package: libssl3\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1:3.0\n\nPackage: jq\nStatus: x\nArchitecture: amd64\nVersion: 1\n\n'
+  const file = (name: string): FetchedFile => ({ file: name, bytes: 1, hash: 'SHA256:0a' })
+  const files = [file('libssl3_1%3a3.0_amd64.deb'), file('jq_2_amd64.deb')]
+  expect(withoutInstalled(files, status)).toEqual([file('jq_2_amd64.deb')])
 })
 
 test('a machine without apt, and one that waits too long', () => {

@@ -38,13 +38,11 @@ export function installSystemPackages(context: BuildContext): void {
     say('Aptfile lists no package')
     return
   }
-  const archives = join(layersFolder, 'archives')
-  const indexes = join(layersFolder, 'indexes')
-  const folders = { lists: join(indexes, 'lists'), archives, scratch: join(archives, 'scratch'), installed }
-  const apt = openApt(folders, environment)
-  writeFileSync(`${indexes}.toml`, '[types]\ncache = true\n')
+  const scratch = join(layersFolder, 'apt')
+  const archives = join(scratch, 'archives')
+  const apt = openApt({ lists: join(scratch, 'lists'), archives, scratch, installed }, environment)
   apt.update()
-  const files = apt.plan(names)
+  const files = withoutInstalled(apt.plan(names), readFileSync(installed, 'utf8'))
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   say(`${names.join(' ')}: ${files.length} packages, ${(bytes / 1e6).toFixed(1)} MB`)
   if (bytes > maxBytes)
@@ -59,9 +57,20 @@ export function installSystemPackages(context: BuildContext): void {
     apt.fetch(names)
     unpackAll(context, { names, key, paths: files.map(({ file }: FetchedFile) => join(archives, file)) })
   }
-  rmSync(archives, { recursive: true, force: true })
+  rmSync(scratch, { recursive: true, force: true })
   describe(layersFolder, 'system-build', `build = true\ncache = true\n[metadata]\nkey = "${key}"\n`)
   describe(layersFolder, 'system', `launch = true\ncache = true\n[metadata]\nkey = "${key}"\n`)
+}
+
+/**
+ * apt fetches a package again whose record here says less than the archive's, also in the same version. `status`: in the form of
+ * /var/lib/dpkg/status. Pure.
+ */
+export function withoutInstalled(files: readonly FetchedFile[], status: string): readonly FetchedFile[] {
+  const present = new Set(
+    [...status.matchAll(/^Package: (.+)\n(?:.+\n)*?Version: (.+)$/gm)].map(([, name, version]) => `${name}_${version}`),
+  )
+  return files.filter(({ file }) => !present.has(file.split('_').slice(0, 2).map(decodeURIComponent).join('_')))
 }
 
 function isOf(layersFolder: string, layer: string, key: string): boolean {

@@ -40,12 +40,22 @@ function tidy(root: string, folder: string): void {
   }
 }
 
-/** A link such as /etc/alternatives/x has nothing to lead to, and stays as it is. */
+/**
+ * An absolute link leads to the same place in the folder, and `libx.so` of a package of headers to the library of the image when
+ * only that has it. A link such as /etc/alternatives/x has nothing to lead to, and stays as it is.
+ */
 function keepInside(root: string, path: string): void {
   const target = readlinkSync(path)
-  if (!target.startsWith('/') || !existsSync(join(root, target))) return
+  const within = target.startsWith('/') ? join(root, target) : join(dirname(path), target)
+  const ofImage = join('/', relative(root, within))
+  if (existsSync(within)) {
+    if (target.startsWith('/')) relink(path, relative(dirname(path), within))
+  } else if (existsSync(ofImage)) relink(path, ofImage)
+}
+
+function relink(path: string, target: string): void {
   rmSync(path)
-  symlinkSync(relative(dirname(path), join(root, target)), path)
+  symlinkSync(target, path)
 }
 
 /** pkg-config(1) reads folders from these files, which say /usr. */
