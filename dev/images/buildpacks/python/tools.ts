@@ -27,10 +27,13 @@ export function installTool(
   rmSync(folder, { recursive: true, force: true })
   run(['python3', '-m', 'venv', '--without-pip', folder])
   const python = join(folder, 'bin', 'python')
-  run(['python3', '-m', 'pip', '--python', python, 'install', '--progress-bar=off', '--quiet', ...requirements], {}, output =>
-    /No matching distribution found for/.test(output) && !/versions: none/.test(output)
-      ? `${wanted} is not in the package registry: correct tool.uv.required-version in pyproject.toml`
-      : undefined,
+  run(
+    ['python3', '-m', 'pip', '--python', python, 'install', '--progress-bar=off', '--quiet', '--no-compile', ...requirements],
+    {},
+    output =>
+      /No matching distribution found for/.test(output) && !/versions: none/.test(output)
+        ? `${wanted} is not in the package registry: correct tool.uv.required-version in pyproject.toml`
+        : undefined,
   )
   writeFileSync(marker, wanted)
   return join(folder, 'bin')
