@@ -9,7 +9,10 @@ import type { SiteFile } from './server/site.ts'
 /** More are not a site. */
 const maxFiles = 200_000
 /** At the root of the app, where the site may be the whole repository. */
-const notOfTheSite = new Set(['node_modules', 'static.json', 'Procfile', 'Aptfile'])
+const notOfTheSite = new Set([
+  ...['node_modules', 'static.json', 'Procfile', 'Aptfile'],
+  ...['package.json', 'package-lock.json', 'npm-shrinkwrap.json', 'pnpm-lock.yaml', 'yarn.lock'],
+])
 
 /** @throws BuildFailure when there are too many */
 export function listFiles(folder: string): readonly SiteFile[] {
