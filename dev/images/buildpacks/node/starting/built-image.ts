@@ -7,8 +7,11 @@ import { findPackage, hasInstalledProgram, packageWithProgram } from '../package
 import type { NodeApp } from '../read-app.ts'
 import type { BuiltImage } from './start-problem.ts'
 
-/** In the build image only: pip, what compiles, and what the build installs for itself. */
-const ofBuildOnly = new Set(['pip', 'pip3', 'pnpm', 'yarn', 'make', 'gcc', 'g++', 'cc', 'c++', 'git', 'apt-get', 'apt'])
+/** In the build image only: pip, what compiles, apt, and what the build installs for itself (dev/images/recipes/build-tools.ts). */
+const ofBuildOnly = new Set([
+  ...['pip', 'pip3', 'pnpm', 'yarn', 'make', 'gcc', 'g++', 'cc', 'c++', 'cpp', 'ld', 'ar', 'as', 'pkg-config', 'pkgconf'],
+  ...['apt', 'apt-get', 'apt-cache', 'dpkg', 'dpkg-deb', 'git', 'perl'],
+])
 
 type Given = {
   readonly appFolder: string
@@ -57,9 +60,16 @@ function isDevelopment(descriptions: readonly PackageDescription[], name: string
   return descriptions.some(({ devDependencies }) => Object.hasOwn(devDependencies, name))
 }
 
+/** Of the layers with packages of Debian, the image has the one for the run in place of the one for the build. */
 function isOfImage(searchPath: string, name: string): boolean {
-  if (ofBuildOnly.has(name)) return false
-  return searchPath.split(':').some(folder => folder.startsWith('/') && existsSync(join(folder, name)))
+  return searchPath.split(':').some(folder => {
+    const ofLayer = folder.includes('/system-build/')
+    return (
+      folder.startsWith('/') &&
+      (ofLayer || !ofBuildOnly.has(name)) &&
+      existsSync(join(folder.replace('/system-build/', '/system/'), name))
+    )
+  })
 }
 
 function isExecutable(path: string): boolean {
