@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import type { BuildRequest } from '../builder.ts'
+import { hasEnded } from '../pods/pod-status.ts'
 import { type BuildkitSettings, buildkitPod, pushesOf } from './pod-manifest.ts'
-import { builtImage, commitOfRevision, hasEnded, readPodState } from './pod-state.ts'
+import { builtImage, commitOfRevision, readPodState } from './pod-state.ts'
 
 const commit = 'a'.repeat(40)
 const request: BuildRequest = {
