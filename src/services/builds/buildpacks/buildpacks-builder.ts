@@ -6,6 +6,7 @@ import { type Pod, pods } from '../../../api/builtin/index.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
+import { withoutTag } from '../../../lib/text/image-digest.ts'
 import type { Builder, BuildRequest } from '../builder.ts'
 import { commitOfImage, type LabelAnswer } from '../kpack/image-commit.ts'
 import { builderImage } from '../kpack/kpack-builder.ts'
@@ -45,7 +46,7 @@ export function createBuildpacksBuilder(deps: BuildpacksDeps): BuildpacksBuilder
   async function builderOf(name: string | undefined): Promise<KnownBuilder | string> {
     const builder = await builderImage(deps, name)
     if (typeof builder === 'string') return builder
-    const [image, phases] = await Promise.all([labelsOf(builder.image), labelsOf(settings.image)])
+    const [image, phases] = await Promise.all([labelsOf(withoutTag(builder.image)), labelsOf(settings.image)])
     return knownBuilder(builder, image, phases)
   }
 
