@@ -60,7 +60,7 @@ const environment = {
 }
 const prepared = {
   'build-init': 'echo \'commit = "good"\' >ROOT/projectMetadata/project-metadata.toml',
-  analyzer: 'echo \'reference = "good"\' >ROOT/tmp/analyzed.toml',
+  analyzer: 'echo \'reference = "good"\' >ROOT/tmp/analyzed.toml; [ "$CNB_USER_ID:$CNB_GROUP_ID" = "$(id -u):$(id -g)" ]',
   restorer: 'cat ROOT/tmp/group.toml >ROOT/restored',
 }
 

@@ -239,6 +239,8 @@ describe('its state', () => {
     expect(state(exporting, refusal)).toMatchObject({ registryRefused: true, registryUnreachable: false })
     expect(state(exporting, away)).toMatchObject({ registryRefused: false, registryUnreachable: true })
     expect(state({ prepare: failing(32) }, away)).toMatchObject({ registryUnreachable: true })
+    const loaded = 'Loading registry credentials from service account secrets\nERROR: failed to analyze'
+    expect(state({ prepare: failing(32) }, loaded)).toMatchObject({ registryRefused: false, registryUnreachable: false })
     for (const log of [refusal, away])
       expect(state({ prepare: ok, build: failing(51) }, log)).toMatchObject({
         registryRefused: false,
