@@ -43,7 +43,16 @@ export type BuildpacksBuilder = {
 export function createBuildpacksBuilder(deps: BuildpacksDeps): BuildpacksBuilder {
   const { client, pods: cache, settings, clock, log, labelsOf } = deps
 
-  async function builderOf(name: string | undefined): Promise<KnownBuilder | string> {
+  /** What `canBuild` found, for the start of the same request. */
+  const found = new WeakMap<BuildRequest, KnownBuilder | string>()
+
+  async function builderOf(request: BuildRequest): Promise<KnownBuilder | string> {
+    const builder = found.get(request) ?? (await readBuilder(request.builder))
+    found.set(request, builder)
+    return builder
+  }
+
+  async function readBuilder(name: string | undefined): Promise<KnownBuilder | string> {
     const builder = await builderImage(deps, name)
     if (typeof builder === 'string') return builder
     const [image, phases] = await Promise.all([labelsOf(withoutTag(builder.image)), labelsOf(settings.image)])
@@ -65,17 +74,17 @@ export function createBuildpacksBuilder(deps: BuildpacksDeps): BuildpacksBuilder
   }
 
   return {
-    async canBuild({ key, builder: name }) {
-      const builder = await builderOf(name)
+    async canBuild(request) {
+      const builder = await builderOf(request)
       if (typeof builder !== 'string') return true
-      log.info({ build: key.name, builder: name, reason: builder }, 'this build is left to kpack')
+      log.info({ build: request.key.name, builder: request.builder, reason: builder }, 'this build is left to kpack')
       return false
     },
     builder: createObjectBuilder(deps, {
       type: pods,
       cache,
       async manifest(request) {
-        const builder = await builderOf(request.builder)
+        const builder = await builderOf(request)
         return typeof builder === 'string' ? builder.slice(0, 500) : buildpacksPod(request, builder, settings)
       },
       secretEntries: { type: 'sekisho' },
