@@ -9,6 +9,7 @@ import {
   imageRepositoryAnnotation as imageAnnotation,
   dockerfileBuildLabel as podLabel,
 } from '../../../api/dockerfile-build.ts'
+import { literalWords } from '../../../api/pods/literal.ts'
 import { buildSecretName } from '../build-secrets.ts'
 import type { BuildRequest, LoggedBuild } from '../builder.ts'
 import { buildLabels, ownerUidOf, requestAnnotations } from '../owner.ts'
@@ -136,7 +137,7 @@ function buildContainer(request: BuildRequest, settings: BuildkitSettings): Buil
     name: containers.build,
     image: settings.image,
     command: ['build-image'],
-    args: buildArguments(request, settings),
+    args: literalWords(buildArguments(request, settings)),
     env: environment({ SUB_PATH: source.subPath ?? '', ...credential }),
     securityContext: restricted,
     resources: small('512Mi'),

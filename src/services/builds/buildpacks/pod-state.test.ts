@@ -1,6 +1,8 @@
 // The pod of a build with buildpacks, and reading it: shapes as a kubelet of Kubernetes 1.35 writes them.
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
+import { awkwardText, seenIn } from '../../../api/pods/testing/kubelet-expansion.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import type { BuildRequest } from '../builder.ts'
 import { kpackBuildManifest, pushesOf as pushesOfKpack } from '../kpack/build-manifest.ts'
@@ -142,6 +144,17 @@ describe('the pod of a build with buildpacks', () => {
       RUN_IMAGE: runImage,
       BUILDPACKS: 'platform/prepare sekisho/node',
     })
+  })
+
+  test('gives values and folders to the build as they were written', () => {
+    fc.assert(
+      fc.property(awkwardText, value => {
+        const asked = { ...request, source: { ...request.source, subPath: value }, env: [{ name: 'MODE', value }] }
+        const [prepare, build] = buildpacksPod(asked, builder, settings).spec.initContainers
+        expect(seenIn(prepare ?? {}).env).toMatchObject({ PLATFORM_ENV_MODE: value, SOURCE_SUB_PATH: value })
+        expect(build?.['volumeMounts']).toContainEqual({ name: 'workspace', mountPath: '/workspace', subPath: value })
+      }),
+    )
   })
 
   test('builds a folder of the repository, and reads the source that it names', () => {

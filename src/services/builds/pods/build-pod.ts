@@ -1,4 +1,5 @@
 // The pod of a build as the API server is sent it, and the parts from which builders compose theirs. Pure.
+import { literal } from '../../../api/pods/literal.ts'
 
 /** The fields of a Pod that are set here. */
 export type BuildPod = {
@@ -42,10 +43,11 @@ export const restrictedContainer = {
   seccompProfile: { type: 'RuntimeDefault' },
 } as const
 
+/** The program sees the values as they are given here. */
 export function environment(
   values: Readonly<Record<string, string>>,
 ): readonly { readonly name: string; readonly value: string }[] {
-  return Object.entries(values).map(([name, value]) => ({ name, value }))
+  return Object.entries(values).map(([name, value]) => ({ name, value: literal(value) }))
 }
 
 export function mount(name: string, mountPath: string, readOnly = false): object {
