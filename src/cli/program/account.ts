@@ -5,6 +5,7 @@ import type { Shell } from '../completion/completion-script.ts'
 import type { Terminal } from '../output.ts'
 import { onPlatform, outputOption } from './options.ts'
 import type { Runners } from './runners.ts'
+import { version } from './version.ts'
 
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish']
 
@@ -46,4 +47,8 @@ export function addAccountCommands(program: Command, { run }: Runners, terminal:
       const { completionScript } = await import('../completion/completion-script.ts')
       terminal.result(completionScript(program, shell))
     })
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => terminal.result(`sekisho ${version}`))
 }

@@ -204,7 +204,8 @@ function guarded(agent: Agent, guard: WriteGuard, what: string): Dispatcher {
   })
 }
 
-function createAgent(connection: KubeConnection): Agent {
+/** A pool of connections to the API server. */
+export function createAgent(connection: KubeConnection): Agent {
   const { ca, cert, key, servername, insecure } = connection.tls
   return new Agent({
     allowH2: false,
