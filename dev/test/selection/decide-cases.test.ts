@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { createImports } from '../vitest/imports.ts'
 import { decideCases, isKnown, type Since } from './decide-cases.ts'
 import type { Changes } from './git-changes.ts'
-import { crashPoints, proofs } from './proofs.ts'
+import { crashPoints, proofs, provenElsewhere } from './proofs.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const base = 'abcdefabcdef0123'
@@ -66,9 +66,17 @@ test('every file of this repository is known to a list', () => {
   expect(files.filter(file => !isKnown(file))).toEqual([])
 })
 
+/** Each alternative of the braces of a glob as a glob of its own. */
+function alternatives(glob: string): readonly string[] {
+  const [braces, inner = ''] = /\{([^{}]*)\}/.exec(glob) ?? []
+  return braces === undefined ? [glob] : inner.split(',').flatMap(one => alternatives(glob.replace(braces, () => one)))
+}
+
 test('every list names files of this repository, and every file that can be left out exists', () => {
   const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n')
-  const globs = [...proofs.flatMap(({ proves }) => proves), ...Object.values(crashPoints).flat()]
+  const globs = [...proofs.flatMap(({ proves }) => proves), ...Object.values(crashPoints).flat(), ...provenElsewhere].flatMap(
+    alternatives,
+  )
   expect(globs.filter(glob => !files.some(file => matchesGlob(file, glob)))).toEqual([])
   expect(all('files').filter(file => !files.includes(file))).toEqual([])
 })

@@ -117,7 +117,7 @@ export const proofs: readonly Proof[] = [
     proves: [
       ...packages,
       'docs/guide/{first-application,cli}.md',
-      'src/{cli,broker,builds}/**',
+      'src/{cli,broker,services/builds}/**',
       'src/controllers/{application,remote-sync}/**',
       'src/api/apps/**',
       'bin/**',
@@ -186,9 +186,8 @@ export const crashParts: readonly string[] = ['crashes-1', 'crashes-2']
 
 /** What no costly case proves, because everything else that `make test` always plays does. */
 export const provenElsewhere: readonly string[] = [
-  'src/{lib,api,identity,policy,store,web,builds,charts,registry,redelivery,cli,broker,kube,github,token-desk,process}/**',
+  'src/{lib,api,identity,policy,store,web,services,cli,broker,kube,github,process}/**',
   'src/controllers/**',
-  'src/{network-probe,node-check}/**',
   'dev/{attack,bootstrap,buildkit,check,cluster,generate,github,inner-loop,postgres,test}/**',
   'dev/{command-line,demo,images,kpack,up}/**',
   'test/{attack,bench,browser,e2e,faults,fixtures,integration,platform,proxies,rights,server,soak}/**',

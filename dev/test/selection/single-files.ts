@@ -25,7 +25,7 @@ const files: Readonly<
     'test/e2e/image-users.test.ts': { longSeconds: 50, proves: [...builds, ...podsOfTenants] },
     'test/e2e/private-image.test.ts': {
       longSeconds: 30,
-      proves: [...podsOfTenants, 'src/{api/rights,registry}/**'],
+      proves: [...podsOfTenants, 'src/{api/rights,services/registry}/**'],
     },
     'test/e2e/runtime-classes.test.ts': {
       longSeconds: 50,
@@ -47,7 +47,7 @@ const files: Readonly<
     },
     'test/integration/installations-at-rest.test.ts': {
       longSeconds: 40,
-      proves: [...runtime, ...fixtures, 'src/controllers/installation/**', 'src/{github,token-desk}/**', 'dev/github/**'],
+      proves: [...runtime, ...fixtures, 'src/controllers/installation/**', 'src/{github,services/token-desk}/**', 'dev/github/**'],
     },
     'test/integration/preview-approval-requests.test.ts': {
       longSeconds: 50,
@@ -60,13 +60,13 @@ const files: Readonly<
         ...runtime,
         ...fixtures,
         'src/broker/{previews,webhooks}/**',
-        'src/{github,builds}/**',
+        'src/{github,services/builds}/**',
         'dev/github/**',
       ],
     },
     'test/integration/unused-images.test.ts': {
       longSeconds: 30,
-      proves: [...runtime, ...fixtures, 'src/{registry,api}/**', 'dev/images/registry/**'],
+      proves: [...runtime, ...fixtures, 'src/{services/registry,api}/**', 'dev/images/registry/**'],
     },
     'test/integration/tenant-page.test.ts': {
       longSeconds: 110,

@@ -8,9 +8,9 @@ import { Agent, type Dispatcher, request } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
 import { readAtMost } from '../../lib/http/byte-stream.ts'
 import { retryAfterSeconds } from '../../lib/http/retry-after.ts'
-import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'
 import { isDigest } from '../../lib/text/image-digest.ts'
 import { manifestTypes } from '../registry/image-labels.ts'
+import { maxTokenBytes, tokenIn, tokenUrl } from '../registry/token-challenge.ts'
 import { type FollowedRegistry, mayGiveTokens } from './followed-registry.ts'
 
 /** In canonical form. */
@@ -34,35 +34,15 @@ export type TagReader = {
 /** Of one answer with all its requests. */
 const answerMilliseconds = 10_000
 const connectMilliseconds = 5000
-const maxTokenBytes = 65_536
 /** What registries take at least (OCI distribution specification, Pushing Manifests). */
 const maxManifestBytes = 4_194_304
 /** A pause that a registry did not give a length. */
 const usualPauseSeconds = 300
 /** What is said while no request is sent. */
 export const fewerRequests = 'asks for fewer requests'
-const tokenPattern = /^[\x21-\x7e]{1,16384}$/
 
 function unreadable(message: string): TagAnswer {
   return { kind: 'unreadable', message }
-}
-
-function parameter(challenge: string, name: string): string | undefined {
-  return new RegExp(`\\b${name}="([^"]{1,500})"`).exec(challenge)?.[1]
-}
-
-/** Where an anonymous token is asked for; undefined when the registry names no place that may be asked. */
-function tokenUrl({ registry, repository }: FollowedTag, challenge: string): URL | undefined {
-  const realm = /^Bearer /i.test(challenge) ? parameter(challenge, 'realm') : undefined
-  if (realm === undefined || !URL.canParse(realm)) return undefined
-  const named = new URL(realm)
-  if (!mayGiveTokens(registry, named)) return undefined
-  // Without a name and a password that the realm may have.
-  const url = new URL(named.pathname, named.origin)
-  const service = parameter(challenge, 'service')
-  if (service !== undefined) url.searchParams.set('service', service)
-  url.searchParams.set('scope', `repository:${repository}:pull`)
-  return url
 }
 
 /** Codes such as ECONNREFUSED say what happened without an address. */
@@ -89,13 +69,6 @@ function isBusy({ statusCode }: Dispatcher.ResponseData): boolean {
   return statusCode === 429 || statusCode >= 500
 }
 
-async function tokenOf({ statusCode, body }: Dispatcher.ResponseData): Promise<string | undefined> {
-  const bytes = await readAtMost(maxTokenBytes, body)
-  const answer = statusCode === 200 && bytes !== undefined ? asObject(parseJson(bytes.toString('utf8'))) : undefined
-  const token = textAt(answer, 'token') ?? textAt(answer, 'access_token')
-  return token !== undefined && tokenPattern.test(token) ? token : undefined
-}
-
 /** Nothing is asked before the first call. `timeoutMilliseconds`: of one answer with all its requests, default 10 s. */
 export function createTagReader(clock: Clock, timeoutMilliseconds: number = answerMilliseconds): TagReader {
   const dispatcher = new Agent({ connections: 4, keepAliveTimeout: 10_000, connect: { timeout: connectMilliseconds } })
@@ -110,14 +83,15 @@ export function createTagReader(clock: Clock, timeoutMilliseconds: number = answ
     const first = await request(manifest, { dispatcher, method, headers, signal })
     const challenge = first.headers['www-authenticate']
     if (first.statusCode !== 401 || typeof challenge !== 'string') return first
-    const url = tokenUrl(of, challenge)
+    const scope = `repository:${of.repository}:pull`
+    const url = tokenUrl(challenge, scope, realm => mayGiveTokens(of.registry, realm))
     if (url === undefined) return first
     const answer = await request(url, { dispatcher, method: 'GET', signal })
     if (isBusy(answer)) {
       await readAtMost(maxTokenBytes, first.body)
       return answer
     }
-    const token = await tokenOf(answer)
+    const token = tokenIn(answer.statusCode, await readAtMost(maxTokenBytes, answer.body))
     if (token === undefined) return first
     await readAtMost(maxTokenBytes, first.body)
     return request(manifest, { dispatcher, method, headers: { ...headers, authorization: `Bearer ${token}` }, signal })

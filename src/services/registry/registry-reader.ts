@@ -6,10 +6,10 @@
 import { Agent, type Dispatcher, request } from 'undici'
 import { messageOf } from '../../lib/errors.ts'
 import { readAtMost } from '../../lib/http/byte-stream.ts'
-import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'
 import { redactTokens } from '../../lib/log.ts'
 import type { Credential } from './credentials.ts'
 import type { RepositoryAction } from './repository.ts'
+import { maxTokenBytes, tokenIn, tokenUrl } from './token-challenge.ts'
 
 export type RegistryRead = {
   readonly repository: string
@@ -53,7 +53,6 @@ const actionsOf: Readonly<Record<Method, readonly RepositoryAction[]>> = {
   DELETE: ['delete'],
   PUT: ['pull', 'push'],
 }
-const maxTokenBytes = 65_536
 
 /** `close` ends the connections; it may be called again. */
 export function createRegistryReader(
@@ -115,16 +114,10 @@ export function createRegistryReader(
     if (credential === undefined) return undefined
     const basic = basicHeader(credential)
     if (!/^Bearer /i.test(challenge)) return basic
-    const parameter = (name: string): string | undefined => new RegExp(`${name}="([^"]{1,500})"`).exec(challenge)?.[1]
-    const realm = parameter('realm')
-    if (realm === undefined || !URL.canParse(realm)) return undefined
-    const url = new URL(realm)
-    const service = parameter('service')
-    if (service !== undefined) url.searchParams.set('service', service)
-    url.searchParams.set('scope', scope)
+    const url = tokenUrl(challenge, scope, () => true)
+    if (url === undefined) return undefined
     const { status, bytes } = await get(url.href, { authorization: basic }, maxTokenBytes)
-    const body = status === 200 && bytes !== undefined ? asObject(parseJson(bytes.toString('utf8'))) : undefined
-    const token = textAt(body, 'token') ?? textAt(body, 'access_token')
+    const token = tokenIn(status, bytes)
     return token === undefined ? undefined : bearer(token).authorization
   }
 
