@@ -215,18 +215,6 @@ export function parseUserSubject(subject: string): { readonly host: string; read
   return match?.[1] && match[2] ? { host: match[1], userId: Number(match[2]) } : undefined
 }
 
-/** Names of Jobs and pods that begin with this are of commands that a person runs (`sekisho run`, `sekisho shell`). */
-export const taskNamePrefix = 'sekisho-run-'
-
-/**
- * What the names of a person's own begin with: `sekisho-run-<id>-`. Admission lets nobody else make such a Job and nothing but
- * the Job such a pod, so that the name of a pod proves whose it is. Undefined for everybody but people; a platform has one GitHub.
- */
-export function taskNamePrefixOf(user: string): string | undefined {
-  const person = parseUserSubject(user)
-  return person && `${taskNamePrefix}${person.userId}-`
-}
-
 /** The groups of a person. By number, because names of organizations and teams can be taken over. */
 export const groups = {
   team: (host: string, organizationId: number, teamId: number): string => `github|${host}|org|${organizationId}|team|${teamId}`,

@@ -22,7 +22,7 @@ export function isUnknownAuthority(error: unknown): boolean {
   return unknownAuthority.has(causeCode(error) ?? '')
 }
 
-/** What is wrong with the dates of the other side's certificate, as the end of a sentence; undefined when it is something else. */
+/** What is wrong with the dates of the other side's certificate, as the end of a sentence; undefined for anything else. */
 export function validityProblem(error: unknown): string | undefined {
   const code = causeCode(error)
   const clock = 'check the clock of this computer'

@@ -3,7 +3,7 @@
 import { Command } from 'commander'
 import { addExamples } from './examples.ts'
 import { exitCodes, type Terminal } from './output.ts'
-import { addAccountCommands } from './program/account.ts'
+import { addAccountCommands, version } from './program/account.ts'
 import { addApplicationCommands } from './program/application.ts'
 import { addAuditCommands } from './program/audit.ts'
 import { addBuildCommands } from './program/builds.ts'
@@ -15,7 +15,6 @@ import { createRunners } from './program/runners.ts'
 import { addSecretCommands } from './program/secrets.ts'
 import { addTaskCommands } from './program/tasks.ts'
 import { explainUnknownCommands } from './program/unknown-command.ts'
-import { version } from './program/version.ts'
 
 const exitCodeHelp = `
 Exit codes: 0 success, ${exitCodes.failed} failure, ${exitCodes.usage} invalid usage, ${exitCodes.signIn} not signed in, ${exitCodes.notVerified} the audit log does not verify, ${exitCodes.truncated} it verifies, but entries at its end are missing, ${exitCodes.buildFailed} the build whose log was followed did not succeed.`

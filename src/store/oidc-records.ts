@@ -45,7 +45,7 @@ export type OidcRecords = {
   readonly find: (model: string, id: string) => Promise<FoundOidcRecord | undefined>
   readonly findByUserCode: (model: string, userCode: string) => Promise<FoundOidcRecord | undefined>
   readonly findByUid: (model: string, uid: string) => Promise<FoundOidcRecord | undefined>
-  /** Marks a record used, and returns when. Undefined when it was used already or is missing: then another request won the race. */
+  /** Marks a record used, and returns when. Undefined when it was used or is missing: then another request won the race. */
   readonly consume: (model: string, id: string) => Promise<Date | undefined>
   /**
    * Takes over the use of a record that was used at `since` or later: nobody else has it then. Returns the mark, a millisecond
@@ -54,7 +54,7 @@ export type OidcRecords = {
   readonly consumeAgain: (model: string, id: string, since: Date) => Promise<Date | undefined>
   /** Whether the mark is still the one that this request set. */
   readonly isConsumedAt: (model: string, id: string, mark: Date) => Promise<boolean>
-  /** Marks the unused records of the model and grant as used long ago. Returns whether none of the others was used after this one. */
+  /** Marks the other unused records of the model and grant as used long ago. Returns whether none was used after this one. */
   readonly retireOthers: (model: string, id: string, grantId: string) => Promise<boolean>
   readonly destroy: (model: string, id: string) => Promise<void>
   readonly revokeByGrantId: (grantId: string) => Promise<void>

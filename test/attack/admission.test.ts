@@ -26,6 +26,7 @@ import { podDeletionRows } from './rows/pod-end-rows.ts'
 import type { Row } from './rows/row.ts'
 import { runtimeClassRows } from './rows/runtime-class-rows.ts'
 import { proxyRows, recountedProxyRows, restoredProxyRows } from './rows/service-proxy-rows.ts'
+import { attachRefusals, ownTaskPod } from './rows/task-rows.ts'
 import { userRows } from './rows/user-rows.ts'
 
 const { authorityPem, pair } = await webhookCertificate()
@@ -420,33 +421,18 @@ describe('attaching to pods', () => {
   const ours = policies.filter(({ metadata }) => metadata.name === 'sekisho-pod-attach')
   const attach = (as: typeof dave, pod: string, method = 'POST'): Promise<Reply> =>
     cluster.as(as, method, `/api/v1/namespaces/acme/pods/${pod}/attach?stdout=true`)
-  const own = `sekisho-run-${dave.user.split('|')[2]}-shop-abcde-fghij`
-  const refusals: readonly (readonly [string, typeof dave, string])[] = [
-    ['a pod of an Application', dave, 'runner'],
-    ['the command of another person', mia, own],
-    ['a name that only begins like that of another person', { ...dave, user: `${dave.user}3` }, own],
-    ['a pod without an id in its name', dave, 'sekisho-run-shop-abcde'],
-    ['a ServiceAccount', controllers, own],
-    ['a user whose name ends like that of a person', { ...dave, user: `x${dave.user}` }, own],
-  ]
-
   const holds = async (): Promise<void> => {
     await waitUntil('attach refused', async () => outcome(await attach(dave, 'runner')) === 'refused')
-    for (const [what, as, pod] of refusals)
+    for (const [what, as, pod] of attachRefusals)
       for (const method of ['POST', 'GET']) expect(outcome(await attach(as, pod, method)), what).toBe('refused')
-    expect(outcome(await attach(dave, own))).toMatch(/^404: /)
+    expect((await attach(dave, ownTaskPod)).status).toBe(404)
     expect((await attach(clusterAdministrator, 'runner')).message).toContain('does not have a host assigned')
   }
-
-  test('is for those of one’s own commands, by the policy alone', async () => {
-    expect(ours.map(({ kind }) => kind)).toHaveLength(2)
+  test('is for those of one’s own commands, by the policy alone, and by the webhook alone', async () => {
     for (const manifest of ours) await install(manifest)
     await holds()
     for (const manifest of ours) await uninstall(manifest)
     await waitUntil('attach open', async () => outcome(await attach(dave, 'runner')) !== 'refused')
-  })
-
-  test('is for those of one’s own commands, by the webhook alone', async () => {
     await startWebhook()
     if (validating) await install(validating)
     await holds()

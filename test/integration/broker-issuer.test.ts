@@ -136,9 +136,9 @@ describe('a person without any role', () => {
 })
 
 describe('refresh tokens', () => {
-  const signedIn = async (): Promise<string | undefined> => {
+  const signedIn = async (login = 'dave'): Promise<string | undefined> => {
     const device = await startDevice()
-    await approveDevice('dave', device)
+    await approveDevice(login, device)
     return (await poll(device)).body.refresh_token
   }
   const ended = async (...tokens: readonly (string | undefined)[]): Promise<void> => {
@@ -172,7 +172,7 @@ describe('refresh tokens', () => {
   })
 
   test('a thief who sends a token that its owner used is found out: at once when the successor was used, else at its next use', async () => {
-    const stolen = await signedIn()
+    const stolen = await signedIn('olivia')
     const owner = (await refresh(stolen)).body.refresh_token
     const ofOwner = (await refresh(owner)).body.refresh_token
     await ended(stolen, ofOwner)
@@ -180,7 +180,7 @@ describe('refresh tokens', () => {
       outcome: 'denied',
     })
 
-    const taken = await signedIn()
+    const taken = await signedIn('olivia')
     const before = (await refresh(taken)).body.refresh_token
     const ofThief = (await refresh(taken)).body.refresh_token
     expect(ofThief).toBeDefined()

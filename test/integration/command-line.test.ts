@@ -117,9 +117,9 @@ describe('a developer', () => {
   test('a dry run is judged by the API server, and stores nothing', async () => {
     const before = await spec()
     expect((await sekisho('developer', 'scale', 'shop', 'web=7', '--dry-run')).out).toContain('(dry run)')
-    const refused = await sekisho('developer', 'scale', 'shop', 'web=999', '--dry-run')
+    const refused = await sekisho('developer', 'env', 'set', 'shop', `A=${'x'.repeat(100_000)}`, '--dry-run')
     expect(refused).toMatchObject({ code: 2, out: '' })
-    expect(refused.err).toMatch(/replicas/)
+    expect(refused.err).toMatch(/spec\.env/)
     expect(await spec()).toEqual(before)
   })
 

@@ -13,7 +13,7 @@ import type { PullRequest, Repository } from '../state/repositories.ts'
 import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { buttonForm, formToken, page } from './layout.ts'
-import { markdown } from './markdown.ts'
+import { markdown } from './markdown/markdown.ts'
 import { actionOf, repositoryOfPage, requireNotArchived, requirePush, statusList } from './repository.ts'
 
 type Subject = { readonly repository: Repository; readonly pull: PullRequest; readonly at: string }

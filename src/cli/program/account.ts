@@ -1,11 +1,14 @@
 // Signing in and out, and what the platform says about the person.
 import { Argument, type Command } from 'commander'
+import manifest from '../../../package.json' with { type: 'json' }
 import { httpsUrl, namespaceName } from '../argument-parsers.ts'
 import type { Shell } from '../completion/completion-script.ts'
 import type { Terminal } from '../output.ts'
 import { onPlatform, outputOption } from './options.ts'
 import type { Runners } from './runners.ts'
-import { version } from './version.ts'
+
+/** The version of the command line, which is the one of the package. */
+export const version: string = manifest.version
 
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish']
 

@@ -1,6 +1,7 @@
 // The rules of reuse on a store in memory: a code is used once, and a refresh token once more while its answer may be lost.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createRecordAdapter, type OidcRecordPayload, type OidcRecordStore } from './record-adapter.ts'
+import type { OidcRecordPayload } from './oidc-record.ts'
+import { createRecordAdapter, type OidcRecordStore } from './record-adapter.ts'
 import { createRefreshGrace, graceSeconds } from './refresh-grace.ts'
 
 let now = Date.parse('2026-01-01T00:00:00Z')

@@ -2,14 +2,10 @@
 // or refresh token is used once even when two requests race, and the loser revokes the whole family (RFC 9700 §4.14.2); but the
 // last refresh token may be sent again for a moment, when its answer was lost (refresh-grace.ts).
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors, Provider } from 'oidc-provider'
-import type { JsonValue } from '../../lib/json/canonical-json.ts'
 import { defined } from '../../lib/json/defined.ts'
+import type { FoundRecord, OidcRecordPayload } from './oidc-record.ts'
 import type { PollingPace } from './polling-pace.ts'
 import type { RefreshGrace, RefreshGraceStore } from './refresh-grace.ts'
-
-/** The JSON form of what the provider stores. */
-export type OidcRecordPayload = { readonly [key: string]: JsonValue | undefined }
-export type FoundRecord = { readonly payload: OidcRecordPayload; readonly consumed?: number }
 
 /** The store that the adapter needs. `consume` resolves to when this call, and no other, used the record. */
 export type OidcRecordStore = RefreshGraceStore & {

@@ -3,7 +3,7 @@
 // sends the token again is found out when either side uses its own (docs/adr/0073-a-refresh-whose-answer-was-lost.md).
 // Sources: RFC 9700 §4.14.2; https://www.rfc-editor.org/rfc/rfc6749#section-6
 import { errors, Provider } from 'oidc-provider'
-import type { FoundRecord } from './record-adapter.ts'
+import type { FoundRecord } from './oidc-record.ts'
 
 /** `sekisho` waits 30 seconds for an answer, and then tries again at once. */
 export const graceSeconds = 60

@@ -1,5 +1,13 @@
 // Attacks by the names of pods: a name that begins with `sekisho-run-<id>-` opens the pod to that person.
-import { controllers, dave, jobController, mia, platformAdministrator, replicaSetController } from '../identities.ts'
+import {
+  controllers,
+  dave,
+  type Identity,
+  jobController,
+  mia,
+  platformAdministrator,
+  replicaSetController,
+} from '../identities.ts'
 import { type Body, type PodSpec, workloads } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
 
@@ -75,4 +83,17 @@ export const taskRows: readonly Row[] = [
   allowed.post('a platform admin makes such a Job', platformAdministrator, pathOf('Job'), made('Job', own)),
   allowed.post('such a name elsewhere', dave, pathOf('Pod', 'other'), made('Pod', own)),
   allowed.post('another name', dave, pathOf('Job'), made('Job', 'sekisho-runs')),
+]
+
+/** A pod of dave's own command. */
+export const ownTaskPod = `${own}-fghij`
+
+/** Who must not attach to which pod; a CONNECT has no answer that is a success, so that these rows are not in the matrix. */
+export const attachRefusals: readonly (readonly [what: string, as: Identity, pod: string])[] = [
+  ['a pod of an Application', dave, 'runner'],
+  ['the command of another person', mia, ownTaskPod],
+  ['a name that only begins like that of another person', { ...dave, user: `${dave.user}3` }, ownTaskPod],
+  ['a pod without an id in its name', dave, 'sekisho-run-shop-abcde'],
+  ['a ServiceAccount', controllers, ownTaskPod],
+  ['a user whose name ends like that of a person', { ...dave, user: `x${dave.user}` }, ownTaskPod],
 ]

@@ -2,7 +2,7 @@
 // there. The API server does not show the pod to admission; its name proves whose it is, because the rule `task-names` lets
 // nobody else make it (docs/adr/0074-a-shell-is-a-pod-of-ones-own.md).
 // Source: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#get-connect-attach-of-pod
-import { taskNamePrefix, taskNamePrefixOf } from '../../../api/names.ts'
+import { taskNamePrefix, taskNamePrefixOf } from '../../../api/task-names.ts'
 import type { Rule } from '../../rule.ts'
 import { isPersonExpression, ownPrefixExpression } from './task-names.ts'
 

@@ -1,7 +1,7 @@
 // Whose command a pod runs, by its name: what begins with `sekisho-run-<id>-` is a Job that this person made, or a pod of such a
 // Job. The API server does not show the pod to admission when somebody attaches to it, so only its name can prove whose it is
 // (docs/adr/0074-a-shell-is-a-pod-of-ones-own.md).
-import { taskNamePrefix, taskNamePrefixOf } from '../../../api/names.ts'
+import { taskNamePrefix, taskNamePrefixOf } from '../../../api/task-names.ts'
 import { type JsonObject, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { celText, type Rule } from '../../rule.ts'
 import { isKubernetes, isKubernetesExpression } from '../kinds/writers.ts'

@@ -26,7 +26,7 @@ export type InitOptions = {
 const maxBytes = 256 * 1024
 const composeFiles = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml']
 
-/** Writes the file, which must not exist. Rejects with `invalid_request` for what cannot be read, `conflict` for a file that is there. */
+/** Rejects with `invalid_request` for what cannot be read or written, and with `conflict` for a file that is there already. */
 export async function init(terminal: Terminal, options: InitOptions, folder = '.'): Promise<void> {
   const found = await readFolder(folder)
   const repository = repositoryIn(options.repository ?? (await remoteOf(folder)))

@@ -20,7 +20,7 @@ export function repositoryIn(text: string): string {
   throw new AppError('invalid_request', `${text.slice(0, 100)}: write the repository as owner/name, such as acme/shop`)
 }
 
-/** The name of the Application of a repository or folder: its own in lower case. Throws `invalid_request` when none can be made. */
+/** The name of the Application of a repository or folder: its own in lower case. Throws `invalid_request` without any. */
 export function nameFrom(text: string): string {
   const name = text
     .toLowerCase()

@@ -4,9 +4,9 @@ import type { Pod } from '../../../api/builtin/core.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
 import { endsWithin } from '../../../lib/clock.ts'
 import { isAppError } from '../../../lib/errors.ts'
-import { type Attached, attach } from '../../kubernetes/attach.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { containerLog } from '../logs/container-log.ts'
+import { type Attached, attach } from './attach.ts'
 import type { LocalTerminal } from './local-terminal.ts'
 import type { TaskInput } from './task-job.ts'
 import { type End, notFoundCode, started, untilEnded } from './task-pod.ts'
@@ -90,14 +90,14 @@ async function inTerminal(context: ClusterContext, { pod, ended, local, begins }
     return ended
   }
   local.write(Buffer.from(before))
-  const fit = (): void => {
+  const tellSize = (): void => {
     const size = local.size()
     if (size !== undefined) attached.resize(size)
   }
-  const stop = local.onResize(fit)
+  const stop = local.onResize(tellSize)
   local.raw(true)
   try {
-    fit()
+    tellSize()
     if (begins !== undefined) await attached.send(Buffer.from(begins))
     const typed = (async () => {
       for await (const bytes of local.bytes()) await attached.send(bytes)

@@ -2,7 +2,7 @@
 // exit code becomes the one of this process.
 import { namespacedKind } from '../../../api/builtin/resource-type.ts'
 import type { Deployment } from '../../../api/builtin/workloads.ts'
-import { taskNamePrefixOf } from '../../../api/names.ts'
+import { taskNamePrefixOf } from '../../../api/task-names.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { fieldManager } from '../../kubernetes/cluster.ts'
 import { remoteSyncs } from '../../kubernetes/kinds.ts'

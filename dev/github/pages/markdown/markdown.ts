@@ -2,7 +2,7 @@
 // are left out, and links lead to web pages only. Nothing of it can widen the page or run.
 // Source: https://github.github.com/gfm/
 import { Marked, type Tokens } from 'marked'
-import { Html, html } from './html.ts'
+import { Html, html } from '../html.ts'
 
 const longest = 65_536
 

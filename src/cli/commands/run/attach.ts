@@ -2,15 +2,15 @@
 // program learns the size of the terminal.
 // Source: https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/client-go/tools/remotecommand/websocket.go
 import { type Agent, ping, WebSocket } from 'undici'
-import { pods } from '../../api/builtin/index.ts'
-import type { ObjectKey } from '../../api/resource.ts'
-import type { KubeConnection } from '../../kube/client/connection.ts'
-import { errorFromStatus } from '../../kube/client/errors.ts'
-import { objectPath } from '../../kube/client/resource-path.ts'
-import { createAgent } from '../../kube/client/transport.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { AppError, messageOf } from '../../lib/errors.ts'
-import { parseJson } from '../../lib/json/json-value.ts'
+import { pods } from '../../../api/builtin/index.ts'
+import type { ObjectKey } from '../../../api/resource.ts'
+import type { KubeConnection } from '../../../kube/client/connection.ts'
+import { errorFromStatus } from '../../../kube/client/errors.ts'
+import { objectPath } from '../../../kube/client/resource-path.ts'
+import { createAgent } from '../../../kube/client/transport.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { AppError, messageOf } from '../../../lib/errors.ts'
+import { parseJson } from '../../../lib/json/json-value.ts'
 
 export type AttachOptions = {
   readonly connection: KubeConnection

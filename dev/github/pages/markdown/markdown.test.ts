@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { commentBody } from '../../../src/controllers/github-report/answer/comment.ts'
+import { commentBody } from '../../../../src/controllers/github-report/answer/comment.ts'
 import { markdown } from './markdown.ts'
 
 const shown = (text: string): string => markdown(text).text
