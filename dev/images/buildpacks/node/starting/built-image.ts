@@ -7,7 +7,7 @@ import { findPackage, hasInstalledProgram, packageWithProgram } from '../package
 import type { NodeApp } from '../read-app.ts'
 import type { BuiltImage } from './start-problem.ts'
 
-/** In the build image only: pip, what compiles, apt, and what the build installs for itself (dev/images/recipes/build-tools.ts). */
+/** In the build image only: pip, what build-tools.ts of the recipes adds, and what the build installs for itself. */
 const ofBuildOnly = new Set([
   ...['pip', 'pip3', 'pnpm', 'yarn', 'make', 'gcc', 'g++', 'cc', 'c++', 'cpp', 'ld', 'ar', 'as', 'pkg-config', 'pkgconf'],
   ...['apt', 'apt-get', 'apt-cache', 'dpkg', 'dpkg-deb', 'git', 'perl'],

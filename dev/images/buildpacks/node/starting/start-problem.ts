@@ -1,7 +1,7 @@
 // Whether what a process runs is in the image: its program, its file, the packages that `node` loads first. Only what is certain
 // is a problem; a line that only a shell understands is not judged. Pure.
 import { posix } from 'node:path'
-import { simpleCommands, type Word } from '../../shared/simple-commands.ts'
+import { simpleCommands, type Word } from './simple-commands.ts'
 
 /** The image as the build knows it when only the packages of production are left. Paths are relative to the app, or absolute. */
 export type BuiltImage = {
