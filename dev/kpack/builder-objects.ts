@@ -9,6 +9,7 @@ export type BuilderImages = {
   readonly build: string
   readonly run: string
   readonly prepare: string
+  readonly packages: string
   readonly node: string
   readonly python: string
   readonly static: string
@@ -29,6 +30,7 @@ const serviceAccountRef = { name: serviceAccountName, namespace: platformNamespa
 const apiVersion = 'kpack.io/v1alpha2'
 const buildpackNames = {
   prepare: 'sekisho-prepare',
+  packages: 'sekisho-packages',
   node: 'sekisho-node',
   python: 'sekisho-python',
   static: 'sekisho-static',
@@ -57,7 +59,7 @@ export function builderObjects(images: BuilderImages, registry: string, inputs: 
       runImage: { image: images.run },
       serviceAccountRef,
     }),
-    ...(['prepare', ...languages] as const).map(name =>
+    ...(['prepare', 'packages', ...languages] as const).map(name =>
       cluster('ClusterBuildpack', buildpackNames[name], { image: images[name], serviceAccountRef }),
     ),
   ]
@@ -68,10 +70,12 @@ export function builderObjects(images: BuilderImages, registry: string, inputs: 
     stack: { kind: 'ClusterStack', name: builderName },
     additionalLabels: { 'dev.sekisho.inputs': inputs },
     order: languages.map(language => ({
-      group: (['prepare', language] as const).map(name => ({
+      group: (['prepare', 'packages', language] as const).map(name => ({
         kind: 'ClusterBuildpack',
         name: buildpackNames[name],
         id: buildpacks[name].id,
+        // It takes part only in an app with an Aptfile.
+        ...(name === 'packages' ? { optional: true } : {}),
       })),
     })),
   })

@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-const images = { lifecycle: 'l', build: 'b', run: 'r', prepare: 'p', node: 'n', python: 'y', static: 's' }
+const images = { lifecycle: 'l', build: 'b', run: 'r', prepare: 'p', packages: 'k', node: 'n', python: 'y', static: 's' }
 
 function inputs(change: Partial<InstallInputs> = {}): InstallInputs {
   return { releaseFolder: folder, version: '1', kpackImage: 'k', ...change }

@@ -22,7 +22,16 @@ const usage = `Usage: node dev/kpack/main.ts install|builder [-o json]
   builder   builds and pushes the images of the builder, makes the builder and waits until builds can run; the platform must be running
 `
 
-const builderImages = ['lifecycle', 'build', 'run', 'prepare', 'node', 'python', 'static'] as const satisfies readonly ImageName[]
+const builderImages = [
+  'lifecycle',
+  'build',
+  'run',
+  'prepare',
+  'packages',
+  'node',
+  'python',
+  'static',
+] as const satisfies readonly ImageName[]
 
 type Context = { readonly settings: ClusterSettings; readonly progress: Progress; readonly kubectl: Kubectl }
 
@@ -59,6 +68,7 @@ async function builder(context: Context): Promise<object> {
     build: pinned('build'),
     run: pinned('run'),
     prepare: pinned('prepare'),
+    packages: pinned('packages'),
     node: pinned('node'),
     python: pinned('python'),
     static: pinned('static'),

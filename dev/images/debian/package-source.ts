@@ -14,6 +14,8 @@ export type PackageSource = {
   /** The files of `roots` and of all their dependencies; cached until apt's lists change. */
   readonly resolve: (roots: readonly string[], pruned: readonly string[]) => Promise<readonly PackageFile[]>
   readonly entriesOf: (packages: readonly PackageFile[]) => Promise<readonly TreeEntry[]>
+  /** The archives of Debian itself from which this machine gets its packages, as lines of sources.list(5). */
+  readonly sources: () => Promise<string>
 }
 
 export type PackageSourceDeps = {
@@ -24,6 +26,8 @@ export type PackageSourceDeps = {
 
 const listsFolder = '/var/lib/apt/lists'
 const onlyHardDependencies = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map(kind => `--no-${kind}`)
+/** The keys of Debian's archives: a package of anybody else is never taken. */
+const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 const neverNeeded =
   /^(\.\/)?usr\/share\/(doc|doc-base|man|info|locale|lintian|bug|bash-completion|gitweb|menu|apport)(\/|$)|^var\/lib\/dpkg(\/|$)/
 
@@ -100,6 +104,20 @@ export function createPackageSource({ run, cacheFolder, step }: PackageSourceDep
       for (const file of packages)
         entries.push(...(await readTree(treeOf(file), { into: '', keep: path => !neverNeeded.test(path) })))
       return entries
+    },
+    async sources() {
+      const targets = await run('apt-get', [
+        'indextargets',
+        '--format',
+        '$(ORIGIN) $(REPO_URI) $(RELEASE) $(COMPONENT)',
+        'Created-By: Packages',
+      ])
+      const lines = targets.split('\n').flatMap(line => {
+        const [, address, release, component] = /^Debian (https?:\/\/\S+) ([\w-]+) (\w+)$/.exec(line.trim()) ?? []
+        return address === undefined ? [] : [`deb [signed-by=${keyring}] ${address} ${release} ${component}`]
+      })
+      if (lines.length === 0) throw new AppError('unavailable', 'apt has no archive of Debian: correct /etc/apt/sources.list.d')
+      return `${[...new Set(lines)].join('\n')}\n`
     },
   }
 }

@@ -1,11 +1,13 @@
 // The layers that several images share: a Debian libc with busybox, certificate authorities, Node.js, npm. The base has neither
-// a package manager nor a shell other than busybox's; native addons that need a compiler cannot be built on it.
+// a package manager nor a shell other than busybox's.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../../../src/lib/errors.ts'
 import { diskFile, readTree } from '../archive/read-tree.ts'
 import { folder, link, type TreeEntry, textFile } from '../archive/tree-entry.ts'
 import type { LayerPlan } from '../blobs/build-layer.ts'
+import type { PackageFile } from '../debian/dependency-closure.ts'
+import type { PackageSource } from '../debian/package-source.ts'
 import { certificateBundle } from '../image/image-plan.ts'
 import type { RecipeDeps } from './recipe.ts'
 
@@ -16,7 +18,7 @@ export const basePackages = ['libc6', 'libgcc-s1', 'libstdc++6', 'busybox-static
 export const neverRun = ['debconf', 'debconf-2.0', 'dpkg', 'tar', 'perl', 'perl-base', 'liberror-perl', 'git-man', 'gcc-12-base']
 
 /** Only maintainer scripts use these packages, or pip has its own copy of them. */
-const pythonNeverRuns = [
+export const pythonNeverRuns = [
   ...['install-info', 'mailcap', 'mime-support', 'readline-common', 'ca-certificates'],
   ...[
     'python3',
@@ -100,10 +102,14 @@ export async function authorityLayers({ authorityFile }: RecipeDeps): Promise<re
   return [{ name: 'authority', key, entries: async () => [textFile('etc/ssl/certs/sekisho-cluster.pem', text)] }]
 }
 
+export function pythonFiles(packages: PackageSource, withPip: boolean): Promise<readonly PackageFile[]> {
+  const roots = withPip ? ['python3.11', 'python3-pip'] : ['python3.11']
+  return packages.resolve(roots, [...basePackages, ...neverRun, ...pythonNeverRuns])
+}
+
 /** What Python's interpreter needs on top of the base; with `withPip` also what makes an environment with pip in it. */
 export async function pythonLayer({ packages }: RecipeDeps, { withPip }: { readonly withPip: boolean }): Promise<LayerPlan> {
-  const roots = withPip ? ['python3.11', 'python3-pip'] : ['python3.11']
-  const files = await packages.resolve(roots, [...basePackages, ...neverRun, ...pythonNeverRuns])
+  const files = await pythonFiles(packages, withPip)
   return {
     name: withPip ? 'python with pip' : 'python',
     key: ['1', ...files.map(file => file.sha256)],

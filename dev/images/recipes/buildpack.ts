@@ -5,8 +5,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../src/lib/errors.ts'
 import { readTree } from '../archive/read-tree.ts'
-import type { TreeEntry } from '../archive/tree-entry.ts'
+import { type TreeEntry, textFile } from '../archive/tree-entry.ts'
 import type { Layer } from '../blobs/build-layer.ts'
+import { serverBundle } from '../buildpacks/shared/static-site/find-site.ts'
+import { bundleStaticServer } from '../bundle-static-server.ts'
 import type { ImageConfig } from '../image/image-plan.ts'
 import type { Recipe } from './recipe.ts'
 
@@ -14,6 +16,7 @@ export type Buildpack = { readonly folder: string; readonly id: string; readonly
 
 export const buildpacks = {
   prepare: { folder: 'prepare', id: 'platform/prepare', version: '0.2.0' },
+  packages: { folder: 'packages', id: 'sekisho/packages', version: '0.1.0' },
   node: { folder: 'node', id: 'sekisho/node', version: '0.2.0' },
   python: { folder: 'python', id: 'sekisho/python', version: '0.1.0' },
   static: { folder: 'static', id: 'sekisho/static', version: '0.1.0' },
@@ -46,6 +49,7 @@ export function buildpackImage(buildpack: Buildpack): Recipe {
       ...(await readTree(source, { into: `${home}/${version}`, keep })),
       // At the place where the sources import it from.
       ...(await readTree(join(folder, 'shared'), { into: `${home}/shared`, keep })),
+      textFile(`${home}/${version}/${serverBundle}`, await bundleStaticServer()),
     ]
     await demandDescriptor(join(source, 'buildpack.toml'), buildpack)
     return {

@@ -11,6 +11,7 @@ export const recipes = {
   run: runImage,
   build: buildImage,
   prepare: buildpackImage(buildpacks.prepare),
+  packages: buildpackImage(buildpacks.packages),
   node: buildpackImage(buildpacks.node),
   python: buildpackImage(buildpacks.python),
   static: buildpackImage(buildpacks.static),

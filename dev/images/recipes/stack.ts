@@ -1,14 +1,17 @@
 // The two images of the buildpack stack: the one in which apps are built and the one in which they run. Both have Node.js, npm
-// (commands of a Procfile call it) and Python; only the first one has pip. They contain no credential and run as an
-// unprivileged user, with the ids that the stack declares to the lifecycle.
+// (commands of a Procfile call it) and Python; only the first one has pip, compilers and apt. They contain no credential and
+// run as an unprivileged user, with the ids that the stack declares to the lifecycle.
+import { defaultImageUser } from '../../../src/lib/limits/user-range.ts'
 import { certificateBundle, type ImageConfig, searchPath } from '../image/image-plan.ts'
 import { authorityLayers, baseLayer, certificateLayer, nodeLayer, npmLayer, pythonLayer } from './base-layers.ts'
+import { aptLayer, compilerLayer } from './build-tools.ts'
 import type { Recipe } from './recipe.ts'
+import { runEnvironmentLayer, runVariables } from './run-environment.ts'
 
 /** Connects build and run image (CNB platform specification, "Stacks"; kpack requires the label on both). */
 export const stackId = 'dev.sekisho.stack'
 
-const user = 1001
+const user = defaultImageUser
 
 const certificates = { SSL_CERT_FILE: certificateBundle, NODE_EXTRA_CA_CERTS: certificateBundle }
 
@@ -36,12 +39,15 @@ export const buildImage: Recipe = async deps => ({
   layers: [
     await baseLayer(deps),
     await certificateLayer(),
+    await runEnvironmentLayer(deps),
     await nodeLayer(deps),
     await npmLayer(deps),
     await pythonLayer(deps, { withPip: true }),
+    await compilerLayer(deps),
+    await aptLayer(deps),
     ...(await authorityLayers(deps)),
   ],
-  config: () => stackConfig(certificates),
+  config: () => stackConfig({ ...certificates, LANG: runVariables.LANG }),
 })
 
 export const runImage: Recipe = async deps => ({
@@ -50,9 +56,10 @@ export const runImage: Recipe = async deps => ({
   layers: [
     await baseLayer(deps),
     await certificateLayer(),
+    await runEnvironmentLayer(deps),
     await nodeLayer(deps),
     await npmLayer(deps),
     await pythonLayer(deps, { withPip: false }),
   ],
-  config: () => stackConfig({ ...certificates, NODE_ENV: 'production' }),
+  config: () => stackConfig({ ...certificates, ...runVariables, NODE_ENV: 'production' }),
 })

@@ -36,6 +36,7 @@ const starters = new Set([
   'dev/cluster/pki/authority.ts',
   'dev/cluster/run-command.ts',
   'dev/github/emulator.ts',
+  'dev/images/buildpacks/shared/run-logged.ts',
   'dev/postgres/start-postgres.ts',
   'dev/test/calibration.ts',
   'dev/up/secrets/admission-certificate.ts',

@@ -249,6 +249,15 @@ export const application = defineKind({
       'The platform knows which image the tag in `spec.image` means. Absent without `spec.followTag`. When it is False, what the tag meant before keeps running.',
   },
   reasons,
+  rules: [
+    {
+      // Applications that exist stay as they are: one without a port needs no Service.
+      rule: "oldSelf.hasValue() || self.metadata.name.matches('^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$')",
+      optionalOldSelf: true,
+      message:
+        'metadata.name must begin with a letter and be a DNS label of at most 63 characters (lower-case letters, digits, hyphens), because it becomes the name of a Service: create the Application under such a name',
+    },
+  ],
   columns: [
     { name: 'URL', type: 'string', jsonPath: '.status.url' },
     // A printer column cannot cut the 40 digits: `sekisho status` shows eight.

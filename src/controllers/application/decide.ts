@@ -13,6 +13,7 @@ import type { Facts } from './facts.ts'
 import { knownContents } from './image/contents.ts'
 import { hasImage } from './image/missing-image.ts'
 import { cronOf, maxProcesses, runningIn } from './image/processes.ts'
+import { literalInput } from './rendering/literal-input.ts'
 import type { Render } from './rendering/manifest-source.ts'
 import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
 
@@ -204,7 +205,7 @@ function renderOf(facts: Facts): Render {
     throw new AppError('internal', 'the checks passed without a chart and an image')
   const { source } = chart.lookup
   const redirects = redirectGroups(application, redirectAnnotations)
-  return { source, input: inputOf(facts, image), redirects, timeoutMilliseconds: chart.timeoutSeconds * 1000 }
+  return { source, input: literalInput(inputOf(facts, image)), redirects, timeoutMilliseconds: chart.timeoutSeconds * 1000 }
 }
 
 /** The first refusal, or what to render. */

@@ -6,8 +6,8 @@ import type { Procfile } from '../shared/procfile.ts'
 export type PythonApp = {
   /** The text of a file, or undefined when there is none. */
   readonly read: (path: string) => string | undefined
-  /** Folders at the root. */
-  readonly folders: readonly string[]
+  /** The folder with Django's manage.py, `` for the root, and the folders in it. */
+  readonly django: { readonly folder: string; readonly packages: readonly string[] } | undefined
   /** Whether the packages contain a program of this name. */
   readonly hasProgram: (name: string) => boolean
 }
@@ -30,23 +30,30 @@ export function findProcesses(app: PythonApp, procfile: Procfile): readonly Proc
 function webCommand(app: PythonApp): readonly string[] | undefined {
   const served = findApplication(app)
   if (served !== undefined) {
-    const { module, name, asynchronous } = served
+    const { module, name, asynchronous, folder = '' } = served
     if (asynchronous && app.hasProgram('uvicorn'))
       return ['sh', '-c', `exec uvicorn --host 0.0.0.0 --port "$\{PORT:-8080}" ${module}:${name}`]
-    if (!asynchronous && app.hasProgram('gunicorn')) return ['sh', '-c', `exec gunicorn --bind ${address} ${module}:${name}`]
+    const within = folder === '' ? '' : `--chdir ${folder} `
+    if (!asynchronous && app.hasProgram('gunicorn'))
+      return ['sh', '-c', `exec gunicorn ${within}--bind ${address} ${module}:${name}`]
   }
   const file = ['main.py', 'app.py', 'server.py'].find(path => startsItself(app.read(path)))
   return file === undefined ? undefined : ['python', file]
 }
 
-type Application = { readonly module: string; readonly name: string; readonly asynchronous: boolean }
+type Application = { readonly module: string; readonly name: string; readonly asynchronous: boolean; readonly folder?: string }
 
 /**
  * Django's project, else the first conventional module that makes an application of Flask, FastAPI and others at its top level.
  */
-function findApplication({ read, folders }: PythonApp): Application | undefined {
-  const project = read('manage.py') === undefined ? undefined : folders.find(folder => read(`${folder}/wsgi.py`) !== undefined)
-  if (project !== undefined) return { module: `${project}.wsgi`, name: 'application', asynchronous: false }
+function findApplication({ read, django }: PythonApp): Application | undefined {
+  const folder = django?.folder ?? ''
+  const project = django?.packages.find(
+    name => /^\w+$/.test(name) && read(`${folder === '' ? '' : `${folder}/`}${name}/wsgi.py`) !== undefined,
+  )
+  // A folder whose name a shell would read otherwise is left to the Procfile.
+  if (project !== undefined && /^[\w./-]*$/.test(folder))
+    return { module: `${project}.wsgi`, name: 'application', asynchronous: false, folder }
   for (const module of modules) {
     const text = read(`${module}.py`)
     const name = text === undefined ? undefined : /^(app|application)\s*(?::[^=\n]+)?=/m.exec(text)?.[1]

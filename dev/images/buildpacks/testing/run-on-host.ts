@@ -4,6 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { bundleStaticServer } from '../../bundle-static-server.ts'
+import { serverBundle } from '../shared/static-site/find-site.ts'
 
 export type Files = Readonly<Record<string, string>>
 
@@ -26,6 +28,8 @@ export type HostWorkshop = {
 }
 
 const home = join(import.meta.dirname, '..')
+/** What the recipe of an image puts beside a buildpack. */
+const server = await bundleStaticServer()
 /** Long enough for a registry of packages that answers slowly. */
 const timeout = 180_000
 
@@ -45,6 +49,7 @@ export function openWorkshop(files: Files): HostWorkshop {
     }
   }
   write(files)
+  writeFileSync(join(folder('buildpack'), serverBundle), server)
   return {
     appFolder,
     write,
@@ -53,7 +58,7 @@ export function openWorkshop(files: Files): HostWorkshop {
       const folders = {
         CNB_LAYERS_DIR: layersFolder,
         CNB_PLATFORM_DIR: folder('platform'),
-        CNB_BUILDPACK_DIR: join(home, buildpack),
+        CNB_BUILDPACK_DIR: folder('buildpack'),
       }
       for (const [name, keys] of Object.entries(bindings))
         for (const [key, value] of Object.entries(keys)) writeFileSync(join(folder(`platform/bindings/${name}`), key), value)

@@ -1,0 +1,63 @@
+// The folder with an app's packages, and what every program that installs into it needs to know.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BuildContext, Environment } from '../shared/config.ts'
+import { demandLogged } from '../shared/run-logged.ts'
+
+export type PackageFolder = {
+  readonly folder: string
+  /** Of programs that install packages. */
+  readonly variables: Environment
+  /** Runs a program in the app; the line of the log is its command. */
+  readonly run: (
+    command: readonly [string, ...string[]],
+    more?: Environment,
+    sentence?: (output: string) => string | undefined,
+  ) => void
+}
+
+/** Creates an empty environment without pip: the builder's own installs into it, and the image of the app has none. */
+export function openPackageFolder({ appFolder, layersFolder, environment, say }: BuildContext): PackageFolder {
+  const folder = join(layersFolder, 'environment')
+  const cache = cacheLayer(layersFolder, 'pip')
+  const variables: Environment = {
+    ...environment,
+    PIP_CACHE_DIR: cache,
+    PIP_DISABLE_PIP_VERSION_CHECK: '1',
+    PIP_NO_INPUT: '1',
+    PIP_CERT: environment['NODE_EXTRA_CA_CERTS'],
+    REQUESTS_CA_BUNDLE: environment['REQUESTS_CA_BUNDLE'] ?? environment['NODE_EXTRA_CA_CERTS'],
+  }
+  const run: PackageFolder['run'] = (command, more = {}, sentence) => {
+    say(command.join(' '))
+    demandLogged({ command, folder: appFolder, environment: { ...variables, ...more } }, sentence)
+  }
+  return { folder, variables, run }
+}
+
+export function emptyPackageFolder({ folder, run }: PackageFolder): void {
+  rmSync(folder, { recursive: true, force: true })
+  run(['python3', '-m', 'venv', '--without-pip', folder])
+}
+
+/** A folder that only the next build sees. */
+export function cacheLayer(layersFolder: string, name: string): string {
+  const folder = join(layersFolder, name)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(`${folder}.toml`, '[types]\ncache = true\n')
+  return folder
+}
+
+/** Whether the environment of the build before was made from the same. Writes down what this one is made from. */
+export function isUnchanged(layersFolder: string, key: string): boolean {
+  const folder = join(layersFolder, 'environment')
+  const description = `${folder}.toml`
+  const before = existsSync(description) ? readFileSync(description, 'utf8') : ''
+  writeFileSync(description, `[types]\nlaunch = true\ncache = true\n[metadata]\nkey = "${key}"\n`)
+  return existsSync(join(folder, 'bin', 'python')) && before.includes(`"${key}"`)
+}
+
+/** pip of the builder, into the environment of the app. */
+export function pipCommand({ folder }: PackageFolder, words: readonly string[]): readonly [string, ...string[]] {
+  return ['python3', '-m', 'pip', '--python', join(folder, 'bin', 'python'), 'install', '--progress-bar=off', ...words]
+}
