@@ -37,6 +37,9 @@ export function pullRequestOfWake(wake: string): WokenPullRequest | undefined {
   return about === undefined || about === 'unknown' ? about : Number(about)
 }
 
+/** The attribute of an Application that makes the root file system writable, for images that write beside their code. */
+export const writableRootAttribute = 'writable-root-filesystem'
+
 /** Labels of objects that the platform creates. */
 export const labels = {
   tenant: `${domain}/tenant`,

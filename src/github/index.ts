@@ -26,6 +26,7 @@ export {
   type ReportClient,
 } from './clients/report-client.ts'
 export {
+  type BranchHead,
   createRepositoryClient,
   type RepositoryClient,
   type RepositoryFacts,

@@ -17,6 +17,9 @@ const server =
   "require('node:http').createServer((q, a) => a.end(process.env.COLOUR + ' ' + process.env.API_TOKEN)).listen(process.env.PORT, () => console.log('serves ' + process.env.COLOUR))"
 const web = { name: 'web', port: 3000, memory: '64Mi', command: ['node', '-e', server], gracePeriodSeconds: 10 }
 
+/** What a kubelet would change. */
+const typed = 'pa$$word $(COLOUR) $(API_TOKEN) $HOME'
+
 let platform: Platform
 let image = ''
 
@@ -40,6 +43,7 @@ const dave = (args: readonly string[]) => platform.kubectl('dave', [...args, '-n
 async function deploy(colour: string, spec: object = {}): Promise<void> {
   const env = [
     { name: 'COLOUR', value: colour },
+    { name: 'TYPED', value: typed },
     { name: 'API_TOKEN', from: { secret: { name, key: 'API_TOKEN' } } },
   ]
   await platform.apply('dave', [
@@ -141,6 +145,17 @@ test('dave runs a command in a pod and one task with the environment of the appl
     'console.log(process.env.COLOUR); process.exit(6)',
   ])
   expect(task).toMatchObject({ code: 6, output: 'green\n' })
+})
+
+test('values and commands arrive in the pods as dave wrote them', async () => {
+  const program = `console.log(process.env.TYPED === '${typed}' ? process.env.TYPED : 'the two differ')`
+  const inPod = await dave(['exec', `deployment/${name}-web`, '--', 'node', '-e', program])
+  expect(inPod).toMatchObject({ code: 0, output: `${typed}\n` })
+  expect(await platform.sekisho('dave', ['run', name, '--', 'node', '-e', program])).toMatchObject({
+    code: 0,
+    output: `${typed}\n`,
+  })
+  expect((await platform.sekisho('dave', ['env', 'list', name])).output).toContain(typed)
 })
 
 test('sekisho ps, logs and open show its pods, what they write, and where it answers', async () => {

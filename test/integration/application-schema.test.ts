@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { application } from '../../src/api/apps/application.ts'
+import { type JsonObject, objectAt, objectsAt, textAt } from '../../src/lib/json/json-value.ts'
+import { amountOf, canonicalQuantity, type Quantity } from '../../src/lib/text/quantity.ts'
 import { withNamespace } from '../fixtures/harness.ts'
 
 type Spec = Readonly<Record<string, unknown>>
@@ -16,12 +18,12 @@ const list = <T>(length: number, item: (index: number) => T): readonly T[] => Ar
 const word = (length: number): string => 'a'.repeat(length)
 
 /** Writes one Application, and then another spec into it. */
-async function attempt(spec: Spec, next?: Spec): Promise<{ readonly status: number; readonly text: string }> {
+async function attempt(spec: Spec, next?: Spec, name = 'shop'): Promise<{ readonly status: number; readonly text: string }> {
   const { name: namespace, admin } = await withNamespace()
-  const path = `/apis/${application.apiVersion}/namespaces/${namespace}/applications/shop?fieldManager=test&fieldValidation=Strict`
+  const path = `/apis/${application.apiVersion}/namespaces/${namespace}/applications/${name}?fieldManager=test&fieldValidation=Strict`
   const put = (given: Spec) => {
     const { apiVersion, kind } = application
-    const object = { apiVersion, kind, metadata: { name: 'shop', namespace }, spec: given }
+    const object = { apiVersion, kind, metadata: { name, namespace }, spec: given }
     return admin.request('PATCH', path, object, 'application/apply-patch+yaml')
   }
   const first = await put(spec)
@@ -58,6 +60,16 @@ describe('an Application is accepted', () => {
       },
     ],
     [
+      'with quantities as Kubernetes has them',
+      {
+        processes: [
+          { ...web, cpu: 1, cpuLimit: '1e3', memory: 536_870_912, ephemeralStorage: '512M' },
+          { name: 'worker', cpu: '0.5', cpuLimit: 1, memory: '1.5Gi' },
+        ],
+        cron: [{ ...cron, cpu: '.25', memory: '1e9' }],
+      },
+    ],
+    [
       'with every field of a process at its lower bound',
       {
         processes: [
@@ -82,6 +94,21 @@ describe('an Application is accepted', () => {
         volumes: list(10, index => ({ name: `v${index}`, size: '1Mi', path: `/data/${index}`, processes: ['p0'] })),
         env: list(200, index => ({ name: `A${index}`, value: word(4096) })),
         envFrom: list(20, index => (index % 2 === 0 ? { configMap: `c${index}` } : { secret: `s${index}` })),
+      },
+    ],
+    [
+      'with headers of its checks',
+      {
+        processes: [
+          {
+            ...web,
+            healthPath: '/',
+            healthHeaders: [
+              { name: 'X-Forwarded-Proto', value: 'https' },
+              { name: 'Host', value: 'a.b' },
+            ],
+          },
+        ],
       },
     ],
     ['with every schedule word', { cron: [{ ...cron, schedule: '@daily' }] }],
@@ -151,10 +178,40 @@ describe('an Application is refused', () => {
       /healthPath or probes\.readiness, not both/,
     ],
     [
+      'headers for a check that is none of HTTP',
+      { processes: [{ ...web, healthHeaders: [{ name: 'Host', value: 'a' }] }] },
+      /healthHeaders are sent by checks of HTTP only/,
+    ],
+    [
+      'a header whose name is none',
+      { processes: [{ ...web, healthPath: '/', healthHeaders: [{ name: 'a b', value: 'c' }] }] },
+      /healthHeaders\[0\]\.name/,
+    ],
+    [
+      'a header whose value begins another',
+      { processes: [{ ...web, healthPath: '/', healthHeaders: [{ name: 'a', value: 'b\r\nc: d' }] }] },
+      /healthHeaders\[0\]\.value/,
+    ],
+    [
+      'more headers than eight',
+      { processes: [{ ...web, healthPath: '/', healthHeaders: list(9, index => ({ name: `h${index}`, value: '' })) }] },
+      /healthHeaders: Too many/,
+    ],
+    [
       'a limit of CPU below what is reserved',
       { processes: [{ ...web, cpu: '1', cpuLimit: '999m' }] },
       /cpuLimit must not be lower than cpu/,
     ],
+    [
+      'a limit of CPU below a number',
+      { processes: [{ ...web, cpu: 2, cpuLimit: '1.5' }] },
+      /cpuLimit must not be lower than cpu/,
+    ],
+    ['a number with a fraction', { processes: [{ ...web, cpu: 0.5 }] }, /spec\.processes\[0\]\.cpu/],
+    ['memory in thousandths of a byte', { processes: [{ ...web, memory: '512m' }] }, /memory: .*write 512 mebibytes as 512Mi/],
+    ['memory in single bytes', { processes: [{ ...web, memory: 512 }] }, /memory: .*write 512 mebibytes as 512Mi/],
+    ['a quantity below zero', { processes: [{ ...web, cpu: -1 }] }, /spec\.processes\[0\]\.cpu/],
+    ['a quantity with another unit', { processes: [{ ...web, memory: '512MB' }] }, /spec\.processes\[0\]\.memory/],
     ['a limit of CPU below the default', { processes: [{ ...web, cpuLimit: '49m' }] }, /cpuLimit must not be lower than cpu/],
     [
       'a rollout that can replace nothing',
@@ -264,4 +321,33 @@ describe('an Application is refused', () => {
     expect(text).toMatch(says)
     expect(status).toBe(422)
   })
+})
+
+test.each(['12factor', 'a.b', 'a'.repeat(64)])(
+  'an Application named %s is refused when it is made, with the rule',
+  async name => {
+    const { status, text } = await attempt({}, undefined, name)
+    expect([status, text]).toEqual([422, expect.stringMatching(/metadata\.name must begin with a letter and be a DNS label/)])
+  },
+)
+
+test('quantities are written as the API server stores them, so that a second look finds no difference', async () => {
+  const { name: namespace, admin } = await withNamespace()
+  const quantities: readonly Quantity[] = [
+    ...[0, 1, 2000, 536_870_912, '1.', '.25', '0.5', '1500m', '100u', '1n', '12e5', '1e3', '1E3', '1e-2'],
+    ...['512M', '1000k', '1.5G', '1E', '512Ki', '1024Mi', '1000Mi', '1.5Gi', '0.1Gi', '0.5Ki', '1Ei'],
+  ]
+  const path = `/api/v1/namespaces/${namespace}/podtemplates?dryRun=All`
+  /** As the API server stores them for containers. */
+  const stored = async (given: readonly Quantity[]): Promise<readonly string[]> => {
+    const containers = given.map((cpu, index) => ({ name: `c${index}`, image: 'x', resources: { requests: { cpu } } }))
+    const template = { spec: { containers } }
+    const object = { apiVersion: 'v1', kind: 'PodTemplate', metadata: { name: 'quantities' }, template }
+    const answer = (await admin.call('POST', path, object)) as JsonObject
+    const found = objectsAt(objectAt(answer, 'template', 'spec'), 'containers')
+    return found.map(container => textAt(objectAt(container, 'resources', 'requests'), 'cpu') ?? '')
+  }
+  const written = quantities.map(canonicalQuantity)
+  expect(await stored(written)).toEqual(written)
+  expect((await stored(quantities)).map(amountOf)).toEqual(written.map(amountOf))
 })

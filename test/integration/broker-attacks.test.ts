@@ -369,6 +369,18 @@ describe('webhooks', () => {
   test('a push body under the name of another event is refused', async () => {
     expect((await send(push, { ...named('installation'), 'x-hub-signature-256': signature(push) })).status).toBe(400)
   })
+  test('a delivery that is form-encoded is refused with the setting to change, which the audit log shows', async () => {
+    const body = new URLSearchParams({ payload: push }).toString()
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const setting = /Content type: application\/json/
+    const answer = await send(body, { ...named('push'), ...form, 'x-hub-signature-256': signature(body) })
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringMatching(setting)])
+    const [refused] = await environment.store.audit.list({ action: 'webhook.refused', limit: 1 })
+    expect(refused?.reason).toMatch(setting)
+    // A stranger learns nothing.
+    const unsigned = await send(body, { ...named('push'), ...form, 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` })
+    expect([unsigned.status, await unsigned.text()]).toEqual([401, expect.not.stringMatching(setting)])
+  })
   test('bytes that are not UTF-8 are refused', async () => {
     const body = Buffer.from([0x7b, 0xff, 0xfe, 0x7d])
     const signed = `sha256=${createHmac('sha256', environment.github.app.webhookSecret).update(body).digest('hex')}`

@@ -83,8 +83,8 @@ const refused: Readonly<Record<string, Case>> = {
   },
   'a sum of parts of a byte': {
     kind: 'AppPipeline',
-    spec: pipelineSpec({ resources: { memory: '1.5Gi' } }),
-    says: /spec\.limits\.resources\.memory/,
+    spec: pipelineSpec({ resources: { memory: '512m' } }),
+    says: /spec\.limits\.resources\.memory: .*write 512 mebibytes as 512Mi/,
   },
   'a grant without permissions': {
     kind: 'RepositoryGrant',
@@ -141,6 +141,11 @@ const refused: Readonly<Record<string, Case>> = {
     kind: 'RemoteSync',
     spec: { ...remoteSyncSpec, subPath: 'a/../../b' },
     says: /subPath must stay inside/,
+  },
+  'a folder that begins with a space': {
+    kind: 'RemoteSync',
+    spec: { ...remoteSyncSpec, subPath: ' api' },
+    says: /spec\.subPath/,
   },
   'a sync at half a commit': {
     kind: 'RemoteSync',
@@ -207,6 +212,24 @@ describe('the API server', () => {
     const { name, admin } = await withNamespace()
     const created = await admin.call('POST', pathOf('RemoteSync', name), objectOf('RemoteSync', 'shop', remoteSyncSpec))
     expect(created).toMatchObject({ spec: { build: { strategy: 'Buildpacks', timeoutSeconds: 900 } } })
+  })
+
+  test('takes folders with spaces, and quantities as numbers, in builds and Tenants', async () => {
+    const { name, admin } = await withNamespace()
+    const build = {
+      strategy: 'Dockerfile',
+      dockerfile: { path: 'docker files/Dockerfile' },
+      resources: { cpu: 1, memory: '1.5G', ephemeralStorage: 20_000_000_000 },
+    }
+    const spec = { ...remoteSyncSpec, subPath: 'my apps/the api', paths: ['my apps/**', '!my apps/the docs'], build }
+    const created = await admin.call('POST', pathOf('RemoteSync', name), objectOf('RemoteSync', 'shop', spec))
+    expect(created).toMatchObject({ spec })
+    const account = { host: 'github.com', id: 7, login: 'acme', type: 'Organization' }
+    const resources = { cpu: 4, memory: '64e9', storage: '1.5Ti' }
+    const tenant = objectOf('Tenant', 'quantities', { account, namespace: 'quantities', roles: [], limits: { resources } })
+    const { apiVersion } = kinds.find(({ kind }) => kind === 'Tenant') ?? expect.fail('no kind Tenant')
+    const answer = await admin.request('POST', `/apis/${apiVersion}/tenants?dryRun=All&fieldValidation=Strict`, tenant)
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201)
   })
 
   test('keeps the spec of a grant as it was requested', async () => {

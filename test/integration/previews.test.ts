@@ -69,7 +69,7 @@ describe('a preview', () => {
       env: [
         { name: 'MODE', value: 'preview' },
         { name: 'PULL_REQUEST', value: String(number) },
-        { name: 'BRANCH', value: 'feature/$$(MODE)' },
+        { name: 'BRANCH', value: 'feature/$(MODE)' },
         { name: 'SELF', value: `http://${host}:8080` },
       ],
     })

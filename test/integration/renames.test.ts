@@ -6,6 +6,7 @@ import { renameAccount } from '../../dev/github/actions/people/rename-account.ts
 import { openPullRequest, setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
 import { changeRepository } from '../../dev/github/actions/repository/change.ts'
 import { forkRepository } from '../../dev/github/actions/repository/fork.ts'
+import { renameBranch } from '../../dev/github/actions/repository/rename-branch.ts'
 import { organizationById, repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
 import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
@@ -15,7 +16,7 @@ import { kpackBuilds } from '../../src/services/builds/kpack/resources.ts'
 import { readyReason } from '../fixtures/application-fixture.ts'
 import { clock, github, renderer, useEmulatedGitHub } from '../fixtures/emulated-github.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
-import { type Hub, type RemoteSyncFixture, startRemoteSyncFixture } from '../fixtures/remote-sync-fixture.ts'
+import { type Hub, type RemoteSyncFixture, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
 
 useEmulatedGitHub()
 
@@ -163,4 +164,42 @@ describe('a name that passes to somebody else', () => {
     await fixture.buildOf(second)
     expect(await builtCommits(fixture)).not.toContain(evil)
   })
+})
+
+describe('a branch that is renamed', () => {
+  const rename = (from: string, to: string) =>
+    renameBranch({ context: github.context, repository: repository(shop), sender: person('olivia') }, from, to)
+
+  test('is followed under its new name, and the status says what to correct; a new branch of the former name is followed again', async () => {
+    const fixture = await following()
+    await rename('main', 'trunk')
+    const renamed = await afterWake(fixture)
+    expect(renamed.renamedBranch).toEqual({ from: 'main', to: 'trunk' })
+    expect(findCondition(renamed.conditions, 'Ready')?.message).toContain('set spec.source.branch to trunk')
+
+    const second = await push('dave', 'acme/shop', 'after the rename', 'trunk')
+    expect(await afterWake(fixture)).toMatchObject({ commit: second, renamedBranch: { to: 'trunk' } })
+    await fixture.buildOf(second)
+
+    const third = await push('dave', 'acme/shop', 'a new branch of the old name', 'main')
+    const status = await afterWake(fixture)
+    expect(status.commit).toBe(third)
+    expect(status).not.toHaveProperty('renamedBranch')
+  })
+})
+
+test('a commit of a followed branch with [skip ci] is not built until somebody pushes another one', async () => {
+  const fixture = await startRemoteSyncFixture(renderer, { hub: hub() })
+  const first = await push('dave', 'acme/shop', 'ours')
+  await fixture.applyApplication()
+  await fixture.applyRemoteSync()
+  await fixture.approve()
+  await fixture.endBuild(await fixture.buildOf(first), succeeded(1))
+  await waitUntil('the first commit is built', async () => (await afterWake(fixture)).imageCommit === first || undefined)
+  const skipped = await push('dave', 'acme/shop', 'docs [skip ci]')
+  expect(await afterWake(fixture)).toMatchObject({ commit: skipped, unbuilt: { commit: skipped, since: first, skipped: true } })
+  const next = await push('dave', 'acme/shop', 'more docs')
+  expect(await afterWake(fixture)).not.toHaveProperty('unbuilt')
+  await fixture.buildOf(next)
+  expect(await builtCommits(fixture)).not.toContain(skipped)
 })

@@ -88,6 +88,7 @@ function typeOf(schema: JsonObject): string {
     case 'boolean':
       return '`true` or `false`'
     case undefined:
+      if (schema['x-kubernetes-int-or-string'] === true) return 'quantity'
       return 'anything; admission examines it'
     default:
       throw new Error(`no words for a field of type ${String(schema['type'])}`)

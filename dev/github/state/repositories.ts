@@ -14,6 +14,8 @@ export type Repository = {
   readonly createdAt: string
   updatedAt: string
   pushedAt: string
+  /** Former name of a branch → the name that it was given; it redirects until another branch has it. */
+  formerBranches?: Readonly<Record<string, string>>
   /** Issues and pull requests of a repository share one sequence of numbers. */
   lastNumber: number
   /** The repository from which this one was forked; it may have been deleted. */

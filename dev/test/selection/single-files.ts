@@ -47,7 +47,13 @@ const files: Readonly<
     },
     'test/integration/installations-at-rest.test.ts': {
       longSeconds: 40,
-      proves: [...runtime, ...fixtures, 'src/controllers/installation/**', 'src/{github,services/token-desk}/**', 'dev/github/**'],
+      proves: [
+        ...runtime,
+        ...fixtures,
+        'src/controllers/installation/**',
+        'src/{github,services/token-desk}/**',
+        'dev/github/**',
+      ],
     },
     'test/integration/preview-approval-requests.test.ts': {
       longSeconds: 50,

@@ -3,7 +3,7 @@
 import { type OwnsApplications, ownedReasonDefinitions } from '../capabilities/application-owner.ts'
 import { followerFields, followerReasonDefinitions, followerStatusFields } from '../capabilities/repository-follower.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { defineReasons, rightMissing } from '../reasons/reason.ts'
+import { defineReasons, pacedByPlatform, rightMissing } from '../reasons/reason.ts'
 import { observedWakeField } from '../schema/fields.ts'
 import { flag, object, optional } from '../schema/schema.ts'
 import { policyField } from './app-pipeline/policy.ts'
@@ -69,6 +69,7 @@ const reasons = defineReasons(
   followerReasonDefinitions,
   ownedReasonDefinitions(ownsApplications),
   rightMissing,
+  pacedByPlatform,
 )
 
 /** Reasons of the conditions and of the rows of `status.previews`. */

@@ -19,10 +19,13 @@ const reasons = defineReasons(
       Available: 'All replicas run this generation.',
     },
     progress: {
-      WaitingForImage: '`spec.image` is not set. Create a RemoteSync that builds it, or set it.',
+      WaitingForImage:
+        '`spec.image` is not set. The message names the RemoteSync that builds it, and how far that is. When it names none: create a RemoteSync that builds it, or set it.',
       RollingOut: 'New pods are starting. Until they are ready, the earlier version keeps serving.',
     },
     person: {
+      ImageNotBuilt:
+        '`spec.image` is not set, and the RemoteSync that builds it cannot go on. The message has its reason and what to do, such as to correct the cause of a failed build and to push.',
       DomainTaken:
         'Another Application or another tenant already uses one of the host names. Choose another host name, or remove it there first.',
       DomainReserved:
@@ -37,7 +40,7 @@ const reasons = defineReasons(
       QuotaExceeded:
         'The quota of the namespace is used up. The message names what is limited. Request less, delete what is not used, or ask a platform admin.',
       ImageRunsAsRoot:
-        'A pod that is older than the user ids of tenants cannot start, because its image runs as root. Restart the Application: new pods run as a user of the tenant.',
+        'A pod that is older than the user ids of tenants cannot start, because its image runs as root, or names its user by a name, which Kubernetes cannot check. Restart the Application: new pods run as a user of the tenant. Or set `USER` in the Dockerfile to a number.',
       EnvironmentIncomplete:
         'A ConfigMap or AppSecret that `env` or `envFrom` names does not exist, or lacks the key. The message names it.',
       VolumePending: 'A pod waits for a volume. The message names the command that shows why.',
@@ -56,7 +59,8 @@ const reasons = defineReasons(
         '`spec.tls.certManager.issuer` names a ClusterIssuer that the platform does not allow. The message names those that it does.',
       ImagePullFailed:
         'The image cannot be pulled. Check `spec.image`, that the registry has it, and for a private image `spec.imagePullSecrets`.',
-      Crashing: 'A process exits soon after its start, or runs out of memory. The message names the command that shows its log.',
+      Crashing:
+        'A process exits soon after its start, or runs out of memory. The message has the cure for what it wrote last, or names the command that shows its log.',
       CommandNotFound: 'The image does not have the program of a process, or no shell. The message names it.',
       NotAnswering: 'A process runs, but nothing listens on its port, or its check fails. The message says what was tried.',
       RolloutStalled:
@@ -245,6 +249,15 @@ export const application = defineKind({
       'The platform knows which image the tag in `spec.image` means. Absent without `spec.followTag`. When it is False, what the tag meant before keeps running.',
   },
   reasons,
+  rules: [
+    {
+      // Applications that exist stay as they are: one without a port needs no Service.
+      rule: "oldSelf.hasValue() || self.metadata.name.matches('^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$')",
+      optionalOldSelf: true,
+      message:
+        'metadata.name must begin with a letter and be a DNS label of at most 63 characters (lower-case letters, digits, hyphens), because it becomes the name of a Service: create the Application under such a name',
+    },
+  ],
   columns: [
     { name: 'URL', type: 'string', jsonPath: '.status.url' },
     // A printer column cannot cut the 40 digits: `sekisho status` shows eight.

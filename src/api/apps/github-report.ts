@@ -2,7 +2,7 @@
 // controllers only. It outlives the preview, so that the end is reported, too, and it survives a crash: what is intended stands
 // here before it is written to GitHub.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { defineReasons, rightMissing } from '../reasons/reason.ts'
+import { defineReasons, pacedByPlatform, rightMissing } from '../reasons/reason.ts'
 import { commitId, numericId, timestamp } from '../schema/fields.ts'
 import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
 
@@ -33,6 +33,7 @@ const reasons = defineReasons(
   },
   { unreachable: 'GitHubUnreachable' },
   rightMissing,
+  pacedByPlatform,
 )
 
 /** Reasons of the conditions. */

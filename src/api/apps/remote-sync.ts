@@ -2,7 +2,7 @@
 
 import { followerFields, followerReasonDefinitions, followerStatusFields } from '../capabilities/repository-follower.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
-import { defineReasons, rightMissing } from '../reasons/reason.ts'
+import { defineReasons, pacedByPlatform, rightMissing } from '../reasons/reason.ts'
 import { objectName, timestamp } from '../schema/fields.ts'
 import { choice, flag, integer, object, optional, text } from '../schema/schema.ts'
 import { buildField, pathsField, subPathField, subPathRule } from './remote-sync/build-fields.ts'
@@ -19,6 +19,8 @@ const reasons = defineReasons(
         'The Application runs the image of a pull request whose files are exactly those of the newest commit. Nothing was built again.',
       PathsUnchanged:
         'The Application runs the commit that was built last, and nothing under `spec.paths` has changed since. The newest commit is not built.',
+      CommitSkipped:
+        'The Application runs the commit that was built last. The message of the newest commit of the branch contains `[skip ci]`, or another text with which GitHub skips workflows: it is not built.',
     },
     progress: {
       MergePending:
@@ -82,6 +84,7 @@ const reasons = defineReasons(
   { wrongCommit: 'BuiltFromWrongCommit', notATenant: 'NotATenantNamespace', unreachable: 'GitHubUnreachable' },
   followerReasonDefinitions,
   rightMissing,
+  pacedByPlatform,
 )
 
 /** Reasons of the conditions. */
@@ -140,6 +143,7 @@ export const remoteSync = defineKind({
     // What a merge commit is made of: a push to the base branch makes another one.
     source: ({ source: { branch, pullRequest, mergeCommit, commit } }, status) => ({
       branch: mergeCommit === true ? status?.pullRequest?.baseBranch : branch,
+      ...(branch !== undefined && status?.renamedBranch?.from === branch ? { renamedTo: status.renamedBranch.to } : {}),
       pullRequest,
       defaultBranch: branch === undefined && pullRequest === undefined && commit === undefined,
     }),
@@ -179,8 +183,12 @@ export const remoteSync = defineKind({
         {
           commit: text({ description: 'The newest commit, which is not built.', max: 64 }),
           since: text({ description: 'The commit that was built last.', max: 64 }),
+          skipped: optional(flag({ description: 'The message of the commit asks for it, such as by `[skip ci]`.' })),
         },
-        { description: 'Set when nothing under `spec.paths` has changed since the commit that was built last.' },
+        {
+          description:
+            'Set when the newest commit is not built: nothing under `spec.paths` has changed since the commit that was built last, or its message says so.',
+        },
       ),
     ),
     image: optional(text({ description: 'The image of the last successful build, by digest.', max: 512 })),

@@ -13,7 +13,13 @@ export const namespaces = clusterKind<Namespace>('v1', 'Namespace', 'namespaces'
 type ContainerState = {
   readonly waiting?: { readonly reason?: string; readonly message?: string }
   readonly running?: { readonly startedAt?: string }
-  readonly terminated?: { readonly exitCode: number; readonly reason?: string; readonly message?: string }
+  readonly terminated?: {
+    readonly exitCode: number
+    readonly reason?: string
+    readonly message?: string
+    readonly startedAt?: string
+    readonly finishedAt?: string
+  }
 }
 
 export type ContainerStatus = {
@@ -35,7 +41,12 @@ export type Pod = KubeObject & {
       readonly name: string
       readonly env?: readonly { readonly name: string; readonly value?: string }[]
     }[]
-    readonly containers: readonly { readonly name: string; readonly image?: string; readonly command?: readonly string[] }[]
+    readonly containers: readonly {
+      readonly name: string
+      readonly image?: string
+      readonly command?: readonly string[]
+      readonly readinessProbe?: object
+    }[]
   }
   readonly status?: {
     readonly phase?: string

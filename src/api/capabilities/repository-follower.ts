@@ -44,20 +44,23 @@ export const followerStatusFields = {
  */
 export type FollowedSource = {
   readonly branch?: string | undefined
+  /** The name that GitHub gave to `branch` since. */
+  readonly renamedTo?: string
   readonly defaultBranch?: boolean
   readonly pullRequest?: number | 'every' | undefined
   readonly access?: boolean
 }
 
-/** What the status of such an object may say about the pull request, or the pull requests, that it follows. */
-export type FollowedPullRequest = {
+/** What the status of such an object may say about the branch, the pull request, or the pull requests, that it follows. */
+export type FollowedNow = {
+  readonly renamedBranch?: { readonly from: string; readonly to: string }
   readonly pullRequest?: { readonly baseBranch: string }
   readonly previews?: readonly { readonly state: string }[]
 }
 
 /** How a kind that follows a repository reads its own `spec`. */
 export type FollowsRepository<Spec = unknown> = {
-  source(spec: Spec, status: FollowedPullRequest | undefined): FollowedSource
+  source(spec: Spec, status: FollowedNow | undefined): FollowedSource
   /** What the owned grant requests beside `contents: read` and `metadata: read`. */
   permissions(spec: Spec): Readonly<Record<string, PermissionLevel>>
   /** Completes “RemoteSync shop …” in the grant's reason, which the audit log keeps: “builds Application shop”. */
@@ -71,7 +74,7 @@ export type FollowerSpec = { readonly installation: string; readonly repository:
 export type RepositoryFollower = KubeObject & {
   readonly metadata: ObjectMeta
   readonly spec: FollowerSpec
-  readonly status?: FollowedPullRequest & {
+  readonly status?: FollowedNow & {
     readonly grant?: string
     readonly repository?: { readonly id: number; readonly name: string; readonly requested: string }
     readonly conditions?: readonly Condition[]

@@ -2,7 +2,7 @@
 // reason. Immutable; the controller decides it. Without an approved grant no token is issued.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { isolatedServiceAccount } from '../names.ts'
-import { defineReasons, rightMissing } from '../reasons/reason.ts'
+import { defineReasons, pacedByPlatform, rightMissing } from '../reasons/reason.ts'
 import {
   numericId,
   objectName,
@@ -46,6 +46,7 @@ const reasons = defineReasons(
   },
   { unreachable: 'GitHubUnreachable' },
   rightMissing,
+  pacedByPlatform,
 )
 
 /** Reasons of the conditions. */

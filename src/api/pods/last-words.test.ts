@@ -22,6 +22,12 @@ test.each([
   ['a stack of Python', python, "ModuleNotFoundError: No module named 'flask'"],
   ['a panic of Go', 'listening\npanic: no database\n\ngoroutine 1 [running]:\nmain.main()\n', 'panic: no database'],
   ['only its last line', 'starting\nno database\n', 'no database'],
+  [
+    'what npm writes after it',
+    '> app@1.0.0 start\n> node server.js\n\nno database\nnpm error code 1\nnpm error A complete log of this run can be found in: /tmp/x\n',
+    'no database',
+  ],
+  ['a hint after it', 'Error: no database\nhint: is it running?\n', 'Error: no database'],
   ['nothing but frames', '    at a (b.js:1:1)\n', undefined],
   ['an empty log', '', undefined],
   ['no log', undefined, undefined],

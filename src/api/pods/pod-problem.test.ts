@@ -16,7 +16,8 @@ function pod(changes: Partial<Statuses[number]>, metadata: Partial<Pod['metadata
   }
 }
 
-const problemIn = (pods: readonly Pod[]): PodProblem | undefined => troubledPod(pods)?.problem
+const now = new Date('2026-01-01T01:00:00Z')
+const problemIn = (pods: readonly Pod[]): PodProblem | undefined => troubledPod(pods, now)?.problem
 
 describe('the problem of a pod', () => {
   test.each<[string, Partial<Statuses[number]>, string, string]>([
@@ -38,7 +39,112 @@ describe('the problem of a pod', () => {
       'root',
       { state: { waiting: { reason: 'CreateContainerConfigError', message: 'will run as root' } } },
       'ImageRunsAsRoot',
-      'spec.restartedAt',
+      'spec.restartedAt: new pods run as a user of the tenant; or set USER in the Dockerfile to a number other than 0',
+    ],
+    [
+      'a user by name',
+      {
+        state: {
+          waiting: {
+            reason: 'CreateContainerConfigError',
+            message:
+              'container has runAsNonRoot and image has non-numeric user (app), cannot verify user is non-root (pod: "shop-web-1_acme(1)", container: web)',
+          },
+        },
+      },
+      'ImageRunsAsRoot',
+      'USER of the image is a name (app), and Kubernetes needs its number to see that it is not root: write the number in the Dockerfile, such as USER 1000',
+    ],
+    [
+      'a file system that is read-only',
+      {
+        state: {
+          terminated: {
+            exitCode: 1,
+            reason: 'Error',
+            message:
+              "node:fs:1349\n\nError: EROFS: read-only file system, mkdir '.next/cache'\n    at mkdirSync (node:fs:1349:26)\n\nNode.js v24.21.0",
+          },
+        },
+      },
+      'Crashing',
+      '(Error: EROFS: read-only file system, mkdir \'.next/cache\'): the file system of the image is read-only: write below /tmp, or set writable-root-filesystem: "true" in spec.attributes',
+    ],
+    [
+      'the same in the words of another runtime',
+      { state: { terminated: { exitCode: 1, reason: 'Error', message: "OSError: [Errno 30] Read-only file system: 'cache'" } } },
+      'Crashing',
+      'writable-root-filesystem',
+    ],
+    [
+      'a package that is only for development',
+      {
+        state: {
+          terminated: { exitCode: 1, reason: 'Error', message: "Error: Cannot find module '@acme/ui/button'\nRequire stack:" },
+        },
+      },
+      'Crashing',
+      'the image has no package @acme/ui: list it in dependencies',
+    ],
+    [
+      'a Python module that is not installed',
+      { state: { terminated: { exitCode: 1, reason: 'Error', message: "ModuleNotFoundError: No module named 'gunicorn'" } } },
+      'Crashing',
+      'no Python module gunicorn: list its package in the requirements',
+    ],
+    [
+      'a file of another user',
+      {
+        state: {
+          terminated: { exitCode: 1, reason: 'Error', message: "Error: EACCES: permission denied, open '/app/data.json'" },
+        },
+      },
+      'Crashing',
+      'under a user id of the tenant, not as the USER of the image',
+    ],
+    [
+      'a program that a shell does not find',
+      {
+        state: {
+          terminated: {
+            exitCode: 127,
+            reason: 'Error',
+            message: '> app@1.0.0 start\n> nodemon server.js\n\nsh: 1: nodemon: not found',
+          },
+        },
+      },
+      'CommandNotFound',
+      'the image has no program nodemon: programs of devDependencies are removed after a build by buildpacks: move its package to dependencies',
+    ],
+    [
+      'a program that the launcher does not find',
+      {
+        state: {
+          terminated: {
+            exitCode: 82,
+            reason: 'Error',
+            message: 'ERROR: failed to launch: path lookup: exec: "semver": executable file not found in $PATH',
+          },
+        },
+      },
+      'CommandNotFound',
+      'the image has no program semver: programs of devDependencies',
+    ],
+    [
+      'a program that a program does not find, which is not that of the process',
+      {
+        state: {
+          terminated: { exitCode: 1, reason: 'Error', message: 'Error: exec: "ffmpeg": executable file not found in $PATH' },
+        },
+      },
+      'Crashing',
+      'exits with code 1 after 0 restarts (Error: exec: "ffmpeg": executable file not found in $PATH): see kubectl logs',
+    ],
+    [
+      'a process that ends, as a schedule would',
+      { restartCount: 4, state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: { terminated: { exitCode: 0 } } },
+      'Crashing',
+      'process web exits with code 0 after 4 restarts: a process must go on running: list what ends by itself in spec.cron',
     ],
     [
       'a program that the image does not have',
@@ -156,6 +262,28 @@ describe('the problem of a pod', () => {
   ])('a failed pull with “%s” is about a credential: %s', (message, isPrivate) => {
     const problem = problemIn([pod({ state: { waiting: { reason: 'ErrImagePull', message } } })])
     expect(problem?.message.includes('spec.imagePullSecrets')).toBe(isPrivate)
+  })
+
+  test('a process without a check that started anew is not healthy before it has run longer than the last time', () => {
+    const [startedAt, finishedAt] = ['2026-01-01T00:59:40Z', '2026-01-01T00:59:42Z']
+    const again = (since: string, last: object = {}, spec: object = {}): Pod => ({
+      ...pod({
+        ready: true,
+        restartCount: 3,
+        state: { running: { startedAt: since } },
+        lastState: { terminated: { exitCode: 0, startedAt, finishedAt, ...last } },
+      }),
+      spec: { containers: [{ name: 'web', ...spec }] },
+    })
+    expect(problemIn([again('2026-01-01T00:59:56Z')])?.message).toContain('spec.cron')
+    expect(problemIn([again('2026-01-01T00:59:52Z')])).toBeUndefined()
+    // One that ended once after days is doubted for a minute at most.
+    const days = { startedAt: '2025-12-01T00:00:00Z' }
+    expect(problemIn([again('2026-01-01T00:59:10Z', days)])?.reason).toBe('Crashing')
+    expect(problemIn([again('2026-01-01T00:58:50Z', days)])).toBeUndefined()
+    // A check of its own knows better, and what never ended is not doubted.
+    expect(problemIn([again('2026-01-01T00:59:56Z', {}, { readinessProbe: {} })])).toBeUndefined()
+    expect(problemIn([pod({ ready: true, state: { running: { startedAt: '2026-01-01T00:59:59Z' } } })])).toBeUndefined()
   })
 
   test('the newest pod decides', () => {

@@ -3,11 +3,10 @@ import { redactTokens } from '../../lib/log.ts'
 import { applicationReasons } from '../apps/application.ts'
 import type { ContainerStatus, Pod } from '../builtin/index.ts'
 import { labels } from '../names.ts'
-import { lastWords } from './last-words.ts'
+import { exitProblem } from './exit-problem.ts'
 import { type PodProblem, problem } from './problem.ts'
-import { launcherProblem, startProblem } from './start-problem.ts'
-
-type Exit = { readonly exitCode: number; readonly reason?: string; readonly message?: string }
+import { untilSettled } from './settled.ts'
+import { startProblem } from './start-problem.ts'
 
 const pullFailures: ReadonlySet<string> = new Set([
   'ErrImagePull',
@@ -18,6 +17,8 @@ const pullFailures: ReadonlySet<string> = new Set([
 ])
 /** What containerd says of an answer 401 or 403, and of a token server that refuses. */
 const asksForCredential = /unauthorized|failed to authorize|authorization failed|pull access denied|forbidden|\b40[13]\b/i
+/** Ends of the program itself: the message is then the end of its log, which is not the runtime's word. */
+const ownEnds: ReadonlySet<string> = new Set(['Error', 'Completed', 'OOMKilled'])
 /** Waiting reasons of a container that is still starting. */
 const starting: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing'])
 
@@ -41,29 +42,18 @@ function pullProblem(
   return problem(applicationReasons.imagePullFailed, `image ${image} cannot be pulled (${cause})`, cure)
 }
 
-function exitProblem(
-  { metadata, spec }: Pod,
-  { name, restartCount }: ContainerStatus,
-  { exitCode, reason, message }: Exit,
-): PodProblem {
-  const command = spec?.containers.find(container => container.name === name)?.command
-  const unknown = launcherProblem(name, command, exitCode)
-  if (unknown !== undefined) return unknown
-  const logs = `kubectl logs -n ${metadata.namespace} ${metadata.name} -c ${name} --previous`
-  if (reason === 'OOMKilled')
-    return problem(applicationReasons.crashing, `process ${name} ran out of memory`, 'raise its memory in spec.processes')
-  const words = lastWords(message)
-  const why = words === undefined ? '' : ` (${words})`
-  const exit = `process ${name} exits with code ${exitCode} after ${restartCount} restarts${why}`
-  return problem(applicationReasons.crashing, exit, `see ${logs}`)
+type Said = { readonly reason?: string; readonly message?: string }
+
+function saidByRuntime(waiting: Said | undefined, last: Said | undefined): string {
+  return [waiting, ownEnds.has(last?.reason ?? '') ? undefined : last].flatMap(state => state?.message ?? []).join(' ')
 }
 
-function containerProblem(pod: Pod, container: ContainerStatus): PodProblem | undefined {
+function containerProblem(pod: Pod, container: ContainerStatus, now: Date): PodProblem | undefined {
   const { waiting, terminated } = container.state ?? {}
   const last = terminated ?? container.lastState?.terminated
   if (waiting && pullFailures.has(waiting.reason ?? '')) return pullProblem(container.image, waiting)
-  if (container.ready) return undefined
-  const said = [waiting, last].flatMap(state => state?.message ?? []).join(' ')
+  if (container.ready && untilSettled(pod, container, now) === 0) return undefined
+  const said = saidByRuntime(waiting, last)
   const start = startProblem(container.name, redactTokens(said))
   if (start !== undefined) return start
   const hasExited = terminated !== undefined || waiting?.reason === 'CrashLoopBackOff' || container.restartCount > 0
@@ -90,27 +80,30 @@ function schedulingProblem(pod: Pod): PodProblem | undefined {
 const statusesOf = ({ status }: Pod) => [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
 
 /** All problems of a pod, the one that comes first in front. */
-export function problemsOf(pod: Pod): readonly PodProblem[] {
-  const problems = [...statusesOf(pod).map(status => containerProblem(pod, status)), schedulingProblem(pod)]
+function problemsOf(pod: Pod, now: Date): readonly PodProblem[] {
+  const problems = [...statusesOf(pod).map(status => containerProblem(pod, status, now)), schedulingProblem(pod)]
   return problems.filter(found => found !== undefined)
 }
 
 export type TroubledPod = { readonly pod: Pod; readonly problem: PodProblem }
 
 /** The newest pod that has a problem. Ignores pods that are being deleted. */
-export function troubledPod(pods: readonly Pod[]): TroubledPod | undefined {
+export function troubledPod(pods: readonly Pod[], now: Date): TroubledPod | undefined {
   const newestFirst = pods
     .filter(pod => pod.metadata.deletionTimestamp === undefined)
     .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1))
   for (const pod of newestFirst) {
-    const [first] = problemsOf(pod)
+    const [first] = problemsOf(pod, now)
     if (first !== undefined) return { pod, problem: first }
   }
   return undefined
 }
 
+/** Before every process: one that started anew is doubted. */
+const always = new Date(0)
+
 /** The part of a pod that determines its problem: other updates of a pod do not wake the Application. */
 export function problemFields(pod: Pod): unknown {
   const running = statusesOf(pod).map(({ ready, state }) => [ready, state?.running?.startedAt])
-  return { deleted: pod.metadata.deletionTimestamp, running, problems: problemsOf(pod) }
+  return { deleted: pod.metadata.deletionTimestamp, running, problems: problemsOf(pod, always) }
 }

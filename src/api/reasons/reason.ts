@@ -55,6 +55,17 @@ export const rightMissing = defineReasons({
   },
 })
 
+/** Of what needs a token of GitHub: nobody asked GitHub, which has limited nothing. */
+export const pacedByPlatform = defineReasons(
+  {
+    machine: {
+      PacedByPlatform:
+        'The platform spaces its requests to GitHub, so that GitHub does not limit the App that all tenants share: many tokens of the App, of the installation or of the tenant were requested. The message says of which. The platform goes on by itself.',
+    },
+  },
+  { paced: 'PacedByPlatform' },
+)
+
 /** Undefined for a reason that the kind does not have, as of another version of the platform. */
 export function classOf({ reasons }: { readonly reasons: ReadonlyMap<string, Reason> }, name: string): ReasonClass | undefined {
   return reasons.get(name)?.class

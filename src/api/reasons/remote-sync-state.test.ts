@@ -19,6 +19,7 @@ const rows: Readonly<Record<Name, Row>> = {
   Deployed: going,
   Promoted: going,
   PathsUnchanged: going,
+  CommitSkipped: going,
   WaitingForGrant: going,
   GrantDenied: blocked,
   GrantConflict: blocked,
@@ -59,6 +60,7 @@ const rows: Readonly<Record<Name, Row>> = {
   Pinned: paused,
   RollingOut: going,
   GitHubUnreachable: waits,
+  PacedByPlatform: waits,
 }
 
 const sync = (resolved: 'True' | 'False') =>

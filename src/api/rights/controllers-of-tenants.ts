@@ -14,6 +14,7 @@ const tenantCaches = 'src/controllers/tenant/own-objects.ts'
 const namespaceEnds = 'src/controllers/tenant/end/end-namespaces.ts'
 const applicationWrites = 'src/controllers/application/objects/apply-objects.ts'
 const rendered = 'src/controllers/application/rendering/renderable-kinds.ts'
+const failedChecks = 'src/controllers/application/rollout/read-failed-checks.ts'
 const releaseWrites = 'src/controllers/application/releases/write-releases.ts'
 const kpack = 'src/services/builds/kpack/kpack-builder.ts'
 const buildkit = 'src/services/builds/buildkit/buildkit-builder.ts'
@@ -139,6 +140,8 @@ const inApplications: readonly Right[] = [
   // Of a namespace that is being deleted, those that have not ended long after their grace period.
   { place: 'application', group: '', resources: ['pods'], verbs: ['delete'], usedBy: [namespaceEnds] },
   { place: 'application', group: '', resources: ['events'], verbs: ['create', 'patch'], usedBy: [events] },
+  // What the kubelet's checks of a process that is not ready got.
+  { place: 'application', group: '', resources: ['events'], verbs: ['list'], usedBy: [failedChecks] },
   // Our own kinds: finalizers, wakes, images and status; grants that RemoteSyncs own.
   { place: 'application', group: github, resources: ['installations'], verbs: ['patch'], usedBy: [reconcilerOf('installation')] },
   {

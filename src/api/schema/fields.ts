@@ -1,5 +1,6 @@
 // Fields that several kinds share, each with its description, bounds and pattern. Data only: what the values mean for a
 // decision is policy.
+import { bytes, cores } from './quantity.ts'
 import { choice, integer, list, map, object, optional, text } from './schema.ts'
 
 /** RFC 1123 label: the name of a Kubernetes object that must also be a DNS label. */
@@ -65,7 +66,7 @@ export const dockerfileField = object(
       description:
         'The path of the Dockerfile, from the folder of the application (`subPath`, or the root of the repository). Files that it copies are below the same folder.',
       max: 512,
-      pattern: '^[^/, ][^, ]*$',
+      pattern: '^[^/, ]([^,\\n]*[^, ])?$',
       default: 'Dockerfile',
     }),
     args: optional(
@@ -113,26 +114,20 @@ export const dockerfileField = object(
 export const buildResourcesField = object(
   {
     cpu: optional(
-      text({
+      cores({
         description:
           'The CPU time that is reserved for the build, in cores: `500m` is half a core. The build may use more when the node is idle.',
-        max: 6,
-        pattern: '^([1-9][0-9]{0,4}m|[1-9][0-9]?)$',
       }),
     ),
     memory: optional(
-      text({
+      bytes({
         description:
           'The memory that the build may use, such as `2Gi`. It is reserved, too. A build that uses more is ended and fails (exit code 137).',
-        max: 7,
-        pattern: '^([1-9][0-9]{0,4}Mi|[1-9][0-9]?Gi)$',
       }),
     ),
     ephemeralStorage: optional(
-      text({
+      bytes({
         description: 'The disk space that the build may use, such as `20Gi`. A build that uses more is ended and fails.',
-        max: 7,
-        pattern: '^([1-9][0-9]{0,5}Mi|[1-9][0-9]{0,2}Gi)$',
       }),
     ),
   },

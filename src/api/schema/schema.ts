@@ -13,6 +13,8 @@ export type Rule = {
   readonly message: string
   readonly reason?: 'FieldValueForbidden' | 'FieldValueInvalid' | 'FieldValueRequired' | 'FieldValueDuplicate'
   readonly fieldPath?: string
+  /** `oldSelf` is then an optional value, and the rule is evaluated for new objects, too. */
+  readonly optionalOldSelf?: true
 }
 
 /** What every schema has: the text that `kubectl explain` shows (sentences, with units), and CEL rules on the value. */

@@ -1,6 +1,7 @@
 // `spec.limits.resources` of a Tenant: what everything in its namespace may use together. Data only; the Tenant controller
 // makes a ResourceQuota of it.
-import { integer, object, optional, text } from '../schema/schema.ts'
+import { bytes, cores } from '../schema/quantity.ts'
+import { integer, object, optional } from '../schema/schema.ts'
 
 /** As the quota is without the field. Modest: a mistake or a flood of one tenant must leave room for the others. */
 export const defaultResources = {
@@ -10,8 +11,6 @@ export const defaultResources = {
   ephemeralStorage: { requests: '40Gi', limits: '200Gi' },
   storage: '100Gi',
 } as const
-
-const bytes = { max: 10, pattern: '^[1-9][0-9]*(Mi|Gi|Ti)$' }
 
 export const resourceLimitsField = object(
   {
@@ -23,28 +22,23 @@ export const resourceLimitsField = object(
       }),
     ),
     cpu: optional(
-      text({
+      cores({
         description: `The CPU time that all containers may reserve (the sum of \`cpu\`), in cores: \`4\` or \`1500m\`. ${defaultResources.cpu} when omitted.`,
-        max: 10,
-        pattern: '^[1-9][0-9]*m?$',
       }),
     ),
     memory: optional(
-      text({
+      bytes({
         description: `The memory of all containers (the sum of \`memory\`), such as \`64Gi\`. ${defaultResources.memory} when omitted.`,
-        ...bytes,
       }),
     ),
     ephemeralStorage: optional(
-      text({
+      bytes({
         description: `The disk of the nodes that all containers may fill (the sum of \`ephemeralStorage\`), such as \`400Gi\`. ${defaultResources.ephemeralStorage.limits}, of which ${defaultResources.ephemeralStorage.requests} may be reserved, when omitted.`,
-        ...bytes,
       }),
     ),
     storage: optional(
-      text({
+      bytes({
         description: `The size of all volumes, such as \`500Gi\`. ${defaultResources.storage} when omitted.`,
-        ...bytes,
       }),
     ),
   },

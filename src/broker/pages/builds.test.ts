@@ -32,11 +32,11 @@ test('a page refreshes while the build runs, and no longer', () => {
 
 test('a list refreshes while a build runs or waits', () => {
   const list = (builds: readonly BuildRecord[], queued: readonly string[] = []): string => {
-    const waiting = queued.map(remoteSync => ({ remoteSync, commit: '', message: 'Queued: 3rd of 5 of this tenant' }))
+    const waiting = queued.map(remoteSync => ({ remoteSync, commit: '', message: '3rd of 5 builds of this tenant that wait' }))
     return buildsPage({ person, namespace: 'acme', list: { builds, queued: waiting }, now }).toString()
   }
   expect(list([failed])).not.toContain('http-equiv="refresh"')
   expect(list([failed, running])).toContain('http-equiv="refresh"')
-  expect(list([], ['web'])).toContain('Queued: 3rd of 5 of this tenant')
+  expect(list([], ['web'])).toContain('3rd of 5 builds of this tenant that wait')
   expect(list([], ['web'])).toContain('http-equiv="refresh"')
 })

@@ -228,6 +228,17 @@ test.each<[string, Partial<GitHubEvent>, string[]]>([
   expect(affectedBy(change, host, objects)).toEqual(keys)
 })
 
+test('pushes to the former and to the present name of a renamed branch wake what follows it', () => {
+  const renamedBranch = { from: 'master', to: 'main' }
+  const followed = (name: string, branch: string): RemoteSync => {
+    const made = sync('acme', name, { branch }, 5)
+    return { ...made, status: { ...made.status, renamedBranch } }
+  }
+  const objects = [...held, followed('renamed', 'master'), followed('corrected', 'trunk')]
+  expect(affectedBy({ branch: 'main' }, host, objects)).toEqual(['RemoteSync/acme/main', 'RemoteSync/acme/renamed'])
+  expect(affectedBy({ branch: 'master' }, host, objects)).toEqual(['RemoteSync/acme/renamed'])
+})
+
 test('a change of the default branch wakes what follows it', () => {
   const objects = [...held, sync('acme', 'default', {}, 5)]
   const change = { event: 'repository', action: 'edited' }

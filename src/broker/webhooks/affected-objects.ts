@@ -76,10 +76,15 @@ function isDefault({ branch, defaultBranch }: GitHubEvent): boolean {
 }
 
 function followsSource({ kind, object }: Follower, event: GitHubEvent): boolean {
-  const { branch, defaultBranch, pullRequest, access } = kind.options.followsRepository.source(object.spec, object.status)
+  const { branch, renamedTo, defaultBranch, pullRequest, access } = kind.options.followsRepository.source(
+    object.spec,
+    object.status,
+  )
   if (accessEvents.has(event.event) && !affectedBy.has(nameOf(event))) return access === true
   if (event.event === 'push')
-    return event.branch !== undefined && (branch === event.branch || (defaultBranch === true && isDefault(event)))
+    return (
+      event.branch !== undefined && ([branch, renamedTo].includes(event.branch) || (defaultBranch === true && isDefault(event)))
+    )
   if (event.event === 'pull_request_review' || event.event === 'issue_comment') return pullRequest === 'every'
   if (event.event !== 'pull_request') return true
   return pullRequest === 'every' || (pullRequest !== undefined && pullRequest === event.pullRequest)

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import { wakeAnnotation } from '../../api/names.ts'
+import { githubReasons } from '../../github/index.ts'
 import { KubeError } from '../../kube/client/errors.ts'
 import { AppError } from '../../lib/errors.ts'
 import { decide, haltOf, mustList } from './decide.ts'
@@ -12,7 +13,18 @@ describe('a failure', () => {
     ['no answer in time', new AppError('unavailable', 'GitHub did not answer within 15000 ms'), 'GitHubUnreachable', undefined],
     ['an answer that is not a list', new AppError('upstream_failed', 'x'), 'GitHubUnreachable', undefined],
     ['another repository', new AppError('integrity_violation', 'x'), 'GitHubUnreachable', undefined],
-    ['a limit that names its end', new AppError('too_many_requests', 'x', { retryAfterSeconds: 7 }), 'GitHubUnreachable', 7000],
+    [
+      'a limit that names its end',
+      new AppError('too_many_requests', 'x', { retryAfterSeconds: 7, reason: githubReasons.rateLimited }),
+      'GitHubUnreachable',
+      7000,
+    ],
+    [
+      'the pace of the platform',
+      new AppError('too_many_requests', 'x', { retryAfterSeconds: 10, reason: githubReasons.paced }),
+      'PacedByPlatform',
+      10_000,
+    ],
     ['a limit without an end', new AppError('too_many_requests', 'x'), 'GitHubUnreachable', undefined],
     ['a refused token', new AppError('forbidden', 'x'), 'WaitingForGrant', undefined],
     ['no grant', new AppError('not_found', 'x'), 'WaitingForGrant', undefined],

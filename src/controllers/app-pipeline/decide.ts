@@ -3,6 +3,7 @@ import { appPipelineReasons as reasons } from '../../api/apps/app-pipeline.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import { type Check, firstRefusal } from '../../policy/check.ts'
+import { isPaced } from '../kit/github-unreachable.ts'
 import type { Refusal } from '../kit/refusal.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Facts } from './gather.ts'
@@ -46,7 +47,11 @@ export function haltOf(error: unknown): Refusal {
   const message = messageOf(error).slice(0, 500)
   if (reason === reasons.repositoryNotFound) return { reason, message, error }
   if (code === 'too_many_requests' && retryAfterSeconds !== undefined)
-    return { reason: reasons.unreachable, message, requeueAfterMilliseconds: retryAfterSeconds * 1000 }
+    return {
+      reason: isPaced(error) ? reasons.paced : reasons.unreachable,
+      message,
+      requeueAfterMilliseconds: retryAfterSeconds * 1000,
+    }
   if (['forbidden', 'not_found', 'conflict'].includes(code)) return { reason: reasons.waitingForGrant, message, error }
   return { reason: reasons.unreachable, message, error }
 }

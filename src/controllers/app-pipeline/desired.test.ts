@@ -43,7 +43,7 @@ describe('the Application', () => {
     ])
   })
 
-  test('has facts of its pull request, which win over the template and name no other variable', () => {
+  test('has facts of its pull request, which win over the template, as they are', () => {
     const application = {
       chart: 'web',
       env: [
@@ -62,7 +62,7 @@ describe('the Application', () => {
     )
     expect(desiredApplication(of).spec['env']).toEqual([
       { name: 'MODE', value: '$(HOME)' },
-      { name: 'BRANCH', value: '$$(DATABASE_PASSWORD)$$$$' },
+      { name: 'BRANCH', value: '$(DATABASE_PASSWORD)$$' },
       { name: 'URL', value: 'https://pr-12-shop.acme.apps.example.com' },
     ])
   })

@@ -59,20 +59,12 @@ function textOf(fact: PreviewFact, facts: PreviewFacts): string {
   }
 }
 
-/**
- * Kubernetes replaces `$(NAME)` in a value by another variable of the pod, such as one with a secret, and reads `$$` as `$`.
- * https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-environment-variables/
- */
-function literal(value: string): string {
-  return value.replaceAll('$', '$$$$')
-}
-
 /** Facts win over the template: a preview must not believe that it is another one. */
 function environmentOf(facts: PreviewFacts): Application['spec']['env'] {
   const { env: own = [] } = facts.pipeline.spec
   const names = new Set(own.map(({ name }) => name))
   const shared = (templateOf(facts).application.env ?? []).filter(({ name }) => !names.has(name))
-  const all = [...shared, ...own.map(({ name, fact }) => ({ name, value: literal(textOf(fact, facts)) }))]
+  const all = [...shared, ...own.map(({ name, fact }) => ({ name, value: textOf(fact, facts) }))]
   return all.length === 0 ? undefined : all
 }
 

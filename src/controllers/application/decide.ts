@@ -11,7 +11,9 @@ import { hostChecks, hostsOf } from './domains/hosts.ts'
 import { redirectGroups } from './domains/redirects.ts'
 import type { Facts } from './facts.ts'
 import { knownContents } from './image/contents.ts'
+import { hasImage } from './image/missing-image.ts'
 import { cronOf, maxProcesses, runningIn } from './image/processes.ts'
+import { literalInput } from './rendering/literal-input.ts'
 import type { Render } from './rendering/manifest-source.ts'
 import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
 
@@ -30,12 +32,6 @@ const nameIsLabel: Check<Facts> = ({ application }) => {
   const message = 'metadata.name must be a DNS label of at most 63 characters: create the Application under such a name'
   return { reason: reasons.invalidName, message }
 }
-
-/** Stops an Application that has nothing to run yet. */
-const hasImage: Check<Facts> = ({ application }) =>
-  application.spec.image === undefined
-    ? { reason: reasons.waitingForImage, message: 'spec.image is not set: create a RemoteSync that builds it, or set it' }
-    : undefined
 
 /**
  * Stops an image of another tenant, which may hold private sources. The registry refuses it as well: this says so at once, and
@@ -209,7 +205,7 @@ function renderOf(facts: Facts): Render {
     throw new AppError('internal', 'the checks passed without a chart and an image')
   const { source } = chart.lookup
   const redirects = redirectGroups(application, redirectAnnotations)
-  return { source, input: inputOf(facts, image), redirects, timeoutMilliseconds: chart.timeoutSeconds * 1000 }
+  return { source, input: literalInput(inputOf(facts, image)), redirects, timeoutMilliseconds: chart.timeoutSeconds * 1000 }
 }
 
 /** The first refusal, or what to render. */

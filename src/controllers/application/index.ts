@@ -5,6 +5,7 @@ import { namedDomains } from '../../api/apps/application/domains.ts'
 import { type Application, application } from '../../api/apps/application.ts'
 import { applicationChart } from '../../api/apps/application-chart.ts'
 import { type Release, release } from '../../api/apps/release.ts'
+import { type RemoteSync, remoteSync } from '../../api/apps/remote-sync.ts'
 import {
   cronJobs,
   deployments,
@@ -49,6 +50,7 @@ import { type ChangePace, createChangePace } from './change-pace.ts'
 import { hostsOfIngress, type IngressAddress, wantedHosts } from './domains/hosts.ts'
 import type { ImageRegistry } from './facts.ts'
 import { fieldManager } from './field-manager.ts'
+import { imageStandOf } from './image/missing-image.ts'
 import { createImageContentsReader, type ImageContentsReader, type ImageReader } from './image/read-contents.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
 import { createKnownLogins } from './releases/known-logins.ts'
@@ -109,6 +111,10 @@ function watchesOf(
       .map(keyOf)
   const ofTenant = ({ status }: Tenant): readonly Application[] =>
     caches.applications.list().filter(({ metadata }) => metadata.namespace === status?.namespace)
+  const withoutImage = ({ metadata, spec }: RemoteSync): readonly ObjectKey[] => {
+    const found = caches.applications.get({ namespace: metadata.namespace ?? '', name: spec.application })
+    return found === undefined || found.spec.image !== undefined ? [] : [keyOf(found)]
+  }
   const withDomains = (all: readonly Application[]) => all.filter(({ spec }) => spec.domains !== undefined)
   return [
     watches(applicationChart, chart => caches.applications.byIndex(chartIndex, chart.metadata.name).map(keyOf)),
@@ -128,6 +134,8 @@ function watchesOf(
     watches(tenant, changed => ofTenant(changed).map(keyOf), { predicate: partChanged(({ status }) => status?.runtimeClasses) }),
     watches(horizontalPodAutoscalers, applicationOfAutoscaler, { ...labelled, predicate: partChanged(autoscalerFields) }),
     watches(persistentVolumeClaims, applicationOf, labelled),
+    // What builds the image, until there is one.
+    watches(remoteSync, withoutImage, { predicate: partChanged(imageStandOf) }),
     watches(pods, applicationOf, { ...labelled, predicate: partChanged(problemFields) }),
     // Answers of registries about followed tags and images.
     {

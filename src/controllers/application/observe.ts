@@ -12,15 +12,15 @@ import { soonest } from '../kit/soonest.ts'
 import { redirectingCondition } from './domains/redirects.ts'
 import type { Facts } from './facts.ts'
 import { followedStatus } from './image/followed-tag.ts'
-import { foundIn, runningIn } from './image/processes.ts'
+import { foundIn, portsNotTaken, runningIn } from './image/processes.ts'
 import type { Applied } from './objects/apply-manifests.ts'
 import { entryText } from './objects/inventory.ts'
 import type { ReleaseObservation } from './releases/release-status.ts'
 import { reportOf } from './releases/report.ts'
 import { autoscalingCondition } from './rollout/autoscaling.ts'
-import { evaluateRollout } from './rollout/rollout.ts'
+import { evaluateRollout, untilJudged } from './rollout/rollout.ts'
 import { withDelay } from './rollout/rollout-times.ts'
-import { withUnanswered } from './rollout/unanswered.ts'
+import { type FailedChecks, unansweredProblem, unreadyIn, untilAsked } from './rollout/unanswered.ts'
 import { type ApplicationStatus, nextStatus } from './status.ts'
 
 /** How far a reconcile got. */
@@ -56,17 +56,22 @@ function replicasOfWeb(found: readonly (Deployment | undefined)[]): number | und
   return web && (web.status?.updatedReplicas ?? 0)
 }
 
+/** The time, and what was asked about processes that are not ready. */
+export type Look = { readonly now: Date; readonly failedChecks: FailedChecks }
+
 /** `facts`: of the spec. */
 export function observe(
   facts: Facts,
   step: Step,
-  now: Date,
+  { now, failedChecks }: Look,
 ): { readonly status: ApplicationStatus; readonly requeueAfterMilliseconds: number | undefined } {
   const { application, progress, inventory, observed } = step
   const { pods } = facts
   const found = deploymentsOf(facts, step)
-  const unanswered = withUnanswered(evaluateRollout(found, pods), { pods, processes: runningIn(facts) }, now)
-  const { rollout } = unanswered
+  const unready = unreadyIn(pods, runningIn(facts), now)
+  const unanswered = unansweredProblem(unready, { failed: failedChecks, otherPorts: portsNotTaken(facts) })
+  const rollout = evaluateRollout({ deployments: found, pods, unanswered }, now)
+  const untilNextLook = rollout.complete ? undefined : soonest(untilAsked(unready), untilJudged(pods, now))
   const releases = reportOf(application, { observed, progress, rollout, pods, replicas: replicasOfWeb(found) }, now)
   const present = inventory.filter(({ kind }) => kind === ingresses.kind).map(({ name }) => name)
   const applied = progress.kind === 'applied'
@@ -83,6 +88,6 @@ export function observe(
   const refusedFor = applied ? undefined : progress.requeueAfterMilliseconds
   return {
     status: nextStatus(application, observation, now),
-    requeueAfterMilliseconds: soonest(refusedFor, releases.requeueAfterMilliseconds, unanswered.requeueAfterMilliseconds),
+    requeueAfterMilliseconds: soonest(refusedFor, releases.requeueAfterMilliseconds, untilNextLook),
   }
 }

@@ -20,6 +20,7 @@ import { hostChecks } from './domains/hosts.ts'
 import type { Facts } from './facts.ts'
 import { factsOf, type GatherDeps, gather } from './gather.ts'
 import { untilFirstAnswer, untilNextAnswer } from './image/image-facts.ts'
+import { runningIn } from './image/processes.ts'
 import { liveApplication } from './live-application.ts'
 import { applyManifests, notApplied } from './objects/apply-manifests.ts'
 import { withdrawLostHosts } from './objects/withdraw-lost-hosts.ts'
@@ -27,10 +28,12 @@ import { observe, type Step } from './observe.ts'
 import { keepReleases } from './releases/keep-releases.ts'
 import { type Prepared, preparePinned, prepareRelease, type ReleaseDeps, type RenderSpec } from './releases/prepare-release.ts'
 import type { ManifestSource } from './rendering/manifest-source.ts'
+import { readFailedChecks } from './rollout/read-failed-checks.ts'
+import { unreadyIn } from './rollout/unanswered.ts'
 
 export type ApplicationDeps = GatherDeps &
   Omit<ReleaseDeps, 'live'> & {
-    readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'applyStatus' | 'delete'>
+    readonly client: Pick<KubeClient, 'get' | 'snapshot' | 'create' | 'apply' | 'applyStatus' | 'delete'>
     readonly status: StatusWriter<Application>
     /** Of Releases. */
     readonly outcomes: StatusWriter<Release>
@@ -114,7 +117,9 @@ export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<
   if ('kind' in step) return requeueAfter(step.requeueAfterMilliseconds)
   if (step.progress.kind === 'refused') await withdrawLostHosts(run, step.facts)
   const { facts } = spec
-  const { status, requeueAfterMilliseconds } = observe(facts, step, deps.clock.now())
+  const now = deps.clock.now()
+  const failedChecks = await readFailedChecks(deps.client, unreadyIn(facts.pods, runningIn(facts), now))
+  const { status, requeueAfterMilliseconds } = observe(facts, step, { now, failedChecks })
   await deps.status.write(step.application, status)
   await keepReleases(deps, facts, status)
   return requeueAfterSoonest(spec.wait, untilNextAnswer(facts), requeueAfterMilliseconds)

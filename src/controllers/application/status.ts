@@ -49,10 +49,11 @@ function isSuspended({ spec }: Application, { progress, rollout }: Observation):
 
 function availableCondition(application: Application, observation: Observation): WantedCondition {
   const type = 'Available'
-  const { rollout, inventory } = observation
+  const { progress, rollout, inventory } = observation
   if (isSuspended(application, observation)) return { type, ...suspended }
+  const nothing = { type, status: 'False', message: 'nothing runs yet' } as const
   if (inventory.length === 0)
-    return { type, status: 'False', reason: applicationReasons.waitingForImage, message: 'nothing runs yet' }
+    return { ...nothing, reason: progress.kind === 'refused' ? progress.reason : applicationReasons.rollingOut }
   if (rollout.available) return { type, status: 'True', reason: applicationReasons.available, message: rollout.progress }
   return {
     type,

@@ -15,6 +15,7 @@ import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../k
 import { ownerReference, uidOf } from '../../kube/object/owner.ts'
 import { type AppError, isAppError } from '../../lib/errors.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
+import { isPaced } from '../kit/github-unreachable.ts'
 import type { Refusal } from '../kit/refusal.ts'
 import { type AccessDeps, accessOnce, planOwnedGrant, type RepositoryAccess } from '../kit/repository/owned-grant.ts'
 import { requeueAfterSoonest } from '../kit/soonest.ts'
@@ -204,7 +205,8 @@ async function failed(run: Run, status: ReportStatus, error: unknown): Promise<O
   if (!isAppError(error)) throw error
   const message = error.message.slice(0, 500)
   const isLimited = isAppError(error, 'too_many_requests')
-  await save(run, status, { reason: isLimited ? reasons.rateLimited : reasons.unreachable, message })
+  const reason = isPaced(error) ? reasons.paced : isLimited ? reasons.rateLimited : reasons.unreachable
+  await save(run, status, { reason, message })
   if (isLimited) return requeueAfter(waitOf(error))
   throw error
 }

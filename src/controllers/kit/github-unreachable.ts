@@ -1,4 +1,5 @@
 // GitHub did not answer: the fact that controllers gather instead of throwing, and when they retry. Pure; knows no kind.
+import { githubReasons } from '../../github/index.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 
 /** Says nothing about the object: how long an earlier confirmation counts is the controller's decision. */
@@ -7,6 +8,8 @@ export type Unreachable = {
   readonly message: string
   /** The pause that GitHub asked for, or the platform's own pace. */
   readonly retryAfterSeconds: number | undefined
+  /** GitHub was not asked: the platform spaces its requests. */
+  readonly isPaced?: boolean
 }
 
 /**
@@ -19,7 +22,12 @@ const longestMilliseconds = 3_600_000
 /** `error` is what a call to GitHub, or a step before it, threw. */
 export function unreachable(error: unknown): Unreachable {
   const retryAfterSeconds = isAppError(error) ? error.retryAfterSeconds : undefined
-  return { kind: 'unreachable', message: messageOf(error), retryAfterSeconds }
+  return { kind: 'unreachable', message: messageOf(error), retryAfterSeconds, isPaced: isPaced(error) }
+}
+
+/** The platform's own pace, or the quota of a tenant, and no limit of GitHub. */
+export function isPaced(error: unknown): boolean {
+  return isAppError(error, 'too_many_requests') && error.reason !== githubReasons.rateLimited
 }
 
 /**

@@ -1,10 +1,20 @@
-// Compares what a build asks for with what the platform gives to a build at most. Pure.
+// What a build asks for, and whether the platform gives it to a build. Pure.
 
-import { amountOf } from '../../lib/text/quantity.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import { defined } from '../../lib/json/defined.ts'
+import { amountOf, canonicalQuantity, type Quantity } from '../../lib/text/quantity.ts'
 import type { BuildResources } from '../../services/builds/builder.ts'
 
+type Wanted = NonNullable<RemoteSync['spec']['build']['resources']>
+
+/** As the builders take them. */
+export function buildResourcesOf({ cpu, memory, ephemeralStorage }: Wanted): BuildResources {
+  const canonical = (quantity: Quantity | undefined) => (quantity === undefined ? undefined : canonicalQuantity(quantity))
+  return defined({ cpu: canonical(cpu), memory: canonical(memory), ephemeralStorage: canonical(ephemeralStorage) })
+}
+
 /** The first field that asks for more than there is, with both quantities; undefined when none does. */
-export function excessOf(wanted: BuildResources, most: Required<BuildResources>): string | undefined {
+export function excessOf(wanted: Wanted, most: Required<BuildResources>): string | undefined {
   for (const field of ['cpu', 'memory', 'ephemeralStorage'] as const) {
     const quantity = wanted[field]
     if (quantity !== undefined && amountOf(quantity) > amountOf(most[field]))

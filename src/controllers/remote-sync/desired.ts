@@ -10,6 +10,7 @@ import { shortHash } from '../../lib/text/bounded-name.ts'
 import type { BuildRequest } from '../../services/builds/builder.ts'
 import type { SourceRequest } from '../../services/builds/source-store/source-store.ts'
 import type { RepositoryAccess } from '../kit/repository/owned-grant.ts'
+import { buildResourcesOf } from './build-resources.ts'
 import { buildKey, type CommitBuild, type Facts, sourceIdentity } from './gather.ts'
 import type { RemoteSyncStatus } from './status.ts'
 
@@ -93,7 +94,7 @@ export function desiredBuild(
     owner: facts.owner,
     application,
     strategy: build.strategy,
-    resources: build.resources ?? {},
+    resources: buildResourcesOf(build.resources ?? {}),
     secrets: build.secrets ?? [],
     ...defined({ builder: facts.builder }),
     source: { url, commit, ...defined({ subPath }) },

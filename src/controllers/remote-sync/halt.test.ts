@@ -23,8 +23,20 @@ test.each<[string, AppError, object, 'retried' | 'not retried']>([
   ],
   [
     'a limit of GitHub',
-    error('too_many_requests', { retryAfterSeconds: 7 }),
+    error('too_many_requests', { retryAfterSeconds: 7, reason: githubReasons.rateLimited }),
     { reason: 'GitHubUnreachable', requeueAfterMilliseconds: 7000 },
+    'not retried',
+  ],
+  [
+    'the pace of the platform',
+    error('too_many_requests', { retryAfterSeconds: 10, reason: githubReasons.paced }),
+    { reason: 'PacedByPlatform', requeueAfterMilliseconds: 10_000 },
+    'not retried',
+  ],
+  [
+    'the quota of the tenant',
+    error('too_many_requests', { retryAfterSeconds: 60, reason: 'QuotaExceeded' }),
+    { reason: 'PacedByPlatform', requeueAfterMilliseconds: 60_000 },
     'not retried',
   ],
   [

@@ -2,6 +2,7 @@
 import { remoteSyncReasons as reasons, remoteSync } from '../../api/apps/remote-sync.ts'
 import { classOf } from '../../api/reasons/reason.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
+import { isPaced } from '../kit/github-unreachable.ts'
 import type { Refusal } from '../kit/refusal.ts'
 
 /** In this order: each stage needs the one before it. */
@@ -41,7 +42,9 @@ export function haltOf(stage: Stage, error: unknown): Halt {
   if (reason === reasons.repositoryNotFound || reason === reasons.approvalMissing) return halt(stage, reason, message)
   // A limit names its end. Every other wait is the shortest one: the queue doubles it when the error repeats.
   if (code === 'too_many_requests' && retryAfterSeconds !== undefined)
-    return halt(stage, reasons.unreachable, message, { requeueAfterMilliseconds: retryAfterSeconds * 1000 })
+    return halt(stage, isPaced(error) ? reasons.paced : reasons.unreachable, message, {
+      requeueAfterMilliseconds: retryAfterSeconds * 1000,
+    })
   if (['forbidden', 'not_found', 'conflict'].includes(code)) return halt(stage, reasons.waitingForGrant, message, { error })
   return halt(stage, reason === reasons.fetchFailed ? reason : reasons.unreachable, message, { error })
 }

@@ -7,7 +7,7 @@ import { findCondition } from '../../kube/object/conditions.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type BuiltPreview, buildInputs } from './promotion/built-preview.ts'
 import { before, type Fakes, finalized, named, reconcile, tree } from './testing/reconcile-once.ts'
-import { commit, now, sync } from './testing/remote-sync.ts'
+import { application, commit, condition, now, sync } from './testing/remote-sync.ts'
 
 /** The status takes longer than the fetch: what comes next has waited for both. */
 const fetched = ['token', 'fetch begins', 'fetch ends', 'status Fetching']
@@ -136,6 +136,54 @@ describe('the effects of a reconcile', () => {
     const result = await reconcile({ ...fakes, remoteSync })
     expect(result.effects).toContain('start http://source/x')
     expect(result.status?.unbuilt).toBeUndefined()
+  })
+
+  describe('a commit whose message asks for no build', () => {
+    const skipped = { commit, since: before, skipped: true }
+
+    test('is not built, and the status says so with what to do', async () => {
+      const remoteSync = sync({}, { metadata: finalized, status: deployed })
+      const runs = application(
+        { image: 'image@0', commit: before },
+        { image: 'image@0', conditions: [condition('Ready', 'True')] },
+      )
+      const { effects, status } = await reconcile({ remoteSync, runs, skips: true })
+      expect(effects).toEqual(['token', 'status CommitSkipped'])
+      expect(status?.unbuilt).toEqual(skipped)
+      expect(findCondition(status?.conditions, 'Ready')?.message).toMatch(
+        /\[skip ci\].*push a commit without.*spec\.source\.commit/,
+      )
+    })
+
+    test.each<[string, Fakes]>([
+      ['after the spec changed', { remoteSync: sync({}, { metadata: changed, status: deployed }) }],
+      ['when nothing was built before', { remoteSync: sync({}, { metadata: finalized, status: { observedGeneration: 1 } }) }],
+      ['once it is being built', { remoteSync: sync({}, { metadata: finalized, status: { ...deployed, commit } }) }],
+    ])('is built %s', async (_what, fakes) => {
+      const result = await reconcile({ ...fakes, skips: true })
+      expect(result.effects).toContain('start http://source/x')
+      expect(result.status?.unbuilt).toBeUndefined()
+    })
+
+    test('counts from its own build when it is built later', async () => {
+      const phases = { signalledAt: '2026-01-01T00:00:00Z', availableAt: '2026-01-01T00:01:00Z' }
+      const remoteSync = sync({}, { metadata: changed, status: { ...deployed, commit, unbuilt: skipped, phases } })
+      const { status } = await reconcile({ remoteSync, skips: true })
+      expect(status?.phases).toMatchObject({ signalledAt: now.toISOString() })
+      expect(status?.phases).not.toHaveProperty('availableAt')
+    })
+  })
+
+  test('a renamed branch is followed, and the status says so until its name is corrected', async () => {
+    const remoteSync = sync({}, { metadata: finalized })
+    const { status, effects } = await reconcile({ remoteSync, renamedTo: 'trunk' })
+    expect(effects).toContain('start http://source/x')
+    expect(status?.renamedBranch).toEqual({ from: 'main', to: 'trunk' })
+    expect(findCondition(status?.conditions, 'Ready')?.message).toContain('set spec.source.branch to trunk')
+    const corrected = sync({ source: { branch: 'trunk' } }, { metadata: changed, status: status ?? {} })
+    expect((await reconcile({ remoteSync: corrected })).status).not.toHaveProperty('renamedBranch')
+    const gone = await reconcile({ remoteSync: corrected, without: 'branch' })
+    expect(findCondition(gone.status?.conditions, 'Ready')?.message).not.toContain('renamed')
   })
 
   test('without an Application nothing is built', async () => {

@@ -68,3 +68,11 @@ test('a state is a value: changes make a new one', () => {
   })
   expect(state.status).toEqual({ commit: 'a', phases: { resolvedAt: '1' } })
 })
+
+test('the times of a commit end when it is available: what happens to it later is not how long it took', () => {
+  const rolling = { remoteSync: sync(), status: { phases: { deployedAt: '1' } } }
+  const available = withTimes(rolling, { deployedAt: '2', availableAt: '3' })
+  expect(available.status.phases).toEqual({ deployedAt: '2', availableAt: '3' })
+  // A roll back and forth, a restart, another build of the commit, or a newer run image.
+  expect(withTimes(available, { buildCreatedAt: '4', deployedAt: '5', availableAt: '6' })).toEqual(available)
+})

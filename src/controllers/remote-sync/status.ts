@@ -24,7 +24,7 @@ export function withStatus(state: ReconcileState, fields: Partial<RemoteSyncStat
 
 /** A copy in which the commit is unknown: what is built from now on must be resolved again. */
 export function withoutCommit(state: ReconcileState): ReconcileState {
-  const { commit, tree, unbuilt, ...status } = state.status
+  const { commit, tree, unbuilt, renamedBranch, ...status } = state.status
   return { ...state, status }
 }
 
@@ -32,6 +32,12 @@ export function withoutCommit(state: ReconcileState): ReconcileState {
 export function withPullRequest(state: ReconcileState, pullRequest: RemoteSyncStatus['pullRequest']): ReconcileState {
   const { pullRequest: _, ...status } = state.status
   return { ...state, status: { ...status, ...defined({ pullRequest }) } }
+}
+
+/** A copy that says how GitHub names the branch of the spec now, if otherwise. */
+export function withRenamedBranch(state: ReconcileState, renamedBranch: RemoteSyncStatus['renamedBranch']): ReconcileState {
+  const { renamedBranch: _, ...status } = state.status
+  return { ...state, status: { ...status, ...defined({ renamedBranch }) } }
 }
 
 /** A copy with the tree of the commit, where it is known. */
@@ -46,8 +52,12 @@ export function withUnbuilt(state: ReconcileState, unbuilt: RemoteSyncStatus['un
   return { ...state, status: { ...status, ...defined({ unbuilt }) } }
 }
 
-/** Records when phases of the newest commit ended. */
+/**
+ * Records when phases of the newest commit ended, until it is available: rollbacks, restarts, further builds and newer run
+ * images come later, and are not how long the commit took.
+ */
 export function withPhases(status: RemoteSyncStatus, times: Phases): RemoteSyncStatus {
+  if (status.phases?.availableAt !== undefined) return status
   return { ...status, phases: { ...status.phases, ...times } }
 }
 
@@ -72,18 +82,26 @@ function stageConditions(halted: Halt | undefined): WantedCondition[] {
   })
 }
 
-function readyCondition(
-  halted: Halt | undefined,
-  serving: boolean,
-  { unbuilt, promoted, commit }: RemoteSyncStatus,
-): WantedCondition {
+/** The branch is followed under its new name until GitHub gives the former one to another branch. */
+function renameNote({ renamedBranch }: RemoteSyncStatus): string {
+  if (renamedBranch === undefined) return ''
+  const { from, to } = renamedBranch
+  return `; branch ${from} was renamed to ${to} on GitHub and is followed under that name: set spec.source.branch to ${to}`
+}
+
+function readyCondition(halted: Halt | undefined, serving: boolean, status: RemoteSyncStatus): WantedCondition {
+  const { unbuilt, promoted, commit } = status
   if (!halted && promoted !== undefined && promoted.commit === commit) {
     const message = `the Application runs the image of pull request ${promoted.pullRequest}, which was built from commit ${promoted.from}: its files are those of commit ${commit}, so that nothing was built again`
-    return { type: 'Ready', status: 'True', reason: reasons.promoted, message }
+    return { type: 'Ready', status: 'True', reason: reasons.promoted, message: `${message}${renameNote(status)}` }
+  }
+  if (!halted && unbuilt?.skipped === true) {
+    const message = `the Application runs commit ${unbuilt.since}: the message of commit ${unbuilt.commit} asks to build nothing ([skip ci]); to deploy it, push a commit without these words, such as git commit --allow-empty, or set spec.source.commit to it`
+    return { type: 'Ready', status: 'True', reason: reasons.commitSkipped, message: `${message}${renameNote(status)}` }
   }
   if (!halted && unbuilt !== undefined) {
     const message = `the Application runs commit ${unbuilt.since}: nothing under spec.paths has changed since, up to commit ${unbuilt.commit}`
-    return { type: 'Ready', status: 'True', reason: reasons.pathsUnchanged, message }
+    return { type: 'Ready', status: 'True', reason: reasons.pathsUnchanged, message: `${message}${renameNote(status)}` }
   }
   if (!halted)
     return {
@@ -91,9 +109,9 @@ function readyCondition(
       status: 'True',
       reason: reasons.deployed,
       // Without a time, which would change the status at every check.
-      message: 'the Application runs the commit that was the newest when GitHub was last asked',
+      message: `the Application runs the commit that was the newest when GitHub was last asked${renameNote(status)}`,
     }
-  const note = serving ? ' (the version before keeps serving)' : ''
+  const note = `${serving ? ' (the version before keeps serving)' : ''}${renameNote(status)}`
   return { type: 'Ready', status: 'False', reason: halted.reason, message: `${halted.message}${note}`.slice(0, 4096) }
 }
 

@@ -4,6 +4,7 @@ import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../a
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
 import { firstRefusal, type Refusal } from '../../policy/check.ts'
 import { decideGrant } from '../../policy/index.ts'
+import type { Unreachable } from '../kit/github-unreachable.ts'
 import { checks } from './checks.ts'
 import { type Facts, isExpired } from './gather.ts'
 
@@ -69,9 +70,13 @@ function earlierRuling({ object }: Facts): Ruling | undefined {
 
 function approval({ answer }: Facts, ruling: Ruling | undefined): State {
   if (ruling) return { status: ruling.decision === 'Approved' ? 'True' : 'False', reason: ruling.reason, message: ruling.message }
-  if (answer.kind === 'unreachable') return { status: 'Unknown', reason: reasons.unreachable, message: answer.message }
+  if (answer.kind === 'unreachable') return { status: 'Unknown', reason: reasonOf(answer), message: answer.message }
   const message = 'not decided yet: the Installation has to be ready first'
   return { status: 'Unknown', reason: reasons.installationNotReady, message }
+}
+
+function reasonOf({ isPaced = false }: Unreachable): string {
+  return isPaced ? reasons.paced : reasons.unreachable
 }
 
 /** What makes the readiness differ from the approval; undefined when nothing does. */
@@ -84,7 +89,7 @@ function readiness({ object, installationReady, answer, askedAt }: Facts, ruling
     return { status: 'False', reason: reasons.installationNotReady, message }
   }
   if (answer.kind !== 'unreachable' || ruling?.decision !== 'Approved') return undefined
-  const { unreachable: reason } = reasons
+  const reason = reasonOf(answer)
   if (askedAt.getTime() - Date.parse(checkedAt) < graceMilliseconds)
     return { status: 'True', reason, message: `not checked now: ${answer.message}; the grant was last checked at ${checkedAt}` }
   return { status: 'False', reason, message: `not checked for a day: ${answer.message}` }

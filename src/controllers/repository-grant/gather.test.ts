@@ -83,7 +83,7 @@ test('the checks of ten thousand grants are spread: at most 1,000 an hour at res
 })
 
 test('while GitHub wants no requests of the App, waiting uses up nothing of what the tenant may cause', async () => {
-  const refusal = new AppError('too_many_requests', 'GitHub asked us to wait', { retryAfterSeconds: 40 })
+  const refusal = new AppError('too_many_requests', 'GitHub asked us to wait', { retryAfterSeconds: 40, reason: 'RateLimited' })
   const deps = {
     installations: { get: () => installationObject },
     githubApps: { get: async () => ({ client: { mintRefusal: () => refusal } }) },
@@ -93,5 +93,5 @@ test('while GitHub wants no requests of the App, waiting uses up nothing of what
     log: silentLog,
   } as unknown as GatherDeps
   const { answer } = await gather(deps, grantObject({ status: { observedInputs: 'other' } }))
-  expect(answer).toEqual({ kind: 'unreachable', message: 'GitHub asked us to wait', retryAfterSeconds: 40 })
+  expect(answer).toEqual({ kind: 'unreachable', message: 'GitHub asked us to wait', retryAfterSeconds: 40, isPaced: false })
 })

@@ -30,7 +30,7 @@ export type ProbeBudget = {
 
 function later(milliseconds: number): Unreachable {
   const message = 'the grants of this tenant have caused many checks at GitHub: this one is checked a little later'
-  return { kind: 'unreachable', message, retryAfterSeconds: Math.ceil(milliseconds / 1000) }
+  return { kind: 'unreachable', message, retryAfterSeconds: Math.ceil(milliseconds / 1000), isPaced: true }
 }
 
 // Memory (probe budget): grant, and its namespace → token bucket; grant that waits → its turn

@@ -42,7 +42,7 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
 export function applicationQuota({ limits }: Tenant['spec']): Readonly<Record<string, string>> {
   const applications = applicationsOf(limits)
   const { pods, cpu, memory, ephemeralStorage, storage } = { ...defaultResources, ...limits?.resources }
-  const disk = typeof ephemeralStorage === 'string' ? { requests: ephemeralStorage, limits: ephemeralStorage } : ephemeralStorage
+  const disk = typeof ephemeralStorage === 'object' ? ephemeralStorage : { requests: ephemeralStorage, limits: ephemeralStorage }
   const counts = boundedKinds.map(({ group, plural, most, perApplication = 0 }) => [
     `count/${plural}${group === '' ? '' : `.${group}`}`,
     canonicalQuantity(String(most + perApplication * applications)),

@@ -155,7 +155,7 @@ describe('minting', () => {
     const clock = createFakeClock()
     const client = clientFor(github.url, undefined, clock)
     for (let count = 0; count < 45; count++) await client.mint(mintRequest)
-    const refused = { code: 'too_many_requests', reason: 'RateLimited', retryAfterSeconds: 10 }
+    const refused = { code: 'too_many_requests', reason: 'PacedByPlatform', retryAfterSeconds: 10 }
     expect(client.mintRefusal(5)).toMatchObject(refused)
     await expect(client.mint(mintRequest)).rejects.toMatchObject(refused)
     await expect(client.mintOrganizationReader(5)).rejects.toMatchObject(refused)

@@ -29,6 +29,31 @@ describe('the repository client', () => {
     expect(github.asked.map(asked => asked.path)).toEqual(['/repositories/11/branches/feature%2Fx'])
   })
 
+  test('reads the present name of a branch after a redirect, as GitHub answers by the former one', async () => {
+    await using github = await scriptedGitHub(({ path }) =>
+      path.endsWith('/branches/master')
+        ? { status: 301, headers: { location: '/repositories/11/branches/main' }, body: { message: 'Moved Permanently' } }
+        : { status: 200, body: main },
+    )
+    const found = await createRepositoryClient(depsFor(github.url)).branchHead(11, 'master')
+    expect(found).toEqual({ name: 'main', commit: sha, skips: false })
+    expect(github.asked.map(asked => asked.path)).toEqual(['/repositories/11/branches/master', '/repositories/11/branches/main'])
+  })
+
+  test.each([
+    ['docs [skip ci]', true],
+    ['[CI Skip] docs', true],
+    ['docs\n\n[no ci]', true],
+    ['[skip actions] and [actions skip]', true],
+    ['skip ci', false],
+    ['[skip preview]', false],
+    ['[skip  ci]', false],
+  ])('the message %j', async (message, skips) => {
+    const body = { ...main, commit: { sha, commit: { message } } }
+    await using github = await scriptedGitHub(() => ({ status: 200, body }))
+    expect(await createRepositoryClient(depsFor(github.url)).branchHead(11, 'main')).toMatchObject({ skips })
+  })
+
   test('resolves to undefined for what the token cannot see', async () => {
     await using github = await scriptedGitHub(() => ({ status: 404, body: { message: 'Not Found' } }))
     const client = createRepositoryClient(depsFor(github.url))
@@ -164,7 +189,7 @@ describe('the repository client', () => {
     await using github = await scriptedGitHub(({ headers }, index) => {
       if (index === 3) return { status: 404, body: { message: 'Not Found' } }
       if (headers['if-none-match'] === '"one"' && index < 2) return { status: 304 }
-      return { status: 200, body: { commit: { sha: index < 2 ? sha : 'b'.repeat(40) } }, headers: { etag: '"one"' } }
+      return { status: 200, body: { ...main, commit: { sha: index < 2 ? sha : 'b'.repeat(40) } }, headers: { etag: '"one"' } }
     })
     const answers = { cache: createAnswerCache(), scope: 'github.test/1' }
     const client = () => createRepositoryClient({ ...depsFor(github.url), answers })

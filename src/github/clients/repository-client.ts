@@ -31,6 +31,9 @@ export type PullRequestFacts = {
 /** A commit as git sees it. */
 export type CommitFacts = { readonly tree: string; readonly parents: readonly string[] }
 
+/** `name`: its present one. `skips`: the message of the commit asks that nothing is built of it. */
+export type BranchHead = { readonly name: string; readonly commit: string; readonly skips: boolean }
+
 /** GitHub's roles on a repository, lowest first. */
 export type RepositoryPermission = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
 
@@ -43,6 +46,11 @@ export type RepositoryClient = {
   readonly repository: (id: number) => Promise<RepositoryFacts | undefined>
   /** The commit that a branch points to; undefined when there is no such repository or branch. */
   readonly branch: (repositoryId: number, name: string) => Promise<string | undefined>
+  /**
+   * A branch as it is now, also by the name that it had before GitHub renamed it; undefined when there is no such repository or
+   * branch.
+   */
+  readonly branchHead: (repositoryId: number, name: string) => Promise<BranchHead | undefined>
   /** undefined when there is no such repository or pull request. */
   readonly pullRequest: (repositoryId: number, number: number) => Promise<PullRequestFacts | undefined>
   /**
@@ -91,16 +99,18 @@ export function createRepositoryClient(deps: TokenClientDeps): RepositoryClient 
     return branches !== undefined && branches > 0
   }
 
+  /** GitHub redirects from the former name of a branch. */
+  const branchHead = (repositoryId: number, name: string): Promise<BranchHead | undefined> =>
+    get(`${root}/branches/{branch}`, { repository_id: repositoryId, branch: name }, branchFacts)
+
   return {
     async repository(id) {
       const found = await get(root, { repository_id: id }, repositoryFacts)
       if (found === undefined || found.id === id) return found
       throw new AppError('integrity_violation', `GitHub answered with repository ${found.id} instead of ${id}`)
     },
-    branch: (repositoryId, name) =>
-      get(`${root}/branches/{branch}`, { repository_id: repositoryId, branch: name }, answer =>
-        textAt(objectAt(answer, 'commit', 'branch'), 'sha', 'branch.commit'),
-      ),
+    branch: async (repositoryId, name) => (await branchHead(repositoryId, name))?.commit,
+    branchHead,
     pullRequest: (repositoryId, number) =>
       get(`${root}/pulls/{pull_number}`, { repository_id: repositoryId, pull_number: number }, pullRequestFacts),
     async commit(repositoryId, sha) {
@@ -160,6 +170,22 @@ function repositoryFacts(answer: Answer): RepositoryFacts {
     id: integerAt(answer, 'id', 'repository'),
     fullName: textAt(answer, 'full_name', 'repository'),
     defaultBranch: textAt(answer, 'default_branch', 'repository'),
+  }
+}
+
+/**
+ * As GitHub's own workflows read it.
+ * Source: https://docs.github.com/en/actions/how-tos/manage-workflow-runs/skip-workflow-runs
+ */
+const skipMark = /\[(skip ci|ci skip|no ci|skip actions|actions skip)\]/i
+
+function branchFacts(answer: Answer): BranchHead {
+  const commit = objectAt(answer, 'commit', 'branch')
+  const message = isJsonObject(commit['commit']) ? optionalTextAt(commit['commit'], 'message', 'branch.commit.commit') : undefined
+  return {
+    commit: textAt(commit, 'sha', 'branch.commit'),
+    name: textAt(answer, 'name', 'branch'),
+    skips: message !== undefined && skipMark.test(message),
   }
 }
 

@@ -9,6 +9,7 @@ import { redactTokens } from '../../lib/log.ts'
 export const githubReasons = {
   credentialRefused: 'CredentialRefused',
   rateLimited: 'RateLimited',
+  paced: 'PacedByPlatform',
   suspended: 'InstallationSuspended',
   repositoryNotAccessible: 'RepositoryNotAccessible',
   permissionNotGranted: 'PermissionNotGranted',
@@ -21,6 +22,8 @@ export const githubReasons = {
 export const githubReasonTexts: Readonly<Record<(typeof githubReasons)[keyof typeof githubReasons], string>> = {
   CredentialRefused: 'GitHub does not accept the token or the private key of the App, or does not accept it any more (401).',
   RateLimited: 'GitHub limits the rate of requests (429, or 403 with a wait). The platform waits as long as GitHub demands.',
+  PacedByPlatform:
+    'The platform does not ask GitHub for more tokens of the App or of the installation at the moment, so that GitHub does not limit them.',
   InstallationSuspended: 'The installation of the App is suspended on GitHub.',
   RepositoryNotAccessible:
     'A requested repository does not exist or does not belong to the installation. GitHub does not say which.',

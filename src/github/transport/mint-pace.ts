@@ -92,6 +92,10 @@ function taken(rate: Rate, bucket: number | undefined, now: number): number {
 }
 
 function tooMany(of: string): AppError {
-  const details = { reason: githubReasons.rateLimited, retryAfterSeconds }
-  return new AppError('too_many_requests', `many tokens of ${of} were requested within a minute`, details)
+  const details = { reason: githubReasons.paced, retryAfterSeconds }
+  return new AppError(
+    'too_many_requests',
+    `many tokens of ${of} were requested within a minute: the platform asks for the next ones a little later`,
+    details,
+  )
 }

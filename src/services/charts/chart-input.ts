@@ -13,7 +13,10 @@ export type ChartCron = NonNullable<Spec['cron']>[number]
 /** One volume of the Application. */
 export type ChartVolume = NonNullable<Spec['volumes']>[number]
 
-/** The first argument of a chart function. What is optional is absent when the Application does not ask for it. */
+/**
+ * The first argument of a chart function. What is optional is absent when the Application does not ask for it. The texts of
+ * `env`, commands and args are written for pods (src/api/pods/literal.ts): there they arrive as the Application has them.
+ */
 export type ChartInput = {
   readonly name: string
   readonly namespace: string

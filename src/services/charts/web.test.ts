@@ -58,6 +58,25 @@ describe('chart web', () => {
     })
   })
 
+  test('checks by HTTP send the headers of the process, and a check of the port none', () => {
+    const [web] = input.processes
+    if (web === undefined) throw new Error('no process')
+    const healthHeaders = [{ name: 'X-Forwarded-Proto', value: 'https' }]
+    const probes = { startup: { path: '/up', periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 9 } }
+    const containerOf = (process: ChartInput['processes'][number]): unknown => {
+      const { template } = named(render({ processes: [process] }), 'Deployment', 'shop-web').spec as {
+        readonly template: { readonly spec: { readonly containers: readonly unknown[] } }
+      }
+      return template.spec.containers[0]
+    }
+    expect(containerOf({ ...web, healthHeaders, probes })).toMatchObject({
+      readinessProbe: { httpGet: { path: '/healthz', httpHeaders: healthHeaders } },
+      startupProbe: { httpGet: { path: '/up', httpHeaders: healthHeaders } },
+    })
+    expect(containerOf(web)).toMatchObject({ readinessProbe: { httpGet: { path: '/healthz', port: 3000 } } })
+    expect(JSON.stringify(containerOf(web))).not.toContain('httpHeaders')
+  })
+
   test('the platform sets PORT and SEKISHO_COMMIT even when the Application sets them', () => {
     expect(named(render(), 'Deployment', 'shop-web').spec).toMatchObject({
       template: {

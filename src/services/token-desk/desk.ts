@@ -150,8 +150,11 @@ async function mintOrReuse(deps: TokenDeskDeps, request: AdmittedRequest): Promi
   }
 }
 
+/** GitHub made no token: it did not answer, it limits us, or the platform did not ask it. */
+const unasked: ReadonlySet<string> = new Set([githubReasons.unreachable, githubReasons.rateLimited, githubReasons.paced])
+
 function isUnreachable(error: unknown): boolean {
-  return isAppError(error) && (error.reason === githubReasons.unreachable || error.reason === githubReasons.rateLimited)
+  return isAppError(error) && unasked.has(error.reason ?? '')
 }
 
 /** Names are those of the decision, for people and for git; the token itself is minted by id. */

@@ -24,7 +24,7 @@ await registerWebhooks(server, {
   settings: { webhookSecret: new SecretString(webhookSecret), formerWebhookSecret: undefined },
   store,
   github: { ourApps: () => ({ endpoints: endpointsOf({ host: 'github.com' }), signInAppId: 1, appIds: new Set([1]) }) },
-  metrics: { ignoredDelivery: () => {} },
+  metrics: { ignoredDelivery: () => {}, formDelivery: () => {} },
   inbox: { wake: () => {} },
   clock,
   log,

@@ -105,7 +105,7 @@ async function writeAll(found: Application): Promise<void> {
   }
   const [host = ''] = decision.input.hosts
   const progress = { kind: 'applied', url: urlOf(host, ingress), changed: true } as const
-  const rollout = evaluateRollout([undefined], [])
+  const rollout = evaluateRollout({ deployments: [undefined], pods: [] }, new Date())
   const now = clock.now()
   const observed = {
     newest: 1,

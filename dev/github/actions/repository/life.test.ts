@@ -111,6 +111,51 @@ describe('a new name', () => {
   })
 })
 
+describe('a new name of a branch', () => {
+  test('the old one redirects, pull requests into it follow, those from it are closed, and the two refs are pushed', async () => {
+    const id = await create('branches')
+    const repo = { owner: 'acme', repo: 'branches' }
+    const git = await createGitClient()
+    await git.run('clone', cloneUrl(emulator.url, 'acme/branches', emulator.personalTokens['olivia']), '.')
+    for (const branch of ['into', 'from']) {
+      await git.run('checkout', '-b', branch, 'origin/main')
+      await git.commit(branch, branch, branch)
+      await git.run('push', 'origin', branch)
+    }
+    await git.remove()
+    const open = async (head: string, base: string): Promise<number> =>
+      (await olivia.request('POST /repos/{owner}/{repo}/pulls', { ...repo, title: head, head, base })).data.number
+    const [into, from] = [await open('into', 'main'), await open('from', 'into')]
+    const rename = (branch: string, name: string, login = 'olivia') =>
+      as(login).request('POST /repos/{owner}/{repo}/branches/{branch}/rename', { ...repo, branch, new_name: name })
+    await rename('main', 'trunk')
+    await rename('from', 'away')
+
+    const read = await ask('/repos/acme/branches/branches/main', 'olivia')
+    expect([read.status, read.headers.get('location')]).toEqual([301, `${emulator.apiUrl}/repositories/${id}/branches/trunk`])
+    const pull = async (number: number) =>
+      (await olivia.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...repo, pull_number: number })).data
+    expect(await pull(into)).toMatchObject({ state: 'open', base: { ref: 'trunk' } })
+    expect((await pull(from)).state).toBe('closed')
+    expect((await webhook('repository', 'edited', id)).payload).toMatchObject({
+      changes: { default_branch: { from: 'main' } },
+      repository: { default_branch: 'trunk' },
+    })
+    const pushed = (ref: string, { created, deleted }: { readonly created: boolean; readonly deleted: boolean }) =>
+      receiver.waitFor(({ event, payload }) => {
+        const repository = payload['repository'] as { readonly id: number } | undefined
+        const isSame = payload['created'] === created && payload['deleted'] === deleted
+        return event === 'push' && payload['ref'] === ref && repository?.id === id && isSame
+      })
+    expect((await pushed('refs/heads/trunk', { created: true, deleted: false })).payload['after']).toBe(
+      (await olivia.request('GET /repos/{owner}/{repo}/commits/{ref}', { ...repo, ref: 'trunk' })).data.sha,
+    )
+    await pushed('refs/heads/main', { created: false, deleted: true })
+    expect((await refusal(rename('trunk', 'into'))).status).toBe(422)
+    expect((await refusal(rename('none', 'x'))).status).toBe(404)
+  })
+})
+
 describe('a new owner', () => {
   test('the id stays, the old installation loses the repository, that of the new owner gets it', async () => {
     const browser = await signIn(emulator, 'olivia')

@@ -14,6 +14,13 @@ export async function exerciseRepositoryLife(participants: Participants): Promis
   await olivia.request('PATCH /repos/{owner}/{repo}', { ...gadget, visibility: 'public' })
 
   const gizmo = { owner: 'acme', repo: 'gizmo' }
+  const { data: branch } = await olivia.request('POST /repos/{owner}/{repo}/branches/{branch}/rename', {
+    ...gizmo,
+    branch: 'main',
+    new_name: 'trunk',
+  })
+  expect(branch.name).toBe('trunk')
+  expect((await olivia.request('GET /repos/{owner}/{repo}', gizmo)).data.default_branch).toBe('trunk')
   const { data: fork } = await dave.request('POST /repos/{owner}/{repo}/forks', gizmo)
   expect(fork).toMatchObject({ full_name: 'dave/gizmo', fork: true, parent: { id: made.id }, source: { id: made.id } })
 

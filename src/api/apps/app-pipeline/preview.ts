@@ -1,4 +1,5 @@
 // How each preview of an AppPipeline differs from the others, how many there are, and what runs at its beginning and at its end.
+import { bytes, cores } from '../../schema/quantity.ts'
 import { choice, integer, list, object, optional, text } from '../../schema/schema.ts'
 import { jobFields } from '../application/releases.ts'
 
@@ -56,19 +57,9 @@ export const previewEnvironmentField = list(
 const resourcesField = object(
   {
     cpu: optional(
-      text({
-        description: 'The CPU time that all previews together may reserve (the sum of `cpu`), in cores: `4` or `1500m`.',
-        max: 10,
-        pattern: '^[1-9][0-9]*m?$',
-      }),
+      cores({ description: 'The CPU time that all previews together may reserve (the sum of `cpu`), in cores: `4` or `1500m`.' }),
     ),
-    memory: optional(
-      text({
-        description: 'The memory of all previews together (the sum of `memory`), such as `8Gi`.',
-        max: 10,
-        pattern: '^[1-9][0-9]*(Mi|Gi)$',
-      }),
-    ),
+    memory: optional(bytes({ description: 'The memory of all previews together (the sum of `memory`), such as `8Gi`.' })),
   },
   {
     description:

@@ -59,6 +59,12 @@ export const imageStatusFields = {
       {
         image: text({ description: 'The image that was read, by digest.', max: 512 }),
         port: optional(integer({ description: 'The port that the image names.', min: 1, max: 65_535 })),
+        otherPorts: optional(
+          list(integer({ description: 'A TCP port.', min: 1, max: 65_535 }), {
+            description: 'The first of the ports that the image names, too, and that were not taken.',
+            max: 5,
+          }),
+        ),
         processes: optional(
           list(
             object(

@@ -6,6 +6,26 @@ import { exactlyOneOf, integer, list, object, optional, text } from '../../schem
 /** A path of HTTP requests. */
 export const healthPathOptions = { max: 512, pattern: '^/[^ ]*$' } as const
 
+/**
+ * What the kubelet sends with a check by HTTP. Bounded, of visible ASCII: Kubernetes itself checks the name only.
+ * Source: https://www.rfc-editor.org/rfc/rfc9110#section-5
+ */
+export const healthHeadersField = list(
+  object(
+    {
+      name: text({ description: 'The name of the header.', max: 64, pattern: '^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$' }),
+      value: text({ description: 'Its value.', min: 0, max: 256, pattern: '^([!-~]([ -~]*[!-~])?)?$' }),
+    },
+    { description: 'One header.' },
+  ),
+  {
+    description:
+      'Headers that checks by HTTP send (`healthPath`, and `probes` with a path). A check comes from the node, by the address of the pod and without TLS: `X-Forwarded-Proto: https` keeps an application from redirecting it to https, and `Host` names the host of an application that answers no other.',
+    max: 8,
+    unique: ['name'],
+  },
+)
+
 /** What one kind of probe does unless the Application says otherwise. */
 type ProbeDefaults = { readonly description: string; readonly periodSeconds: number; readonly failureThreshold: number }
 

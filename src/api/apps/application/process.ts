@@ -1,8 +1,9 @@
 // One process of an Application, and what a scheduled process shares with it: the program, and what its pods may use.
 import { defineReasons } from '../../reasons/reason.ts'
 import { dnsLabel } from '../../schema/fields.ts'
+import { bytes, celQuantity, cores } from '../../schema/quantity.ts'
 import { integer, list, object, optional, type Rule, text } from '../../schema/schema.ts'
-import { healthPathOptions, probesField } from './probe.ts'
+import { healthHeadersField, healthPathOptions, probesField } from './probe.ts'
 import { drainSeconds, processDefaults } from './process-defaults.ts'
 
 /** The longest time that a process may take to stop, in seconds; Kubernetes' own default is 30. */
@@ -28,38 +29,28 @@ export const programFields = {
   ),
 }
 
-const cores = '^[0-9]+m?$'
-const bytes = '^[1-9][0-9]*(Mi|Gi)$'
-
 /** What a container gets and may use. */
 export const resourceFields = {
-  cpu: text({
+  cpu: cores({
     description:
       'The CPU time that is reserved for each pod, in cores: `100m` is a tenth of a core. A pod may use more when the node is idle, up to `cpuLimit`.',
-    max: 16,
-    pattern: cores,
+    least: '0',
     default: processDefaults.cpu,
   }),
   cpuLimit: optional(
-    text({
+    cores({
       description:
         'The CPU time that each pod may use at most, in cores: `1` or `500m`. A pod that needs more is slowed down. When omitted, what the node has left.',
-      max: 16,
-      pattern: cores,
     }),
   ),
-  memory: text({
+  memory: bytes({
     description: 'The memory that each pod may use, such as `128Mi` or `1Gi`. A process that uses more is ended and restarted.',
-    max: 16,
-    pattern: '^[0-9]+(Mi|Gi)$',
     default: processDefaults.memory,
   }),
   ephemeralStorage: optional(
-    text({
+    bytes({
       description:
         'How much each pod may write to `/tmp` and to its log, such as `2Gi`; the content is lost with the pod. A pod that writes more is evicted. When omitted: 256 MiB in `/tmp`.',
-      max: 16,
-      pattern: bytes,
     }),
   ),
 }
@@ -67,7 +58,7 @@ export const resourceFields = {
 /** The limit may not be below what is reserved: the API server would refuse the Deployment. */
 export const resourceRules: readonly Rule[] = [
   {
-    rule: '!has(self.cpuLimit) || quantity(self.cpuLimit).compareTo(quantity(self.cpu)) >= 0',
+    rule: `!has(self.cpuLimit) || ${celQuantity('self.cpuLimit')}.compareTo(${celQuantity('self.cpu')}) >= 0`,
     message: 'cpuLimit must not be lower than cpu (50m when cpu is omitted): raise cpuLimit or lower cpu',
     fieldPath: '.cpuLimit',
   },
@@ -157,6 +148,7 @@ export const processField = object(
           'The path of an HTTP endpoint that answers with a status from 200 to 399 when the process is ready for requests, such as `/healthz`. When omitted, the process is ready as soon as its port accepts connections.',
       }),
     ),
+    healthHeaders: optional(healthHeadersField),
     probes: optional(probesField),
     ...resourceFields,
     gracePeriodSeconds: optional(
@@ -181,6 +173,11 @@ export const processField = object(
         rule: `has(self.port) || !(has(self.healthPath) || (has(self.probes) && (${probePaths})))`,
         message: 'port must be set: healthPath and probes with a path ask for it',
         fieldPath: '.healthPath',
+      },
+      {
+        rule: `!has(self.healthHeaders) || has(self.healthPath) || (has(self.probes) && (${probePaths}))`,
+        message: 'healthHeaders are sent by checks of HTTP only: set healthPath, or a path in probes',
+        fieldPath: '.healthHeaders',
       },
     ],
   },

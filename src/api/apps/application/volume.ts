@@ -1,5 +1,6 @@
 // A volume of an Application: a PersistentVolumeClaim, the processes that mount it, and what deletion does with its content.
 // Source: https://kubernetes.io/docs/concepts/storage/persistent-volumes/
+import { bytes, celQuantity } from '../../schema/quantity.ts'
 import { choice, list, object, optional, text } from '../../schema/schema.ts'
 import { nameField } from './process.ts'
 
@@ -10,11 +11,9 @@ const reservedPaths = "['/', '/tmp', '/proc', '/sys', '/dev']"
 export const volumeField = object(
   {
     name: nameField('The name of the volume.'),
-    size: text({
+    size: bytes({
       description:
         'The size, such as `10Gi`. It can be raised when the storage class allows it, and never lowered. It counts against the quota of the namespace.',
-      max: 16,
-      pattern: '^[1-9][0-9]*(Mi|Gi|Ti)$',
     }),
     storageClass: optional(
       text({
@@ -59,7 +58,7 @@ export const volumeField = object(
     description: 'One volume, whose content outlives pods.',
     rules: [
       {
-        rule: 'quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0',
+        rule: `${celQuantity('self.size')}.compareTo(${celQuantity('oldSelf.size')}) >= 0`,
         message: 'a volume never shrinks: set size to at least what it was, or add another volume and copy',
         fieldPath: '.size',
       },

@@ -7,7 +7,7 @@ export const pathPattern = text({
   description:
     'A path or a glob from the root of the repository: `services/api` means everything below it, `*` stands for characters other than `/`, `**` for any folders, a leading `!` excludes.',
   max: 256,
-  pattern: '^!?[^/! ][^ ]*$',
+  pattern: '^!?[^/! ](.*[^ ])?$',
 })
 
 /** `spec.paths`; `isMeant` in src/controllers/kit/repository/path-filter.ts reads it. */
@@ -24,7 +24,7 @@ export const subPathField = text({
   description:
     'The folder of the application in the repository, such as `services/api`. The root of the repository when omitted.',
   max: 512,
-  pattern: '^[^/][^ ]*$',
+  pattern: '^[^/ ](.*[^ ])?$',
 })
 
 /** For the object that has `subPath`. */

@@ -11,7 +11,7 @@ export const sourceField = object(
     branch: optional(
       text({
         description:
-          'Follow the newest commit of this branch, such as `main`. When `branch`, `pullRequest` and `commit` are all omitted, the default branch of the repository is followed, also when it changes.',
+          'Follow the newest commit of this branch, such as `main`, also when GitHub renames it. A commit whose message contains `[skip ci]` is not built. When `branch`, `pullRequest` and `commit` are all omitted, the default branch of the repository is followed, also when it changes.',
         max: 255,
         pattern: '^[^ ~^:?*\\[\\\\]+$',
       }),
@@ -72,6 +72,18 @@ export const sourceStatusFields = {
         ),
       },
       { description: 'The pull request that `spec.source` names, as GitHub described it when it was last asked.' },
+    ),
+  ),
+  renamedBranch: optional(
+    object(
+      {
+        from: text({ description: 'The value of `spec.source.branch`.', max: 255 }),
+        to: text({ description: 'The present name of the branch.', max: 300 }),
+      },
+      {
+        description:
+          'Set when GitHub has renamed the branch that `spec.source.branch` names. It is followed under its new name until another branch gets the former one.',
+      },
     ),
   ),
   tree: optional(text({ description: 'The git tree of `commit`, where it was needed.', max: 64 })),

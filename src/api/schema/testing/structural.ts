@@ -18,14 +18,20 @@ const forbiddenKeywords = [
   'allOf',
   'not',
 ]
+/** Schemas without a type. */
+const isAnyType = ['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-int-or-string']
 const notInRe2 = /\(\?[=!<]|\\[1-9]/
+
+function isText(schema: JsonObject): boolean {
+  return schema['type'] === 'string' || 'x-kubernetes-int-or-string' in schema
+}
 
 /** Each rule with the problem that it reports. */
 const rules: readonly (readonly [problem: string, violated: (schema: JsonObject) => boolean])[] = [
-  ['type is missing', schema => typeof schema['type'] !== 'string' && !('x-kubernetes-preserve-unknown-fields' in schema)],
+  ['type is missing', schema => typeof schema['type'] !== 'string' && !isAnyType.some(keyword => keyword in schema)],
   ['pattern does not compile in RE2', ({ pattern }) => typeof pattern === 'string' && notInRe2.test(pattern)],
   ['pattern is not anchored', ({ pattern }) => typeof pattern === 'string' && !pattern.startsWith('^')],
-  ['a string without maxLength', schema => schema['type'] === 'string' && !('enum' in schema) && !('maxLength' in schema)],
+  ['a string without maxLength', schema => isText(schema) && !('enum' in schema) && !('maxLength' in schema)],
   ['a list without maxItems', schema => schema['type'] === 'array' && !('maxItems' in schema)],
   ['additionalProperties beside properties', schema => 'additionalProperties' in schema && 'properties' in schema],
   ['a map without maxProperties', schema => 'additionalProperties' in schema && !('maxProperties' in schema)],

@@ -32,7 +32,7 @@ function remoteSync(namespace: string, name: string, uid: string, reason = 'Depl
     type: 'Ready',
     status: 'False',
     reason,
-    message: 'Queued: 3rd of 5',
+    message: '3rd of 5',
     lastTransitionTime: '',
     observedGeneration: 1,
   }
@@ -264,9 +264,7 @@ describe('what is sent', () => {
 
   test('those that wait for their turn are in the list, with their places', async () => {
     remoteSync('acme', 'waiting', 'uid-waiting', 'Queued')
-    expect((await ask(1, 'acme/builds')).json().queued).toEqual([
-      { remoteSync: 'waiting', commit: '', message: 'Queued: 3rd of 5' },
-    ])
+    expect((await ask(1, 'acme/builds')).json().queued).toEqual([{ remoteSync: 'waiting', commit: '', message: '3rd of 5' }])
     expect((await ask(1, 'acme/builds?remoteSync=shop')).json().queued).toEqual([])
   })
 })

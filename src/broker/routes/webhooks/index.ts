@@ -1,5 +1,5 @@
 // The webhook inbox, in this order: a header that may be a signature → the bytes as received → HMAC over exactly these bytes →
-// event agrees with the body → the fields that we read are stored → 202, also for another App, of which nothing is stored.
+// JSON → event agrees with the body → the fields that we read are stored → 202, also for another App, of which nothing is stored.
 // Nothing but the signature is trusted, and nothing is decided here. Bodies are up to GitHub's 25 MB and never held in memory.
 // Unsigned deliveries, however many, never cause the refusal of a signed one: all may share an address.
 // Source: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
@@ -26,7 +26,7 @@ export type WebhookContext = {
   readonly settings: Pick<BrokerSettings, 'webhookSecret' | 'formerWebhookSecret'>
   readonly store: Pick<BrokerStore, 'audit' | 'inbox'>
   readonly github: Pick<BrokerGitHub, 'ourApps'>
-  readonly metrics: Pick<BrokerMetrics, 'ignoredDelivery'>
+  readonly metrics: Pick<BrokerMetrics, 'ignoredDelivery' | 'formDelivery'>
   readonly inbox: { readonly wake: () => void }
   readonly clock: Clock
   readonly log: Log
@@ -35,6 +35,8 @@ export type WebhookContext = {
 type Delivery = { Body: ReceivedBody | undefined }
 
 const webhookPath = '/webhooks/github'
+/** What GitHub sends when a webhook is set to it. Its signature covers the bytes of the form. */
+const formType = 'application/x-www-form-urlencoded'
 /** Each holds at most about 256 KB. */
 const maxLargeBodies = 64
 
@@ -53,6 +55,7 @@ function registerInbox(scope: FastifyInstance, context: WebhookContext): void {
   const options = { bodyLimit, config: unlimited, onRequest: refusals.requireSignatureHeader } as const
   scope.post<Delivery>(webhookPath, options, async (request, reply) => {
     const body = await requireSigned(request, refusals)
+    await requireJson(request, refusals, metrics)
     const name = requireHeader(request, 'X-GitHub-Event', /^[a-z_]{1,60}$/)
     const deliveryId = requireHeader(request, 'X-GitHub-Delivery', /^[A-Za-z0-9-]{8,64}$/)
     const content = await recordRefusal(refusals, request, 'a signed body is not a JSON object', body.content)
@@ -79,7 +82,7 @@ function secretsOf({ webhookSecret, formerWebhookSecret }: WebhookContext['setti
 /** The HMAC covers the raw bytes; re-serialised JSON would not match. */
 function receiveBytes(scope: FastifyInstance, secrets: readonly SecretString[], large: LargeBodies): void {
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) => {
+  scope.addContentTypeParser(['application/json', formType], (request: FastifyRequest, payload: IncomingMessage) => {
     const length = header(request, 'content-length')
     return receiveBody(payload, { secrets, length: length === undefined ? undefined : Number(length), large })
   })
@@ -90,6 +93,15 @@ async function requireSigned(request: FastifyRequest<Delivery>, refusals: Refusa
   if (body === undefined) throw new AppError('invalid_request', 'the body is missing')
   if (body.isSigned(header(request, 'x-hub-signature-256'))) return body
   return refusals.refuse(request, new AppError('unauthenticated', 'the signature is not valid'))
+}
+
+/** Only after the signature was verified: the message and the metric are for whoever administers the App. */
+async function requireJson(request: FastifyRequest, refusals: Refusals, metrics: WebhookContext['metrics']): Promise<void> {
+  if (!header(request, 'content-type')?.toLowerCase().startsWith(formType)) return
+  metrics.formDelivery()
+  const message =
+    'the delivery is form-encoded, which cannot be read: set “Content type: application/json” in the settings of the webhook on GitHub (for the webhook of an App by API: PATCH /app/hook/config with content_type=json), then redeliver it'
+  await refusals.refuse(request, new AppError('invalid_request', message))
 }
 
 function requireHeader(request: FastifyRequest, name: string, pattern: RegExp): string {

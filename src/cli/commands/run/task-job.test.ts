@@ -1,8 +1,11 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import type { Pod } from '../../../api/builtin/core.ts'
 import type { Deployment } from '../../../api/builtin/workloads.ts'
 import { labels } from '../../../api/names.ts'
+import { awkwardText, seenIn } from '../../../api/pods/testing/kubelet-expansion.ts'
+import { objectsAt } from '../../../lib/json/json-value.ts'
 import { endOf } from './run.ts'
 import { deploymentFor, taskJob } from './task-job.ts'
 
@@ -111,6 +114,15 @@ test('in an image of buildpacks the command runs with their environment', () => 
   const launched = { containers: [{ command: ['/cnb/lifecycle/launcher', '--', 'node', 'migrate.js'] }] }
   expect(podOf(deployment('web'), { buildpacks: true }).template.spec).toMatchObject(launched)
   expect(podOf(deployment('web', { command: ['/cnb/process/web'] })).template.spec).toMatchObject(launched)
+})
+
+test('the command arrives as it was typed', () => {
+  fc.assert(
+    fc.property(fc.array(awkwardText, { minLength: 1, maxLength: 4 }), command => {
+      const [container] = objectsAt(podOf(deployment('web'), { command }).template.spec, 'containers')
+      expect(seenIn(container ?? {}, { DATABASE_URL: 'hunter2' }).command).toEqual(command)
+    }),
+  )
 })
 
 test('a task resembles the web process, the one that is named, or the only one', () => {

@@ -5,6 +5,7 @@ import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { namespacedKind } from '../../../api/builtin/resource-type.ts'
 import type { Deployment } from '../../../api/builtin/workloads.ts'
 import { isReservedKey, labels } from '../../../api/names.ts'
+import { literalWords } from '../../../api/pods/literal.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { AppError } from '../../../lib/errors.ts'
@@ -125,7 +126,7 @@ function podSpec(template: JsonObject, task: Task & { readonly buildpacks: boole
   const container = {
     ...kept,
     name: 'task',
-    command: commandOf(template, task.buildpacks, task.command),
+    command: literalWords(commandOf(template, task.buildpacks, task.command)),
     volumeMounts: objectsAt(first, 'volumeMounts').filter(mount => !dropped.has(textAt(mount, 'name'))),
   }
   const { terminationGracePeriodSeconds: _, ...rest } = spec

@@ -8,6 +8,8 @@ import { conditionOf, fromCondition, type Judgement, observed, ok, open, type St
 
 const domainReasons: ReadonlySet<string> = new Set([reasons.domainTaken, reasons.domainReserved, reasons.domainNotProven])
 
+const withoutImage: ReadonlySet<string> = new Set([reasons.waitingForImage, reasons.imageNotBuilt])
+
 const ofApplication =
   (judge: (application: Application, facts: Facts) => Judgement | undefined) =>
   (facts: Facts): Judgement | undefined =>
@@ -20,7 +22,7 @@ function imageStep({ metadata, spec }: Application, { remoteSync }: Facts): Judg
         'spec.image is not set, and no RemoteSync builds it',
         `create a RemoteSync with application: ${metadata.name}, or run sekisho deploy ${metadata.name} --image …`,
       )
-    : waiting(`RemoteSync ${remoteSync.metadata.name} has not built it yet`)
+    : waiting(`RemoteSync ${remoteSync.metadata.name} has not built it yet: see the steps above`)
 }
 
 /** What a followed tag means, or why that is not known. Late: an Application runs on what the tag meant before. */
@@ -42,7 +44,7 @@ const tagCures: Readonly<Record<string, string>> = {
 function chartStep(application: Application): Judgement {
   const rendered = conditionOf(application, 'Rendered')
   if (rendered !== undefined && domainReasons.has(rendered.reason)) return open('waits for the domain')
-  if (rendered?.reason === reasons.waitingForImage) return open('waits for the image')
+  if (withoutImage.has(rendered?.reason ?? '')) return open('waits for the image')
   if (tagCures[rendered?.reason ?? ''] !== undefined) return open('waits for the tag')
   return fromCondition(rendered, `kubectl describe application ${application.metadata.name} shows all of it`)
 }
@@ -85,7 +87,7 @@ function releaseStep({ metadata, spec, status }: Application): Judgement | undef
   if (release === undefined && latestRelease === undefined) return undefined
   return release === latestRelease
     ? ok(`v${release} is the newest`)
-    : waiting(`v${latestRelease} is being rolled out, v${release ?? '-'} runs`)
+    : waiting(`v${latestRelease} is being rolled out, ${release === undefined ? 'and none ran before' : `v${release} runs`}`)
 }
 
 function releaseJobStep({ status }: Application): Judgement | undefined {
@@ -97,7 +99,8 @@ function releaseJobStep({ status }: Application): Judgement | undefined {
     : wrong(`${job.name}: ${job.message ?? job.state}`, 'correct the release job or what it needs, and deploy again')
 }
 
-function rolloutStep(application: Application, { deployments, warnings }: Facts): Judgement {
+function rolloutStep(application: Application, facts: Facts): Judgement {
+  const { deployments, warnings } = facts
   if (deployments.length === 0) return open('nothing was rolled out yet')
   for (const { metadata, status } of deployments) {
     const failed = status?.conditions?.find(({ type, status: on }) => type === 'ReplicaFailure' && on === 'True')
@@ -115,20 +118,33 @@ function rolloutStep(application: Application, { deployments, warnings }: Facts)
   const text = counts.map(({ name, wanted, ready }) => `${name} ${ready} of ${wanted}`).join(', ')
   if (counts.every(({ wanted, updated, ready }) => updated >= wanted && ready >= wanted)) return ok(text)
   if (warning !== undefined) return waiting(`${text}; last warning: ${warning.message ?? ''}`)
-  const stalled = conditionOf(application, 'Ready')?.reason === reasons.rolloutStalled
-  return stalled ? wrong(`${text}: the pods do not become ready in time`, 'see the pods below') : waiting(text)
+  // The pods say more, when they say anything.
+  return isLate(facts) && podsStep(application, facts).mark !== 'wrong'
+    ? wrong(`${text}: the pods do not become ready in time`, 'see the pods below')
+    : waiting(text)
 }
 
-function podsStep({ metadata }: Application, { pods }: Facts): Judgement {
-  const { name } = metadata
+/** Whether Kubernetes has given up waiting. */
+function isLate({ deployments }: Pick<Facts, 'deployments'>): boolean {
+  return deployments.some(
+    ({ status }) => status?.conditions?.some(({ reason }) => reason === 'ProgressDeadlineExceeded') === true,
+  )
+}
+
+function podsStep(application: Application, { pods, deployments, now }: Facts): Judgement {
+  const { name } = application.metadata
   const running = pods.filter(pod => !hasEnded(pod) && pod.metadata.deletionTimestamp === undefined)
-  const troubled = troubledPod(running)
+  const troubled = troubledPod(running, now)
   if (troubled !== undefined) return wrong(`${troubled.pod.metadata.name}: ${troubled.problem.cause}`, troubled.problem.cure)
   const states = running.map(pod => ({ pod, ...podState(pod) }))
   const unready = states.find(({ ready }) => !ready)
   if (states.length === 0) return open('no pod exists')
   if (unready === undefined) return ok(`${states.length} ready`)
   const process = processOf(unready.pod)
+  // What the controller found out about the check. A process may be slow to start as long as Kubernetes waits for it.
+  const ready = conditionOf(application, 'Ready')
+  if (ready?.reason === reasons.notAnswering)
+    return isLate({ deployments }) ? wrong(`NotAnswering: ${ready.message}`) : waiting(`not ready yet: ${ready.message}`)
   return waiting(
     `${unready.pod.metadata.name}: ${unready.text}`,
     unready.text !== 'Running, not ready'
@@ -166,10 +182,17 @@ function timesStep({ status }: Application, { remoteSync }: Facts): Judgement | 
   return text === undefined ? undefined : ok(text)
 }
 
-function requestStep({ metadata, status }: Application, { answer }: Facts): Judgement | undefined {
+const noPod: ReadonlySet<number> = new Set([502, 503, 504])
+
+function requestStep(application: Application, facts: Facts): Judgement | undefined {
+  const { metadata, status } = application
+  const { answer } = facts
   const url = status?.url
   if (url === undefined || answer === undefined) return undefined
-  return judgeAnswer(answer, url, metadata.name)
+  const isStarting = podsStep(application, facts).mark === 'waiting'
+  return isStarting && answer.kind === 'response' && noPod.has(answer.status)
+    ? waiting(`GET ${url} answers ${answer.status} until the first pod is ready`)
+    : judgeAnswer(answer, url, metadata.name)
 }
 
 function judgeAnswer(answer: UrlAnswer, url: string, application: string): Judgement {
@@ -192,9 +215,7 @@ function judgeAnswer(answer: UrlAnswer, url: string, application: string): Judge
   if (status >= 500)
     return wrong(
       text,
-      status === 502 || status === 503 || status === 504
-        ? 'no pod answers: see the pods above'
-        : `the application fails: sekisho logs ${application} web`,
+      noPod.has(status) ? 'no pod answers: see the pods above' : `the application fails: sekisho logs ${application} web`,
     )
   return status >= 400 ? ok(`${text}: the application itself answers so`) : ok(text)
 }

@@ -95,6 +95,7 @@ function tokenStep(sync: RemoteSync): Judgement {
   if (resolved?.status === 'True') return ok('GitHub answers under the grant')
   if (resolved?.reason === reasons.unreachable)
     return wrong(`${resolved.reason}: ${resolved.message}`, 'the platform tries again')
+  if (resolved?.reason === reasons.paced) return open(resolved.message)
   if (resolved !== undefined && withoutGrant.has(resolved.reason)) return open('waits for the grant')
   return resolved === undefined ? open('not reached yet') : ok('GitHub answers')
 }

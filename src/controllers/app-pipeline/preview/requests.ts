@@ -2,7 +2,7 @@
 // that a pull request contains changes it. Pure. Pods that a rollout or a release job adds for a while do not count.
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import { processDefaults } from '../../../api/apps/application/process-defaults.ts'
-import { amountOf, bytesText, coresText } from '../../../lib/text/quantity.ts'
+import { amountOf, bytesText, coresText, mebibytesOf, type Quantity } from '../../../lib/text/quantity.ts'
 
 type Template = AppPipeline['spec']['template']['application']
 
@@ -24,8 +24,11 @@ export function requestsOf({ processes, cron = [], replicas }: Pick<Template, 'p
   return sum([...all, ...cron.map(one => ({ ...one, pods: 1 }))].map(({ pods, cpu, memory }) => timesOf({ cpu, memory }, pods)))
 }
 
-function timesOf({ cpu, memory }: { readonly cpu: string; readonly memory: string }, pods: number): Requests {
-  return { cpu: amountOf(cpu) * pods, memory: amountOf(memory) * pods }
+/** The amount of each resource in the unit of `Requests`. */
+const unitsOf = { cpu: amountOf, memory: mebibytesOf } as const
+
+function timesOf({ cpu, memory }: { readonly cpu: Quantity; readonly memory: Quantity }, pods: number): Requests {
+  return { cpu: unitsOf.cpu(cpu) * pods, memory: unitsOf.memory(memory) * pods }
 }
 
 export function sum(all: readonly Requests[]): Requests {
@@ -45,11 +48,12 @@ export function requestsText({ cpu, memory }: Requests): { readonly cpu: string;
 export function excessOf(limit: Limit, taken: Requests, wanted: Requests): string | undefined {
   for (const resource of ['cpu', 'memory'] as const) {
     const most = limit[resource]
-    if (most === undefined || taken[resource] + wanted[resource] <= amountOf(most)) continue
+    const amount = most === undefined ? undefined : unitsOf[resource](most)
+    if (amount === undefined || taken[resource] + wanted[resource] <= amount) continue
     const own = requestsText(wanted)[resource]
     const field = `spec.limits.resources.${resource}`
     const why =
-      wanted[resource] > amountOf(most)
+      wanted[resource] > amount
         ? `one preview requests ${own} of ${resource}, and ${field} allows ${most} for all together`
         : `${field} allows all previews together ${most} of ${resource}; those of pull requests with newer activity leave less than the ${own} of this one`
     return `${why}: raise it, or lower ${resource} or the number of pods in spec.template.application.processes`

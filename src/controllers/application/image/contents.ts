@@ -34,6 +34,8 @@ const label = 'io.buildpacks.build.metadata'
 const longestLabel = 1_048_576
 /** The bounds of `status.imageContents.processes`. */
 export const maxImageProcesses = 20
+/** The bound of `status.imageContents.otherPorts`. */
+const maxOtherPorts = 5
 const longestName = 40
 const processFolder = '/cnb/process/'
 /** The specification's names of process types. */
@@ -73,9 +75,11 @@ function processesIn(text: string, entryPoint: readonly string[]): readonly { re
 }
 
 /** The port is the one that the image names; of several 8080 if it is among them, otherwise the lowest. */
-function portOf(ports: readonly number[]): { readonly port?: number } {
+function portOf(ports: readonly number[]): Pick<ImageContents, 'port' | 'otherPorts'> {
   const port = ports.includes(8080) ? 8080 : ports[0]
-  return port === undefined ? {} : { port }
+  if (port === undefined) return {}
+  const others = ports.filter(other => other !== port).slice(0, maxOtherPorts)
+  return others.length === 0 ? { port } : { port, otherPorts: others }
 }
 
 export function contentsOf(image: string, { labels, entryPoint, ports }: Description): ReadContents {

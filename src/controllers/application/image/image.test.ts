@@ -57,8 +57,12 @@ describe('the processes of an image', () => {
   })
 
   test('an image without buildpacks has its entry point and its port', () => {
-    expect(known({ labels: {}, entryPoint: ['/server'], ports: [443, 8080] })).toEqual({ image, port: 8080 })
-    expect(known({ labels: {}, entryPoint: ['/server'], ports: [80, 443] })).toEqual({ image, port: 80 })
+    expect(known({ labels: {}, entryPoint: ['/server'], ports: [443, 8080] })).toEqual({
+      image,
+      port: 8080,
+      otherPorts: [443],
+    })
+    expect(known({ labels: {}, entryPoint: ['/server'], ports: [80, 443] })).toEqual({ image, port: 80, otherPorts: [443] })
     expect(known({ labels: {}, entryPoint: [], ports: [] })).toEqual({ image })
   })
 

@@ -63,6 +63,11 @@ export function runningIn({ application: { spec }, contents }: Known): readonly 
   return processesOf(spec, knownContents(contents))
 }
 
+/** The ports of the image beside the one that was taken for `web`; none where the spec names the port. */
+export function portsNotTaken({ application: { spec }, contents }: Known): readonly number[] {
+  return spec.processes === undefined ? (knownContents(contents)?.otherPorts ?? []) : []
+}
+
 /** What the status shows of the image: what was read, and what runs because `spec.processes` is omitted. */
 export function foundIn(known: Known): Pick<NonNullable<Application['status']>, 'imageContents' | 'processes'> {
   const { application, contents } = known

@@ -5,6 +5,7 @@
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { deployments, type Job, jobs, type Pod } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
+import { literalWords } from '../../../api/pods/literal.ts'
 import { isOf } from '../../../api/resource.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { ownerReference } from '../../../kube/object/owner.ts'
@@ -65,8 +66,8 @@ function podSpec(template: JsonObject, job: NonNullable<Application['spec']['rel
       {
         ...pick(container, containerFields),
         name: 'release',
-        command: job.command,
-        ...defined({ args: job.args }),
+        command: literalWords(job.command),
+        ...defined({ args: job.args && literalWords(job.args) }),
         volumeMounts: objectsAt(container, 'volumeMounts').filter(({ name }) => names.includes(name)),
         // The end of the log becomes part of the pod's status, so nobody needs a right to read logs.
         terminationMessagePolicy: 'FallbackToLogsOnError',

@@ -51,10 +51,11 @@ export function observedRecord(
 
 /** The rollout with the delay as the reason why it does not proceed. */
 export function withDelay(rollout: Rollout, record: RolloutRecord | undefined): Rollout {
-  if (rollout.observed || rollout.problem !== undefined || record?.delayed !== true) return rollout
+  if (rollout.observed || record?.delayed !== true) return rollout
   const message =
     'Kubernetes has not begun with this release: its Deployment controller is busy or does not run. The time of the rollout begins when it has; if this lasts, a platform admin looks at kube-controller-manager'
-  return { ...rollout, problem: { reason: applicationReasons.rollingOut, message } }
+  const delayed = { reason: applicationReasons.rollingOut, message }
+  return { ...rollout, problem: rollout.problem ?? delayed }
 }
 
 /** What decides about the phases of the newest release. */

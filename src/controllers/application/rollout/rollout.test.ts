@@ -1,16 +1,23 @@
 // Rollouts, from states of Deployments and pods as a real cluster reports them.
 import { describe, expect, test } from 'vitest'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
-import { evaluateRollout } from './rollout.ts'
+import { labels } from '../../../api/names.ts'
+import type { Refusal } from '../../../policy/check.ts'
+import { evaluateRollout as evaluate, untilJudged } from './rollout.ts'
 import { withDelay } from './rollout-times.ts'
-import { withUnanswered } from './unanswered.ts'
+import { mostSpecific } from './specificity.ts'
+import { unansweredProblem, unreadyIn, untilAsked } from './unanswered.ts'
+
+const now = new Date('2026-01-01T01:00:00Z')
+const evaluateRollout = (deployments: readonly (Deployment | undefined)[], pods: readonly Pod[], unanswered?: Refusal) =>
+  evaluate({ deployments, pods, unanswered }, now)
 
 function deployment(status: Deployment['status'], replicas = 1): Deployment {
   const template = { spec: { containers: [] } }
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: 'shop-web', generation: 2 },
+    metadata: { name: 'shop-web', generation: 2, labels: { [labels.process]: 'web' } },
     spec: { replicas, selector: {}, template },
     ...(status ? { status } : {}),
   }
@@ -88,43 +95,97 @@ describe('rollout', () => {
   })
 })
 
-describe('a process that runs and is not ready', () => {
-  const started = new Date('2026-01-01T00:00:00Z')
-  const later = (seconds: number): Date => new Date(started.getTime() + seconds * 1000)
-  const running = pod({ state: { running: { startedAt: started.toISOString() } } })
-  const rollout = { available: false, complete: false, observed: true, progress: '' }
-  const found = (process: object, seconds: number, pods: readonly Pod[] = [running]) =>
-    withUnanswered(
-      rollout,
-      { pods, processes: [{ name: 'web', replicas: 1, cpu: '1m', memory: '1Mi', ...process }] },
-      later(seconds),
-    )
+describe('of several problems the one with the cure is said', () => {
+  const stalled = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }
+  const late = deployment({ observedGeneration: 2, updatedReplicas: 1, replicas: 1, conditions: [stalled] })
+  const unanswered = { reason: 'NotAnswering', message: 'nothing listens on port 3000' }
 
-  test('is looked at again after twenty seconds, and named then', () => {
-    expect(found({ port: 3000 }, 5)).toEqual({ rollout, requeueAfterMilliseconds: 15_000 })
-    expect(found({ port: 3000 }, 20).rollout.problem).toMatchObject({
-      reason: 'NotAnswering',
-      message: expect.stringContaining('nothing listens on port 3000'),
+  test('a check that fails stays when the deadline passes', () => {
+    expect(evaluateRollout([late], [], unanswered).problem).toEqual(unanswered)
+    expect(evaluateRollout([late], []).problem).toMatchObject({
+      reason: 'RolloutStalled',
+      message: expect.stringContaining('see the log of process web'),
     })
   })
 
-  test.each([
-    [{ port: 80, healthPath: '/up' }, 'does not answer GET /up on port 80'],
-    [{ port: 80, probes: { readiness: { path: '/ready' } } }, 'does not answer GET /ready on port 80'],
-    [{ probes: { readiness: { command: ['check'] } } }, 'the command of probes.readiness fails'],
-  ])('is named by its check: %j', (process, words) => {
-    expect(found(process, 30).rollout.problem?.message).toContain(words)
+  test('a pod says more than a check, and that none is made says more, too', () => {
+    const crash = pod({ restartCount: 1, lastState: { terminated: { exitCode: 3 } } })
+    expect(evaluateRollout([late], [crash], unanswered).problem?.reason).toBe('Crashing')
+    const forbidden = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' }
+    const refused = deployment({ observedGeneration: 2, conditions: [stalled, forbidden] })
+    expect(evaluateRollout([refused], [], unanswered).problem?.reason).toBe('QuotaExceeded')
   })
 
-  test('is not named when the rollout is complete, when it is ready, when it crashed, and when it is going away', () => {
-    expect(
-      withUnanswered({ ...rollout, complete: true }, { pods: [running], processes: [] }, later(60)).rollout.problem,
-    ).toBeUndefined()
+  test('each place has one rank, whatever else is known', () => {
+    const places = ['pod', 'refused', 'unanswered', 'deadline'] as const
+    const problem = (message: string) => ({ reason: 'R', message })
+    for (const [index, place] of places.entries()) {
+      const known = Object.fromEntries(places.slice(index).map(name => [name, problem(name)]))
+      expect(mostSpecific(known)).toEqual(problem(place))
+    }
+    expect(mostSpecific({})).toBeUndefined()
+  })
+})
+
+describe('a process without a check that ends again and again', () => {
+  const last = { exitCode: 0, startedAt: '2026-01-01T00:59:30Z', finishedAt: '2026-01-01T00:59:32Z' }
+  const again = (startedAt: string): Pod => {
+    const running = pod(
+      { ready: true, restartCount: 4, state: { running: { startedAt } }, lastState: { terminated: last } },
+      { labels: { [labels.process]: 'web' } },
+    )
+    return { ...running, spec: { containers: [{ name: 'web' }] } }
+  }
+
+  test('does not look healthy for two seconds between two waits of the kubelet, and is judged again in time', () => {
+    const pods = [again('2026-01-01T00:59:58Z')]
+    expect(evaluateRollout([deployment(rolledOut)], pods)).toMatchObject({
+      available: false,
+      complete: false,
+      problem: { reason: 'Crashing', message: expect.stringContaining('spec.cron') },
+    })
+    expect(untilJudged(pods, now)).toBe(5000)
+  })
+
+  test('is healthy when it has run longer than the last time, or when others of its pods run', () => {
+    const pods = [again('2026-01-01T00:59:50Z')]
+    expect(evaluateRollout([deployment(rolledOut)], pods)).toMatchObject({ available: true, complete: true })
+    expect(untilJudged(pods, now)).toBeUndefined()
+    const two = deployment({ observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2 }, 2)
+    expect(evaluateRollout([two], [again('2026-01-01T00:59:58Z')])).toMatchObject({ available: true, complete: false })
+  })
+})
+
+describe('a process that runs and is not ready', () => {
+  const started = new Date('2026-01-01T00:00:00Z')
+  const later = (seconds: number): Date => new Date(started.getTime() + seconds * 1000)
+  const running = pod({ state: { running: { startedAt: started.toISOString() } } }, { uid: 'u1' })
+  const none = { failed: new Map(), otherPorts: [] }
+  const process = { name: 'web', replicas: 1, cpu: '1m', memory: '1Mi', port: 3000 }
+  const unready = (seconds: number, pods: readonly Pod[] = [running]) => unreadyIn(pods, [process], later(seconds))
+
+  test('is looked at again after twenty seconds, and named then', () => {
+    expect([unansweredProblem(unready(5), none), untilAsked(unready(5))]).toEqual([undefined, 15_000])
+    expect(unansweredProblem(unready(20), none)).toMatchObject({
+      reason: 'NotAnswering',
+      message: expect.stringContaining('nothing listens on port 3000'),
+    })
+    expect(untilAsked(unready(20))).toBeUndefined()
+  })
+
+  test('says what the kubelet got, and which ports the image has', () => {
+    const failed = new Map([['u1', { probe: 'readiness', said: 'HTTP probe failed with statuscode: 404' }]] as const)
+    const checked = unreadyIn([running], [{ ...process, healthPath: '/up' }], later(30))
+    expect(unansweredProblem(checked, { failed, otherPorts: [] })?.message).toContain('with the status 404')
+    expect(unansweredProblem(unready(30), { failed: new Map(), otherPorts: [9090] })?.message).toContain('also 9090')
+  })
+
+  test('is not named when it is ready, when it crashed, and when it is going away', () => {
     const others = [
       pod({ ready: true, state: { running: { startedAt: started.toISOString() } } }),
       pod({ state: { running: { startedAt: started.toISOString() } }, lastState: { terminated: { exitCode: 1 } } }),
       { ...running, metadata: { ...running.metadata, deletionTimestamp: started.toISOString() } },
     ]
-    for (const other of others) expect(found({ port: 3000 }, 60, [other])).toEqual({ rollout })
+    for (const other of others) expect(unready(60, [other])).toEqual([])
   })
 })

@@ -4,9 +4,13 @@
 // https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
 import { applicationReasons } from '../../../api/apps/application.ts'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
+import { labels } from '../../../api/names.ts'
 import { troubledPod } from '../../../api/pods/pod-problem.ts'
+import { podUntilSettled } from '../../../api/pods/settled.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import { isQuotaMessage, quotaCure } from '../../kit/cluster-refusal.ts'
+import { soonest } from '../../kit/soonest.ts'
+import { mostSpecific } from './specificity.ts'
 
 /** The state of all Deployments of an Application together. */
 export type Rollout = {
@@ -28,43 +32,58 @@ function isObserved({ metadata, status }: Deployment): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1)
 }
 
-function counts(deployment: Deployment): Counts {
+function counts(deployment: Deployment, doubted: number): Counts {
   const { status } = deployment
   const wanted = deployment.spec?.replicas ?? 1
   const observed = isObserved(deployment)
   const updated = observed ? (status?.updatedReplicas ?? 0) : 0
-  const available = status?.availableReplicas ?? 0
+  const available = Math.max((status?.availableReplicas ?? 0) - doubted, 0)
   const complete = observed && updated === wanted && (status?.replicas ?? 0) === updated && available >= wanted
   return { wanted, updated, available, observed, complete }
 }
 
-function deploymentProblem(deployment: Deployment): Refusal | undefined {
-  const { name } = deployment.metadata
+function conditionOf(deployment: Deployment, type: string, status: string) {
   if (!isObserved(deployment)) return undefined
-  const find = (type: string, status: string) =>
-    deployment.status?.conditions?.find(item => item.type === type && item.status === status)
-  const failure = find('ReplicaFailure', 'True')
-  if (failure && isQuotaMessage(failure.message ?? '')) {
-    const message = `Deployment ${name} cannot create pods: ${failure.message ?? ''}`.slice(0, 500)
-    return { reason: applicationReasons.quotaExceeded, message: `${message}: ${quotaCure}` }
-  }
-  if (failure)
-    return {
-      reason: applicationReasons.rolloutStalled,
-      message: `Deployment ${name} cannot create pods: ${failure.message ?? failure.reason ?? ''}`.slice(0, 500),
-    }
-  if (find('Progressing', 'False')?.reason !== 'ProgressDeadlineExceeded') return undefined
-  const message = `Deployment ${name} made no progress in time: its pods start but do not become ready: check healthPath and port`
+  return deployment.status?.conditions?.find(item => item.type === type && item.status === status)
+}
+
+function refusedProblem(deployment: Deployment): Refusal | undefined {
+  const failure = conditionOf(deployment, 'ReplicaFailure', 'True')
+  if (failure === undefined) return undefined
+  const why = failure.message ?? failure.reason ?? ''
+  const message = `Deployment ${deployment.metadata.name} cannot create pods: ${why}`.slice(0, 500)
+  return isQuotaMessage(failure.message ?? '')
+    ? { reason: applicationReasons.quotaExceeded, message: `${message}: ${quotaCure}` }
+    : { reason: applicationReasons.rolloutStalled, message }
+}
+
+function deadlineProblem(deployment: Deployment): Refusal | undefined {
+  if (conditionOf(deployment, 'Progressing', 'False')?.reason !== 'ProgressDeadlineExceeded') return undefined
+  const process = deployment.metadata.labels?.[labels.process]
+  const log = process === undefined ? 'see their log' : `see the log of process ${process}`
+  const message = `Deployment ${deployment.metadata.name} made no progress in time: its pods start but do not become ready: ${log}`
   return { reason: applicationReasons.rolloutStalled, message }
 }
 
-/**
- * `deployments` in the order of the manifests; undefined for one that has not been observed yet, which makes the rollout
- * incomplete.
- */
-export function evaluateRollout(deployments: readonly (Deployment | undefined)[], pods: readonly Pod[]): Rollout {
+/** How many pods of a process only seem to run: they ended before, and have not yet run longer than the last time. */
+function doubtedPods(deployment: Deployment, pods: readonly Pod[], now: Date): number {
+  const process = deployment.metadata.labels?.[labels.process]
+  return pods.filter(pod => pod.metadata.labels?.[labels.process] === process && podUntilSettled(pod, now) > 0).length
+}
+
+export type RolloutFacts = {
+  /** In the order of the manifests; undefined for one that has not been observed yet, which makes the rollout incomplete. */
+  readonly deployments: readonly (Deployment | undefined)[]
+  /** Of the Application's processes. */
+  readonly pods: readonly Pod[]
+  /** What is said of a process that runs and is not ready. */
+  readonly unanswered?: Refusal | undefined
+}
+
+export function evaluateRollout({ deployments, pods, unanswered }: RolloutFacts, now: Date): Rollout {
   const present = deployments.filter(deployment => deployment !== undefined)
-  const all = present.map(counts)
+  const alive = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  const all = present.map(deployment => counts(deployment, doubtedPods(deployment, alive, now)))
   const areAllPresent = present.length === deployments.length
   const observed = areAllPresent && all.every(item => item.observed)
   const complete = areAllPresent && all.every(item => item.complete)
@@ -74,6 +93,16 @@ export function evaluateRollout(deployments: readonly (Deployment | undefined)[]
   const progress =
     deployments.length === 0 ? 'no process is to run all the time' : `${updated} of ${wanted} replicas run this version`
   if (complete) return { available, complete, observed, progress }
-  const problem = troubledPod(pods)?.problem ?? present.map(deploymentProblem).find(found => found !== undefined)
+  const problem = mostSpecific({
+    pod: troubledPod(pods, now)?.problem,
+    refused: present.map(refusedProblem).find(found => found !== undefined),
+    unanswered,
+    deadline: present.map(deadlineProblem).find(found => found !== undefined),
+  })
   return { available, complete, observed, progress, ...(problem ? { problem } : {}) }
+}
+
+/** Milliseconds until a process that only seems to run is judged again; undefined when there is none. */
+export function untilJudged(pods: readonly Pod[], now: Date): number | undefined {
+  return soonest(...pods.map(pod => podUntilSettled(pod, now)).map(wait => (wait > 0 ? wait : undefined)))
 }

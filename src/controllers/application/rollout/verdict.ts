@@ -49,7 +49,7 @@ function podsOf({ record, pods }: RolloutFacts): readonly Pod[] {
 
 function crashOf(facts: RolloutFacts): string | undefined {
   const crashing = podsOf(facts).filter(pod => pod.status?.containerStatuses?.some(isHopeless))
-  return crashing.length === 0 ? undefined : (troubledPod(crashing)?.problem.message ?? 'its processes crash')
+  return crashing.length === 0 ? undefined : (troubledPod(crashing, facts.now)?.problem.message ?? 'its processes crash')
 }
 
 /**

@@ -125,6 +125,7 @@ describe('the situation of a RemoteSync', () => {
   test.each([
     [reasons.deployed, true, 'Running'],
     [reasons.pathsUnchanged, true, 'Unchanged'],
+    [reasons.commitSkipped, true, 'Skipped'],
     [reasons.queued, false, 'Building'],
     [reasons.rollingOut, false, 'Building'],
     [reasons.buildFailed, false, 'Failed'],
@@ -161,7 +162,12 @@ describe('the situation of a RemoteSync', () => {
 })
 
 describe('what GitHub shows', () => {
-  const phases = [...previewStates.filter(state => state !== 'Removing'), 'Unchanged', 'Gone'] as const satisfies readonly Phase[]
+  const phases = [
+    ...previewStates.filter(state => state !== 'Removing'),
+    'Unchanged',
+    'Skipped',
+    'Gone',
+  ] as const satisfies readonly Phase[]
   const situation = (phase: Phase, changes: Partial<Situation> = {}): Situation =>
     phase === 'Gone' ? gone : { ...(situationOfPreview(row('Running'), undefined, ofHead) ?? gone), phase, ...changes }
 

@@ -24,6 +24,7 @@ const titles: Readonly<Record<Phase, string>> = {
   Conflict: 'merge conflict',
   Paused: 'paused',
   Unchanged: 'running',
+  Skipped: 'running',
   Gone: 'destroyed',
 }
 

@@ -125,6 +125,7 @@ export const commitSentences: Readonly<Partial<Record<Phase, Sentence>>> = {
   Building: ['pending', 'Building and starting'],
   Running: ['success', 'Running'],
   Unchanged: ['success', 'Not built: nothing under spec.paths has changed'],
+  Skipped: ['success', 'Not built: the message of the commit asks for it'],
   Failed: ['failure', 'Failed: see the build log'],
   Conflict: ['failure', 'Not built: the pull request has conflicts with its base branch'],
 }

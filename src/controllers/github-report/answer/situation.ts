@@ -18,6 +18,7 @@ export type Phase =
   | 'Paused'
   /** Nothing under `spec.paths` has changed since the commit that runs. */
   | 'Unchanged'
+  | 'Skipped'
   /** It does not exist any more, and nothing of it is left. */
   | 'Gone'
 
@@ -51,8 +52,14 @@ export function causeIn(message: string): string {
 /** What is said of the commit of a branch; the rest is about the platform, or about no commit that is known. */
 const certain: readonly UnreadyState[] = ['Building', 'Failed', 'Conflict']
 
+/** Of a commit that is not built, while an earlier one runs. */
+const unbuilt: ReadonlyMap<string, Phase> = new Map([
+  [reasons.pathsUnchanged, 'Unchanged'],
+  [reasons.commitSkipped, 'Skipped'],
+])
+
 function phaseOf(object: RemoteSync, ready: Condition): Phase | undefined {
-  if (ready.status === 'True') return ready.reason === reasons.pathsUnchanged ? 'Unchanged' : 'Running'
+  if (ready.status === 'True') return unbuilt.get(ready.reason) ?? 'Running'
   const state = stateOfUnready(object, ready)
   return certain.includes(state) && (isResolved(object) || state === 'Conflict') ? state : undefined
 }

@@ -7,6 +7,7 @@ test.each<[readonly string[], string, boolean]>([
   [['services/api'], 'services/api/src/main.ts', true],
   [['services/api/'], 'services/api', true],
   [['services/api'], 'services/api-gateway/main.ts', false],
+  [['my apps/the api'], 'my apps/the api/main.ts', true],
   [['package.json'], 'web/package.json', false],
   [['**/package.json'], 'package.json', true],
   [['**/package.json'], 'a/b/package.json', true],

@@ -22,13 +22,10 @@ export async function deployImage(
   if (action.kind === 'halt') return { state, halted: action.halt }
   const application = action.kind === 'keep' ? action.application : await applyImage(deps, action.desired)
   if (!application) return { state, halted: applicationNotFound('Deployed', facts.remoteSync.spec.application) }
-  // The times are those of the push: rebases come later, and so does the former image when one is given up.
-  const at = (phase: 'deployedAt' | 'availableAt', time: string) =>
-    rebase !== undefined && phases?.[phase] !== undefined ? {} : { [phase]: time }
   const before = action.kind === 'keep' ? phases?.deployedAt : undefined
   const now = deps.clock.now()
-  const deployed = withTimes(state, at('deployedAt', before ?? now.toISOString()))
+  const deployed = withTimes(state, { deployedAt: before ?? now.toISOString() })
   const rollout = decideRollout(application, image, now)
   if (rollout.halted) return { state: deployed, halted: rollout.halted }
-  return { state: withTimes(deployed, at('availableAt', rollout.availableAt)) }
+  return { state: withTimes(deployed, { availableAt: rollout.availableAt }) }
 }

@@ -7,7 +7,16 @@ import type { Facts } from '../gather.ts'
 import type { Halt } from '../halt.ts'
 import type { LastChecks } from '../last-checks.ts'
 import { findPromotion, type PromotionDeps, withPromotion } from '../promotion/promote.ts'
-import { type ReconcileState, withoutCommit, withPullRequest, withStatus, withTree, withUnbuilt } from '../status.ts'
+import {
+  type ReconcileState,
+  type RemoteSyncStatus,
+  withoutCommit,
+  withPullRequest,
+  withRenamedBranch,
+  withStatus,
+  withTree,
+  withUnbuilt,
+} from '../status.ts'
 import type { OpenRepository, RepositoryReader } from './open-repository.ts'
 import type { FoundCommit } from './pull-request.ts'
 import { findCommit } from './resolve.ts'
@@ -32,6 +41,11 @@ async function treeOf(
   return tree ?? (await client.commit(repository, commit))?.tree
 }
 
+function renameOf(from: string | undefined, to: string | undefined): RemoteSyncStatus['renamedBranch'] {
+  // Whoever may push chooses its name; git has no bound that a status could rely on.
+  return from === undefined || to === undefined || from === to ? undefined : { from, to: to.slice(0, 300).toWellFormed() }
+}
+
 /** Asks by id for the commit and for the present name, at the same time. Rejects as the client does, and as `repository` does. */
 export async function askGitHub(
   deps: AskDeps,
@@ -54,12 +68,14 @@ export async function askGitHub(
   const checked = withPullRequest(seen, found.head)
   if (found.kind === 'none') return { state: withoutCommit(checked), halted: found.halt }
   const { commit } = found
-  const unbuilt = await findUnbuilt(client, remoteSync, id, commit)
+  const unbuilt = await findUnbuilt(client, remoteSync, id, found)
   const tree = await treeOf(client, found, id, granted)
   const promotion = unbuilt === undefined ? await findPromotion(deps, client, remoteSync, { repository: id, commit }) : undefined
   const phases = { signalledAt: signalledAt(remoteSync, now), resolvedAt: deps.clock.now().toISOString() }
-  const builds = commit !== remoteSync.status?.commit && unbuilt === undefined
-  const resolved = withTree(withUnbuilt(withStatus(checked, builds ? { commit, phases } : { commit }), unbuilt), tree)
+  const isNew = commit !== remoteSync.status?.commit || remoteSync.status?.unbuilt?.commit === commit
+  const builds = isNew && unbuilt === undefined
+  const renamed = withRenamedBranch(checked, renameOf(remoteSync.spec.source.branch, found.branch?.name))
+  const resolved = withTree(withUnbuilt(withStatus(renamed, builds ? { commit, phases } : { commit }), unbuilt), tree)
   const state = promotion === undefined ? resolved : withPromotion(resolved, commit, promotion)
   return { state, commit, retry: mayRetry(remoteSync) }
 }

@@ -3,11 +3,14 @@
 // shows the former one until then.
 // Source: https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request (`mergeable`, `merge_commit_sha`)
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
-import type { RepositoryClient } from '../../../github/index.ts'
+import type { BranchHead, RepositoryClient } from '../../../github/index.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { settlingMilliseconds } from '../../kit/repository/change-times.ts'
 import { type Halt, halt } from '../halt.ts'
 import type { RemoteSyncStatus } from '../status.ts'
+
+/** The branch that is followed, where one is. */
+export type FollowedBranch = Pick<BranchHead, 'name' | 'skips'>
 
 export type PullRequestReader = Pick<RepositoryClient, 'branch' | 'pullRequest' | 'commit'>
 type Facts = NonNullable<Awaited<ReturnType<PullRequestReader['pullRequest']>>>
@@ -21,6 +24,7 @@ export type FoundCommit = {
   readonly commit: string
   readonly tree?: string | undefined
   readonly head?: FollowedHead
+  readonly branch?: FollowedBranch
 }
 export type NoCommit = { readonly kind: 'none'; readonly halt: Halt; readonly head?: FollowedHead }
 

@@ -15,6 +15,8 @@ const head = 'b'.repeat(40)
 type Found = {
   readonly merge?: CommitFacts
   readonly branch?: string
+  readonly renamedTo?: string
+  readonly skips?: boolean
   readonly pullRequest?: PullRequestFacts
   readonly own?: boolean
 }
@@ -24,7 +26,11 @@ const since = '2026-01-01T11:59:00.000Z'
 
 function find(source: RemoteSync['spec']['source'], found: Found = {}, status: RemoteSync['status'] = {}) {
   const client: CommitReader = {
-    branch: async (_id, name) => (name === (source.branch ?? 'trunk') ? found.branch : undefined),
+    branch: async (_id, name) => (name === 'trunk' ? found.branch : undefined),
+    async branchHead(_id, name) {
+      const isAsked = found.branch !== undefined && name === (source.branch ?? 'trunk')
+      return isAsked ? { name: found.renamedTo ?? name, commit: found.branch ?? '', skips: found.skips === true } : undefined
+    },
     pullRequest: async () => found.pullRequest,
     commit: async (_id, sha) => (sha === mergeSha ? found.merge : undefined),
     hasCommit: async (id, _commit, branch) => found.own === true && id === 7 && branch === 'trunk',
@@ -44,6 +50,11 @@ test.each<[string, Promise<unknown>, unknown]>([
   ['a pull request is its head', find({ pullRequest: 3 }, { pullRequest: pullRequest() }), head],
 ])('%s', async (_what, found, expected) => {
   expect(await found).toMatchObject({ kind: 'commit', commit: expected })
+})
+
+test('a branch is shown by its present name, and with what the message of its newest commit asks for', async () => {
+  const asked = find({ branch: 'master' }, { branch: head, renamedTo: 'main', skips: true })
+  expect(await asked).toEqual({ kind: 'commit', commit: head, branch: { name: 'main', skips: true } })
 })
 
 test.each<[string, Promise<unknown>, object]>([

@@ -1,11 +1,11 @@
 // Asks GitHub which commit the source of a RemoteSync names now, with a token for that one repository. Reads only, and by the
 // repository's id only: its name may have passed to a repository of somebody else.
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
-import type { RepositoryClient, RepositoryFacts } from '../../../github/index.ts'
+import type { BranchHead, RepositoryClient, RepositoryFacts } from '../../../github/index.ts'
 import { halt } from '../halt.ts'
 import { type Asked, type FoundCommit, findPullRequestCommit, type NoCommit, type PullRequestReader } from './pull-request.ts'
 
-export type CommitReader = PullRequestReader & Pick<RepositoryClient, 'hasCommit'>
+export type CommitReader = PullRequestReader & Pick<RepositoryClient, 'branchHead' | 'hasCommit'>
 
 type Repository = {
   readonly id: number
@@ -30,12 +30,16 @@ export async function findCommit(
     return findPullRequestCommit(client, pullRequest, asked)
   }
   if (branch === undefined) return defaultBranchOf(client, repository)
-  const sha = await client.branch(repository.id, branch)
-  if (sha !== undefined) return { kind: 'commit', commit: sha }
+  const found = await client.branchHead(repository.id, branch)
+  if (found !== undefined) return headOf(found)
   return none(
     reasons.branchNotFound,
     `spec.source.branch: ${repository.fullName} has no branch ${branch}: push it, or name another one`,
   )
+}
+
+function headOf({ name, commit, skips }: BranchHead): FoundCommit {
+  return { kind: 'commit', commit, branch: { name, skips } }
 }
 
 function none(reason: string, message: string): NoCommit {
@@ -45,8 +49,8 @@ function none(reason: string, message: string): NoCommit {
 /** Asked by its present name each time: the default branch may change. */
 async function defaultBranchOf(client: CommitReader, { id, fullName, current }: Repository): Promise<FoundCommit | NoCommit> {
   const { defaultBranch } = await current()
-  const sha = await client.branch(id, defaultBranch)
-  if (sha !== undefined) return { kind: 'commit', commit: sha }
+  const found = await client.branchHead(id, defaultBranch)
+  if (found !== undefined) return headOf(found)
   return none(
     reasons.branchNotFound,
     `the default branch ${defaultBranch} of ${fullName} has no commit: push one, or set spec.source.branch`,

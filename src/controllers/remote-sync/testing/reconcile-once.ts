@@ -31,6 +31,9 @@ export type Fakes = {
   readonly cancelError?: Error
   /** Since the commit `before`. */
   readonly changedFiles?: readonly string[]
+  /** What GitHub calls the branch that is followed, and whether the message of its newest commit asks for no build. */
+  readonly renamedTo?: string
+  readonly skips?: boolean
   readonly pullRequest?: Awaited<ReturnType<RepositoryClient['pullRequest']>>
   /** As the cache shows it, and as the API server answers each time. */
   readonly approval?: PreviewApproval
@@ -146,6 +149,8 @@ function githubWith(fakes: Fakes, record: Record): Pick<RemoteSyncDeps, 'endpoin
     openRepository: () => ({
       repository: async id => (fakes.without === 'repository' ? undefined : { id, fullName: 'acme/now', defaultBranch: 'main' }),
       branch: async () => (fakes.without === 'branch' ? undefined : commit),
+      branchHead: async (_id, name) =>
+        fakes.without === 'branch' ? undefined : { name: fakes.renamedTo ?? name, commit, skips: fakes.skips === true },
       async pullRequest() {
         if (fakes.githubError) throw fakes.githubError
         return fakes.pullRequest

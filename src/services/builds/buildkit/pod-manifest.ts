@@ -9,6 +9,7 @@ import {
   imageRepositoryAnnotation as imageAnnotation,
   dockerfileBuildLabel as podLabel,
 } from '../../../api/dockerfile-build.ts'
+import { literal, literalWords } from '../../../api/pods/literal.ts'
 import { buildSecretName } from '../build-secrets.ts'
 import type { BuildRequest, LoggedBuild } from '../builder.ts'
 import { buildLabels, ownerUidOf, requestAnnotations } from '../owner.ts'
@@ -90,7 +91,7 @@ function repositoryOf({ owner, application }: BuildRequest, { registry }: Buildk
 }
 
 function environment(values: Readonly<Record<string, string>>): readonly { readonly name: string; readonly value: string }[] {
-  return Object.entries(values).map(([name, value]) => ({ name, value }))
+  return Object.entries(values).map(([name, value]) => ({ name, value: literal(value) }))
 }
 
 function mount(name: string, mountPath: string, readOnly = false): object {
@@ -166,7 +167,7 @@ function buildContainer(request: BuildRequest, settings: BuildkitSettings): Cont
     name: containers.build,
     image: settings.image,
     command: ['build-image'],
-    args: buildArguments(request, settings),
+    args: literalWords(buildArguments(request, settings)),
     env: environment({ SUB_PATH: source.subPath ?? '', ...credential }),
     securityContext: restricted,
     resources: small('512Mi'),

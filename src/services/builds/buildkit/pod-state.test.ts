@@ -1,6 +1,8 @@
 // Reading the pods of Dockerfile builds: shapes as a kubelet of Kubernetes 1.35 writes them.
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
+import { awkwardText, seenIn } from '../../../api/pods/testing/kubelet-expansion.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import type { BuildRequest } from '../builder.ts'
 import { type BuildkitSettings, buildkitPod, pushesOf } from './pod-manifest.ts'
@@ -99,6 +101,27 @@ describe('the pod of a Dockerfile build', () => {
       '--import-cache=type=registry,ref=10.88.0.1:5001/apps/acme/shop:cache-dockerfile-uid-1',
       '--export-cache=type=registry,mode=max,ignore-error=true,ref=10.88.0.1:5001/apps/acme/shop:cache-dockerfile-uid-1',
     ])
+  })
+
+  test('gives values and folders to the build as they were written', () => {
+    fc.assert(
+      fc.property(awkwardText, value => {
+        const asked = {
+          ...request,
+          source: { ...request.source, subPath: value },
+          env: [{ name: 'MODE', value }],
+          dockerfile: { path: `${value}/Dockerfile`, args: [{ name: 'BASE', value }] },
+        }
+        const [client] = buildkitPod(asked, settings, true).spec.containers
+        const { env, args } = seenIn(client ?? {})
+        expect(env['SUB_PATH']).toBe(value)
+        expect(args.slice(0, 3)).toEqual([
+          `--opt=filename=${value}/Dockerfile`,
+          `--opt=build-arg:MODE=${value}`,
+          `--opt=build-arg:BASE=${value}`,
+        ])
+      }),
+    )
   })
 
   test('pushes the image and the cache that its options name', () => {

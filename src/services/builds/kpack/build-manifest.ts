@@ -2,6 +2,7 @@
 // Its source is the source store's address and the full commit id; its ServiceAccount holds the tenant's registry credential,
 // which kpack gives to its own steps only, and its pod no token.
 import { labels } from '../../../api/names.ts'
+import { literal } from '../../../api/pods/literal.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { buildSecretName } from '../build-secrets.ts'
 import type { BuildRequest, BuiltBy, LoggedBuild } from '../builder.ts'
@@ -81,7 +82,8 @@ export function kpackBuildManifest(
         ...defined({ subPath: source.subPath }),
       },
       activeDeadlineSeconds: request.timeoutSeconds,
-      env: request.env.map(({ name, value }) => ({ name, value })),
+      // kpack makes variables of the pod of them.
+      env: request.env.map(({ name, value }) => ({ name, value: literal(value) })),
       resources: {
         // Memory that was asked for is reserved, so that the node has it.
         requests: { cpu: cpu ?? cpuRequest, memory: memory ?? memoryRequest },

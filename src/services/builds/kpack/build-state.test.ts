@@ -1,6 +1,8 @@
 // Reading kpack's Builds: shapes as a real kpack v0.17.2 writes them.
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Pod } from '../../../api/builtin/index.ts'
+import { awkwardText, seenIn } from '../../../api/pods/testing/kubelet-expansion.ts'
 import type { BuildRequest } from '../builder.ts'
 import { tailOf } from '../cause/log-tail.ts'
 import { belongsTo, ownerKeys, ownerUids } from '../owner.ts'
@@ -220,6 +222,17 @@ describe('kpack build', () => {
       kind: 'failed',
       platformFailure: expect.stringContaining(words),
     })
+  })
+
+  test('a build gets the values as they were written', () => {
+    fc.assert(
+      fc.property(awkwardText, value => {
+        const asked = { ...request, env: [{ name: 'BP_X', value }] }
+        const { spec } = kpackBuildManifest(asked, { configured: 'b', image: 'b' }, settings)
+        // kpack makes a variable of the container `prepare` of each.
+        expect(seenIn({ env: spec.env }).env).toEqual({ BP_X: value })
+      }),
+    )
   })
 
   test('a build gets the resources, the builder and the secrets that it asks for', () => {

@@ -61,10 +61,10 @@ describe('build queue', () => {
     ]
     const waiting = [queued('b', 'first', 0), ...[3, 1, 2].map(since => queued('a', `z${since}`, since, 1))]
     expect(queuedMessage(queued('a', 'z2', 2, 1), { running, queued: waiting, platformLimit: 3 })).toBe(
-      'Queued: 2nd of 3 of this tenant; 1 of at most 1 of its builds are running: this one starts when those before it have ended',
+      '2nd of 3 builds of this tenant that wait; 1 of at most 1 of its builds are running: this one starts when those before it have ended',
     )
     expect(queuedMessage(queued('a', 'z1', 1, 2), { running, queued: waiting, platformLimit: 2 })).toBe(
-      'Queued: 1st of 3 of this tenant; all 2 build slots of the platform are in use: this one starts when its turn comes',
+      '1st of 3 builds of this tenant that wait; all 2 build slots of the platform are in use: this one starts when its turn comes',
     )
   })
 

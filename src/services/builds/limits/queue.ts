@@ -38,7 +38,7 @@ function ordinal(count: number): string {
   return `${count}${endings[rules.select(count)]}`
 }
 
-/** Says why a build is queued, and where. About other tenants it reveals only that they build. */
+/** Says why a build is queued, and where, beside the reason Queued. About other tenants it reveals only that they build. */
 export function queuedMessage(
   build: QueuedBuild,
   {
@@ -55,8 +55,8 @@ export function queuedMessage(
   const { position, waiting } = placeOf(build, queued)
   const place =
     position === undefined
-      ? `Queued: ${more} builds of this tenant are before it`
-      : `Queued: ${ordinal(position)} of ${waiting ?? more} of this tenant`
+      ? `${more} builds of this tenant are before it`
+      : `${ordinal(position)} of ${waiting ?? more} builds of this tenant that wait`
   return own >= build.tenantLimit
     ? `${place}; ${own} of at most ${build.tenantLimit} of its builds are running: this one starts when those before it have ended`
     : `${place}; all ${platformLimit} build slots of the platform are in use: this one starts when its turn comes`

@@ -1,16 +1,14 @@
 // The container of a process or of a scheduled process: program, environment, resources and security. Its pods satisfy Pod
 // Security `restricted`.
 import type { k8s } from 'cdk8s-plus-33'
-import { appSecretSecretName } from '../../../api/names.ts'
+import { appSecretSecretName, writableRootAttribute } from '../../../api/names.ts'
+import { atMost } from '../../../lib/text/quantity.ts'
 import type { ChartCron, ChartInput, ChartProcess } from '../chart-input.ts'
 import { restrictedContainerSecurity, restrictedPodSecurity, scratchMount, scratchVolume } from '../restricted-pod.ts'
-import { mebibytes, quantity } from './quantities.ts'
-
-/** The attribute that makes the root file system writable, for images that write beside their code. */
-export const writableRootAttribute = 'writable-root-filesystem'
+import { quantity } from './quantities.ts'
 
 /** What is reserved of `ephemeralStorage`; the rest is used when the node has it. */
-const leastStorageMebibytes = 32
+const leastStorage = '32Mi'
 
 /** The variables that the platform sets. */
 type PlatformVariables = { readonly port?: number }
@@ -48,7 +46,7 @@ function resources({ cpu, cpuLimit, memory, ephemeralStorage }: Resources): k8s.
   if (cpuLimit !== undefined) limits['cpu'] = quantity(cpuLimit)
   if (ephemeralStorage !== undefined) {
     limits['ephemeral-storage'] = quantity(ephemeralStorage)
-    requests['ephemeral-storage'] = quantity(`${Math.min(leastStorageMebibytes, mebibytes(ephemeralStorage))}Mi`)
+    requests['ephemeral-storage'] = quantity(atMost(ephemeralStorage, leastStorage))
   }
   return { requests, limits }
 }

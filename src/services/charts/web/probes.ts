@@ -12,11 +12,13 @@ const rolloutDeadlineSeconds = 120
 /** Without a path and a command: a connection to the port. */
 function check(
   { path, command }: Pick<Probe, 'path' | 'command'>,
-  port: number | undefined,
+  { port, healthHeaders }: Pick<ChartProcess, 'port' | 'healthHeaders'>,
 ): Pick<k8s.Probe, 'exec' | 'httpGet' | 'tcpSocket'> {
   if (command !== undefined) return { exec: { command: [...command] } }
   const target = k8s.IntOrString.fromNumber(port ?? 0)
-  return path === undefined ? { tcpSocket: { port: target } } : { httpGet: { path, port: target } }
+  if (path === undefined) return { tcpSocket: { port: target } }
+  const httpHeaders = healthHeaders?.map(({ name, value }) => ({ name, value }))
+  return { httpGet: { path, port: target, ...defined({ httpHeaders }) } }
 }
 
 function times({ periodSeconds, timeoutSeconds, failureThreshold }: Probe): Omit<k8s.Probe, 'exec' | 'httpGet' | 'tcpSocket'> {
@@ -26,7 +28,7 @@ function times({ periodSeconds, timeoutSeconds, failureThreshold }: Probe): Omit
 /** The container's three probes, those that are asked for. */
 export function probes(process: ChartProcess): Pick<k8s.Container, 'startupProbe' | 'livenessProbe' | 'readinessProbe'> {
   const { startup, liveness, readiness } = process.probes ?? {}
-  const probe = (given: Probe): k8s.Probe => ({ ...check(given, process.port), ...times(given) })
+  const probe = (given: Probe): k8s.Probe => ({ ...check(given, process), ...times(given) })
   const path = process.healthPath
   const simple = { ...defined({ path }), periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 3 }
   const ready = readiness ?? (process.port === undefined ? undefined : simple)

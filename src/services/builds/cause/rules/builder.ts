@@ -1,4 +1,5 @@
 // What the buildpacks of the platform, the lifecycle and the registry say.
+import { toldIn } from '../first-error.ts'
 import { type CleanLog, group, type Rule } from '../rule.ts'
 
 /** A sentence that a buildpack of the platform wrote for the owner. That a command failed is said of what it printed. */
@@ -7,18 +8,16 @@ const stated: Rule = {
   say: match => group(match, 1),
 }
 
-/** The last lines before the buildpack's own, where no other rule knows better. */
-function lastOutput({ lines }: CleanLog, before: string): string {
-  const end = lines.indexOf(before)
-  const line = lines
-    .slice(0, end)
-    .findLast(text => !/^(?:sekisho\/\w+: |> |\s+at |npm error (?:code|errno|command|path)\b|\}|Node\.js v)/.test(text))
-  return line === undefined ? '' : `: ${line.trim().slice(0, 300)}`
+/** What the command wrote: after the line in which the buildpack names it. */
+function outputOf({ lines }: CleanLog, failed: string): readonly string[] {
+  const end = lines.indexOf(failed)
+  const begin = lines.findLastIndex((line, at) => at < end && /^sekisho\/\w+: /.test(line))
+  return lines.slice(begin + 1, end)
 }
 
 const commandFailed: Rule = {
   pattern: /^sekisho\/\w+: error: (.+ (?:failed with exit code \d+|was ended by SIG\w+))$/m,
-  say: (match, log) => `${group(match, 1)}${lastOutput(log, match[0])}`,
+  say: (match, log) => `${group(match, 1)}${toldIn(outputOf(log, match[0]))}`,
 }
 
 const languages =

@@ -1,5 +1,6 @@
 // What BuildKit says about a Dockerfile, and what the programs of dev/buildkit say. Its last line begins with `error: failed to
 // solve:`; the output of RUN stands above it, so that what npm or pip say there is found by their own rules.
+import { toldIn } from '../first-error.ts'
 import { type CleanLog, group, type Rule } from '../rule.ts'
 
 const solve = 'error: failed to solve: '
@@ -96,11 +97,11 @@ function commandOf(match: RegExpExecArray): string {
   return command.length <= longestCommand ? command : `${command.slice(0, longestCommand)}…`
 }
 
-/** The last line that the command wrote: before the line with which BuildKit begins to repeat it. */
-function lastOutput({ lines }: CleanLog): string {
+/** What the command wrote: after the line of its RUN, and before the one with which BuildKit begins to repeat it. */
+function outputOf({ lines }: CleanLog): readonly string[] {
   const end = lines.findIndex(line => line.startsWith('ERROR: process "'))
-  const line = end > 0 ? lines[end - 1] : undefined
-  return line === undefined || /^\[.*\] RUN /.test(line) ? '' : `: ${line.trim().slice(0, 300)}`
+  const begin = lines.findLastIndex((line, at) => at < end && /^\[.{1,200}\] RUN /.test(line))
+  return lines.slice(begin + 1, Math.max(end, 0))
 }
 
 const failed = (code: string): string => `${solve}process "(.+)" did not complete successfully: exit code: ${code}$`
@@ -108,7 +109,7 @@ const failed = (code: string): string => `${solve}process "(.+)" did not complet
 const programMissing = rule(
   failed('127'),
   (match, log) =>
-    `RUN ${commandOf(match)} needs a program that the image does not have${lastOutput(log)}; install it in an earlier RUN`,
+    `RUN ${commandOf(match)} needs a program that the image does not have${toldIn(outputOf(log))}; install it in an earlier RUN`,
 )
 
 /** Before all others: they are the last words of the builder itself. */
@@ -121,5 +122,8 @@ export const failedRunRules: readonly Rule[] = [
     match =>
       `RUN ${commandOf(match)} was killed, mostly because it needed more memory than the build may use: raise spec.build.resources.memory`,
   ),
-  rule(failed('(\\d+)'), (match, log) => `RUN ${commandOf(match)} failed with exit code ${group(match, 2)}${lastOutput(log)}`),
+  rule(
+    failed('(\\d+)'),
+    (match, log) => `RUN ${commandOf(match)} failed with exit code ${group(match, 2)}${toldIn(outputOf(log))}`,
+  ),
 ]

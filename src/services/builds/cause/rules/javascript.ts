@@ -22,6 +22,18 @@ function missingModule(name: string, importer: string): string {
   return `the package ${parts.join('/')} is not installed${importer}: add it to dependencies (or devDependencies) in package.json and commit the lock file`
 }
 
+/** No package of npm has them. */
+const systemPrograms =
+  /^(?:make|cmake|gcc|g\+\+|cc|c\+\+|clang|ld|ar|pkg-config|autoconf|python3?|pip3?|git|curl|wget|unzip|zip|tar|bash|java|go|cargo|ruby|bundle|php|composer|docker)$/
+
+function missingCommand(name: string): string {
+  if (name.includes('/'))
+    return `there is no program ${name}, or none that its first line names: correct the path; names are case-sensitive`
+  return systemPrograms.test(name)
+    ? `the command ${name} was not found: the builder does not have it; do without it, or build with a Dockerfile that installs it`
+    : `the command ${name} was not found: add the package that contains it to dependencies or devDependencies in package.json`
+}
+
 export const javascriptRules: readonly Rule[] = [
   {
     pattern: /^(\S.*?)(?:\((\d+),\d+\)|:(\d+):\d+)(?::| -) error (TS\d+): (.+)$/m,
@@ -31,8 +43,7 @@ export const javascriptRules: readonly Rule[] = [
   { pattern: /^error (TS\d+): (.+)$/m, say: match => `TypeScript: ${group(match, 2)} (${group(match, 1)})` },
   {
     pattern: /^(?:sh: (?:\d+: |line \d+: )?|\/bin\/sh: )(\S+?): (?:command )?not found$/m,
-    say: match =>
-      `the command ${group(match, 1)} was not found: add the package that contains it to dependencies or devDependencies in package.json`,
+    say: match => missingCommand(group(match, 1)),
   },
   {
     pattern: /Module not found: (?:Error: )?Can't resolve '(.+?)'(?: in '(.+?)')?/m,
@@ -41,6 +52,24 @@ export const javascriptRules: readonly Rule[] = [
   {
     pattern: /Rollup failed to resolve import "(.+?)" from "(.+?)"/m,
     say: match => missingModule(group(match, 1), ` (imported in ${group(match, 2).replace(root, '')})`),
+  },
+  {
+    pattern: /^Could not resolve "(.+?)" from "(.+?)"$/m,
+    say: match => missingModule(group(match, 1), ` (imported in ${group(match, 2).replace(root, '')})`),
+  },
+  {
+    pattern: /^Could not resolve entry module "(.+?)"/m,
+    say: match =>
+      `the bundler begins with ${group(match, 1)}, and there is no such file: add it, or name another entry in its configuration`,
+  },
+  {
+    pattern: /^ERROR in (\S+)(?: (\d+):\d+)?\n.*\nYou may need an (?:appropriate|additional) loader/m,
+    say: match =>
+      `webpack has no loader for ${group(match, 1)}: add the loader for files of this kind to its configuration, and the package to devDependencies`,
+  },
+  {
+    pattern: /^(\S+)\n(?:\s+\d+:\d+\s+warning\s.*\n){0,20}\s+(\d+):\d+\s+error\s+(\S.*?)(?:\s{2,}\S+)?$/m,
+    say: match => `ESLint: ${group(match, 1).replace(root, '')}, line ${group(match, 2)}: ${group(match, 3)}`,
   },
   {
     pattern: /\[ERROR\] Could not resolve "(.+?)"/m,

@@ -19,6 +19,12 @@ function outputOfScript({ text, lines }: CleanLog): string {
 const privateCure =
   'put the token into an AppSecret, name it in spec.build.secrets, and refer to it in .npmrc as $' + '{NAME_OF_THE_KEY}'
 
+export const unknownVersion = (wanted: string): string =>
+  `the registry has no version that matches ${wanted}: correct the version in package.json`
+
+export const unknownPackage = (name: string): string =>
+  `the registry has no package ${name}, or does not show it to this build: correct its name in package.json; for a private package ${privateCure}`
+
 export const packageManagerRules: readonly Rule[] = [
   {
     pattern: /Missing script: "(.+?)"/m,
@@ -49,14 +55,14 @@ export const packageManagerRules: readonly Rule[] = [
     pattern: /^npm error code ETARGET$/m,
     say: (_match, { text }) => {
       const wanted = /No matching version found for (.+?)\.?$/m.exec(text)?.[1] ?? 'a package'
-      return `the registry has no version that matches ${wanted}: correct the version in package.json`
+      return unknownVersion(wanted)
     },
   },
   {
     pattern: /^npm error code E404$/m,
     say: (_match, { text }) => {
       const name = /'(.+?)' (?:could not be found|is not in this registry)/.exec(text)?.[1] ?? 'a package'
-      return `the registry has no package ${name}, or does not show it to this build: correct its name in package.json; for a private package ${privateCure}`
+      return unknownPackage(name)
     },
   },
   {

@@ -1,7 +1,56 @@
 // What pip and Python say.
 import { group, type Rule } from '../rule.ts'
 
+/** The project itself: its pyproject.toml, and what builds it. */
+const projectRules: readonly Rule[] = [
+  {
+    pattern: /Building a package is not possible in non-package mode/m,
+    say: () =>
+      'pyproject.toml says package-mode = false, and pip installs packages only: commit a requirements.txt (poetry export -o requirements.txt), or remove package-mode',
+  },
+  {
+    pattern: /BackendUnavailable: (?:.*\n){0,40}?ModuleNotFoundError: No module named '(.+?)'/m,
+    say: match =>
+      `pyproject.toml: build-backend ${group(match, 1)} is in none of the packages of build-system.requires: correct one of the two`,
+  },
+  {
+    pattern: /\bTOMLDecodeError: (.+)$/m,
+    say: match => `pyproject.toml is not valid TOML: ${group(match, 1)}`,
+  },
+  {
+    pattern: /Multiple top-level packages discovered in a flat-layout: \[(.+?)\]/m,
+    say: match =>
+      `setuptools does not know which of the folders ${group(match, 1).replaceAll("'", '')} is the package: name them in [tool.setuptools] packages of pyproject.toml, or write a requirements.txt for an application that is no package`,
+  },
+  {
+    pattern: /LookupError: setuptools-scm was unable to detect version/m,
+    say: () =>
+      'the version comes from git (setuptools-scm), and a build has the files of the commit only: set SETUPTOOLS_SCM_PRETEND_VERSION in spec.build.env, or write the version into pyproject.toml',
+  },
+  {
+    pattern: /^ERROR: Could not open requirements file: .* No such file or directory: '(.+?)'/m,
+    say: match =>
+      `requirements.txt refers to ${group(match, 1)}, and there is no such file: correct the line with -r or -c; names are case-sensitive`,
+  },
+  {
+    pattern: /^ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.*\n\s+(\S+)/m,
+    say: match =>
+      `${group(match, 1)} is not the file whose hash requirements.txt names: when the registry is the right one, write the hashes anew (pip-compile --generate-hashes)`,
+  },
+  {
+    pattern: /File "(?:<frozen os>|[^"\n]{0,200}\/os\.py)", line \d+, in __getitem__\n(?:.*\n){0,3}?\s*KeyError: '(\w+)'$/m,
+    say: match =>
+      `the environment variable ${group(match, 1)} is not set in the build: set it in spec.build.env, or let the code do without it while it is built`,
+  },
+]
+
 export const pythonRules: readonly Rule[] = [
+  ...projectRules,
+  {
+    pattern: /\bpg_config executable not found/m,
+    say: () =>
+      'psycopg2 must be compiled, and the builder has no pg_config of PostgreSQL: write psycopg2-binary in place of psycopg2, or build with a Dockerfile',
+  },
   {
     pattern: /Package '(.+?)' requires a different Python: (\S+) not in '(.+?)'/m,
     say: match =>
@@ -53,13 +102,5 @@ export const pythonRules: readonly Rule[] = [
   {
     pattern: /^\s*ModuleNotFoundError: No module named '(.+?)'/m,
     say: match => `the Python package of module ${group(match, 1)} is not installed: add it to requirements.txt`,
-  },
-]
-
-/** After the rules of other languages: other programs write such lines, too. */
-export const generalPythonRules: readonly Rule[] = [
-  {
-    pattern: /^ERROR: (?!Failed to build|failed to build|No buildpack|Please check)(.+)$/m,
-    say: match => `pip: ${group(match, 1)}`,
   },
 ]
