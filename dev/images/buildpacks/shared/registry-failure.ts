@@ -17,6 +17,8 @@ export function registryFailure(output: string): string | undefined {
     return `${registry} refuses the credentials (${status.slice(1).find(Boolean) ?? '401'}): give them to the build as a secret (spec.build.secrets), such as PIP_INDEX_URL with user and password`
   if (slow.test(output))
     return `${registry} answers too slowly: try again later, or name a nearer one (PIP_INDEX_URL in spec.build.env)`
+  const failing = down.exec(output)?.slice(1).find(Boolean)
+  if (failing !== undefined) return `${registry} fails with status ${failing}: try again later`
   if (away.test(output))
     return `${registry} cannot be reached: try again later, or correct its address (PIP_INDEX_URL in spec.build.env)`
   return undefined
