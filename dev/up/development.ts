@@ -73,6 +73,7 @@ async function processEnvironment(kubectl: Kubectl, settings: ClusterSettings, f
   await Promise.all(files)
   const pki = join(devClusterFolder(settings), 'pki')
   const kubeconfig = join(folder, 'kubeconfig')
+  const images = await pushedImages(settings, ['buildkit', 'phases'])
   const token = await kubectl.run(['create', 'token', 'sekisho', '-n', namespace, '--duration=12h'])
   await writeFile(kubeconfig, kubeconfigWith(settings, join(pki, 'ca.crt'), token.trim()), { mode: 0o600 })
   const addresses = {
@@ -83,7 +84,8 @@ async function processEnvironment(kubectl: Kubectl, settings: ClusterSettings, f
     ingressPort: settings.ingressPort,
     ingressTlsPort: settings.ingressTlsPort,
     sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',
-    buildkitImage: (await pushedImages(settings, ['buildkit'])).buildkit,
+    buildkitImage: images.buildkit,
+    buildpacksImage: images.phases,
     node: { address: settings.nodeAddress, podGateway: settings.podGateway },
     nodePorts: { applications: [portOf('SEKISHO_TOKEN_DESK_PORT')], builds: [sourcePort] },
   }

@@ -38,13 +38,13 @@ export async function platformUp(settings: ClusterSettings, progress: Progress, 
   const github = await ensureGitHub(settings, progress)
   await progress.step('custom resource definitions and namespace', () => applyFoundations(kubectl, settings))
   await progress.step('kpack', () => runTool(settings, ['dev/kpack/main.ts', 'install']))
-  const { sekisho: image, buildkit } = await progress.step('platform images', () =>
-    pushedImages(settings, ['sekisho', 'buildkit']),
+  const { sekisho: image, ...images } = await progress.step('platform images', () =>
+    pushedImages(settings, ['sekisho', 'buildkit', 'phases']),
   )
   const former = await formInCluster(kubectl)
   const mode = asked ?? former ?? 'standalone'
   if (former !== undefined && former !== mode) await removeFormer({ kubectl, settings, progress }, former, mode)
-  const overlay = await writeOverlay({ settings, mode, image, environment: podSettings(settings, buildkit) })
+  const overlay = await writeOverlay({ settings, mode, image, environment: podSettings(settings, images) })
   const secrets = await secretValues(settings, github)
   if (mode === 'standalone') {
     await progress.step('platform secrets', () => applyStandaloneSecrets(kubectl, secrets))
@@ -77,7 +77,10 @@ function buildAhead(settings: ClusterSettings, progress: Progress): void {
 }
 
 /** The ConfigMap that all pods of the platform read. */
-function podSettings(settings: ClusterSettings, buildkitImage: string): Record<string, string> {
+function podSettings(
+  settings: ClusterSettings,
+  images: { readonly buildkit: string; readonly phases: string },
+): Record<string, string> {
   const addresses = {
     issuerUrl: settings.issuerUrl,
     apiServer: { url: apiServerUrl(settings), authorityPath: '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt' },
@@ -87,7 +90,8 @@ function podSettings(settings: ClusterSettings, buildkitImage: string): Record<s
     ingressTlsPort: settings.ingressTlsPort,
     sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',
     node: { address: settings.nodeAddress, podGateway: settings.podGateway },
-    buildkitImage,
+    buildkitImage: images.buildkit,
+    buildpacksImage: images.phases,
   }
   return { ...platformSettings(addresses, mountedRegistryAuthority), ...admissionClientSettings }
 }

@@ -16,6 +16,8 @@ export type PlatformAddresses = {
   readonly sourceUrl: string
   /** The image with which Dockerfiles are built, by digest. */
   readonly buildkitImage: string
+  /** The image of the phases of builds with buildpacks, by digest. */
+  readonly buildpacksImage: string
   /** Where Traefik's connections to pods come from, and where what is not a pod listens. */
   readonly node: { readonly address: string; readonly podGateway: string }
   /** Ports of the node that pods of tenants may reach besides those of GitHub and the registry. */
@@ -48,6 +50,7 @@ export function platformSettings(addresses: PlatformAddresses, registryAuthority
     SEKISHO_REGISTRY_TOKEN_CERTIFICATE_PATH: '/etc/sekisho/registry-tokens/tls.crt',
     SEKISHO_REGISTRY_TOKEN_KEY_PATH: '/etc/sekisho/registry-tokens/tls.key',
     SEKISHO_BUILDKIT_IMAGE: addresses.buildkitImage,
+    SEKISHO_BUILDPACKS_IMAGE: addresses.buildpacksImage,
     SEKISHO_INGRESS_CLASS: 'traefik',
     SEKISHO_REDIRECT_ANNOTATIONS: redirectAnnotations,
     SEKISHO_INGRESS_FROM: `${node.address}/32,${node.podGateway}/32`,

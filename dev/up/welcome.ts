@@ -1,7 +1,7 @@
 // The text at the end of `make up`: the addresses, the users and what to try next.
 import { join } from 'node:path'
 import { type ClusterSettings, devClusterFolder } from '../cluster/settings.ts'
-import { readLocalGitHub } from './github.ts'
+import { githubFolder, readLocalGitHub } from './github.ts'
 import { type Mode, modes } from './mode.ts'
 import { platformAdmin } from './settings-map.ts'
 
@@ -39,5 +39,10 @@ Sekisho is running in the ${mode} form: ${forms[mode]}.
     make up MODE=${other.padEnd(30)} # replace this form by the other one
 
   An application of your own, step by step: docs/guide/first-application.md
+  It works as written for dave. What stands there for GitHub and for the platform is here:
+    sign in                   with the variables above, as dave
+    the new repository        ${github.web}/acme, signed in as dave: New repository
+    git remote add origin     ${github.web}/acme/store.git
+    git push                  user dave; the password is his token in ${join(githubFolder(settings), 'secrets/personal-access-tokens.json')}
 `)
 }

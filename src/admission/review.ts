@@ -5,7 +5,7 @@ import { loginExtra } from '../api/names.ts'
 import { AppError } from '../lib/errors.ts'
 import { asObject, type JsonObject, objectAt, textAt } from '../lib/json/json-value.ts'
 
-/** The operations of admission; CONNECT is accepted by the parser and matched by no rule. */
+/** The operations of admission; CONNECT is an attach or exec to a pod, which has no `object` of the pod. */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 /** The request of a review. */
@@ -17,6 +17,8 @@ export type AdmissionRequest = {
   /** Absent for the object itself. */
   readonly subResource: string | undefined
   readonly namespace: string | undefined
+  /** Of the object, or of the pod that a CONNECT is about; absent where the API server makes it. */
+  readonly name?: string | undefined
   readonly username: string
   /** `loginExtra` of the user: whatever the API server says, for display only. */
   readonly login: string | undefined
@@ -49,6 +51,7 @@ export function admissionRequest(body: unknown): AdmissionRequest {
     resource: requiredText(resource, 'resource'),
     subResource: textAt(request, 'subResource') || undefined,
     namespace: textAt(request, 'namespace') || undefined,
+    name: textAt(request, 'name') || undefined,
     username: requiredText(user, 'username'),
     login: firstText(objectAt(user, 'extra')?.[loginExtra]),
     object: asObject(request['object']),

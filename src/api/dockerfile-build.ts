@@ -5,7 +5,7 @@ import { domain } from './kind.ts'
 /** On every pod of a Dockerfile build; its value is the name of the build. */
 export const dockerfileBuildLabel = `${domain}/dockerfile-build`
 
-/** On such a pod: the repository to which the build pushes. */
+/** On the pod of a build: the repository to which it pushes. */
 export const imageRepositoryAnnotation = `${domain}/image-repository`
 
 /** The containers of the pod, in the order of their work; `daemon` runs beside `build`. */

@@ -85,5 +85,17 @@ function issuerAccounts(people: People, audit: AuditLog): IssuerAccounts {
         details: { login, groups },
       })
     },
+    async recordReplayed(subject, isAccepted) {
+      await audit.append({
+        action: 'refresh-token.replayed',
+        actor: subject,
+        object: 'RefreshToken',
+        outcome: isAccepted ? 'allowed' : 'denied',
+        reason: isAccepted
+          ? 'sent again shortly after its use, as when its answer was lost'
+          : 'used before: all tokens of the sign-in end',
+        details: {},
+      })
+    },
   }
 }

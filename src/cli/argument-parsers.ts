@@ -16,6 +16,14 @@ export function repositoryId(text: string): string {
   throw new InvalidArgumentError('It must be an id, as kubectl get repositorygrant NAME -o yaml shows it in status.repositories.')
 }
 
+/** The id of a commit, or enough of its beginning. */
+export function commitStart(text: string): string {
+  if (/^[0-9a-f]{7,64}$/i.test(text)) return text.toLowerCase()
+  throw new InvalidArgumentError(
+    'It must be the id of a commit, or at least its first seven letters, as git rev-parse HEAD prints it.',
+  )
+}
+
 /** The number of a pull request; it stays a text. */
 export function pullRequestNumber(text: string): string {
   if (/^[1-9][0-9]{0,8}$/.test(text)) return text

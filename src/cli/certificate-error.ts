@@ -21,3 +21,13 @@ export function causeCode(error: unknown): string | undefined {
 export function isUnknownAuthority(error: unknown): boolean {
   return unknownAuthority.has(causeCode(error) ?? '')
 }
+
+/** What is wrong with the dates of the other side's certificate, as the end of a sentence; undefined for anything else. */
+export function validityProblem(error: unknown): string | undefined {
+  const code = causeCode(error)
+  const clock = 'check the clock of this computer'
+  if (code === 'CERT_NOT_YET_VALID') return `is not valid yet: ${clock}, which may be behind`
+  return code === 'CERT_HAS_EXPIRED'
+    ? `has expired: ${clock}, which may be ahead, or ask the operator of the platform`
+    : undefined
+}

@@ -4,13 +4,15 @@ import { Agent, fetch as undiciFetch } from 'undici'
 import { AppError, isAppError, messageOf } from '../lib/errors.ts'
 import { withBoundedBody } from '../lib/http/bounded-body.ts'
 import { defined } from '../lib/json/defined.ts'
-import { isUnknownAuthority } from './certificate-error.ts'
+import { isUnknownAuthority, validityProblem } from './certificate-error.ts'
 import type { CliSettings } from './config.ts'
 
 export type Connection = {
   readonly fetch: typeof fetch
   /** A response whose body is read as it comes; only its head has a time limit. Rejects with `unavailable` without one. */
   readonly open: (url: URL, headers: Readonly<Record<string, string>>) => Promise<Response>
+  /** How far the platform's clock is ahead of ours, by the Date of its last answer; undefined before one. */
+  readonly clockOffset: () => number | undefined
   readonly close: () => Promise<void>
 }
 
@@ -30,6 +32,8 @@ function authority(caFile: string | undefined): string | undefined {
 function unreachable(issuer: string, error: unknown): string {
   if (isUnknownAuthority(error))
     return `the certificate of ${issuer} is signed by an authority that is not trusted here: name its PEM file with --ca-file or SEKISHO_CA_FILE`
+  const validity = validityProblem(error)
+  if (validity !== undefined) return `the certificate of ${issuer} ${validity}`
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   return `${issuer} cannot be reached: ${messageOf(cause)}`
 }
@@ -45,6 +49,11 @@ export function createConnection(settings: Pick<CliSettings, 'issuer' | 'caFile'
     bodyTimeout: timeoutMilliseconds,
     connect: { ...defined({ ca }), timeout: 10_000 },
   })
+  let offset: number | undefined
+  const noteTime = ({ headers }: Response): void => {
+    const date = Date.parse(headers.get('date') ?? '')
+    if (!Number.isNaN(date)) offset = date - Date.now()
+  }
   const connected = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const address = input instanceof Request ? input.url : input
     const signal = AbortSignal.timeout(timeoutMilliseconds)
@@ -52,6 +61,7 @@ export function createConnection(settings: Pick<CliSettings, 'issuer' | 'caFile'
       // Only undici's own fetch accepts its agent; its types differ from the global ones in name only.
       const options = { ...init, redirect: 'manual', signal, dispatcher: agent } as unknown as Parameters<typeof undiciFetch>[1]
       const response = (await undiciFetch(address, options)) as unknown as Response
+      noteTime(response)
       return await withBoundedBody(
         response,
         maxBytes,
@@ -65,10 +75,12 @@ export function createConnection(settings: Pick<CliSettings, 'issuer' | 'caFile'
   const open = async (url: URL, headers: Readonly<Record<string, string>>): Promise<Response> => {
     try {
       const options = { headers, redirect: 'manual', dispatcher: agent } as unknown as Parameters<typeof undiciFetch>[1]
-      return (await undiciFetch(url, options)) as unknown as Response
+      const response = (await undiciFetch(url, options)) as unknown as Response
+      noteTime(response)
+      return response
     } catch (cause) {
       throw new AppError('unavailable', unreachable(settings.issuer, cause), { cause })
     }
   }
-  return { fetch: connected as typeof fetch, open, close: () => agent.close() }
+  return { fetch: connected as typeof fetch, open, clockOffset: () => offset, close: () => agent.close() }
 }

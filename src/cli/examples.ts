@@ -5,15 +5,19 @@ import { accountExamples } from './examples/account.ts'
 import { applicationExamples } from './examples/application.ts'
 import { auditExamples } from './examples/audit.ts'
 import { buildExamples } from './examples/builds.ts'
+import { createExamples } from './examples/create.ts'
 import type { Example } from './examples/example.ts'
 import { platformExamples } from './examples/platform.ts'
 import { previewExamples } from './examples/previews.ts'
 import { secretExamples } from './examples/secrets.ts'
+import { taskExamples } from './examples/tasks.ts'
 
 /** Command without `sekisho` → its examples, in the order of the commands. */
 export const examples: Readonly<Record<string, readonly Example[]>> = {
   ...accountExamples,
+  ...createExamples,
   ...applicationExamples,
+  ...taskExamples,
   ...secretExamples,
   ...buildExamples,
   ...previewExamples,

@@ -5,7 +5,12 @@ import { createPlatformApi } from './platform-api.ts'
 const issuer = 'https://sekisho.example.com'
 
 function api(answer: Response) {
-  const connection: Connection = { fetch: async () => answer, open: async () => expect.unreachable(), close: async () => {} }
+  const connection: Connection = {
+    fetch: async () => answer,
+    open: async () => expect.unreachable(),
+    clockOffset: () => undefined,
+    close: async () => {},
+  }
   return createPlatformApi(issuer, 'token', connection)
 }
 

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { commandIn } from './commands/run/run.ts'
 import { createProgram } from './program.ts'
 
 async function run(...args: readonly string[]): Promise<{ readonly error: unknown; readonly said: string }> {
@@ -26,7 +27,12 @@ describe('invalid arguments are refused before any request, with the name of the
     [['kubeconfig', '--server', 'http://10.0.0.1'], '--server', 'https URL'],
     [['whoami', 'olivia'], 'whoami', 'too many arguments'],
     [['token', '--frce'], '--frce', 'unknown option'],
-    [['lgin'], 'lgin', 'Did you mean'],
+    [['lgin'], 'lgin', 'did you mean login?'],
+    [['exec', 'shop', 'sh'], 'exec', 'sekisho shell'],
+    [['config:set', 'A=b'], 'config:set', 'sekisho env set'],
+    [['domains'], 'domains', 'coming-from.md'],
+    [['scale', 'shop'], 'process=count', 'missing'],
+    [['builds', 'logs', 'shop', '--commit', 'main'], '--commit', 'git rev-parse HEAD'],
   ])('%j', async (args, name, cure) => {
     const { error, said } = await run(...args)
     expect(error).toBeInstanceOf(CommanderError)
@@ -42,4 +48,51 @@ test('help explains the exit codes, and every command has help', async () => {
   expect(said).toContain('4 the audit log does not verify')
   for (const command of [['login'], ['token'], ['logout'], ['whoami'], ['kubeconfig'], ['audit', 'list'], ['audit', 'verify']])
     expect((await run(...command, '--help')).said).toContain('--issuer')
+})
+
+test('the version is printed as an option and as a command', async () => {
+  for (const word of ['--version', 'version']) expect((await run(word)).said).toMatch(/^sekisho \d+\.\d+\.\d+/)
+})
+
+describe('everything after the application of run belongs to the command', () => {
+  test.each([
+    [
+      ['run', 'shop', 'node', '--version'],
+      ['node', '--version'],
+    ],
+    [
+      ['run', 'shop', 'npm', '-n', 'x', 'run', '--help'],
+      ['npm', '-n', 'x', 'run', '--help'],
+    ],
+    [
+      ['run', 'shop', 'node', '-e', '1'],
+      ['node', '-e', '1'],
+    ],
+    [
+      ['run', 'shop', '--', 'node', '-e', '1', '--', '2'],
+      ['node', '-e', '1', '--', '2'],
+    ],
+    [
+      ['run', '-it', '--process', 'worker', 'shop', 'bash', '-l'],
+      ['bash', '-l'],
+    ],
+    [
+      ['-n', 'globex', 'run', 'shop', 'a', '-n', 'b'],
+      ['a', '-n', 'b'],
+    ],
+  ])('%j', async (args, command) => {
+    const program = createProgram({ result: () => {}, say: () => {} })
+    let words: readonly string[] = []
+    const run = program.commands.find(one => one.name() === 'run')
+    run?.action((_name: string, given: readonly string[]) => {
+      words = commandIn(given)
+    })
+    await program.parseAsync(['node', 'sekisho', ...args])
+    expect(words).toEqual(command)
+  })
+
+  test('an option of run after the application is refused, with the place where it belongs', () => {
+    expect(() => commandIn(['--detach', '--', 'node'])).toThrow('write options of sekisho run before the application')
+    expect(() => commandIn(['--'])).toThrow('name the command')
+  })
 })

@@ -6,6 +6,8 @@ import { createProgram } from './program.ts'
 // A reader such as `head` may close the pipe before the end.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
+    // A terminal that vanished: SIGHUP says so, too.
+    if (error.code === 'EIO') return
     if (error.code !== 'EPIPE') throw error
     process.exit()
   })

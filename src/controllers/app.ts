@@ -152,6 +152,7 @@ function createControllers(
         },
       },
       buildkit: buildkitOf(settings, registry),
+      buildpacks: buildpacksOf(settings, registry),
       labelsOf: registry.labelsOf,
       freshLabelsOf: registry.freshLabelsOf,
       tagImage: settings.rebases === 'enabled' ? registry.tag : undefined,
@@ -178,6 +179,11 @@ function createControllers(
 function buildkitOf({ registry, buildkitImage: image }: ControllersSettings, { buildSecret, plainHttp }: OpenRegistry) {
   if (image === undefined) return undefined
   return { settings: { registry, image, serviceAccount: builderServiceAccount, credential: buildSecret }, plainHttp }
+}
+
+/** Undefined when kpack runs the phases of builds with buildpacks. */
+function buildpacksOf({ buildpacksImage: image }: ControllersSettings, { buildSecret: credential }: OpenRegistry) {
+  return image === undefined ? undefined : { image, credential }
 }
 
 /**

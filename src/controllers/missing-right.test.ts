@@ -90,7 +90,12 @@ type Platform = ReturnType<typeof platform>
 type Case = { readonly type: ResourceType; readonly object: Reporting; readonly create: (on: Platform) => ControllerDefinition }
 
 const follower = { installation: 'github', repository: 'acme/shop', requestedBy: 'github|github.com|1' }
-const noBuilders = { kpack: { installed: false, settings: {} }, buildkit: undefined, logs: { collectFrom: () => {} } }
+const noBuilders = {
+  kpack: { installed: false, settings: {} },
+  buildkit: undefined,
+  buildpacks: undefined,
+  logs: { collectFrom: () => {} },
+}
 const gone = { kind: 'RemoteSync', name: 'gone', uid: 'v' }
 
 /** Of each kind an object for which something has to be written: a finalizer, or the end of a report whose subject is gone. */

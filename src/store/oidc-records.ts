@@ -45,8 +45,17 @@ export type OidcRecords = {
   readonly find: (model: string, id: string) => Promise<FoundOidcRecord | undefined>
   readonly findByUserCode: (model: string, userCode: string) => Promise<FoundOidcRecord | undefined>
   readonly findByUid: (model: string, uid: string) => Promise<FoundOidcRecord | undefined>
-  /** Marks a record used. Returns false when it was consumed already or is missing: then another request won the race. */
-  readonly consume: (model: string, id: string) => Promise<boolean>
+  /** Marks a record used, and returns when. Undefined when it was used or is missing: then another request won the race. */
+  readonly consume: (model: string, id: string) => Promise<Date | undefined>
+  /**
+   * Takes over the use of a record that was used at `since` or later: nobody else has it then. Returns the mark, a millisecond
+   * after the one before, so that all of them together move the first use by nothing that counts. Undefined for any other record.
+   */
+  readonly consumeAgain: (model: string, id: string, since: Date) => Promise<Date | undefined>
+  /** Whether the mark is still the one that this request set. */
+  readonly isConsumedAt: (model: string, id: string, mark: Date) => Promise<boolean>
+  /** Marks the other unused records of the model and grant as used long ago. Returns whether none was used after this one. */
+  readonly retireOthers: (model: string, id: string, grantId: string) => Promise<boolean>
   readonly destroy: (model: string, id: string) => Promise<void>
   readonly revokeByGrantId: (grantId: string) => Promise<void>
   /**
@@ -63,6 +72,8 @@ export type OidcRecords = {
 /** The provider's model of what a person allowed a program; one for each sign-in of a program. */
 const grantModel = 'Grant'
 const maxPeople = 1000
+/** Not 0, which programs take for "never". */
+const longAgo = new Date(1000)
 
 type OidcRecordsDeps = { readonly prisma: Pick<PrismaClient, 'oidcRow'>; readonly sealer: Sealer; readonly clock: Clock }
 
@@ -107,9 +118,34 @@ export function createOidcRecords(deps: OidcRecordsDeps): OidcRecords {
     },
     async consume(model, id) {
       const idHash = hash('id', id)
-      if (idHash === undefined) return false
-      const { count } = await rows.updateMany({ where: { model, idHash, consumedAt: null }, data: { consumedAt: clock.now() } })
-      return count === 1
+      if (idHash === undefined) return undefined
+      const consumedAt = clock.now()
+      const { count } = await rows.updateMany({ where: { model, idHash, consumedAt: null }, data: { consumedAt } })
+      return count === 1 ? consumedAt : undefined
+    },
+    async consumeAgain(model, id, since) {
+      const idHash = hash('id', id)
+      if (idHash === undefined) return undefined
+      for (;;) {
+        const row = await rows.findUnique({ where: { model_idHash: { model, idHash } } })
+        const before = row?.consumedAt ?? undefined
+        if (before === undefined || before < since || (row?.expiresAt && row.expiresAt <= clock.now())) return undefined
+        const consumedAt = new Date(before.getTime() + 1)
+        const { count } = await rows.updateMany({ where: { model, idHash, consumedAt: before }, data: { consumedAt } })
+        if (count === 1) return consumedAt
+      }
+    },
+    async isConsumedAt(model, id, mark) {
+      const idHash = hash('id', id)
+      return idHash !== undefined && (await rows.count({ where: { model, idHash, consumedAt: mark } })) === 1
+    },
+    async retireOthers(model, id, grantId) {
+      const [idHash, grantHash] = [hash('id', id), hash('grant', grantId)]
+      if (idHash === undefined || grantHash === undefined) return false
+      const others = { model, grantHash, NOT: { idHash } }
+      await rows.updateMany({ where: { ...others, consumedAt: null }, data: { consumedAt: longAgo } })
+      const row = await rows.findUnique({ where: { model_idHash: { model, idHash } } })
+      return row?.consumedAt != null && (await rows.count({ where: { ...others, consumedAt: { gte: row.consumedAt } } })) === 0
     },
     async destroy(model, id) {
       const idHash = hash('id', id)

@@ -26,6 +26,7 @@ import { podDeletionRows } from './rows/pod-end-rows.ts'
 import type { Row } from './rows/row.ts'
 import { runtimeClassRows } from './rows/runtime-class-rows.ts'
 import { proxyRows, recountedProxyRows, restoredProxyRows } from './rows/service-proxy-rows.ts'
+import { attachRefusals, ownTaskPod } from './rows/task-rows.ts'
 import { userRows } from './rows/user-rows.ts'
 
 const { authorityPem, pair } = await webhookCertificate()
@@ -366,7 +367,9 @@ describe('commands in pods', () => {
   const exec = (as = dave, namespace = 'acme', kind = 'exec'): Promise<Reply> =>
     cluster.as(as, 'POST', `/api/v1/namespaces/${namespace}/pods/runner/${kind}?command=id&stdout=true`)
   const others = policies.filter(({ metadata }) => metadata.name === 'sekisho-pod-exec')
-  const refusal = expect.stringContaining('while RepositoryGrant of-deployer lets pods get GitHub tokens: use `sekisho run`')
+  const refusal = expect.stringContaining(
+    'while RepositoryGrant of-deployer lets pods get GitHub tokens: use `sekisho run` or `sekisho shell`',
+  )
   const closed = async (): Promise<void> => {
     await waitUntil('closed', async () => outcome(await exec()) === 'refused')
   }
@@ -397,7 +400,6 @@ describe('commands in pods', () => {
     await cluster.admin.call('POST', grants, repositoryGrant('of-deployer', dave.user))
     await closed()
     expect((await exec()).message).toEqual(refusal)
-    expect((await exec(dave, 'acme', 'attach')).message).toEqual(refusal)
     for (const as of [controllers, mia]) expect(outcome(await exec(as))).toBe('refused')
     expect((await exec(clusterAdministrator)).message).toContain('does not have a host assigned')
     expect((await exec(dave, 'acme-build')).status).toBe(404)
@@ -412,6 +414,30 @@ describe('commands in pods', () => {
     await closed()
     await cluster.admin.call('DELETE', `${grants}/of-deployer`)
     await opened()
+  })
+})
+
+describe('attaching to pods', () => {
+  const ours = policies.filter(({ metadata }) => metadata.name === 'sekisho-pod-attach')
+  const attach = (as: typeof dave, pod: string, method = 'POST'): Promise<Reply> =>
+    cluster.as(as, method, `/api/v1/namespaces/acme/pods/${pod}/attach?stdout=true`)
+  const holds = async (): Promise<void> => {
+    await waitUntil('attach refused', async () => outcome(await attach(dave, 'runner')) === 'refused')
+    for (const [what, as, pod] of attachRefusals)
+      for (const method of ['POST', 'GET']) expect(outcome(await attach(as, pod, method)), what).toBe('refused')
+    expect((await attach(dave, ownTaskPod)).status).toBe(404)
+    expect((await attach(clusterAdministrator, 'runner')).message).toContain('does not have a host assigned')
+  }
+  test('is for those of one’s own commands, by the policy alone, and by the webhook alone', async () => {
+    for (const manifest of ours) await install(manifest)
+    await holds()
+    for (const manifest of ours) await uninstall(manifest)
+    await waitUntil('attach open', async () => outcome(await attach(dave, 'runner')) !== 'refused')
+    await startWebhook()
+    if (validating) await install(validating)
+    await holds()
+    if (validating) await uninstall(validating)
+    await stopWebhook()
   })
 })
 

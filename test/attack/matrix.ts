@@ -22,6 +22,7 @@ import type { Row } from './rows/row.ts'
 import { secretRows } from './rows/secret-rows.ts'
 import { proxyRows } from './rows/service-proxy-rows.ts'
 import { networkRows } from './rows/service-rows.ts'
+import { taskRows } from './rows/task-rows.ts'
 import { tenantRows } from './rows/tenant-rows.ts'
 import { volumeRows } from './rows/volume-rows.ts'
 
@@ -43,6 +44,7 @@ const everyForm: readonly Row[] = [
   ...podSourceRows,
   ...podEndRows,
   ...budgetRows,
+  ...taskRows,
   ...applicationRows,
   ...changerRows,
   ...approvalRows,

@@ -11,7 +11,6 @@ import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { type DemoContext, tenantNamespace } from '../../dev/demo/context.ts'
 import { askGitHub } from '../../dev/demo/github.ts'
 import { prepareDemo } from '../../dev/demo/run.ts'
-import { giveToTeam } from '../../dev/demo/scenario/repositories.ts'
 import { commandLineLogin } from '../../dev/demo/scenario/sign-in.ts'
 import { gitCredential } from '../../dev/demo/tools.ts'
 
@@ -84,6 +83,7 @@ sekisho() {
         --resume) until_true serves 'the database is at db.example.com' ;;
         *) until_true serves '^database at db.example.com' ;;
       esac ;;
+    "shell "*) printf 'echo in "$0"\\nexit\\n' | script --quiet --return --command "$(type -P sekisho) shell $2" /dev/null ;;
     "logs -f") timeout --signal INT 5 "$(type -P sekisho)" "$@" || test $? = 124 ;;
     *) command sekisho "$@" ;;
   esac
@@ -147,8 +147,7 @@ async function runTwin(shell: Shell, command: string, attempts = 10): Promise<vo
 test('every command of the tutorial does what it says', async () => {
   const name = `tutorial-${Date.now().toString(36)}`
   const repository = { name, private: true, auto_init: false }
-  expect(await askGitHub(world, 'olivia', `POST /orgs/${tenantNamespace}/repos`, repository)).toMatchObject({ status: 201 })
-  await giveToTeam(world, name)
+  expect(await askGitHub(world, 'dave', `POST /orgs/${tenantNamespace}/repos`, repository)).toMatchObject({ status: 201 })
   const shell = await openShell(name)
   onTestFinished(() => shell.run('kubectl delete remotesync,application,appsecret "$NAME" --ignore-not-found').then(() => {}))
   const text = await guideText('first-application.md')
@@ -157,7 +156,7 @@ test('every command of the tutorial does what it says', async () => {
     const block = guide.get(number)
     if (block === undefined) throw new Error(`the guide has no section ${number}`)
     return block
-      .replaceAll(/\bshop\b/g, name)
+      .replaceAll(/\bstore\b/g, name)
       .replaceAll('https://github.com', world.githubWeb)
       .replace(/^git clone <[^>]+> sekisho/m, `ln -s ${world.repository} sekisho`)
       .replace(/^sekisho login .*$/m, '')
@@ -178,6 +177,7 @@ test('every command of the tutorial does what it says', async () => {
   expect(releases).not.toContain('nobody-reads-this')
   const ran = await shell.run(section(7))
   expect(ran).toMatch(/^v\d+\.\d+\.\d+$/m)
+  expect(ran).toMatch(/^in (ba)?sh/m)
   expect(ran).toContain(`${name} listens on port 3000`)
   const known = await kubectlTwins()
   for (const command of twins) {
@@ -187,6 +187,6 @@ test('every command of the tutorial does what it says', async () => {
   }
   const [, ...ends] = /To remove everything: `(.*?)`, and `(.*?)`/.exec(text) ?? []
   expect(ends).toHaveLength(2)
-  await shell.run(ends.map(command => command.replaceAll(/\bshop\b/g, name)).join('\n'))
+  await shell.run(ends.map(command => command.replaceAll(/\bstore\b/g, name)).join('\n'))
   expect(await shell.run('kubectl get application,remotesync,appsecret -o name')).not.toContain(name)
 })

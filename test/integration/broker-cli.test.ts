@@ -108,7 +108,13 @@ describe('sekisho login', () => {
     const { tokens } = await cachedTokens('dave')
     expect(tokens['refreshToken']).not.toBe(before['refreshToken'])
 
+    // Its answer was lost: the same refresh token is sent again.
     const { path } = await cachedTokens('dave')
+    await writeFile(path, JSON.stringify({ ...tokens, expiresAt: 1, refreshToken: before['refreshToken'] }))
+    expect((await sekisho('dave', ['token'])).code).toBe(0)
+    await age('dave')
+    expect((await sekisho('dave', ['token'])).code).toBe(0)
+
     await writeFile(path, JSON.stringify({ ...tokens, expiresAt: 1, refreshToken: before['refreshToken'] }))
     const replayed = await sekisho('dave', ['token'])
     expect(replayed.code).toBe(3)

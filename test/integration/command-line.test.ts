@@ -117,9 +117,9 @@ describe('a developer', () => {
   test('a dry run is judged by the API server, and stores nothing', async () => {
     const before = await spec()
     expect((await sekisho('developer', 'scale', 'shop', 'web=7', '--dry-run')).out).toContain('(dry run)')
-    const refused = await sekisho('developer', 'scale', 'shop', 'web=999', '--dry-run')
+    const refused = await sekisho('developer', 'env', 'set', 'shop', `A=${'x'.repeat(100_000)}`, '--dry-run')
     expect(refused).toMatchObject({ code: 2, out: '' })
-    expect(refused.err).toMatch(/replicas/)
+    expect(refused.err).toMatch(/spec\.env/)
     expect(await spec()).toEqual(before)
   })
 
@@ -161,12 +161,12 @@ describe('a developer', () => {
       metadata: { name: 'shop-web', labels: marks },
       spec: { replicas: 0, selector: { matchLabels: { a: 'b' } }, template: pod },
     })
-    const dry = await sekisho('developer', 'run', 'shop', '--dry-run', '-o', 'json', '--', 'node', 'x.js')
+    const dry = await sekisho('developer', 'run', '--dry-run', '-o', 'json', 'shop', '--', 'node', 'x.js')
     expect(JSON.parse(dry.out)).toMatchObject({
       kind: 'Job',
       spec: { template: { spec: { containers: [{ image, command: ['node', 'x.js'] }] } } },
     })
-    const detached = await sekisho('developer', 'run', 'shop', '--detach', '-o', 'json', '--', 'node', 'x.js')
+    const detached = await sekisho('developer', 'run', '--detach', '-o', 'json', 'shop', 'node', 'x.js')
     const { job } = JSON.parse(detached.out) as { job: string }
     expect(await admin.call('GET', `/apis/batch/v1/namespaces/${tenant}/jobs/${job}`)).toMatchObject({ metadata: { name: job } })
   })

@@ -59,7 +59,7 @@ export function tenantRoleAttacks(tenant: string) {
     ['deletecollection of pods', { method: 'DELETE', path: own('pods') }],
     ['deletecollection of Deployments', { method: 'DELETE', path: apps('deployments') }],
     // Into pods.
-    ...['attach', 'portforward', 'proxy', 'proxy/env'].flatMap(rest => [
+    ...['portforward', 'proxy', 'proxy/env'].flatMap(rest => [
       [`pods/${rest} (get)`, { method: 'GET', path: own('pods', `/x/${rest}`) }] as const,
       [`pods/${rest} (post)`, { method: 'POST', path: own('pods', `/x/${rest}`) }] as const,
     ]),

@@ -191,6 +191,7 @@ describe('Tenant', () => {
       'app sekisho-ingress-isolated',
       'build sekisho-deny-all',
       'build sekisho-egress',
+      'build sekisho-egress-buildpacks',
     ]
     const all = [...wanted, 'build somebody-elses'].sort().join()
     await waitUntil('exactly the wanted policies of ours', async () => (await names()) === all)

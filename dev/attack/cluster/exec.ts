@@ -1,4 +1,5 @@
-// Commands in pods of one's own tenant, beside a grant whose tokens such a command could take.
+// Commands in pods of one's own tenant, beside a grant whose tokens such a command could take, and attaching to pods that are
+// not commands of one's own.
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'
@@ -47,6 +48,27 @@ export const execAttacks: readonly Attack[] = [
         return text.includes('sekisho-pod-exec')
       })
       return ['POST', 'GET'].flatMap(verb => ['any', 'attack-agent'].map(name => exec(world, verb, name, 'exec')))
+    },
+  },
+  {
+    name: 'reads/attach-to-another-shell',
+    as: 'gary, admin of globex',
+    against: 'pods of his own tenant that another person runs a command in, or that are no command',
+    tries:
+      'Attaches to a pod of an Application, to the shell of another person, and makes pods whose names say that they are his.',
+    expected: ['admission'],
+    async attempts(world) {
+      const pods = corePath(neighbourNamespace, 'pods')
+      const attached = ['POST', 'GET'].flatMap(verb =>
+        ['site', 'sekisho-run-1-shop-abcde-fghij'].map(name => exec(world, verb, name, 'attach')),
+      )
+      const metadata = { name: 'sekisho-run-1-attack' }
+      const spec = { containers: [{ name: 'main', image: 'x' }] }
+      const made = async () =>
+        judgeApi(
+          await world.api('gary', 'POST', `${pods}?dryRun=All`, { json: { apiVersion: 'v1', kind: 'Pod', metadata, spec } }),
+        )
+      return [...attached, { name: `gary: POST ${pods} ${metadata.name}`, run: made }]
     },
   },
 ]

@@ -1,6 +1,6 @@
-// A commit that says that it is another: its build rewrites the commit in the image's metadata to the newest one of the main
-// branch, which people have reviewed. An image that names the commit that was asked for is made by code of that commit only: a
-// build fetches one commit.
+// A commit that says that it is another: its build writes the newest commit of the main branch, which people have reviewed, into
+// the image's metadata: into the file of the fetch where it reaches that, and as a label of its own. An image that names the
+// commit that was asked for is made by code of that commit only: a build fetches one commit.
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
@@ -15,14 +15,23 @@ import { pushBranch } from './own-branch.ts'
 
 const name = 'attack-commit'
 const syncs = groupPath('apps.sekisho.dev/v1alpha1', neighbourNamespace, 'remotesyncs')
-const builds = groupPath('kpack.io/v1alpha2', `${neighbourNamespace}-build`, 'builds')
 
-/** Runs in the build, before the exporter makes the image from what the steps left. */
+/** Runs in the build, before the exporter makes the image from what the phases left. */
 const rewrite = (claimed: string): string => `
-const { readFileSync, writeFileSync } = require('node:fs')
-const file = '/layers/project-metadata.toml'
-writeFileSync(file, readFileSync(file, 'utf8').replace(/[0-9a-f]{40}/g, '${claimed}'))
-console.log('this build is of ${claimed}')
+const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs')
+const { spawn } = require('node:child_process')
+if (process.argv[2] === 'label') {
+  const launch = '/layers/sekisho_node/launch.toml'
+  const metadata = JSON.stringify({ source: { type: 'git', version: { commit: '${claimed}' } } })
+  const label = '\\n[[labels]]\\nkey = "io.buildpacks.project.metadata"\\nvalue = ' + JSON.stringify(metadata) + '\\n'
+  for (const end = Date.now() + 60000; Date.now() < end; )
+    if (existsSync(launch) && !readFileSync(launch, 'utf8').includes('[[labels]]')) appendFileSync(launch, label)
+} else {
+  const file = '/layers/project-metadata.toml'
+  if (existsSync(file)) writeFileSync(file, readFileSync(file, 'utf8').replace(/[0-9a-f]{40}/g, '${claimed}'))
+  spawn(process.execPath, [__filename, 'label'], { detached: true, stdio: 'ignore' }).unref()
+  console.log('this build is of ${claimed}')
+}
 `
 
 function files(claimed: string): Readonly<Record<string, string>> {
@@ -73,25 +82,20 @@ function judgeBuilt({ shown, claimed, pushed }: Ended): Verdict {
     readonly imageCommit?: string
     readonly failure?: { readonly reason: string; readonly message: string }
   }
+  if (image !== undefined)
+    return imageCommit === pushed
+      ? stopped('absent', `the build reached neither the file nor the label: ${image} is used as the commit that was pushed`)
+      : succeeded(`${image} is used as ${imageCommit}`)
   const text = `${failure?.reason}: ${failure?.message}`
-  if (image !== undefined) return succeeded(`${image} is used as ${imageCommit}`)
   const isRefused = failure?.reason === 'BuiltFromWrongCommit' && text.includes(claimed) && text.includes(pushed)
   return isRefused ? stopped('controller', text) : unclear(text)
 }
 
-/** The image that was refused is in globex’s repository; gary says by himself which commit it is. */
+/** Whatever the image names, gary says by himself which commit it is. */
 async function claim(world: World, { claimed }: Ended): Promise<Verdict> {
-  const { items } = (await world.admin.call('GET', builds)) as {
-    readonly items: readonly {
-      readonly metadata: { readonly name: string }
-      readonly status?: { readonly latestImage?: string }
-    }[]
-  }
-  const image = items.find(({ metadata, status }) => metadata.name.startsWith(name) && status?.latestImage)?.status?.latestImage
-  if (image === undefined) return unclear('the build has no image')
   return judgeApi(
     await world.api('gary', 'POST', `${applicationsPath}?dryRun=All`, {
-      json: application('attack-commit-claim', image, { commit: claimed }),
+      json: application('attack-commit-claim', await world.ownImage(), { commit: claimed }),
     }),
   )
 }
@@ -109,8 +113,9 @@ export const builtCommitAttacks: readonly Attack[] = [
     name: 'builds/another-commit',
     as: 'code of a branch of globex, in its build',
     against: 'whoever reads in a status which commit runs',
-    tries: 'Rewrites the commit that kpack wrote down, so that the image names a commit of the main branch.',
-    expected: ['controller', 'admission'],
+    tries:
+      'Writes another commit where the fetch wrote it down, and as a label, so that the image names a commit of the main branch.',
+    expected: ['controller', 'admission', 'absent'],
     form: 'long',
     attempts,
   },

@@ -26,6 +26,7 @@ const targets = {
   passwd: '/etc/passwd',
   token: '/var/run/secrets/kubernetes.io/serviceaccount/token',
   registry: '/run/secrets/registry/config.json',
+  phases: '/var/build-secrets/docker/config.json',
   environment: '/proc/self/environ',
   up: '../../../../../../../../etc/passwd',
 } as const
@@ -33,7 +34,7 @@ const targets = {
 const links = Object.entries(targets).map(([name, target]) => [`links/${name}`, target] as const)
 const folderLink = ['links/folder', '/run/secrets/registry'] as const
 /** Folders that the containers of a build have, as the folder of the application. */
-const stolenFolders = { credentials: '/run/secrets', builder: '/builder/home' } as const
+const stolenFolders = { credentials: '/run/secrets', builder: '/var/build-secrets' } as const
 
 const names = {
   dockerfile: 'attack-links-dockerfile',

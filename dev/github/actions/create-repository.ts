@@ -35,6 +35,8 @@ export async function createRepository(
   }
   // A concurrent request may have taken the name while git was working.
   requireFreeName(context, owner, wanted.name)
+  // Who makes a repository of an organization administers it.
+  if (owner.kind === 'organization') repository.collaborators.push({ userId: creator.id, role: 'admin' })
   context.store.change(state => {
     state.repositories.push(repository)
     claimName(state, owner.login, wanted.name)

@@ -8,7 +8,8 @@ header a{color:#fff;margin-right:1em}main{max-width:60em;margin:1.5em auto;paddi
 td,th{text-align:left;border-bottom:1px solid #d0d7de;padding:.35em .6em;vertical-align:top}form.inline{display:inline}
 button{font:inherit;padding:.3em 1em;border:1px solid #1f883d;background:#1f883d;color:#fff;border-radius:6px;cursor:pointer}
 button.quiet{background:#f6f8fa;color:#24292f;border-color:#d0d7de}button.danger{background:#fff;color:#cf222e;border-color:#cf222e}
-fieldset{border:1px solid #d0d7de;border-radius:6px;margin:1em 0}code{background:#f6f8fa;padding:.1em .3em}.flash{background:#fff8c5;padding:.6em}`
+pre,.markdown{overflow-x:auto;max-width:100%}.markdown table{display:block;overflow-x:auto}main,td,li{overflow-wrap:anywhere}textarea,input{max-width:100%}
+fieldset{border:1px solid #d0d7de;border-radius:6px;margin:1em 0}article{border:1px solid #d0d7de;border-radius:6px;padding:.3em 1em;margin:1em 0}code{background:#f6f8fa;padding:.1em .3em}.flash{background:#fff8c5;padding:.6em}`
 
 function signedIn(user: User, formToken: string): Html {
   return html`<span>Signed in as <strong>${user.login}</strong></span>

@@ -1,8 +1,9 @@
 // The start page and the pages of users and organizations: repositories, members, teams, installations and requests.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
-import { administers, canSee, membershipOf } from '../state/access.ts'
-import type { Account, Organization, Team } from '../state/accounts.ts'
+import { createRepository } from '../actions/create-repository.ts'
+import { administers, canSee, membershipOf, permissionOnOrganization } from '../state/access.ts'
+import type { Account, Organization, Team, User } from '../state/accounts.ts'
 import {
   accountByLogin,
   appById,
@@ -15,7 +16,7 @@ import {
 import { Refusal } from '../state/refusal.ts'
 import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
-import { buttonForm, page, table } from './layout.ts'
+import { buttonForm, formToken, page, table } from './layout.ts'
 
 function home(call: PageCall): PageResult {
   const { context, visitor } = call
@@ -38,6 +39,25 @@ function repositoryList({ context, visitor }: PageCall, account: Account): Html 
   return html`<h2>Repositories</h2><ul>${seen.map(
     one => html`<li><a href="/${account.login}/${one.name}">${one.name}</a>${one.private ? ' (private)' : ''}</li>`,
   )}</ul>`
+}
+
+function newRepository({ context, visitor }: PageCall, account: Account): Html | undefined {
+  if (!mayMakeRepositories(context, visitor.user, account)) return undefined
+  return html`<form method="post" action="/organizations/${account.login}/repositories">${formToken(visitor)}<p><label>New repository <input name="name" required></label>
+<label><input type="checkbox" name="private" value="1" checked> private</label> <button class="quiet">Create repository</button></p></form>`
+}
+
+function mayMakeRepositories({ state }: ActionContext, user: User, account: Account): boolean {
+  if (account.kind !== 'organization') return account.id === user.id
+  return permissionOnOrganization(state, { kind: 'person', user }, account, 'administration') === 'write'
+}
+
+async function makeRepository({ context, params, visitor, posted }: PageCall): Promise<PageResult> {
+  const found = accountByLogin(context.state, params['owner'] ?? '')
+  if (!found || !mayMakeRepositories(context, visitor.user, found)) throw new Refusal(403, 'You may not make repositories there.')
+  const wanted = { name: posted.one('name') ?? '', description: null, private: posted.one('private') === '1', withReadme: false }
+  const { name } = await createRepository(context, found, visitor.user, wanted)
+  return { redirect: `/${found.login}/${name}` }
 }
 
 function installations({ context, visitor }: PageCall, account: Account): Html | undefined {
@@ -67,7 +87,12 @@ function account(call: PageCall): PageResult {
   const found = accountByLogin(context.state, params['owner'] ?? '')
   if (!found) throw new Refusal(404, 'There is no such account.')
   const inside = found.kind === 'organization' && membershipOf(found, visitor.user.id)?.state === 'active'
-  const content = [repositoryList(call, found), inside ? members(call, found) : undefined, installations(call, found)]
+  const content = [
+    repositoryList(call, found),
+    newRepository(call, found),
+    inside ? members(call, found) : undefined,
+    installations(call, found),
+  ]
   return page(found.login, visitor, content)
 }
 
@@ -93,5 +118,6 @@ export function registerOrganizationPages(server: FastifyInstance, context: Acti
   const pages = pagesOf(server, context)
   pages.get('/', home)
   pages.get('/:owner', account)
+  pages.post('/organizations/:owner/repositories', makeRepository)
   pages.get('/orgs/:organization/teams/:team', teamPage)
 }

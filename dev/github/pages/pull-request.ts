@@ -13,6 +13,7 @@ import type { PullRequest, Repository } from '../state/repositories.ts'
 import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { buttonForm, formToken, page } from './layout.ts'
+import { markdown } from './markdown/markdown.ts'
 import { actionOf, repositoryOfPage, requireNotArchived, requirePush, statusList } from './repository.ts'
 
 type Subject = { readonly repository: Repository; readonly pull: PullRequest; readonly at: string }
@@ -74,9 +75,9 @@ async function show(call: PageCall): Promise<PageResult> {
     `#${pull.number} ${pull.title}`,
     visitor,
     html`<p><strong>${pull.mergedAt === null ? pull.state : 'merged'}</strong>: ${userOf(context.state, pull.authorId).login} wants to merge ${commits} commits
-(+${additions} −${deletions}) from <code>${pull.head.ref}</code> into <code>${pull.base.ref}</code></p><p>Head <code>${pull.head.sha}</code></p><pre>${pull.body ?? ''}</pre>
+(+${additions} −${deletions}) from <code>${pull.head.ref}</code> into <code>${pull.base.ref}</code></p><p>Head <code>${pull.head.sha}</code></p>${markdown(pull.body)}
 <h2>Statuses</h2>${statusList(context, repository, pull.head.sha)}<h2>Comments</h2>
-${comments.map(one => html`<article><strong>${userOf(context.state, one.authorId).login}</strong> ${one.createdAt}<pre>${one.body}</pre></article>`)}
+${comments.map(one => html`<article><strong>${userOf(context.state, one.authorId).login}</strong> ${one.createdAt}${markdown(one.body)}</article>`)}
 <form method="post" action="${at}/comments">${formToken(visitor)}<p><label>Comment <textarea name="body" required></textarea></label></p><button class="quiet">Comment</button></form>
 <p>${buttonsOf(call, { repository, pull, at }, mergeable)}</p>`,
   )

@@ -162,6 +162,11 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
       (await person.request('POST /orgs/{org}/repos', { org: 'acme', name: 'new', private: true, auto_init: true })).data
         .full_name,
     ).toBe('acme/new')
+    // A member makes one and administers it; who is no member does not.
+    const dave = clients.by(emulator.personalTokens['dave'] ?? '')
+    const mine = await dave.request('POST /orgs/{org}/repos', { org: 'acme', name: 'daves', private: true })
+    expect(mine.data.permissions?.admin).toBe(true)
+    await expect(noah.request('POST /orgs/{org}/repos', { org: 'acme', name: 'noahs' })).rejects.toMatchObject({ status: 403 })
     expect((await noah.request('POST /user/repos', { name: 'own' })).data.full_name).toBe('noah/own')
   })
 

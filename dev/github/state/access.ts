@@ -166,6 +166,8 @@ export function permissionOnOrganization(
     const membership = membershipOf(organization, userId)
     if (membership?.state !== 'active') return 'none'
     if (membership.role === 'admin') return 'write'
+    // Of an organization it is the right to make repositories.
+    if (permission === 'administration' && organization.membersCanCreateRepositories !== false) return 'write'
     // Only owners may read the settings of an organization.
     return permission === 'organization_administration' ? 'none' : 'read'
   }

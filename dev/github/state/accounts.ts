@@ -27,6 +27,8 @@ export type Organization = {
   login: string
   name: string
   basePermission: 'none' | 'read' | 'write' | 'admin'
+  /** `members_can_create_repositories` of the organization; absent: as GitHub's default, which lets them. */
+  membersCanCreateRepositories?: boolean
   memberships: OrganizationMembership[]
   readonly createdAt: string
 }

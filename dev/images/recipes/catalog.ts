@@ -3,6 +3,7 @@ import { buildkitImage } from './buildkit.ts'
 import { buildpackImage, buildpacks } from './buildpack.ts'
 import { kpackImage } from './kpack.ts'
 import { lifecycleImage } from './lifecycle.ts'
+import { phasesImage } from './phases.ts'
 import { platformImage } from './platform.ts'
 import type { Recipe } from './recipe.ts'
 import { buildImage, runImage } from './stack.ts'
@@ -17,6 +18,7 @@ export const recipes = {
   static: buildpackImage(buildpacks.static),
   sekisho: platformImage,
   buildkit: buildkitImage,
+  phases: phasesImage,
   lifecycle: lifecycleImage,
   kpack: kpackImage,
 } as const satisfies Record<string, Recipe>

@@ -17,13 +17,18 @@ async function programLayer(deps: RecipeDeps, name: string, into: string, progra
   }
 }
 
+/** Their paths are compiled into kpack. */
+export function buildProgramLayer(deps: RecipeDeps): Promise<LayerPlan> {
+  return programLayer(deps, 'kpack build programs', 'cnb/process/', ['build-init', 'completion', 'rebase'])
+}
+
 export const kpackImage: Recipe = async deps => ({
   repository: 'kpack/kpack',
   tag: kpackVersion,
   layers: [
     await certificateLayer(),
     ...(await authorityLayers(deps)),
-    await programLayer(deps, 'kpack build programs', 'cnb/process/', ['build-init', 'completion', 'rebase']),
+    await buildProgramLayer(deps),
     await programLayer(deps, 'kpack controller', '', ['controller']),
     await programLayer(deps, 'kpack webhook', '', ['webhook']),
   ],

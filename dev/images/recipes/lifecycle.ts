@@ -3,7 +3,8 @@
 import { lifecycleVersion } from '../../cluster/binaries/catalog.ts'
 import { diskFile } from '../archive/read-tree.ts'
 import { link, textFile } from '../archive/tree-entry.ts'
-import type { Recipe } from './recipe.ts'
+import type { LayerPlan } from '../blobs/build-layer.ts'
+import type { Recipe, RecipeDeps } from './recipe.ts'
 
 /** One program with many names: the phases of a build (CNB platform specification, "Lifecycle Interface"). */
 const phases = ['analyzer', 'detector', 'restorer', 'builder', 'exporter', 'creator', 'rebaser', 'extender']
@@ -32,31 +33,29 @@ const descriptor = `[api]
   version = "${lifecycleVersion}"
 `
 
-export const lifecycleImage: Recipe = async deps => {
-  const lifecycle = await deps.binary('lifecycle', 'lifecycle')
-  const launcher = await deps.binary('lifecycle', 'launcher')
+export const lifecycleLabels = {
+  'io.buildpacks.builder.metadata': JSON.stringify(metadata),
+  'io.buildpacks.lifecycle.apis': JSON.stringify(apis),
+}
+
+export async function lifecycleLayer({ binary }: RecipeDeps): Promise<LayerPlan> {
+  const lifecycle = await binary('lifecycle', 'lifecycle')
+  const launcher = await binary('lifecycle', 'launcher')
   return {
-    repository: 'kpack/lifecycle',
-    tag: lifecycleVersion,
-    layers: [
-      {
-        name: 'lifecycle',
-        key: ['1', lifecycle, descriptor, ...phases],
-        entries: async () => [
-          textFile('cnb/lifecycle/lifecycle.toml', descriptor),
-          await diskFile('cnb/lifecycle/lifecycle', lifecycle, 0o755),
-          await diskFile('cnb/lifecycle/launcher', launcher, 0o755),
-          ...phases.map(phase => link(`cnb/lifecycle/${phase}`, 'lifecycle')),
-        ],
-      },
+    name: 'lifecycle',
+    key: ['1', lifecycle, descriptor, ...phases],
+    entries: async () => [
+      textFile('cnb/lifecycle/lifecycle.toml', descriptor),
+      await diskFile('cnb/lifecycle/lifecycle', lifecycle, 0o755),
+      await diskFile('cnb/lifecycle/launcher', launcher, 0o755),
+      ...phases.map(phase => link(`cnb/lifecycle/${phase}`, 'lifecycle')),
     ],
-    config: () => ({
-      user: '',
-      environment: {},
-      labels: {
-        'io.buildpacks.builder.metadata': JSON.stringify(metadata),
-        'io.buildpacks.lifecycle.apis': JSON.stringify(apis),
-      },
-    }),
   }
 }
+
+export const lifecycleImage: Recipe = async deps => ({
+  repository: 'kpack/lifecycle',
+  tag: lifecycleVersion,
+  layers: [await lifecycleLayer(deps)],
+  config: () => ({ user: '', environment: {}, labels: lifecycleLabels }),
+})

@@ -47,6 +47,8 @@ import {
   secretReferences,
   secretReferencesElsewhere,
 } from './secrets/secret-references.ts'
+import { podAttach } from './tasks/pod-attach.ts'
+import { taskNames } from './tasks/task-names.ts'
 import { claimTemplates } from './volumes/claim-templates.ts'
 import { volumeClaims } from './volumes/volume-claims.ts'
 
@@ -86,6 +88,8 @@ export const rules: readonly Rule[] = [
   podLabels,
   podEnd,
   disruptionBudgets,
+  taskNames,
+  podAttach,
   volumeClaims,
   claimTemplates,
   renderedObjects,

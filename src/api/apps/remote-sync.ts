@@ -66,7 +66,8 @@ const reasons = defineReasons(
         'The commit has objects that git refuses, such as a folder named `.git` or a harmful `.gitmodules`, or objects of it are missing. The message names the check and the object. Correct it and push a new commit.',
       SourceIncomplete:
         'The folder of the application has a submodule, or a file in Git LFS, neither of which is fetched. The message names it. Put the files into the repository itself, or set `spec.build.allowIncompleteSource` where the application does not need them.',
-      BuildFailed: 'The build failed. The message has the end of its log. Correct the cause and push again.',
+      BuildFailed:
+        'The build failed. The message has the end of its log. Correct the cause and push again, or repeat it with `sekisho builds retry`.',
       BuildTimedOut: 'The build was ended after `spec.build.timeoutSeconds`.',
       BuiltFromWrongCommit:
         'The image names another commit than the requested one and is not used. Report it to a platform admin.',
@@ -129,6 +130,11 @@ export const remoteSync = defineKind({
           description:
             'Set it to `true` to look for no new commits and to build none. What runs goes on, a build that has begun ends and is used later.',
         }),
+      ),
+      retriedAt: optional(
+        timestamp(
+          'A change of this time gives the newest commit another attempt when its build failed, as any change of the RemoteSync does. `sekisho builds retry` sets it.',
+        ),
       ),
       application: objectName(
         'The name of the Application in this namespace that runs the image. It must exist; the RemoteSync sets its `spec.image` and `spec.commit`.',

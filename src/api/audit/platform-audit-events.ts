@@ -8,6 +8,16 @@ const lostEntries = {
 }
 
 export const platformAuditEvents = {
+  'refresh-token.replayed': {
+    description: 'A refresh token that was used before was sent again.',
+    actor: 'The person to whom it was issued, as `github|<host>|<numeric user id>`; whoever sent it has it.',
+    object: '`RefreshToken`',
+    outcomes: {
+      allowed: 'Its answer may have been lost: it got another successor, and the one before is worth nothing any more.',
+      denied: 'It may have been stolen: all tokens of the sign-in ended.',
+    },
+    details: {},
+  },
   'audit.truncated': {
     description:
       'Entries at the end of the log are missing that a signed checkpoint attests: they were lost in a crash, or removed. The entries that are left were not altered.',

@@ -18,6 +18,7 @@ const failedChecks = 'src/controllers/application/rollout/read-failed-checks.ts'
 const releaseWrites = 'src/controllers/application/releases/write-releases.ts'
 const kpack = 'src/services/builds/kpack/kpack-builder.ts'
 const buildkit = 'src/services/builds/buildkit/buildkit-builder.ts'
+const buildpacks = 'src/services/builds/buildpacks/buildpacks-builder.ts'
 const tokenDesk = 'src/services/token-desk/open.ts'
 const buildLogs = 'src/services/builds/logs/read-step.ts'
 const events = 'src/kube/object/events.ts'
@@ -244,9 +245,21 @@ const inBuilds: readonly Right[] = [
     verbs: ['create', 'patch', 'delete'],
     usedBy: ['src/services/builds/build-secrets.ts'],
   },
-  { place: 'build', group: '', resources: ['pods', 'pods/log'], verbs: ['get'], usedBy: [kpack, buildkit, buildLogs] },
+  {
+    place: 'build',
+    group: '',
+    resources: ['pods', 'pods/log'],
+    verbs: ['get'],
+    usedBy: [kpack, buildkit, buildpacks, buildLogs],
+  },
   // Held to one shape by the policy build-pods.
-  { place: 'build', group: '', resources: ['pods'], verbs: ['create', 'delete'], usedBy: [buildkit, namespaceEnds] },
+  {
+    place: 'build',
+    group: '',
+    resources: ['pods'],
+    verbs: ['create', 'delete'],
+    usedBy: [buildkit, buildpacks, namespaceEnds],
+  },
 ]
 
 export const controllersRightsOfTenants: readonly Right[] = [...inApplications, ...inBuilds]

@@ -37,11 +37,14 @@ describe.each([...rolesByName])('%s', (name, rules) => {
   })
 
   test('runs commands in pods at most as a developer', () => {
-    expect(granted.filter(right => right.includes('pods/exec'))).toEqual(viewer ? [] : ['get pods/exec.', 'create pods/exec.'])
+    for (const subresource of ['pods/exec', 'pods/attach'])
+      expect(granted.filter(right => right.includes(subresource))).toEqual(
+        viewer ? [] : [`get ${subresource}.`, `create ${subresource}.`],
+      )
   })
 
   test.each([
-    /pods\/(attach|portforward|proxy|ephemeralcontainers)|services\/proxy/,
+    /pods\/(portforward|proxy|ephemeralcontainers)|services\/proxy/,
     /serviceaccounts\/token|(impersonate|bind|escalate) |roles|rolebindings/,
     /^(create|update|patch|delete|deletecollection) (ingresses|namespaces|resourcequotas|limitranges|networkpolicies|installations)\./,
     /^(update|patch) repositorygrants\./,

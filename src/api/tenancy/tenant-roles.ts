@@ -16,8 +16,9 @@ export type RoleRule = {
 export const leftOut = `\
 - secrets get/list/watch: a user who reads Secrets has whatever any controller stores there. patch, delete and deletecollection are left out
   too: the API server answers them with the data (dry run, finalizers, error texts). create and update return the sender's own body.
-- pods/attach, portforward, proxy, ephemeralcontainers; services/proxy: they reach into pods that hold a delivered token. pods/exec does, too: the
-  policy sekisho-pod-exec closes it in a namespace while a grant names a ServiceAccount there.
+- pods/portforward, proxy, ephemeralcontainers; services/proxy: they reach into pods that hold a delivered token. pods/exec does, too: the
+  policy sekisho-pod-exec closes it in a namespace while a grant names a ServiceAccount there. pods/attach: the policy sekisho-pod-attach leaves
+  of it the pods of one's own commands.
 - serviceaccounts/token, impersonate, bind, escalate, roles and rolebindings: they give their holder another identity or more rights.
 - ingresses (write): a host name belongs to the tenant that the platform gave it to; a tenant names domains in an Application, whose chart
   creates the Ingress. With Ingresses of its own one tenant could take another's host name.
@@ -98,7 +99,7 @@ export const boundedKinds: readonly BoundedKind[] = [
 const builtInChanges: readonly RoleRule[] = [
   ...boundedKinds.filter(({ verbs }) => verbs.length > 0).map(({ group, plural, verbs }) => rule(group, [plural], verbs)),
   // A WebSocket needs both verbs (gate AuthorizePodWebsocketUpgradeCreatePermission).
-  rule('', ['pods/exec'], ['get', 'create']),
+  rule('', ['pods/exec', 'pods/attach'], ['get', 'create']),
   rule('apps', ['deployments/scale', 'statefulsets/scale', 'replicasets/scale'], ['get', 'update', 'patch']),
 ]
 

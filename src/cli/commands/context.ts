@@ -1,5 +1,6 @@
 // What every command starts from: settings, a connection that is opened on first use, and the user's login.
 import { systemClock } from '../../lib/clock.ts'
+import { namingClock } from '../clock-error.ts'
 import { type CliFlags, readCliSettings } from '../config.ts'
 import type { Connection } from '../connection.ts'
 import { currentTokens } from '../login/current-tokens.ts'
@@ -14,7 +15,12 @@ export type CommandContext = SessionDeps & {
 }
 
 /** A context whose connection, if it was opened, has to be closed. */
-export type OpenContext = { readonly context: CommandContext; readonly close: () => Promise<void> }
+export type OpenContext = {
+  readonly context: CommandContext
+  /** The error, or one that names the clock of this computer, where that is why. */
+  readonly explained: (error: unknown) => Promise<unknown>
+  readonly close: () => Promise<void>
+}
 
 /** Rejects with `invalid_request` when no issuer is configured. */
 export async function openContext(flags: CliFlags, terminal: Terminal): Promise<OpenContext> {
@@ -31,6 +37,10 @@ export async function openContext(flags: CliFlags, terminal: Terminal): Promise<
   }
   return {
     context: { ...deps, terminal, api },
+    explained: async error => {
+      const offset = opened === undefined ? undefined : (await opened).clockOffset()
+      return offset === undefined ? error : namingClock(error, offset, settings.issuer)
+    },
     close: async () => {
       if (opened !== undefined) await (await opened).close()
     },
@@ -43,9 +53,11 @@ export async function withContext(
   terminal: Terminal,
   work: (context: CommandContext) => Promise<void>,
 ): Promise<void> {
-  const { context, close } = await openContext(flags, terminal)
+  const { context, explained, close } = await openContext(flags, terminal)
   try {
     await work(context)
+  } catch (error) {
+    throw await explained(error)
   } finally {
     await close()
   }

@@ -27,4 +27,5 @@ export const accountExamples: Readonly<Record<string, readonly Example[]>> = {
       does: 'print it for fish: sekisho completion fish | source in ~/.config/fish/config.fish',
     },
   ],
+  version: [{ line: 'sekisho version', does: 'print the version, for a report' }],
 }

@@ -66,14 +66,6 @@ export const applicationExamples: Readonly<Record<string, readonly Example[]>> =
       kubectl: `kubectl patch application shop --type merge -p '{"spec":{"image":"…","commit":null,"followTag":true}}'`,
     },
   ],
-  run: [
-    {
-      line: 'sekisho run shop -- node migrate.js',
-      does: 'run a migration and wait for its end',
-      kubectl:
-        'kubectl create of a Job with the pod of deployment shop-web (docs/guide/cli.md), kubectl logs -f, kubectl delete job',
-    },
-  ],
   transfer: [
     {
       line: 'sekisho transfer remotesync/shop',

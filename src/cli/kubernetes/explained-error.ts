@@ -2,7 +2,7 @@
 // that it loads the table of roles when a right is missing.
 import { isKubeError, type KubeError, lacksRight, missingRight } from '../../kube/client/errors.ts'
 import { AppError, type ErrorCode } from '../../lib/errors.ts'
-import { causeCode, isUnknownAuthority } from '../certificate-error.ts'
+import { causeCode, isUnknownAuthority, validityProblem } from '../certificate-error.ts'
 
 /** Where the request went. */
 export type Destination = {
@@ -43,7 +43,8 @@ function unanswered(error: KubeError, { server, context }: Destination): string 
     return `the certificate of ${server} is signed by an authority that context ${context} does not name: run sekisho kubeconfig again, or set certificate-authority in the kubeconfig`
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return `the certificate of ${server} is for another host name: correct the server of context ${context}, or run sekisho kubeconfig again`
-  if (code === 'CERT_HAS_EXPIRED') return `the certificate of ${server} has expired: ask the operator of the platform`
+  const validity = validityProblem(error)
+  if (validity !== undefined) return `the certificate of ${server} ${validity}`
   return `${server} does not answer (${code ?? error.reason}): check your network, or choose another context with --context (now ${context})`
 }
 

@@ -1,6 +1,7 @@
 // The OIDC client of the CLI: public, with PKCE, ES256 only. The signature of every ID token is verified.
 import * as oidc from 'openid-client'
 import { AppError, messageOf } from '../../lib/errors.ts'
+import { asObject, parseJson, textAt } from '../../lib/json/json-value.ts'
 import { redactTokens } from '../../lib/log.ts'
 import type { CliSettings } from '../config.ts'
 import type { Connection } from '../connection.ts'
@@ -11,10 +12,24 @@ export const loginScope = 'openid offline_access'
 
 export type Tokens = oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers
 
-/** Reads the issuer's metadata. Rejects with an AppError. */
-export async function discoverIssuer(settings: CliSettings, connection: Connection): Promise<oidc.Configuration> {
+/**
+ * Reads the issuer's metadata. Rejects with an AppError. `onRefreshToken` hears of every refresh token that the issuer sends,
+ * before the answer is judged: the former one is used then, whatever is wrong with the rest.
+ */
+export async function discoverIssuer(
+  settings: CliSettings,
+  connection: Connection,
+  onRefreshToken: (token: string) => void = () => undefined,
+): Promise<oidc.Configuration> {
   const metadata = { id_token_signed_response_alg: 'ES256', redirect_uris: ['http://127.0.0.1/callback'] }
-  const options = { [oidc.customFetch]: connection.fetch as oidc.CustomFetch, timeout: 30 }
+  const heard: typeof fetch = async (input, init) => {
+    const response = await connection.fetch(input, init)
+    if (init?.method !== 'POST' || !response.ok) return response
+    const token = textAt(asObject(parseJson(await response.clone().text())), 'refresh_token')
+    if (token !== undefined) onRefreshToken(token)
+    return response
+  }
+  const options = { [oidc.customFetch]: heard as oidc.CustomFetch, timeout: 30 }
   const configuration = await translated(() =>
     oidc.discovery(new URL(settings.issuer), settings.clientId, metadata, oidc.None(), options),
   )

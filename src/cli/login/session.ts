@@ -8,19 +8,32 @@ import { isGood, lifeLeft, type SessionDeps, underLock } from './login-state.ts'
 const loginWaitMilliseconds = 6 * 60_000
 const logoutWaitMilliseconds = 60_000
 
-/** Call it under the lock. Rejects with `unauthenticated` when the login has ended, and removes its tokens then. */
+/**
+ * Call it under the lock. Rejects with `unauthenticated` when the login has ended, and removes its tokens then. An answer that
+ * does not come is asked for once more, with the same token, which the issuer accepts for a moment; and a refresh token whose
+ * answer is not good otherwise, as with a wrong clock, is kept for the next time.
+ */
 export async function refreshTokens(deps: SessionDeps, latest: CachedTokens, refreshToken: string): Promise<CachedTokens> {
   const { settings, clock } = deps
+  let kept = refreshToken
   try {
-    const configuration = await discoverIssuer(settings, await deps.connection())
-    const tokens = await translated(() => oidc.refreshTokenGrant(configuration, refreshToken))
+    const connection = await deps.connection()
+    const configuration = await discoverIssuer(settings, connection, token => {
+      kept = token
+    })
+    const grant = (): Promise<Tokens> => translated(() => oidc.refreshTokenGrant(configuration, kept))
+    const tokens = await grant().catch(error => {
+      if (isAppError(error, 'unavailable')) return grant()
+      throw error
+    })
     const next = tokensToCache(settings, tokens, latest)
     await writeTokens(settings, next)
     return next
   } catch (error) {
     if (isAppError(error, 'unauthenticated')) await removeTokens(settings)
+    else if (kept !== refreshToken) await writeTokens(settings, { ...latest, refreshToken: kept })
     // The platform does not respond, but the present token is still valid for a short time.
-    else if (lifeLeft(latest, clock) > 5) return latest
+    if (!isAppError(error, 'unauthenticated') && lifeLeft(latest, clock) > 5) return { ...latest, refreshToken: kept }
     throw error
   }
 }

@@ -1,10 +1,14 @@
 // Signing in and out, and what the platform says about the person.
 import { Argument, type Command } from 'commander'
+import manifest from '../../../package.json' with { type: 'json' }
 import { httpsUrl, namespaceName } from '../argument-parsers.ts'
 import type { Shell } from '../completion/completion-script.ts'
 import type { Terminal } from '../output.ts'
 import { onPlatform, outputOption } from './options.ts'
 import type { Runners } from './runners.ts'
+
+/** The version of the command line, which is the one of the package. */
+export const version: string = manifest.version
 
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish']
 
@@ -46,4 +50,8 @@ export function addAccountCommands(program: Command, { run }: Runners, terminal:
       const { completionScript } = await import('../completion/completion-script.ts')
       terminal.result(completionScript(program, shell))
     })
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => terminal.result(`sekisho ${version}`))
 }

@@ -68,23 +68,6 @@ function addChangingCommands(program: Command, { onCluster: act }: Runners): voi
     .addOption(dryRunOption())
     .addOption(outputOption('yaml'))
     .action(act(async () => (await import('../commands/application/deploy.ts')).deploy))
-  onCluster(program.command('run'))
-    .description(
-      'run a command once, with the image and the environment of an application; its exit code becomes the one of sekisho',
-    )
-    .argument('<application>', 'the name of the Application')
-    .argument('<command...>', 'the command and its arguments, after --')
-    .option('--detach', 'do not wait for its end')
-    .option('--process <name>', 'with the settings of this process; without it, of web')
-    .option('--volumes', 'also mount the volumes of the process')
-    .addOption(
-      new Option('--timeout <duration>', 'end it after this time, such as 10m or 2h')
-        .argParser(durationSeconds)
-        .default(3600, '1h'),
-    )
-    .addOption(dryRunOption())
-    .addOption(outputOption('yaml'))
-    .action(act(async () => (await import('../commands/run/run.ts')).run))
   onCluster(program.command('transfer'))
     .description('become the person in whose name objects ask GitHub, when the one before has left')
     .argument('[kind/name...]', 'such as remotesync/shop or apppipeline/shop')

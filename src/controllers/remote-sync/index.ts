@@ -20,6 +20,9 @@ import { createBuildSecrets } from '../../services/builds/build-secrets.ts'
 import type { Builder, BuildKey } from '../../services/builds/builder.ts'
 import { type BuildkitDeps, buildkitScope, createBuildkitBuilder } from '../../services/builds/buildkit/buildkit-builder.ts'
 import { buildProgress, commitOfRevision } from '../../services/builds/buildkit/pod-state.ts'
+import { buildpacksScope, createBuildpacksBuilder } from '../../services/builds/buildpacks/buildpacks-builder.ts'
+import type { BuildpacksSettings } from '../../services/builds/buildpacks/pod-manifest.ts'
+import { buildProgress as buildpacksProgress } from '../../services/builds/buildpacks/pod-state.ts'
 import { chooseBuilder } from '../../services/builds/choose-builder.ts'
 import { buildScope, type KpackSettings } from '../../services/builds/kpack/build-manifest.ts'
 import { commitOfImage } from '../../services/builds/kpack/image-commit.ts'
@@ -52,6 +55,8 @@ export type RemoteSyncControllerDeps = Pick<
   readonly logs: { readonly collectFrom: (builder: Pick<Builder, 'logged'>) => void }
   /** Undefined when Dockerfiles are not built. */
   readonly buildkit: Pick<BuildkitDeps, 'settings' | 'plainHttp'> | undefined
+  /** Undefined when kpack runs the phases of builds with buildpacks. */
+  readonly buildpacks: Pick<BuildpacksSettings, 'image' | 'credential'> | undefined
   /** Reads the labels of an image from the registry. */
   readonly labelsOf: KpackDeps['labelsOf']
   /** The same, not remembered. */
@@ -116,21 +121,38 @@ function watched({ remoteSyncs }: RemoteSyncCaches): readonly Watch[] {
 }
 
 /** What builds, for every strategy. What a build pushes is recorded before the build is deleted. Call before the caches start. */
-function builderOf({ manager, kpack, buildkit, clock, labelsOf, recordPushes, log }: RemoteSyncControllerDeps): Builder {
+function builderOf({
+  manager,
+  kpack,
+  buildkit,
+  buildpacks,
+  clock,
+  labelsOf,
+  recordPushes,
+  log,
+}: RemoteSyncControllerDeps): Builder {
   const { client } = manager
   const { settings } = kpack
   const shared = { client, fieldManager, clock, labelsOf, secrets: createBuildSecrets({ client }) }
-  const builders = chooseBuilder({
-    Buildpacks: kpack.installed
-      ? createKpackBuilder({
+  const dockerfiles = buildkit
+    ? createBuildkitBuilder({ ...shared, ...buildkit, pods: manager.cache(pods, buildkitScope) })
+    : noBuilder(buildkitMissing)
+  const inKpack = kpack.installed
+    ? createKpackBuilder({ ...shared, builds: manager.cache(kpackBuilds, buildScope), settings })
+    : noBuilder(kpackMissing)
+  const inPods =
+    kpack.installed && buildpacks
+      ? createBuildpacksBuilder({
           ...shared,
-          builds: manager.cache(kpackBuilds, buildScope),
-          settings,
+          log,
+          pods: manager.cache(pods, buildpacksScope),
+          settings: { ...settings, ...buildpacks },
         })
-      : noBuilder(kpackMissing),
-    Dockerfile: buildkit
-      ? createBuildkitBuilder({ ...shared, ...buildkit, pods: manager.cache(pods, buildkitScope) })
-      : noBuilder(buildkitMissing),
+      : undefined
+  const all = [...(inPods === undefined ? [] : [inPods.builder]), inKpack, dockerfiles]
+  const builders = chooseBuilder(all, async request => {
+    if (request.strategy === 'Dockerfile') return dockerfiles
+    return inPods !== undefined && (await inPods.canBuild(request)) ? inPods.builder : inKpack
   })
   return recordingBuilder(builders, recordPushes, log)
 }
@@ -153,7 +175,7 @@ function newRunImage({ remoteSyncs }: RemoteSyncCaches): Watch {
 
 /** Call before the manager starts: caches and indexes can only be added then. */
 export function createRemoteSyncController(deps: RemoteSyncControllerDeps): ControllerDefinition {
-  const { manager, kpack, buildkit, clock, log, platformBuilds } = deps
+  const { manager, kpack, buildkit, buildpacks, clock, log, platformBuilds } = deps
   const { client } = manager
   const caches: RemoteSyncCaches = {
     remoteSyncs: manager.cache(remoteSync),
@@ -178,6 +200,7 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
     ...(kpack.installed ? [watches(kpackBuilds, wakes, { ...buildScope, predicate: partChanged(kpackProgress) })] : []),
     ...(rebaser === noRebaser ? [] : [newRunImage(caches)]),
     ...(buildkit ? [watches(pods, wakes, { ...buildkitScope, predicate: partChanged(buildProgress) })] : []),
+    ...(buildpacks ? [watches(pods, wakes, { ...buildpacksScope, predicate: partChanged(buildpacksProgress) })] : []),
   ]
   const status = createStatusWriter({
     type: remoteSync,

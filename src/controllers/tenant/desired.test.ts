@@ -145,6 +145,7 @@ describe('the namespaces of a tenant', () => {
     expect(policies.map(({ object }) => object.metadata.name)).toEqual([
       'sekisho-deny-all',
       'sekisho-egress',
+      'sekisho-egress-buildpacks',
       'sekisho-egress-dockerfile',
     ])
   })
@@ -177,7 +178,7 @@ describe('the namespaces of a tenant', () => {
       'sekisho-ingress-isolated',
       'sekisho-egress-isolated',
     ])
-    expect(named('NetworkPolicy', 'acme-build')).toEqual(['sekisho-deny-all', 'sekisho-egress'])
+    expect(named('NetworkPolicy', 'acme-build')).toEqual(['sekisho-deny-all', 'sekisho-egress', 'sekisho-egress-buildpacks'])
   })
 
   test('have the credentials of the registry where they are used, and nowhere else', () => {

@@ -14,6 +14,7 @@ import type { IssuerKeys } from './issuer-keys.ts'
 import type { IssuerPages, PageForm } from './issuer-pages.ts'
 import type { PollingPace } from './polling-pace.ts'
 import { createRecordAdapter, type OidcRecordStore } from './record-adapter.ts'
+import { createRefreshGrace } from './refresh-grace.ts'
 
 /** What an ID token says of a person beside the subject. */
 export type IssuerClaims = { readonly login: string; readonly groups: readonly string[] }
@@ -29,6 +30,8 @@ export type IssuerAccounts = {
   readonly claims: (subject: string) => Promise<IssuerClaims | undefined>
   /** Called before an ID token is signed; when it rejects, no token is signed. */
   readonly recordIssued: (subject: string, claims: IssuerClaims) => Promise<void>
+  /** Called when a used refresh token is sent again; `isAccepted`: it gets a successor, else all tokens of the sign-in end. */
+  readonly recordReplayed: (subject: string, isAccepted: boolean) => Promise<void>
 }
 
 /** What the configuration is made from. */
@@ -131,7 +134,12 @@ export function issuerConfiguration(deps: IssuerConfigurationDeps): Configuratio
   const { keys, pages } = deps
   const cookie = { httpOnly: true, secure: true, sameSite: 'lax', signed: true } as const
   return {
-    adapter: createRecordAdapter(deps.records, deps.pace, deps.now),
+    adapter: createRecordAdapter({
+      store: deps.records,
+      pace: deps.pace,
+      grace: createRefreshGrace({ store: deps.records, now: deps.now, replayed: deps.accounts.recordReplayed }),
+      now: deps.now,
+    }),
     clients: [kubernetesClient],
     jwks: { keys: keys.privateKeys.map(key => ({ ...key })) as NonNullable<Configuration['jwks']>['keys'] },
     enabledJWA: { idTokenSigningAlgValues: ['ES256'] },

@@ -204,11 +204,11 @@ function guarded(agent: Agent, guard: WriteGuard, what: string): Dispatcher {
   })
 }
 
-function createAgent(connection: KubeConnection): Agent {
+/** The pool is short-lived: connections that died while idle are closed before a silent watch is replaced. */
+export function createAgent(connection: KubeConnection): Agent {
   const { ca, cert, key, servername, insecure } = connection.tls
   return new Agent({
     allowH2: false,
-    // Short, so that connections that died while idle are closed before a silent watch is replaced.
     keepAliveTimeout: 10_000,
     connect: { timeout: 10_000, ca, cert, key: key?.reveal(), servername, rejectUnauthorized: insecure !== true },
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { digestOf, isDigest, pinnedImage } from './image-digest.ts'
+import { digestOf, isDigest, pinnedImage, withoutTag } from './image-digest.ts'
 
 const digest = `sha256:${'a'.repeat(64)}`
 
@@ -21,3 +21,9 @@ test.each([`shop@${digest}`, 'registry/shop:v1', `registry/Shop@${digest}`, `reg
   '%j is not a pinned image of a registry',
   reference => expect(pinnedImage(reference)).toBeUndefined(),
 )
+
+test.each([
+  [`10.0.0.1:5000/cnb/builder:clusterbuilder-x@${digest}`, `10.0.0.1:5000/cnb/builder@${digest}`],
+  [`10.0.0.1:5000/cnb/builder@${digest}`, `10.0.0.1:5000/cnb/builder@${digest}`],
+  ['10.0.0.1:5000/cnb/builder:1', '10.0.0.1:5000/cnb/builder:1'],
+])('%s has no tag as %s', (reference, without) => expect(withoutTag(reference)).toBe(without))

@@ -5,6 +5,7 @@ export const digestPattern = 'sha256:[0-9a-f]{64}'
 
 const wholeDigest = new RegExp(`^${digestPattern}$`)
 const atTheEnd = new RegExp(`@(${digestPattern})$`)
+const tagBeforeDigest = new RegExp(`:[\\w.-]{1,128}(?=@${digestPattern}$)`)
 const pinned = new RegExp(`^[^/]+/(?<repository>[a-z0-9._/-]{1,255})@(?<digest>${digestPattern})$`)
 
 export function isDigest(text: string): boolean {
@@ -20,4 +21,9 @@ export function digestOf(reference: string | undefined): string | undefined {
 export function pinnedImage(reference: string): { readonly repository: string; readonly digest: string } | undefined {
   const { repository, digest } = pinned.exec(reference)?.groups ?? {}
   return repository === undefined || digest === undefined ? undefined : { repository, digest }
+}
+
+/** A reference by tag and digest as one by digest alone: the tag adds nothing to it. */
+export function withoutTag(reference: string): string {
+  return reference.replace(tagBeforeDigest, '')
 }

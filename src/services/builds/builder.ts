@@ -1,6 +1,6 @@
 // The port to whatever builds images: it turns one commit into one image, in the tenant's build namespace.
-// `kpack/kpack-builder.ts` builds with buildpacks, `buildkit/buildkit-builder.ts` from Dockerfiles, and `choose-builder.ts`
-// makes one of both. A builder never gets a GitHub token.
+// `buildpacks/buildpacks-builder.ts` and `kpack/kpack-builder.ts` build with buildpacks, `buildkit/buildkit-builder.ts` from
+// Dockerfiles, and `choose-builder.ts` makes one of all. A builder never gets a GitHub token.
 
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import type { ObjectKey } from '../../api/resource.ts'

@@ -1,14 +1,15 @@
-// One Builder of several: the strategy of a request chooses, and a build is found again where it is. Names of builds follow
-// from their strategy among other inputs, so no two builders have builds of one name for one owner.
-import type { Builder, BuildKey, BuildState, BuildStrategy } from './builder.ts'
+// One Builder of several: the request chooses which of them starts a build, and a build is found again where it is, also after
+// another one has taken over its strategy. Names of builds follow from their strategy among other inputs, so no two builders have
+// builds of one name for one owner.
+import type { Builder, BuildKey, BuildRequest, BuildState } from './builder.ts'
 
-export function chooseBuilder(builders: Readonly<Record<BuildStrategy, Builder>>): Builder {
-  const all = Object.values(builders)
+/** `choose` returns one of `all`. */
+export function chooseBuilder(all: readonly Builder[], choose: (request: BuildRequest) => Builder | Promise<Builder>): Builder {
   const holding = (key: BuildKey): Builder | undefined => all.find(builder => builder.known(key))
   const absent: BuildState = { kind: 'absent' }
 
   return {
-    start: request => builders[request.strategy].start(request),
+    start: async request => (await choose(request)).start(request),
     async observe(key, owner) {
       const holder = holding(key)
       if (holder !== undefined) return holder.observe(key, owner)

@@ -41,6 +41,12 @@ function podAddressSetting(name: string, description: string): Setting<string> {
   return { ...textSetting(name, description), parse }
 }
 
+function pinnedImageSetting(name: string, description: string) {
+  const pattern = new RegExp(`^[^@\\s]{1,255}@${digestPattern}$`)
+  const example = `an image by its digest, such as registry.example.com/cnb/${name.split('_')[1]?.toLowerCase()}@sha256:…`
+  return optional({ ...textSetting(name, description), parse: matching(pattern, example) })
+}
+
 export const buildSettings = {
   clusterBuilder: textSetting('SEKISHO_CLUSTER_BUILDER', 'the kpack ClusterBuilder', { default: 'sekisho' }),
   builders: listSetting(
@@ -59,16 +65,14 @@ export const buildSettings = {
     'the most disk space that spec.build.resources may give to a build',
     '40Gi',
   ),
-  buildkitImage: optional({
-    ...textSetting(
-      'SEKISHO_BUILDKIT_IMAGE',
-      'the image with which Dockerfiles are built, by digest (docs/guide/dockerfile.md); without it RemoteSyncs with the strategy Dockerfile wait',
-    ),
-    parse: matching(
-      new RegExp(`^[^@\\s]{1,255}@${digestPattern}$`),
-      'an image by its digest, such as registry.example.com/cnb/buildkit@sha256:…',
-    ),
-  }),
+  buildkitImage: pinnedImageSetting(
+    'SEKISHO_BUILDKIT_IMAGE',
+    'the image with which Dockerfiles are built, by digest (docs/guide/dockerfile.md); without it RemoteSyncs with the strategy Dockerfile wait',
+  ),
+  buildpacksImage: pinnedImageSetting(
+    'SEKISHO_BUILDPACKS_IMAGE',
+    'the image of the phases of builds with buildpacks that run beside the builder image, by digest (docs/guide/install.md); without it kpack runs each phase in a container of its own, which takes some seconds more',
+  ),
   sourceUrl: urlSetting('SEKISHO_SOURCE_URL', 'the URL by which build pods reach the source store', {
     default: 'http://sekisho-source.sekisho-system.svc:8081',
   }),

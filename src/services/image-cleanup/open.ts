@@ -10,10 +10,11 @@ import { controllerOf } from '../../kube/object/owner.ts'
 import { periodic } from '../../lib/periodic.ts'
 import type { Builder, BuildKey } from '../builds/builder.ts'
 import { buildkitScope } from '../builds/buildkit/buildkit-builder.ts'
-import { hasEnded as hasPodEnded } from '../builds/buildkit/pod-state.ts'
+import { buildpacksScope } from '../builds/buildpacks/buildpacks-builder.ts'
 import { buildScope } from '../builds/kpack/build-manifest.ts'
 import { hasEnded as hasBuildEnded } from '../builds/kpack/build-state.ts'
 import { type KpackBuild, kpackBuilds } from '../builds/kpack/resources.ts'
+import { hasEnded as hasPodEnded } from '../builds/pods/pod-status.ts'
 import type { ServiceDeps } from '../deps.ts'
 import { type Part, partOf } from '../part.ts'
 import type { RegistrySettings } from '../registry/config.ts'
@@ -106,7 +107,11 @@ export function openUnusedImages(
 
 /** Without kpack the API server does not know its kind. */
 function buildKindsOf(kpackInstalled: boolean): readonly BuildKind[] {
-  const dockerfiles = { type: pods, ...buildkitScope, hasEnded: (pod: KubeObject) => hasPodEnded(pod) }
-  if (!kpackInstalled) return [dockerfiles]
-  return [{ type: kpackBuilds, ...buildScope, hasEnded: (build: KubeObject) => hasBuildEnded(build as KpackBuild) }, dockerfiles]
+  const inPods = [buildkitScope, buildpacksScope].map(scope => ({
+    type: pods,
+    ...scope,
+    hasEnded: (pod: KubeObject) => hasPodEnded(pod),
+  }))
+  if (!kpackInstalled) return inPods
+  return [{ type: kpackBuilds, ...buildScope, hasEnded: (build: KubeObject) => hasBuildEnded(build as KpackBuild) }, ...inPods]
 }

@@ -56,6 +56,17 @@ test('the entry point and the TCP ports are read, also through an index of image
   })
 })
 
+test.each([
+  [['PATH=/bin', 'CNB_USER_ID=1001', 'CNB_GROUP_ID=1000'], { user: 1001, group: 1000 }],
+  [['CNB_USER_ID=0', 'CNB_GROUP_ID=1000'], undefined],
+  [['CNB_USER_ID=1001'], undefined],
+  [['CNB_USER_ID=one', 'CNB_GROUP_ID=1e9'], undefined],
+])('the user of the lifecycle is read from %j, and nothing else of the environment', async (Env, lifecycleUser) => {
+  const { read, name } = image(JSON.stringify({ config: { Env: [...Env, 'TOKEN=secret'] } }))
+  const answer = await readImageLabels(read, name)
+  expect(answer).toEqual({ kind: 'labels', labels: {}, entryPoint: [], ports: [], ...(lifecycleUser && { lifecycleUser }) })
+})
+
 test('an image is read once, and again after a failure', async () => {
   let reads = 0
   const answers = [

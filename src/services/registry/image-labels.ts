@@ -5,10 +5,13 @@
 // Configuration)
 import { createHash } from 'node:crypto'
 import { BoundedMap } from '../../lib/bounded-map.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { isNestedDeeper } from '../../lib/json/json-depth.ts'
 import { asObject, type JsonObject, listAt, objectAt, objectsAt, parseJson, textAt } from '../../lib/json/json-value.ts'
 import { isDigest, pinnedImage } from '../../lib/text/image-digest.ts'
 import type { RegistryReader, RegistryReply } from './registry-reader.ts'
+
+export type LifecycleUser = { readonly user: number; readonly group: number }
 
 export type ImageLabels =
   | {
@@ -18,6 +21,8 @@ export type ImageLabels =
       readonly entryPoint: readonly string[]
       /** The TCP ports that the image says it listens on, in ascending order. */
       readonly ports: readonly number[]
+      /** Of a build image: as whom the phases of the lifecycle run, and whose the files of an image are. */
+      readonly lifecycleUser?: LifecycleUser
     }
   /** `permanent`: the same image will not have labels later either. */
   | { readonly kind: 'unreadable'; readonly message: string; readonly permanent: boolean }
@@ -33,6 +38,7 @@ const maxManifestBytes = 1_048_576
 const maxConfigurationBytes = 8_388_608
 /** Both formats have fewer than ten (OCI image specification). */
 const maxLevels = 64
+const maxId = 2 ** 31 - 1
 
 class Unreadable extends Error {
   readonly permanent: boolean
@@ -56,7 +62,13 @@ export async function readImageLabels(read: RegistryReader, image: string): Prom
     if (!isDigest(configDigest)) throw new Unreadable('the manifest names no configuration', true)
     const path = `blobs/${configDigest}`
     const content = await verified(read, { repository, path, digest: configDigest, maxBytes: maxConfigurationBytes })
-    return { kind: 'labels', labels: labelsOf(content), entryPoint: entryPointOf(content), ports: portsOf(content) }
+    return {
+      kind: 'labels',
+      labels: labelsOf(content),
+      entryPoint: entryPointOf(content),
+      ports: portsOf(content),
+      ...defined({ lifecycleUser: lifecycleUserOf(content) }),
+    }
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
     return { kind: 'unreadable', message: error.message, permanent: error.permanent }
@@ -92,6 +104,19 @@ function portsOf(configuration: JsonObject): readonly number[] {
     .sort((a, b) => a - b)
 }
 
+/**
+ * Nothing else of the environment is read: it may hold what a tenant keeps to itself. Root does not build
+ * (https://github.com/buildpacks/spec/blob/main/platform.md#build-image).
+ */
+function lifecycleUserOf(configuration: JsonObject): LifecycleUser | undefined {
+  const environment = listAt(objectAt(configuration, 'config'), 'Env').filter(entry => typeof entry === 'string')
+  const id = (name: string): number =>
+    Number(environment.find(entry => entry.startsWith(`${name}=`))?.slice(name.length + 1) ?? Number.NaN)
+  const [user, group] = [id('CNB_USER_ID'), id('CNB_GROUP_ID')]
+  const isUsable = [user, group].every(value => Number.isInteger(value) && value > 0 && value <= maxId)
+  return isUsable ? { user, group } : undefined
+}
+
 type Part = { readonly repository: string; readonly path: string; readonly digest: string; readonly maxBytes: number }
 
 /** The content of that digest as JSON. */
@@ -118,7 +143,7 @@ const maxKept = 256
 /** In UTF-16 units: 16 MB for all that is kept. Labels of buildpacks have 5 to 50 thousand. */
 const longestKept = 65_536
 
-// Memory (labels of images): image by digest → labels, entry point, ports
+// Memory (labels of images): image by digest → labels, entry point, ports, user of the lifecycle
 //   life: the process
 //   bound: 256 images of at most 64 KB, the one read first forgotten first
 //   freshness: none is needed: what a digest means never changes

@@ -193,7 +193,7 @@ describe.skipIf(withoutServer)('a process as its role', () => {
     await store.onboardings.deleteEndedBefore(expiresAt)
     await store.oidc.upsert({ model: 'Grant', id: 'i', payload: {}, expiresAt, lookup: { account: 'a', grantId: 'g' } })
     await store.oidc.upsert({ model: 'Grant', id: 'i', payload: {}, expiresAt, lookup: { account: 'a', grantId: 'g' } })
-    expect(await store.oidc.consume('Grant', 'i')).toBe(true)
+    expect(await store.oidc.consume('Grant', 'i')).toBeInstanceOf(Date)
     expect(await store.oidc.signIns()).toEqual([{ account: 'a', count: 1 }])
     await store.oidc.endAllOf('a')
     await store.oidc.deleteExpired(expiresAt)

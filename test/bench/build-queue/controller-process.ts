@@ -74,6 +74,7 @@ async function start(platformBuilds: number): Promise<void> {
       freshLabelsOf: async () => ({ kind: 'labels', labels: { 'io.buildpacks.project.metadata': projectMetadata(commit) } }),
       kpack: { installed: true, settings: { ...place, resources } },
       buildkit: undefined,
+      buildpacks: undefined,
     }),
   )
   manager.start().catch((error: unknown) => {

@@ -1,8 +1,10 @@
 // When a build ended and when the first new pod of its Application was there, both by watches of this process and so by one
-// clock: creation times have whole seconds. What is measured begins with kpack's result and ends with the ReplicaSet
-// controller's pod, whoever works in between.
-import { pods } from '../../../src/api/builtin/index.ts'
+// clock: creation times have whole seconds. What is measured begins with the result of the build's pod, or of kpack, and ends
+// with the ReplicaSet controller's pod, whoever works in between.
+import { type Pod, pods } from '../../../src/api/builtin/index.ts'
 import { jobNameLabel, labels } from '../../../src/api/names.ts'
+import { buildpacksScope } from '../../../src/services/builds/buildpacks/buildpacks-builder.ts'
+import { sourceOf } from '../../../src/services/builds/buildpacks/pod-manifest.ts'
 import { type KpackBuild, kpackBuilds } from '../../../src/services/builds/kpack/resources.ts'
 import { openKube } from '../../fixtures/open-kube.ts'
 import { createFollower } from '../harness/follow.ts'
@@ -35,16 +37,25 @@ export async function watchFirstPods({ kubeconfig, namespace, buildNamespace, na
   const client = await openKube(kubeconfig)
   const follower = createFollower(client)
   const seen: Seen = { ended: new Map(), pods: [] }
+  const ended = (commit: string | undefined): void => {
+    if (commit !== undefined && !seen.ended.has(commit)) seen.ended.set(commit, performance.now())
+  }
   const builds = follower.follow(kpackBuilds, { namespace: buildNamespace }, ({ object }) => {
-    const commit = object.spec.source.git?.revision
-    if (commit !== undefined && hasSucceeded(object) && !seen.ended.has(commit)) seen.ended.set(commit, performance.now())
+    if (hasSucceeded(object)) ended(object.spec.source.git?.revision)
   })
+  const inPods = follower.follow(
+    pods,
+    { namespace: buildNamespace, ...buildpacksScope },
+    ({ object }: { readonly object: Pod }) => {
+      if (object.status?.phase === 'Succeeded') ended(sourceOf(object).commit)
+    },
+  )
   // A release job is not what serves.
   const labelSelector = `${labels.application}=${name},!${jobNameLabel}`
   const created = follower.follow(pods, { namespace, labelSelector }, ({ type }) => {
     if (type === 'ADDED') seen.pods.push(performance.now())
   })
-  await Promise.all([builds, created])
+  await Promise.all([builds, inPods, created])
   return {
     after(commit) {
       follower.check()

@@ -1,7 +1,7 @@
 // Commands in running pods. A pod under a ServiceAccount that a RepositoryGrant names can hold a GitHub token, and whoever runs
 // a command in it has that token without a trace in the audit log. The API server does not show the pod to admission (it
 // evaluates CONNECT before it looks the pod up), so the rule closes the whole namespace while such a grant exists there. A
-// policy only: it reads the grants itself, which the webhook cannot.
+// policy only: it reads the grants itself, which the webhook cannot. Attaching is judged by the rule `pod-attach`.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#parameter-resources
 import { repositoryGrant, repositoryGrantReasons } from '../../../api/github/repository-grant.ts'
 import { celText, type PolicyRule } from '../../rule.ts'
@@ -23,14 +23,14 @@ export const podExec: PolicyRule = {
   stops: 'taking a GitHub token out of the pod to which the token desk delivered it, by a command in that pod',
   scope: 'application-namespaces',
   administratorsMay: true,
-  matches: [{ group: '', resources: ['pods/exec', 'pods/attach'], operations: ['CONNECT'] }],
+  matches: [{ group: '', resources: ['pods/exec'], operations: ['CONNECT'] }],
   param: repositoryGrant,
   policy: () => ({
     variables: [],
     validation: {
       expression: `!${namesServiceAccount} || ${hasEnded}`,
       messageExpression:
-        "'no commands in pods of this namespace while RepositoryGrant ' + params.metadata.name + ' lets pods get GitHub tokens: use `sekisho run`, or delete the grant'",
+        "'no commands in pods of this namespace while RepositoryGrant ' + params.metadata.name + ' lets pods get GitHub tokens: use `sekisho run` or `sekisho shell`, or delete the grant'",
     },
   }),
 }

@@ -4,14 +4,12 @@ import { dnsLabel } from '../../schema/fields.ts'
 import { bytes, celQuantity, cores } from '../../schema/quantity.ts'
 import { integer, list, object, optional, type Rule, text } from '../../schema/schema.ts'
 import { healthHeadersField, healthPathOptions, probesField } from './probe.ts'
-import { drainSeconds, processDefaults } from './process-defaults.ts'
+import { drainSeconds, maxReplicas, processDefaults } from './process-defaults.ts'
 
-/** The longest time that a process may take to stop, in seconds; Kubernetes' own default is 30. */
 /** The longest grace period of a pod, in seconds: of Applications, and by admission of every pod of a tenant. */
 export const longestGraceSeconds = 3600
 /** Of which the process has half after SIGTERM. */
 const shortestGrace = 2 * drainSeconds
-const maxReplicas = 50
 
 export const nameField = (description: string) => text({ description, max: 40, pattern: dnsLabel })
 

@@ -3,6 +3,7 @@
 import { defineReasons } from '../../reasons/reason.ts'
 import { timestamp } from '../../schema/fields.ts'
 import { choice, flag, integer, list, object, optional, text } from '../../schema/schema.ts'
+import { maxReplicas } from './process-defaults.ts'
 
 /** What holds for an Application that leaves the fields out. */
 export const releaseDefaults = { rolloutSeconds: 300, kept: 20 } as const
@@ -77,7 +78,7 @@ export const releaseFields = {
       description:
         'The number of pods of the process `web`, in place of `processes[web].replicas`. `kubectl scale application` sets it. It has no effect on a process with `autoscaling`.',
       min: 0,
-      max: 50,
+      max: maxReplicas,
     }),
   ),
   restartedAt: optional(

@@ -6,6 +6,7 @@ import type { Pod } from '../../../api/builtin/core.ts'
 import { labels } from '../../../api/names.ts'
 import { namedObject } from '../../kubernetes/named-object.ts'
 import { imagePatch, refuseWhenBuilt } from './deploy.ts'
+import { withoutUrl } from './open.ts'
 import { podState } from './pods.ts'
 import { byText, rollbackTarget, stateOf } from './releases.ts'
 import { parseReplicas, replicasPatch, scaled } from './scale.ts'
@@ -32,8 +33,12 @@ describe('scale', () => {
     expect(() => replicasPatch(application({ processes: [{ ...web, autoscaling: {} }] }), wanted)).toThrow('by its load')
   })
 
-  test.each(['web', 'web=', 'web=-1', 'web=1.5', 'web=1000', '=3'])('%j is refused with an example', word => {
+  test.each(['web', 'web=', 'web=-1', 'web=1.5', '=3'])('%j is refused with an example', word => {
     expect(() => parseReplicas([word])).toThrow('such as web=3')
+  })
+
+  test('too many pods are refused with the number that is possible', () => {
+    expect(() => parseReplicas(['web=5000'])).toThrow('web=5000: a process can have at most 50 pods')
   })
 })
 
@@ -201,4 +206,13 @@ describe('releases', () => {
       `${unknown}, also mia (${mia})`,
     )
   })
+})
+
+test('why an application has no URL depends on how far it is', () => {
+  const of = (spec: object, status: object = {}): string =>
+    withoutUrl({ metadata: { name: 'shop' }, spec, status } as unknown as Application)
+  expect(of({})).toContain('it gets one with its first image')
+  expect(of({ image: 'x' })).toContain('its processes are not known yet')
+  expect(of({ image: 'x', processes: [{ name: 'worker' }] })).toContain('only a process named web has one, and there is worker')
+  expect(of({ image: 'x' }, { processes: [{ name: 'web' }] })).toContain('when it is rolled out')
 })

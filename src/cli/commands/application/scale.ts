@@ -1,6 +1,6 @@
 // `sekisho scale`: how many pods run each process.
 
-import { processDefaults } from '../../../api/apps/application/process-defaults.ts'
+import { maxReplicas, processDefaults } from '../../../api/apps/application/process-defaults.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { didYouMean } from '../../kubernetes/similar-names.ts'
@@ -16,8 +16,10 @@ type Process = { readonly name: string; readonly replicas?: number }
 export function parseReplicas(words: readonly string[]): ReadonlyMap<string, number> {
   return new Map(
     words.map(word => {
-      const match = /^([a-z0-9][-a-z0-9]*)=([0-9]{1,3})$/.exec(word)
+      const match = /^([a-z0-9][-a-z0-9]*)=([0-9]{1,9})$/.exec(word)
       if (match?.[1] === undefined) throw new AppError('invalid_request', `${word}: write a process and a number, such as web=3`)
+      if (Number(match[2]) > maxReplicas)
+        throw new AppError('invalid_request', `${word}: a process can have at most ${maxReplicas} pods`)
       return [match[1], Number(match[2])]
     }),
   )

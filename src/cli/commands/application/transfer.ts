@@ -2,35 +2,20 @@
 // team or the organisation. Whether that person has the access is checked on GitHub as for the one before.
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
-import { clusterKind } from '../../../api/builtin/resource-type.ts'
-import { loginExtra, personText } from '../../../api/names.ts'
-import type { KubeObject } from '../../../api/resource.ts'
+import { personText } from '../../../api/names.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { type Cluster, fieldManager, found } from '../../kubernetes/cluster.ts'
 import { appPipelines, remoteSyncs, repositoryGrants } from '../../kubernetes/kinds.ts'
 import { knownLogins } from '../../kubernetes/known-logins.ts'
 import { type NamedObject, namedObject } from '../../kubernetes/named-object.ts'
+import { whoIs } from '../../kubernetes/who-is.ts'
 import { type ClusterFormat, present } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 
 type Options = { readonly output: ClusterFormat; readonly dryRun?: boolean; readonly all?: boolean }
 
-type SelfSubjectReview = KubeObject & { readonly status?: { readonly userInfo?: UserInfo } }
-type UserInfo = { readonly username?: string; readonly extra?: Readonly<Record<string, readonly string[]>> }
-/** https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/self-subject-review-v1/ */
-const selfSubjectReviews = clusterKind<SelfSubjectReview>('authentication.k8s.io/v1', 'SelfSubjectReview', 'selfsubjectreviews')
-
 type Transfer = { readonly object: string; readonly from: string; readonly to: string }
-
-/** The name under which the API server knows the person, and the login, where it says that. */
-async function whoIs({ client }: Cluster): Promise<{ readonly user: string; readonly login: string | undefined }> {
-  const body = { apiVersion: selfSubjectReviews.apiVersion, kind: selfSubjectReviews.kind, metadata: {} }
-  const review = await client.create(selfSubjectReviews, body, { fieldManager })
-  const { username: user, extra } = review.status?.userInfo ?? {}
-  if (user === undefined) throw new AppError('upstream_failed', 'the API server does not say who you are')
-  return { user, login: extra?.[loginExtra]?.[0] || undefined }
-}
 
 type Followed = RemoteSync | AppPipeline
 

@@ -1,30 +1,37 @@
 // `sekisho builds logs`: the log of a build, as it is kept or as it grows. It goes on where a connection broke, and with
 // `--follow` its exit code says whether the build succeeded.
-import { remoteSync as remoteSyncs } from '../../../api/apps/remote-sync.ts'
-import { isKubeError } from '../../../kube/client/errors.ts'
 import { AppError, isAppError } from '../../../lib/errors.ts'
 import { asObject, type JsonObject, textAt } from '../../../lib/json/json-value.ts'
 import { buildFailedReason, type Terminal } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
-import { type Awaited, awaitedBuild } from './awaited-build.ts'
-import { type Build, buildOf, buildsPath } from './build-answers.ts'
+import { shortId } from './awaited-build.ts'
+import { type Build, buildsPath } from './build-answers.ts'
+import { createCheckout, gitIn } from './checkout.ts'
+import { chosenBuild, syncOf } from './chosen-build.ts'
 
-type BuildsLogsOptions = { readonly follow?: boolean; readonly tail?: string; readonly output: 'text' | 'json' }
+type BuildsLogsOptions = {
+  readonly follow?: boolean
+  readonly commit?: string
+  readonly tail?: string
+  readonly output: 'text' | 'json'
+}
 
 const reconnectMilliseconds = 1000
-/** Far below what the platform allows. */
-const lookMilliseconds = 2000
 /** A platform that is being replaced is back before. */
 const maxFailures = 60
 
 /** Prints the log. Rejects with the reason `BuildFailed` when the build was followed and did not succeed. */
 export async function buildsLogs(context: ClusterContext, options: BuildsLogsOptions, argument: string): Promise<void> {
-  const { name } = await chosenBuild(context, options.follow === true, argument)
+  const isFollowed = options.follow === true
+  const checkout = createCheckout(gitIn(process.cwd()))
+  const build = await chosenBuild(context, { argument, commit: options.commit, follow: isFollowed, checkout })
+  const { name } = build
+  if (name !== argument) context.terminal.say(`build ${name} of commit ${shortId(build.commit)}`)
   const path = `${buildsPath(context.cluster.namespace)}/${encodeURIComponent(name)}/log`
-  const query = new URLSearchParams({ follow: String(options.follow === true) })
+  const query = new URLSearchParams({ follow: String(isFollowed) })
   if (options.tail !== undefined) query.set('tailLines', options.tail)
   const reading = { path, query, output: options.output }
-  if (options.follow === true) return succeed(name, await follow(context, reading))
+  if (isFollowed) return succeed(build, await follow(context, reading), () => newerCommit(context, build))
   const { error } = await readOnce(context, reading)
   if (error !== undefined) throw error
 }
@@ -76,50 +83,6 @@ async function readOnce({ api, terminal }: ClusterContext, { path, query, output
   }
 }
 
-/** The build that is meant. With `--follow` one that is ahead is awaited. */
-async function chosenBuild(context: ClusterContext, isFollowed: boolean, argument: string): Promise<Build> {
-  for (let said: string | undefined; ; ) {
-    const { build, error } = await newestBuild(context, argument)
-    if (build !== undefined && (!isFollowed || goesOn(build, argument))) return build
-    const awaited = await awaitedOf(context, argument, build)
-    if (awaited?.kind !== 'awaited' || !isFollowed) return build ?? noBuild(argument, awaited, error)
-    if (awaited.message !== said) context.terminal.say(`${argument} waits for its build: ${awaited.message}`)
-    said = awaited.message
-    await context.clock.sleep(lookMilliseconds)
-  }
-}
-
-/** Also of a build that was named itself: no other one is meant. */
-function goesOn(build: Build, argument: string): boolean {
-  return build.remoteSync !== argument || textAt(build, 'outcome') === undefined
-}
-
-function noBuild(name: string, awaited: Awaited | undefined, error: unknown): never {
-  if (awaited?.message === undefined) throw error
-  throw new AppError('conflict', `${name} has no build yet: ${awaited.message}`)
-}
-
-/** The build of that name, or the newest of the RemoteSync of that name; the error when there is none. */
-async function newestBuild({ api, cluster }: ClusterContext, name: string): Promise<{ build?: Build; error?: unknown }> {
-  try {
-    return { build: buildOf(await (await api()).json(`${buildsPath(cluster.namespace)}/${encodeURIComponent(name)}`)) }
-  } catch (error) {
-    if (!isAppError(error, 'not_found')) throw error
-    return { error }
-  }
-}
-
-/** Undefined when there is no RemoteSync of that name, or it cannot be read: then the platform's own answer counts. */
-async function awaitedOf({ cluster }: ClusterContext, name: string, newest: Build | undefined): Promise<Awaited | undefined> {
-  try {
-    const sync = await cluster.client.get(remoteSyncs, { namespace: cluster.namespace, name })
-    return sync && awaitedBuild(sync, newest)
-  } catch (error) {
-    if (isKubeError(error)) return undefined
-    throw error
-  }
-}
-
 function show(event: JsonObject, output: 'text' | 'json', { result, say }: Terminal): void {
   const kind = textAt(event, 'kind')
   if (output === 'json') {
@@ -128,10 +91,20 @@ function show(event: JsonObject, output: 'text' | 'json', { result, say }: Termi
   else if (kind === 'left-out') say(`[${String(event['bytes'])} bytes of the log are left out here]`)
 }
 
-function succeed(name: string, ended: JsonObject): void {
+/** The commit that took the place of the build's while it ran. */
+async function newerCommit(context: ClusterContext, { remoteSync, commit }: Build): Promise<string | undefined> {
+  const now = (await syncOf(context, remoteSync))?.status?.commit
+  return now === commit ? undefined : now
+}
+
+async function succeed(build: Build, ended: JsonObject, newer: () => Promise<string | undefined>): Promise<void> {
   const outcome = textAt(ended, 'outcome')
   if (outcome === 'Succeeded') return
-  const cause = textAt(ended, 'cause')
-  const message = `build ${name} ended: ${outcome ?? 'unknown'}${cause === undefined ? '' : `: ${cause}`}`
+  const replaced = outcome === 'Cancelled' ? await newer() : undefined
+  const cause =
+    replaced === undefined
+      ? textAt(ended, 'cause')
+      : `the newer commit ${shortId(replaced)} replaced ${shortId(build.commit)}; sekisho builds logs -f ${build.remoteSync} --commit ${shortId(replaced)} shows its build`
+  const message = `build ${build.name} ended: ${outcome ?? 'unknown'}${cause === undefined ? '' : `: ${cause}`}`
   throw new AppError('conflict', message, { reason: buildFailedReason })
 }

@@ -1,8 +1,11 @@
 // `sekisho logs`: what the processes of an Application write, of all its pods together.
+import type { Application } from '../../../api/apps/application.ts'
 import type { Pod } from '../../../api/builtin/core.ts'
+import { AppError } from '../../../lib/errors.ts'
 import { found } from '../../kubernetes/cluster.ts'
 import { applications } from '../../kubernetes/kinds.ts'
-import { podSelector, podsOf } from '../application/pods.ts'
+import { didYouMean } from '../../kubernetes/similar-names.ts'
+import { podSelector, podsOf, processOf } from '../application/pods.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { containerLog, type LogReading } from './container-log.ts'
 import { followLogs, hasNoLog, runsOf } from './follow.ts'
@@ -20,7 +23,8 @@ export type LogsOptions = {
 /** Prints the last lines of every pod in the order of their times; with `follow`, also what comes, until the person ends it. */
 export async function logs(context: ClusterContext, options: LogsOptions, name: string, process?: string): Promise<void> {
   const { cluster, clock, terminal } = context
-  await found(cluster, applications, name)
+  const application = await found(cluster, applications, name)
+  if (process !== undefined) await knownProcess(context, application, process)
   const { signal } = new AbortController()
   const reading: LogReading = { client: cluster.client, namespace: cluster.namespace, clock, signal }
   const tailLines = Number(options.tail)
@@ -50,6 +54,21 @@ export async function logs(context: ClusterContext, options: LogsOptions, name: 
   const range = { tailLines, sinceTime, previous: options.previous === true }
   const lines = (await Promise.all(all.map(pod => linesOf(reading, pod, range)))).flat()
   for (const line of lines.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0))) print(line)
+}
+
+/** What the spec names or was found in the image, and what still has pods. Rejects with `not_found` for any other name. */
+async function knownProcess(
+  { cluster }: ClusterContext,
+  { metadata, spec, status }: Application,
+  process: string,
+): Promise<void> {
+  const described = [...(spec.processes ?? status?.processes ?? []), ...(spec.cron ?? [])].map(one => one.name)
+  if (described.includes(process)) return
+  const names = [...new Set([...described, ...(await podsOf(cluster, metadata.name)).map(processOf)])]
+  if (names.includes(process)) return
+  const there =
+    names.length === 0 ? 'its processes are not known yet' : `there ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}`
+  throw new AppError('not_found', `${metadata.name} has no process ${process}; ${there}${didYouMean(process, names)}`)
 }
 
 type Range = { readonly tailLines: number; readonly sinceTime: string | undefined; readonly previous: boolean }

@@ -42,18 +42,29 @@ async function send(cluster: Cluster, wanted: Wanted, dryRun: boolean): Promise<
   }
 }
 
+/** Those that no open pull request has, as far as the platform knows. Pure. */
+export function unknownNumbers({ status }: Pick<AppPipeline, 'status'>, numbers: readonly string[]): readonly string[] {
+  const open = (status?.previews ?? []).map(({ number }) => String(number))
+  return numbers.filter(number => !open.includes(number))
+}
+
 const done: Readonly<Record<Change, string>> = { pause: 'paused, nothing of it runs', resume: 'resumed' }
 
 async function change({ cluster, terminal }: ClusterContext, options: Options, wanted: Wanted): Promise<void> {
   const { pipeline, numbers } = wanted
   const dryRun = options.dryRun === true
   const after = await send(cluster, wanted, dryRun)
+  const unknown = unknownNumbers(after, numbers)
   const value = { pipeline, paused: after.spec.paused ?? [], dryRun }
   const what = `${numbers.length === 1 ? 'preview' : 'previews'} ${numbers.join(', ')} of ${pipeline}`
   const text = (): string =>
     dryRun
       ? `${what} would be ${wanted.change}d (dry run)`
       : `${what}: ${done[wanted.change]}; sekisho previews list ${pipeline} shows it`
+  if (unknown.length > 0 && wanted.change === 'pause')
+    terminal.say(
+      `no open pull request is known with ${unknown.length === 1 ? 'the number' : 'the numbers'} ${unknown.join(', ')}: a preview of it will be paused once it is`,
+    )
   await present(terminal, options.output, { value, text })
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import { fullCommit } from './previews-approve.ts'
 import { listedPreviews } from './previews-list.ts'
-import { pausedAfter } from './previews-pause.ts'
+import { pausedAfter, unknownNumbers } from './previews-pause.ts'
 
 const commit = 'a'.repeat(40)
 
@@ -29,4 +29,10 @@ test('previews are listed by AppPipeline and number', () => {
     pipeline('api', 5),
   ])
   expect(rows.map(row => `${row.pipeline}/${row.number}`)).toEqual(['api/5', 'shop/3', 'shop/12'])
+})
+
+test('a number that no open pull request has is said', () => {
+  const status = { previews: [{ number: 7 }] } as never
+  expect(unknownNumbers({ status }, ['7', '99'])).toEqual(['99'])
+  expect(unknownNumbers({}, ['7'])).toEqual(['7'])
 })

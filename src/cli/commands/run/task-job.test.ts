@@ -6,8 +6,8 @@ import type { Deployment } from '../../../api/builtin/workloads.ts'
 import { labels } from '../../../api/names.ts'
 import { awkwardText, seenIn } from '../../../api/pods/testing/kubelet-expansion.ts'
 import { objectsAt } from '../../../lib/json/json-value.ts'
-import { endOf } from './run.ts'
 import { deploymentFor, taskJob } from './task-job.ts'
+import { endOf } from './task-pod.ts'
 
 const application = { metadata: { name: 'shop', namespace: 'acme' }, spec: {} } as unknown as Application
 
@@ -55,6 +55,8 @@ const task = {
   detach: false,
   volumes: false,
   buildpacks: false,
+  input: 'none' as const,
+  ownPrefix: undefined,
 }
 const podOf = (from: Deployment, changes: object = {}) =>
   taskJob(application, from, { ...task, ...changes }).spec as { readonly template: { readonly spec: Record<string, unknown> } }
@@ -148,6 +150,11 @@ test.each([
     { phase: 'Failed', message: 'The node was low on resource' },
     { code: 1, why: 'The node was low on resource' },
   ],
+  [
+    state({ exitCode: 128, reason: 'StartError', message: 'exec: "nope": executable file not found in $PATH' }),
+    { code: 127, why: expect.stringContaining('no such program') },
+  ],
+  [state({ exitCode: 128, reason: 'StartError', message: 'exec: "/etc/passwd": permission denied' }), { code: 126 }],
   [{ phase: 'Running' }, undefined],
 ])('the end of %j is %j', (status, end) => {
   const found = endOf(ended(status))
@@ -157,6 +164,23 @@ test.each([
 
 test('nothing of an isolated Application runs outside of its isolation', () => {
   const isolated = { ...application, spec: { isolated: true } } as unknown as Application
-  const task = { command: ['sh'], process: undefined, timeoutSeconds: 60, detach: false, volumes: false, buildpacks: false }
   expect(() => taskJob(isolated, deployment('web'), task)).toThrow('shop is isolated because its code is not trusted')
+})
+
+test('the name says whose it is, and fits into a label with what Kubernetes appends', () => {
+  const ownPrefix = 'sekisho-run-999999999999999-'
+  const long = { ...application, metadata: { ...application.metadata, name: 'a'.repeat(63) } } as Application
+  const { generateName = '' } = taskJob(long, deployment('web'), { ...task, ownPrefix }).metadata
+  expect(generateName.startsWith(`${ownPrefix}aaa`)).toBe(true)
+  expect(`${generateName}xxxxx`.length).toBeLessThanOrEqual(63)
+})
+
+test('input is attached once, and ends with the connection', () => {
+  expect(podOf(deployment('web'), { input: 'terminal' }).template.spec).toMatchObject({
+    containers: [{ stdin: true, stdinOnce: true, tty: true }],
+  })
+  expect(podOf(deployment('web'), { input: 'stream' }).template.spec).toMatchObject({
+    containers: [{ stdinOnce: true, tty: false }],
+  })
+  expect(JSON.stringify(podOf(deployment('web')))).not.toContain('stdin')
 })

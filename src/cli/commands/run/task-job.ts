@@ -11,6 +11,7 @@ import type { NewObject } from '../../../kube/client/client.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
+import { didYouMean } from '../../kubernetes/similar-names.ts'
 
 export type Job = KubeObject & {
   readonly spec?: JsonObject
@@ -31,12 +32,18 @@ export const jobs = namespacedKind<Job>('batch/v1', 'Job', 'jobs')
  */
 export const taskLabel = 'sekisho-cli/task-of'
 
+/** What the container reads: `terminal` with one of its own. */
+export type TaskInput = 'none' | 'stream' | 'terminal'
+
 export type Task = {
   readonly command: readonly string[]
   readonly process: string | undefined
   readonly timeoutSeconds: number
   readonly detach: boolean
   readonly volumes: boolean
+  readonly input: TaskInput
+  /** What the names of the person's own commands begin with, to which alone one can attach; undefined for who is no person. */
+  readonly ownPrefix: string | undefined
 }
 
 /** Removed by Kubernetes when nobody deletes it: the command that started it has ended, or did not wait. */
@@ -48,12 +55,12 @@ export function deploymentFor(application: string, all: readonly Deployment[], p
   const byName = new Map(all.map(deployment => [deployment.metadata.labels?.[labels.process] ?? '', deployment]))
   const chosen = process === undefined ? (byName.get('web') ?? all[0]) : byName.get(process)
   if (chosen !== undefined) return chosen
-  const names = [...byName.keys()].join(', ')
+  const names = [...byName.keys()]
   throw new AppError(
     'not_found',
     all.length === 0
       ? `${application} runs no process yet, so there is nothing to take image and settings from: sekisho why application/${application}`
-      : `${application} has no process ${process}; there are ${names}`,
+      : `${application} has no process ${process}; there ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}${didYouMean(process ?? '', names)}`,
   )
 }
 
@@ -93,7 +100,7 @@ export function taskJob(
     apiVersion: jobs.apiVersion,
     kind: jobs.kind,
     metadata: {
-      generateName: `${name.slice(0, 40)}-run-`,
+      generateName: task.ownPrefix === undefined ? `${name.slice(0, 40)}-run-` : `${task.ownPrefix}${name.slice(0, 20)}-`,
       ...defined({ namespace }),
       labels: { [taskLabel]: name },
     },
@@ -127,6 +134,8 @@ function podSpec(template: JsonObject, task: Task & { readonly buildpacks: boole
     ...kept,
     name: 'task',
     command: literalWords(commandOf(template, task.buildpacks, task.command)),
+    // Read once: when the person's connection ends, so does the input.
+    ...(task.input === 'none' ? {} : { stdin: true, stdinOnce: true, tty: task.input === 'terminal' }),
     volumeMounts: objectsAt(first, 'volumeMounts').filter(mount => !dropped.has(textAt(mount, 'name'))),
   }
   const { terminationGracePeriodSeconds: _, ...rest } = spec

@@ -29,7 +29,7 @@ function parsed(word: string, { ask }: ValueSources): Word {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(key))
     throw new AppError(
       'invalid_request',
-      'write a name of letters, digits and _, then = and the value, such as DATABASE_URL=…; a word was given that does not begin so',
+      'write a name of letters, digits and _ (dots and dashes are not allowed, as in the names of environment variables), then = and the value, such as DATABASE_URL=…; a word was given that does not begin so',
     )
   const reserved = reservedVariable(key)
   if (reserved !== undefined) throw new AppError('invalid_request', reserved)

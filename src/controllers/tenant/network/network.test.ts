@@ -118,14 +118,16 @@ test('applications are reached by pods of their own namespace and by the ingress
 test('only the pods of builds reach anything in the build namespace, and of the platform only the source store', () => {
   const selectors = build.slice(1).map(({ spec }) => spec.podSelector)
   expect(selectors).toEqual(
-    ['kpack.io/build', 'sekisho.dev/dockerfile-build'].map(key => ({ matchExpressions: [{ key, operator: 'Exists' }] })),
+    ['kpack.io/build', 'sekisho.dev/buildpacks-build', 'sekisho.dev/dockerfile-build'].map(key => ({
+      matchExpressions: [{ key, operator: 'Exists' }],
+    })),
   )
-  expect(build[2]?.spec.egress).toEqual(build[1]?.spec.egress)
+  for (const policy of build.slice(2)) expect(policy.spec.egress).toEqual(build[1]?.spec.egress)
   const platform = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'sekisho-system' } } }
   const toPlatform = (policies: readonly NamedPolicy[]) =>
     policies.flatMap(({ spec }) => spec.egress ?? []).filter(({ to }) => JSON.stringify(to) === JSON.stringify([platform]))
   const sources = { to: [platform], ports: [{ protocol: 'TCP', port: 8081 }] }
-  expect(toPlatform(build)).toEqual([sources, sources])
+  expect(toPlatform(build)).toEqual([sources, sources, sources])
   expect(toPlatform(application)).toEqual([{ to: [platform], ports: [{ protocol: 'TCP', port: 8444 }] }])
 })
 

@@ -8,17 +8,9 @@ import { messageOf } from '../../../lib/errors.ts'
 import type { Builder } from '../builder.ts'
 import type { LabelAnswer } from '../kpack/image-commit.ts'
 import { createObjectBuilder, logOfStep, type ObjectBuilderDeps } from '../object-builder.ts'
+import { hasEnded, hasFailed, hasStarted } from '../pods/pod-status.ts'
 import { type BuildkitSettings, buildkitPod, pushesOf, sourceOf } from './pod-manifest.ts'
-import {
-  builtImage,
-  commitOfRevision,
-  hasBegun,
-  hasEnded,
-  hasFailed,
-  type PodEvidence,
-  readPodState,
-  stepOf,
-} from './pod-state.ts'
+import { builtImage, commitOfRevision, type PodEvidence, readPodState, stepOf } from './pod-state.ts'
 
 /** Selects the pods of Dockerfile builds. */
 export const buildkitScope = { labelSelector: dockerfileBuildLabel }
@@ -58,7 +50,7 @@ export function createBuildkitBuilder(deps: BuildkitDeps): Builder {
       const plain = await plainHttp().catch((error: unknown) => `the image registry does not answer: ${messageOf(error)}`)
       return typeof plain === 'string' ? plain.slice(0, 500) : buildkitPod(request, settings, plain)
     },
-    hasBegun,
+    hasBegun: pod => hasStarted(pod, containers.source),
     hasEnded,
     hasFailed,
     stateOf: async pod => readPodState(pod, await evidenceOf(pod), clock.now()),

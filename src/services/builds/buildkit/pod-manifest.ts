@@ -9,10 +9,20 @@ import {
   imageRepositoryAnnotation as imageAnnotation,
   dockerfileBuildLabel as podLabel,
 } from '../../../api/dockerfile-build.ts'
-import { literal, literalWords } from '../../../api/pods/literal.ts'
+import { literalWords } from '../../../api/pods/literal.ts'
 import { buildSecretName } from '../build-secrets.ts'
 import type { BuildRequest, LoggedBuild } from '../builder.ts'
 import { buildLabels, ownerUidOf, requestAnnotations } from '../owner.ts'
+import {
+  type BuildContainer,
+  type BuildPod,
+  credentialVolume,
+  environment,
+  mount,
+  podOfBuild,
+  restrictedContainer,
+  secretVolume,
+} from '../pods/build-pod.ts'
 
 export type BuildkitSettings = {
   /** Where images go, `host:port` or `host/path`. */
@@ -26,7 +36,6 @@ export type BuildkitSettings = {
 
 /** Of the image: no other user can make its user namespace. */
 const user = 1000
-const terminationSeconds = 5
 const folders = {
   workspace: '/workspace',
   state: '/var/lib/buildkit',
@@ -41,34 +50,7 @@ const defaults = { cpu: '100m', memory: '2Gi', ephemeralStorage: '10Gi' } as con
 /** The files of the commit. The source store serves fewer. */
 const maxSource = '2Gi'
 
-/** What the API server is sent: the fields of a Pod that are set here. */
-export type BuildPod = {
-  readonly apiVersion: 'v1'
-  readonly kind: 'Pod'
-  readonly metadata: {
-    readonly name: string
-    readonly namespace: string
-    readonly labels: Readonly<Record<string, string>>
-    readonly annotations: Readonly<Record<string, string>>
-  }
-  readonly spec: {
-    readonly initContainers: readonly Container[]
-    readonly containers: readonly Container[]
-    readonly volumes: readonly object[]
-  } & Readonly<Record<string, unknown>>
-}
-
-type Container = { readonly name: string; readonly image: string } & Readonly<Record<string, unknown>>
-
-const restricted = {
-  runAsNonRoot: true,
-  runAsUser: user,
-  runAsGroup: user,
-  readOnlyRootFilesystem: true,
-  allowPrivilegeEscalation: false,
-  capabilities: { drop: ['ALL'] },
-  seccompProfile: { type: 'RuntimeDefault' },
-}
+const restricted = { ...restrictedContainer, runAsUser: user, runAsGroup: user, readOnlyRootFilesystem: true }
 
 /**
  * What rootless BuildKit needs: two programs of the image that may set ids (their file capabilities count only with privilege
@@ -88,18 +70,6 @@ const userNamespace = {
 /** Images go to `<registry>/<tenant namespace>/<application>`, so a tenant's builds cannot name another's repository. */
 function repositoryOf({ owner, application }: BuildRequest, { registry }: BuildkitSettings): string {
   return `${registry}/${owner.namespace}/${application}`
-}
-
-function environment(values: Readonly<Record<string, string>>): readonly { readonly name: string; readonly value: string }[] {
-  return Object.entries(values).map(([name, value]) => ({ name, value: literal(value) }))
-}
-
-function mount(name: string, mountPath: string, readOnly = false): object {
-  return { name, mountPath, ...(readOnly ? { readOnly } : {}) }
-}
-
-function secret(name: string, secretName: string, more: object = {}): object {
-  return { name, secret: { secretName, defaultMode: 0o444, ...more } }
 }
 
 function small(memory: string): object {
@@ -127,7 +97,7 @@ export function pushesOf(pod: Pod): LoggedBuild['pushes'] {
   return { image: `${repository}:${pod.metadata.name}`, cache: cacheTag(repository, ownerUidOf(pod, 'RemoteSync')) }
 }
 
-function sourceContainer({ source }: BuildRequest, image: string): Container {
+function sourceContainer({ source }: BuildRequest, image: string): BuildContainer {
   return {
     name: containers.source,
     image,
@@ -143,7 +113,7 @@ function sourceContainer({ source }: BuildRequest, image: string): Container {
  * Kubernetes ends it when the container `build` has ended
  * (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/).
  */
-function daemonContainer(request: BuildRequest, { image, registry }: BuildkitSettings, plainHttp: boolean): Container {
+function daemonContainer(request: BuildRequest, { image, registry }: BuildkitSettings, plainHttp: boolean): BuildContainer {
   const { cpu, memory, ephemeralStorage } = { ...defaults, ...request.resources }
   return {
     name: containers.daemon,
@@ -160,7 +130,7 @@ function daemonContainer(request: BuildRequest, { image, registry }: BuildkitSet
   }
 }
 
-function buildContainer(request: BuildRequest, settings: BuildkitSettings): Container {
+function buildContainer(request: BuildRequest, settings: BuildkitSettings): BuildContainer {
   const { source, secrets } = request
   const credential = settings.credential === undefined ? {} : { DOCKER_CONFIG: folders.credential }
   return {
@@ -219,12 +189,7 @@ export function buildkitPod(request: BuildRequest, settings: BuildkitSettings, p
       },
     },
     spec: {
-      serviceAccountName: serviceAccount,
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
-      restartPolicy: 'Never',
-      activeDeadlineSeconds: timeoutSeconds,
-      terminationGracePeriodSeconds: terminationSeconds,
+      ...podOfBuild(serviceAccount, timeoutSeconds),
       securityContext: { runAsNonRoot: true },
       initContainers: [sourceContainer(request, image), daemonContainer(request, settings, plainHttp)],
       containers: [buildContainer(request, settings)],
@@ -234,11 +199,9 @@ export function buildkitPod(request: BuildRequest, settings: BuildkitSettings, p
         emptyDir('socket', '16Mi'),
         emptyDir('source-temporary', maxSource),
         emptyDir('build-temporary', '256Mi'),
-        ...(credential === undefined
-          ? []
-          : [secret('credential', credential, { items: [{ key: '.dockerconfigjson', path: 'config.json' }] })]),
+        ...(credential === undefined ? [] : [credentialVolume('credential', credential)]),
         // The pod waits until it exists.
-        ...(secrets.length === 0 ? [] : [secret('secrets', buildSecretName(key.name))]),
+        ...(secrets.length === 0 ? [] : [secretVolume('secrets', buildSecretName(key.name))]),
       ],
     },
   }

@@ -5,8 +5,9 @@ import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
 import { awkwardText, seenIn } from '../../../api/pods/testing/kubelet-expansion.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import type { BuildRequest } from '../builder.ts'
+import { hasEnded } from '../pods/pod-status.ts'
 import { type BuildkitSettings, buildkitPod, pushesOf } from './pod-manifest.ts'
-import { builtImage, commitOfRevision, hasEnded, readPodState } from './pod-state.ts'
+import { builtImage, commitOfRevision, readPodState } from './pod-state.ts'
 
 const commit = 'a'.repeat(40)
 const request: BuildRequest = {

@@ -1,6 +1,6 @@
 // Translates the pod of a Dockerfile build, and for a failed one the end of its log, into a BuildState. Pure. Logs are
 // untrusted text: they are redacted, cleaned and bounded before they are shown.
-import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
+import type { Pod } from '../../../api/builtin/index.ts'
 import {
   dockerfileBuildContainers as containers,
   imageRepositoryAnnotation as imageAnnotation,
@@ -11,10 +11,8 @@ import type { BuildState, CommitProof } from '../builder.ts'
 import { causeOf } from '../cause/cause.ts'
 import { tailOf } from '../cause/log-tail.ts'
 import type { LabelAnswer } from '../kpack/image-commit.ts'
+import { deadlineOf, exitCodeOf, hasEnded, hasFailed, startOf, statusOf, timeoutOf } from '../pods/pod-status.ts'
 
-/** Added to the build's own timeout for scheduling and image pulls. A build that has not ended by then is given up. */
-const graceSeconds = 120
-const defaultTimeoutSeconds = 900
 const fullCommit = /^[0-9a-f]{40}([0-9a-f]{24})?$/
 
 /** Source: https://github.com/opencontainers/image-spec/blob/main/annotations.md */
@@ -32,31 +30,6 @@ export function commitOfRevision(answer: LabelAnswer): CommitProof {
   return { kind: 'proven', commit }
 }
 
-function statusOf(pod: Pod, name: string): ContainerStatus | undefined {
-  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {}
-  return [...initContainerStatuses, ...containerStatuses].find(status => status.name === name)
-}
-
-function exitCode(pod: Pod, name: string): number | undefined {
-  return statusOf(pod, name)?.state?.terminated?.exitCode
-}
-
-/** Whether its first container has started: then everything that it mounts exists. */
-export function hasBegun(pod: Pod): boolean {
-  const { running, terminated } = statusOf(pod, containers.source)?.state ?? {}
-  return running !== undefined || terminated !== undefined
-}
-
-/** Whether it has succeeded or failed; nothing changes about it afterwards. */
-export function hasEnded({ status }: Pod): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
-}
-
-/** Whether its log is needed to say why it failed. */
-export function hasFailed({ status }: Pod): boolean {
-  return status?.phase === 'Failed'
-}
-
 /** The image of a build that has succeeded, by the digest that our own container reported. */
 export function builtImage(pod: Pod): string | undefined {
   const repository = pod.metadata.annotations?.[imageAnnotation]
@@ -68,20 +41,12 @@ export function builtImage(pod: Pod): string | undefined {
 
 /** The step in progress, or in which the build failed. */
 export function stepOf(pod: Pod): string {
-  return exitCode(pod, containers.source) === 0 ? containers.build : containers.source
+  return exitCodeOf(pod, containers.source) === 0 ? containers.build : containers.source
 }
 
 /** What of a pod concerns the owner of the build and the queue. */
 export function buildProgress(pod: Pod): unknown {
   return [pod.metadata.deletionTimestamp, pod.status?.phase, stepOf(pod)]
-}
-
-function timeoutOf(pod: Pod): number {
-  return pod.spec?.activeDeadlineSeconds ?? defaultTimeoutSeconds
-}
-
-function startOf({ status }: Pod): { readonly startedAt?: string } {
-  return status?.startTime === undefined ? {} : { startedAt: status.startTime }
 }
 
 /**
@@ -141,8 +106,7 @@ export function readPodState(pod: Pod, evidence: PodEvidence, now: Date): BuildS
     const none = { sourceUnread: false, registryRefused: false, registryUnreachable: false }
     return { kind: 'failed', step: containers.build, detail: 'the build reported success without an image', ...none, ...started }
   }
-  const created = Date.parse(pod.metadata.creationTimestamp ?? '') || 0
-  const deadline = new Date(created + (timeoutOf(pod) + graceSeconds) * 1000)
+  const deadline = deadlineOf(pod)
   const step = stepOf(pod)
   if (now >= deadline) return { kind: 'timed-out', detail: `it has not ended; its last step was ${step}`, ...started }
   return { kind: 'running', step, needsSource: step === containers.source, deadline, ...started }

@@ -23,7 +23,7 @@ export type KpackSettings = {
 export const buildScope = { labelSelector: `${labels.managedBy}=sekisho` }
 
 /** The builder as it is configured: what a RemoteSync or its Tenant names may mean another one by the end of the build. */
-const builderAnnotation = 'builds.sekisho.dev/builder'
+export const builderAnnotation = 'builds.sekisho.dev/builder'
 
 /** What built the image; undefined while its stack is not known. */
 export function builderOf({ metadata, status }: KpackBuild): BuiltBy | undefined {
@@ -32,11 +32,19 @@ export function builderOf({ metadata, status }: KpackBuild): BuiltBy | undefined
   return name === undefined || stack === undefined ? undefined : { name, stack }
 }
 
-/** The image of a builder as it is configured, and its stack, without which layers of earlier builds are not reused. */
-export type BuilderImage = { readonly configured: string; readonly image: string; readonly stack?: string }
+/**
+ * The image of a builder as it is configured, its stack, without which layers of earlier builds are not reused, and the run image
+ * on which it builds.
+ */
+export type BuilderImage = {
+  readonly configured: string
+  readonly image: string
+  readonly stack?: string
+  readonly runImage?: string
+}
 
 /** The tag of the cache of all builds of this owner. Caches that exist have it: it must not change. */
-function cacheTag(repository: string, ownerUid: string): string {
+export function cacheTag(repository: string, ownerUid: string): string {
   return `${repository}:cache-${ownerUid}`
 }
 

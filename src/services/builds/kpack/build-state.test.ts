@@ -269,7 +269,11 @@ describe('kpack build', () => {
   test('a build that could not read its source differs from one that read it and failed', () => {
     const message = 'Error: Container prepare terminated with error'
     const state = (log: string) => readBuildState(failed(message), { pod: undefined, log }, now)
-    expect(state('Cloning "x"...\nunable to fetch references')).toMatchObject({ step: 'prepare', sourceUnread: true })
+    const loaded = 'Loading registry credentials from service account secrets\n'
+    expect(state(`${loaded}Cloning "x"...\nunable to fetch references`)).toMatchObject({
+      ...{ step: 'prepare', sourceUnread: true, registryRefused: false },
+    })
+    expect(state(`${loaded}Error verifying write access to "r/x": DENIED`)).toMatchObject({ registryRefused: true })
     expect(state('Cloning "x"...\nSuccessfully cloned "x"\nbad project.toml')).toMatchObject({ sourceUnread: false })
   })
 

@@ -6,6 +6,7 @@ import { digestOf } from '../../../lib/text/image-digest.ts'
 import type { BuildState, CommitProof } from '../builder.ts'
 import { causeOf } from '../cause/cause.ts'
 import { tailOf } from '../cause/log-tail.ts'
+import { registryTrouble } from '../cause/registry-trouble.ts'
 import { podEnd } from '../pod-end.ts'
 import { builderOf } from './build-manifest.ts'
 import { isRebase, type KpackBuild, stepsOf } from './resources.ts'
@@ -71,14 +72,6 @@ export type BuildEvidence = { readonly pod?: Pod | undefined; readonly log?: str
 
 /** The steps that talk to the registry and run no code of the tenant, so their messages can be trusted. */
 const registrySteps: readonly string[] = ['prepare', 'analyze', 'restore', 'export', 'rebase']
-/** As the registry's clients print a refusal (go-containerregistry, containerd). */
-const registryRefusal =
-  /\b(UNAUTHORIZED|DENIED)\b|\b(401 Unauthorized|403 Forbidden)\b|status code:? 40[13]\b|validating registry (read|write) access|registry credential/
-
-/** As Go's network code says that there was no answer. */
-const noAnswer =
-  /\b(connection refused|connection reset by peer|i\/o timeout|no route to host|network is unreachable|TLS handshake timeout)\b|\b50[234] (Bad Gateway|Service Unavailable|Gateway Timeout)\b/
-
 /** What a build that failed says, with its pod and log. */
 function failedState(build: KpackBuild, evidence: BuildEvidence | undefined): BuildState {
   const { message } = succeeded(build)
@@ -99,16 +92,13 @@ function failedState(build: KpackBuild, evidence: BuildEvidence | undefined): Bu
   const detail = tail === '' ? tailOf(message) : tail
   // The whole log: the detail has the beginning of each line only, and the cause stands at the end of a long one.
   const reported = registrySteps.includes(step) ? `${message}\n${log}` : ''
-  const registryUnreachable = noAnswer.test(reported)
-  const registryRefused = !registryUnreachable && registryRefusal.test(reported)
   const cause = end.cause ?? causeOf(log)
   return {
     kind: 'failed',
     step,
     detail,
     sourceUnread,
-    registryRefused,
-    registryUnreachable,
+    ...registryTrouble(reported),
     ...(cause === undefined ? {} : { cause: cause.sentence }),
     ...defined({ platformFailure: end.platformFailure }),
     ...started,

@@ -12,7 +12,12 @@ const fullCommit = /^[0-9a-f]{40}([0-9a-f]{24})?$/
 
 /** The labels of an image, or why they cannot be read; `permanent` when the same image will not have them later either. */
 export type LabelAnswer =
-  | { readonly kind: 'labels'; readonly labels: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'labels'
+      readonly labels: Readonly<Record<string, string>>
+      /** Of a builder: as whom its phases run. */
+      readonly lifecycleUser?: { readonly user: number; readonly group: number }
+    }
   | { readonly kind: 'unreadable'; readonly message: string; readonly permanent: boolean }
 
 export function commitOfImage(answer: LabelAnswer): CommitProof {

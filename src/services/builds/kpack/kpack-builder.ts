@@ -43,7 +43,7 @@ export async function builderImage(
   if (!builder) return `there is no ClusterBuilder ${configured}: ask a platform admin to create it`
   const { latestImage: image, stack } = builder.status ?? {}
   if (image === undefined) return `ClusterBuilder ${configured} is not ready: ask a platform admin to check its conditions`
-  return { configured, image, ...defined({ stack: stack?.id }) }
+  return { configured, image, ...defined({ stack: stack?.id, runImage: stack?.runImage }) }
 }
 
 /** Call before the cache starts: it adds indexes. */

@@ -1,0 +1,36 @@
+// A Procfile: buildpacks read it by themselves, so that only what they do not do is said. Pure.
+// Source: https://devcenter.heroku.com/articles/procfile
+import { type Found, inShell, most, processName } from './found.ts'
+
+/** `isBuilt`: a Dockerfile builds the image, which then knows no Procfile: the processes are written down. */
+export function readProcfile(text: string, withDockerfile: boolean): Found {
+  const notes: string[] = []
+  const lines = new Map<string, string>()
+  for (const [index, raw] of text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    if (raw.trim() === '' || raw.trim().startsWith('#')) continue
+    const [, name, command] = /^\s*([A-Za-z0-9_-]{1,63})\s*:\s*(.+?)\s*$/.exec(raw) ?? []
+    if (name === undefined || command === undefined) notes.push(`Procfile, line ${index + 1}: not "name: command"`)
+    else lines.set(name, command)
+    if (lines.size + notes.length > most.processes + most.notes) {
+      notes.push('Procfile: the rest is not read, it has too many lines')
+      break
+    }
+  }
+  const release = lines.get('release')
+  const processes = [...lines]
+    .filter(([name]) => name !== 'release')
+    .map(([name, command]) => ({ name: processName(name), command: inShell(command) }))
+  for (const { name } of processes.slice(most.processes))
+    notes.push(`process ${name}: an Application has at most ${most.processes}`)
+  if (lines.has('cron') || lines.has('clock'))
+    notes.push('a process that only waits for the time is better an entry of spec.cron')
+  return {
+    file: 'Procfile',
+    ...(withDockerfile ? { processes: processes.slice(0, most.processes) } : {}),
+    ...(release === undefined ? {} : { releaseJob: inShell(release) }),
+    notes,
+  }
+}
