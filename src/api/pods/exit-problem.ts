@@ -1,5 +1,6 @@
 // Why a process ended, and the cure that belongs to it, from the exit of its container and the end of its log. Pure. The log is
 // text of the tenant: it is only searched by bounded patterns, and shown.
+import { redactTokens } from '../../lib/log.ts'
 import { applicationReasons as reasons } from '../apps/application.ts'
 import type { ContainerStatus, Pod } from '../builtin/index.ts'
 import { writableRootAttribute } from '../names.ts'
@@ -19,16 +20,21 @@ const cures: readonly Cure[] = [
       `the file system of the image is read-only: write below /tmp, or set ${writableRootAttribute}: "true" in spec.attributes`,
   },
   {
-    pattern: /Cannot find (?:module|package) '(?<name>[^'./][^']{0,200})'/,
+    pattern: /Cannot find (?:module|package) '(?<name>[^'./\s][^'\s]{0,200})'/,
     cure: ({ groups }) =>
       `the image has no package ${packageOf(groups?.['name'] ?? '')}: list it in dependencies of package.json, because those in devDependencies are removed after the build`,
   },
   {
-    pattern: /ModuleNotFoundError: No module named '(?<name>[^']{1,200})'/,
+    pattern: /ModuleNotFoundError: No module named '(?<name>[\w.]{1,200})'/,
     cure: ({ groups }) => `the image has no Python module ${groups?.['name']}: list its package in the requirements, and push`,
   },
   {
-    pattern: /\bEACCES\b|permission denied|PermissionError/i,
+    pattern: /listen EACCES\b|bind\(\)[^\n]{0,200}Permission denied/i,
+    cure: () => 'a process may not have the rights for a port below 1024: listen on the port in the variable PORT',
+  },
+  {
+    // Databases say the same of their tables.
+    pattern: /\bEACCES\b|permission denied(?! (?:for|to) )|PermissionError: \[Errno 13\]/i,
     cure: () =>
       'a process runs under a user id of the tenant, not as the USER of the image: let group 0 or everybody read and write the file (chmod in the Dockerfile), or use /tmp',
   },
@@ -50,7 +56,7 @@ function cureOf({ exitCode, message = '' }: Exit): string | undefined {
   if (exitCode === 0)
     return 'a process must go on running: list what ends by itself in spec.cron, or what belongs before each release in spec.releaseJob'
   for (const { pattern, cure } of cures) {
-    const match = pattern.exec(message)
+    const match = pattern.exec(redactTokens(message))
     if (match !== null) return cure(match)
   }
   return undefined

@@ -103,6 +103,18 @@ describe('the problem of a pod', () => {
       'under a user id of the tenant, not as the USER of the image',
     ],
     [
+      'a table of another user, which is no file',
+      { state: { terminated: { exitCode: 1, reason: 'Error', message: 'error: permission denied for table users' } } },
+      'Crashing',
+      '(error: permission denied for table users): see kubectl logs',
+    ],
+    [
+      'a port that takes rights',
+      { state: { terminated: { exitCode: 1, reason: 'Error', message: 'Error: listen EACCES: permission denied 0.0.0.0:80' } } },
+      'Crashing',
+      'listen on the port in the variable PORT',
+    ],
+    [
       'a program that a shell does not find',
       {
         state: {

@@ -1,7 +1,9 @@
 // The folder with an app's packages, and what every program that installs into it needs to know.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import type { BuildContext, Environment } from '../shared/config.ts'
+import { registryFailure } from '../shared/registry-failure.ts'
 import { demandLogged } from '../shared/run-logged.ts'
 
 export type PackageFolder = {
@@ -30,9 +32,22 @@ export function openPackageFolder({ appFolder, layersFolder, environment, say }:
   }
   const run: PackageFolder['run'] = (command, more = {}, sentence) => {
     say(command.join(' '))
-    demandLogged({ command, folder: appFolder, environment: { ...variables, ...more } }, sentence)
+    const log = join(mkdtempSync(join(tmpdir(), 'sekisho-pip-')), 'log')
+    try {
+      const program = { command, folder: appFolder, environment: { ...variables, PIP_LOG: log, ...more } }
+      demandLogged(program, output => sentence?.(output) ?? unreadIndex(output, log))
+    } finally {
+      rmSync(dirname(log), { recursive: true, force: true })
+    }
   }
   return { folder, variables, run }
+}
+
+/** Of an index that refused, pip itself says only that it has no such package; the reason is in its log. */
+function unreadIndex(output: string, log: string): string | undefined {
+  if (!output.includes('(from versions: none)') || !existsSync(log)) return undefined
+  const lines = readFileSync(log, 'utf8').split('\n')
+  return registryFailure(lines.filter(line => line.includes('Could not fetch URL')).join('\n'))
 }
 
 export function emptyPackageFolder({ folder, run }: PackageFolder): void {

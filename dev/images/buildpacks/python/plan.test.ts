@@ -100,6 +100,23 @@ test.each([
     'ERROR: HTTP error 503 while getting https://pypi.acme.example/x',
     'the package registry pypi.acme.example fails with status 503',
   ],
+  [
+    'Could not fetch URL http://pypi.acme.example/simple/x/: 401 Client Error: Unauthorized for url: http://me:secret@pypi.acme.example/simple/x/ - skipping',
+    'the package registry pypi.acme.example refuses the credentials (401)',
+  ],
+  [
+    'Could not fetch URL http://pypi.acme.example/simple/x/: 503 Server Error: Service Unavailable for url: http://pypi.acme.example/simple/x/ - skipping',
+    'the package registry pypi.acme.example fails with status 503',
+  ],
+  [
+    'hint: An index URL (http://pypi.acme.example/simple/) could not be queried due to a lack of valid authentication credentials (401 Unauthorized)',
+    'the package registry pypi.acme.example refuses the credentials (401)',
+  ],
+  [
+    "Could not fetch URL http://pypi.acme.example/simple/x/: connection error: HTTPConnectionPool(host='pypi.acme.example', port=80): Max retries exceeded with url: /simple/x/ (Caused by ResponseError('too many 503 error responses'))",
+    'the package registry pypi.acme.example fails with status 503',
+  ],
+  ['Could not fetch URL http://pypi.acme.example/simple/x/: 404 Client Error: Not Found for url: http://x - skipping', undefined],
   ['error: command gcc failed', undefined],
 ])('a registry: %j', (output, sentence) => {
   const found = registryFailure(output)

@@ -113,7 +113,7 @@ export const packageManagerRules: readonly Rule[] = [
     pattern: /\bgyp ERR!/m,
     say: (_match, { text }) => {
       const path = /^npm error path (.+)$/m.exec(text)?.[1]
-      return `${path === undefined ? 'a package' : packageAt(path)} has native code and must be compiled, and the builder has no compiler: use a version with prebuilt binaries, or build with a Dockerfile`
+      return `${path === undefined ? 'a package' : packageAt(path)} has native code, and it could not be compiled: use a version with prebuilt binaries, list what it needs in a file Aptfile, or build with a Dockerfile`
     },
   },
   {

@@ -1,4 +1,5 @@
 // What pip and Python say.
+import { toldIn } from '../first-error.ts'
 import { group, type Rule } from '../rule.ts'
 
 /** The project itself: its pyproject.toml, and what builds it. */
@@ -49,7 +50,7 @@ export const pythonRules: readonly Rule[] = [
   {
     pattern: /\bpg_config executable not found/m,
     say: () =>
-      'psycopg2 must be compiled, and the builder has no pg_config of PostgreSQL: write psycopg2-binary in place of psycopg2, or build with a Dockerfile',
+      'psycopg2 must be compiled, and there is no pg_config of PostgreSQL: list libpq-dev in a file Aptfile, or write psycopg2-binary in place of psycopg2',
   },
   {
     pattern: /Package '(.+?)' requires a different Python: (\S+) not in '(.+?)'/m,
@@ -81,12 +82,17 @@ export const pythonRules: readonly Rule[] = [
   },
   {
     pattern:
-      /error: command '(\S*(?:gcc|cc|g\+\+|clang)\S*)' failed|No such file or directory: '\S*(?:gcc|cc|g\+\+|clang)'|unable to execute '(\S+)'|Unknown compiler\(s\)/m,
-    say: (_match, { text }) => {
+      /error: [Cc]ommand '(?:\[')?(\S*(?:gcc|cc|g\+\+|clang))\S*|No such file or directory: '\S*(?:gcc|cc|g\+\+|clang)'|unable to execute '(\S+)'|Unknown compiler\(s\)/m,
+    say: (match, { text, lines }) => {
       const name =
         /(?:Could not build wheels for|Failed building wheel for|ERROR: Failed to build installable wheels for some pyproject\.toml based projects \()\s*([\w.-]+)/.exec(
           text,
         )?.[1]
+      const [, header, library] = /fatal error: (\S+): No such file or directory|cannot find -l([\w.+-]+)/.exec(text) ?? []
+      const missing = header ?? (library === undefined ? undefined : `the library ${library}`)
+      if (missing !== undefined)
+        return `${name ?? 'a package'} must be compiled and needs ${missing}: list the package of Debian that has it in a file Aptfile, or use a version with a wheel for this Python`
+      if (match[1] !== undefined) return `${name ?? 'a package'} could not be compiled${toldIn(lines)}`
       return `${name ?? 'a package'} must be compiled, and the builder has no compiler: use a version with a wheel for this Python (--only-binary shows it), or build with a Dockerfile`
     },
   },
