@@ -1,9 +1,9 @@
 // The images of this project by name, in the order of the builds: small and early needed images first.
 import { buildkitImage } from './buildkit.ts'
 import { buildpackImage, buildpacks } from './buildpack.ts'
-import { kpackImage } from './kpack.ts'
-import { lifecycleImage } from './lifecycle.ts'
-import { phasesImage } from './phases.ts'
+import { kpackImage } from './builds/kpack.ts'
+import { lifecycleImage } from './builds/lifecycle.ts'
+import { phasesImage } from './builds/phases.ts'
 import { platformImage } from './platform.ts'
 import type { Recipe } from './recipe.ts'
 import { buildImage, runImage } from './stack.ts'

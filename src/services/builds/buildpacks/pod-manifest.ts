@@ -28,7 +28,7 @@ export type BuildpacksSettings = Pick<
   KpackSettings,
   'registry' | 'clusterBuilder' | 'builders' | 'serviceAccount' | 'resources'
 > & {
-  /** The image that dev/images/recipes/phases.ts describes, by digest. */
+  /** The image that dev/images/recipes/builds/phases.ts describes, by digest. */
   readonly image: string
   /** The Secret with the tenant's registry credential; undefined when the registry asks for none. */
   readonly credential: string | undefined

@@ -1,11 +1,11 @@
 // kpack in one image: its two servers and the three programs that kpack runs in build pods (their paths are compiled into kpack).
 // It contains only static programs, certificates and a temporary folder.
-import { kpackVersion } from '../../cluster/binaries/catalog.ts'
-import { diskFile } from '../archive/read-tree.ts'
-import type { LayerPlan } from '../blobs/build-layer.ts'
-import { certificateBundle, searchPath } from '../image/image-plan.ts'
-import { authorityLayers, certificateLayer } from './base-layers.ts'
-import type { Recipe, RecipeDeps } from './recipe.ts'
+import { kpackVersion } from '../../../cluster/binaries/catalog.ts'
+import { diskFile } from '../../archive/read-tree.ts'
+import type { LayerPlan } from '../../blobs/build-layer.ts'
+import { certificateBundle, searchPath } from '../../image/image-plan.ts'
+import { authorityLayers, certificateLayer } from '../base-layers.ts'
+import type { Recipe, RecipeDeps } from '../recipe.ts'
 
 async function programLayer(deps: RecipeDeps, name: string, into: string, programs: readonly string[]): Promise<LayerPlan> {
   const files: { readonly program: string; readonly path: string }[] = []

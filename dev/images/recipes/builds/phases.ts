@@ -3,15 +3,15 @@
 // credential, whoever made the builder.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { lifecycleVersion } from '../../cluster/binaries/catalog.ts'
-import { type TreeEntry, textFile } from '../archive/tree-entry.ts'
-import type { LayerPlan } from '../blobs/build-layer.ts'
-import { certificateBundle, searchPath } from '../image/image-plan.ts'
-import { authorityLayers, baseLayer, certificateLayer } from './base-layers.ts'
-import { contentKey } from './buildpack.ts'
+import { lifecycleVersion } from '../../../cluster/binaries/catalog.ts'
+import { type TreeEntry, textFile } from '../../archive/tree-entry.ts'
+import type { LayerPlan } from '../../blobs/build-layer.ts'
+import { certificateBundle, searchPath } from '../../image/image-plan.ts'
+import { authorityLayers, baseLayer, certificateLayer } from '../base-layers.ts'
+import { contentKey } from '../buildpack.ts'
+import type { Recipe, RecipeDeps } from '../recipe.ts'
 import { buildProgramLayer } from './kpack.ts'
 import { lifecycleLabels, lifecycleLayer } from './lifecycle.ts'
-import type { Recipe, RecipeDeps } from './recipe.ts'
 
 /** `build` runs in the builder image: it is copied there. */
 const programs = { prepare: 'usr/local/bin', export: 'usr/local/bin', build: 'usr/local/lib/sekisho' } as const

@@ -1,10 +1,10 @@
 // The image of a ClusterLifecycle: the buildpack lifecycle and its launcher in one layer, because kpack copies only the last
 // layer. Its label lists only the API versions that lifecycle 0.20 supports.
-import { lifecycleVersion } from '../../cluster/binaries/catalog.ts'
-import { diskFile } from '../archive/read-tree.ts'
-import { link, textFile } from '../archive/tree-entry.ts'
-import type { LayerPlan } from '../blobs/build-layer.ts'
-import type { Recipe, RecipeDeps } from './recipe.ts'
+import { lifecycleVersion } from '../../../cluster/binaries/catalog.ts'
+import { diskFile } from '../../archive/read-tree.ts'
+import { link, textFile } from '../../archive/tree-entry.ts'
+import type { LayerPlan } from '../../blobs/build-layer.ts'
+import type { Recipe, RecipeDeps } from '../recipe.ts'
 
 /** One program with many names: the phases of a build (CNB platform specification, "Lifecycle Interface"). */
 const phases = ['analyzer', 'detector', 'restorer', 'builder', 'exporter', 'creator', 'rebaser', 'extender']
