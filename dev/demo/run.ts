@@ -22,6 +22,7 @@ import { deploySteps } from './scenario/deploy.ts'
 import { firstDaySteps } from './scenario/first-day.ts'
 import { onboardSteps } from './scenario/onboard.ts'
 import { previewSteps } from './scenario/previews.ts'
+import { secondDaySteps } from './scenario/second-day.ts'
 import { runSteps } from './steps.ts'
 import { person, type ToolPaths } from './tools.ts'
 
@@ -33,7 +34,9 @@ export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Pr
   const passed = await runSteps([
     ...onboardSteps(demo),
     ...deploySteps(demo),
-    ...(only === undefined ? [...firstDaySteps(demo), ...previewSteps(demo, openPreviewImages(settings))] : []),
+    ...(only === undefined
+      ? [...firstDaySteps(demo), ...secondDaySteps(demo), ...previewSteps(demo, openPreviewImages(settings))]
+      : []),
     ...accessSteps(demo),
     ...(only === undefined ? attackSteps(demo) : []),
   ])

@@ -14,6 +14,10 @@ const files: Readonly<
   'builds-and-volumes': {
     'test/e2e/dockerfile.test.ts': { longSeconds: 80, proves: [...builds, 'dev/buildkit/**'] },
     'test/e2e/buildpacks.test.ts': { longSeconds: 50, proves: [...builds] },
+    'test/e2e/repositories.test.ts': {
+      longSeconds: 300,
+      proves: [...builds, 'src/services/charts/**', 'src/api/pods/**', 'test/e2e/repositories/**'],
+    },
     'test/e2e/rebase.test.ts': {
       longSeconds: 50,
       proves: [...builds],
