@@ -1,10 +1,10 @@
 // The application notes of the example: what dave runs for it, and the newest commit and page that must be served.
 import { join } from 'node:path'
-import type { Application } from '../../../src/api/apps/application.ts'
-import type { DemoContext } from '../context.ts'
-import { pushExample } from '../push.ts'
-import { mustRun, type Result, run } from '../tools.ts'
-import { untilContains } from './deploy.ts'
+import type { Application } from '../../../../src/api/apps/application.ts'
+import type { DemoContext } from '../../context.ts'
+import { pushExample } from '../../push.ts'
+import { mustRun, type Result, run } from '../../tools.ts'
+import { untilContains } from '../deploy.ts'
 
 export type Notes = ReturnType<typeof notesOf>
 

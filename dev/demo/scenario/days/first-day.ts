@@ -1,15 +1,15 @@
 // Third part: an application developer's first day. A repository with a build script, a secret and a release job; one with a
 // Dockerfile; a build that fails, a release that crashes, and what `sekisho why` says of each.
-import type { Condition } from '../../../src/api/resource.ts'
-import { limits } from '../../../src/lib/waiting/limits.ts'
-import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
-import type { DemoContext } from '../context.ts'
-import { pushExample } from '../push.ts'
-import { DemoFailure, expectThat, type Step } from '../steps.ts'
-import type { Result } from '../tools.ts'
-import { readSync, untilContains, untilDeployed } from './deploy.ts'
+import type { Condition } from '../../../../src/api/resource.ts'
+import { limits } from '../../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
+import type { DemoContext } from '../../context.ts'
+import { pushExample } from '../../push.ts'
+import { DemoFailure, expectThat, type Step } from '../../steps.ts'
+import type { Result } from '../../tools.ts'
+import { readSync, untilContains, untilDeployed } from '../deploy.ts'
 import { type Notes, notesOf } from './notes.ts'
-import { ensureRepository } from './repositories.ts'
+import { ensureRepository } from '../repositories.ts'
 
 const password = 'nobody-reads-this'
 const databaseUrl = `postgres://notes:${password}@db.acme.example/notes`

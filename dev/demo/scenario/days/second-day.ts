@@ -1,15 +1,15 @@
 // Fourth part: an application developer's second day. A pnpm workspace with two applications, a push that concerns one of them,
 // and a shell beside the running application.
-import type { RemoteSync } from '../../../src/api/apps/remote-sync.ts'
-import { limits } from '../../../src/lib/waiting/limits.ts'
-import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
-import type { DemoContext } from '../context.ts'
-import { pushExample } from '../push.ts'
-import { expectThat, type Step } from '../steps.ts'
-import { run } from '../tools.ts'
-import { readSync, untilContains, untilDeployed } from './deploy.ts'
+import type { RemoteSync } from '../../../../src/api/apps/remote-sync.ts'
+import { limits } from '../../../../src/lib/waiting/limits.ts'
+import { waitUntil } from '../../../../src/lib/waiting/wait-until.ts'
+import type { DemoContext } from '../../context.ts'
+import { pushExample } from '../../push.ts'
+import { expectThat, type Step } from '../../steps.ts'
+import { run } from '../../tools.ts'
+import { readSync, untilContains, untilDeployed } from '../deploy.ts'
 import { notesOf } from './notes.ts'
-import { ensureRepository } from './repositories.ts'
+import { ensureRepository } from '../repositories.ts'
 
 const applications = ['market-api', 'market-web'] as const
 
