@@ -25,7 +25,7 @@ let platform: Platform
 
 function manifests({ name, application, remoteSync, subPath }: Repository): readonly object[] {
   return [
-    applicationManifest(name, application ?? { processes: [{ name: 'web', port: 3000, memory: '128Mi' }] }),
+    applicationManifest(name, application ?? { processes: [{ name: 'web', port: 3000, cpu: '10m', memory: '128Mi' }] }),
     remoteSyncManifest(name, {
       source: { branch: branchName },
       ...remoteSync,

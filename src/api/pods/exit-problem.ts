@@ -15,7 +15,8 @@ type Cure = { readonly pattern: RegExp; readonly cure: (match: RegExpExecArray) 
 /** What the last words of programs mean here. The first that matches decides. */
 const cures: readonly Cure[] = [
   {
-    pattern: /\bEROFS\b|read-only file ?system/i,
+    // Of a folder that is to be made with those above it, Node.js says ENOENT.
+    pattern: /\bEROFS\b|read-only file ?system|ENOENT: no such file or directory, mkdir /i,
     cure: () =>
       `the file system of the image is read-only: write below /tmp, or set ${writableRootAttribute}: "true" in spec.attributes`,
   },

@@ -71,6 +71,20 @@ describe('the problem of a pod', () => {
       '(Error: EROFS: read-only file system, mkdir \'.next/cache\'): the file system of the image is read-only: write below /tmp, or set writable-root-filesystem: "true" in spec.attributes',
     ],
     [
+      'a folder with those above it, of which Node.js says something else',
+      {
+        state: {
+          terminated: {
+            exitCode: 1,
+            reason: 'Error',
+            message: "Error: ENOENT: no such file or directory, mkdir '.next/cache'\n    at mkdirSync (node:fs:1349:26)",
+          },
+        },
+      },
+      'Crashing',
+      'the file system of the image is read-only: write below /tmp',
+    ],
+    [
       'the same in the words of another runtime',
       { state: { terminated: { exitCode: 1, reason: 'Error', message: "OSError: [Errno 30] Read-only file system: 'cache'" } } },
       'Crashing',

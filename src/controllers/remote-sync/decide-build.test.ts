@@ -139,6 +139,14 @@ describe('the action for a build', () => {
       },
     ],
     [
+      'no node has room: that, instead of a step',
+      decideOn({ ...running, unscheduled: true }),
+      {
+        kind: 'wait',
+        halt: { reason: 'Building', message: expect.stringMatching(/waits until a node has room.*spec\.build\.resources/) },
+      },
+    ],
+    [
       'running beyond its deadline: check again in a second',
       decideOn({ ...running, deadline: new Date(now.getTime() - 5) }),
       { kind: 'wait', halt: { requeueAfterMilliseconds: 1000 } },

@@ -152,6 +152,12 @@ function withImage(
   }
 }
 
+function buildingMessage(name: string, { step, unscheduled }: Extract<BuildState, { kind: 'running' }>): string {
+  return unscheduled === true
+    ? `build ${name} waits until a node has room for it: ask for less in spec.build.resources, or ask a platform admin for more nodes`
+    : `build ${name} is in step ${step}`
+}
+
 /** The one action that the observed build asks for. Its `status` is what holds before the action; effects add their own times. */
 export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMissing, builds, now }: BuildFacts): BuildAction {
   const { name, commit, attempt } = build
@@ -170,7 +176,7 @@ export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMis
   switch (state.kind) {
     case 'running': {
       const requeueAfterMilliseconds = Math.max(1000, state.deadline.getTime() - now.getTime())
-      const running = halt('Built', reasons.building, `build ${name} is in step ${state.step}`, { requeueAfterMilliseconds })
+      const running = halt('Built', reasons.building, buildingMessage(name, state), { requeueAfterMilliseconds })
       return { kind: sourceMissing ? 'fetchAgain' : 'wait', build, cancel: [], status, halt: running }
     }
     case 'failed': {

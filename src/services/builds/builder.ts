@@ -66,6 +66,8 @@ export type BuildState =
       readonly step: string
       /** Whether the builder still has to read the source. */
       readonly needsSource: boolean
+      /** No node has room for its pod. */
+      readonly unscheduled?: boolean
       readonly startedAt?: string
       /** When a build that has not ended is given up. */
       readonly deadline: Date

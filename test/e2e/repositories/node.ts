@@ -65,7 +65,9 @@ const pnpm: readonly Repository[] = [
     what: 'a workspace of pnpm whose Application names the command',
     name: 'repo-pnpm-command',
     files: { ...workspace, 'package.json': json(root) },
-    application: { processes: [{ name: 'web', port: 3000, memory: '128Mi', command: ['node', 'packages/api/server.js'] }] },
+    application: {
+      processes: [{ name: 'web', port: 3000, cpu: '10m', memory: '128Mi', command: ['node', 'packages/api/server.js'] }],
+    },
     becomes: served('172800000'),
     maxSeconds: 60,
   },
@@ -131,7 +133,7 @@ const starting: readonly Repository[] = [
     },
     remoteSync: { build: { timeoutSeconds: 300, env: [{ name: 'BUILT', value: 'pa$$word $(HOME)' }] } },
     application: {
-      processes: [{ name: 'web', port: 3000, memory: '128Mi' }],
+      processes: [{ name: 'web', port: 3000, cpu: '10m', memory: '128Mi' }],
       env: [{ name: 'RUN', value: '$$2a$$12 $(PORT)' }],
     },
     becomes: served('pa$$word $(HOME) $$2a$$12 $(PORT)'),
@@ -152,8 +154,8 @@ const running: readonly Repository[] = [
     },
     application: {
       processes: [
-        { name: 'web', port: 3000, memory: '128Mi' },
-        { name: 'worker', memory: '128Mi' },
+        { name: 'web', port: 3000, cpu: '10m', memory: '128Mi' },
+        { name: 'worker', cpu: '10m', memory: '128Mi' },
       ],
     },
     becomes: served('web of a Procfile'),

@@ -28,6 +28,7 @@ export function openPackageFolder({ appFolder, layersFolder, environment, say }:
     PIP_DISABLE_PIP_VERSION_CHECK: '1',
     PIP_NO_INPUT: '1',
     PIP_CERT: environment['NODE_EXTRA_CA_CERTS'],
+    SSL_CERT_FILE: environment['SSL_CERT_FILE'] ?? environment['NODE_EXTRA_CA_CERTS'],
     REQUESTS_CA_BUNDLE: environment['REQUESTS_CA_BUNDLE'] ?? environment['NODE_EXTRA_CA_CERTS'],
   }
   const run: PackageFolder['run'] = (command, more = {}, sentence) => {

@@ -116,6 +116,10 @@ test.each([
     "Could not fetch URL http://pypi.acme.example/simple/x/: connection error: HTTPConnectionPool(host='pypi.acme.example', port=80): Max retries exceeded with url: /simple/x/ (Caused by ResponseError('too many 503 error responses'))",
     'the package registry pypi.acme.example fails with status 503',
   ],
+  [
+    'cause: error sending request for url (https://pypi.acme.example/x.whl)\ncause: invalid peer certificate: UnknownIssuer',
+    'has a certificate of an authority that this build does not trust',
+  ],
   ['Could not fetch URL http://pypi.acme.example/simple/x/: 404 Client Error: Not Found for url: http://x - skipping', undefined],
   ['error: command gcc failed', undefined],
 ])('a registry: %j', (output, sentence) => {

@@ -2,6 +2,8 @@
 
 const refused =
   /(?:HTTP error (40[13]) while getting|\b(40[13]) (?:Client )?Error|\((40[13]) (?:Unauthorized|Forbidden)\)|Missing credentials for|Authorization error accessing|Credentials not correct for|Unauthorized for url)/i
+const untrusted =
+  /CERTIFICATE_VERIFY_FAILED|certificate verify failed|invalid peer certificate|UnknownIssuer|self[- ]signed certificate|unable to get local issuer certificate/i
 const slow =
   /ReadTimeoutError|Read timed out|ConnectTimeoutError|ConnectionTimeout|operation timed out|due to network timeout|NetworkTimeout|ReadTimeout\b/i
 const away =
@@ -15,6 +17,8 @@ export function registryFailure(output: string): string | undefined {
   const status = refused.exec(output)
   if (status !== null)
     return `${registry} refuses the credentials (${status.slice(1).find(Boolean) ?? '401'}): give them to the build as a secret (spec.build.secrets), such as PIP_INDEX_URL with user and password`
+  if (untrusted.test(output))
+    return `${registry} has a certificate of an authority that this build does not trust: ask a platform admin, or name another registry (PIP_INDEX_URL in spec.build.env)`
   if (slow.test(output))
     return `${registry} answers too slowly: try again later, or name a nearer one (PIP_INDEX_URL in spec.build.env)`
   const failing = down.exec(output)?.slice(1).find(Boolean)

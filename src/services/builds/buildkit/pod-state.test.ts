@@ -7,7 +7,7 @@ import { defined } from '../../../lib/json/defined.ts'
 import type { BuildRequest } from '../builder.ts'
 import { hasEnded } from '../pods/pod-status.ts'
 import { type BuildkitSettings, buildkitPod, pushesOf } from './pod-manifest.ts'
-import { builtImage, commitOfRevision, readPodState } from './pod-state.ts'
+import { buildProgress, builtImage, commitOfRevision, readPodState } from './pod-state.ts'
 
 const commit = 'a'.repeat(40)
 const request: BuildRequest = {
@@ -145,11 +145,16 @@ describe('its state', () => {
       kind: 'running',
       step: 'source',
       needsSource: true,
+      unscheduled: false,
       startedAt: '2026-01-01T00:00:01Z',
       deadline: new Date('2026-01-01T00:12:00Z'),
     })
     const building = pod({ phase: 'Running' }, { ...fetched, build: { running: {} } })
     expect(readPodState(building, {}, now)).toMatchObject({ step: 'build', needsSource: false })
+    const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/1 nodes are available: 1 Insufficient cpu.' }]
+    const waiting = pod({ phase: 'Pending', conditions }, {})
+    expect(readPodState(waiting, {}, now)).toMatchObject({ unscheduled: true })
+    expect(buildProgress(waiting)).not.toEqual(buildProgress(pod({ phase: 'Pending' }, {})))
     expect(hasEnded(building)).toBe(false)
   })
 

@@ -11,7 +11,7 @@ import type { BuildState, CommitProof } from '../builder.ts'
 import { causeOf } from '../cause/cause.ts'
 import { tailOf } from '../cause/log-tail.ts'
 import type { LabelAnswer } from '../kpack/image-commit.ts'
-import { deadlineOf, exitCodeOf, hasEnded, hasFailed, startOf, statusOf, timeoutOf } from '../pods/pod-status.ts'
+import { deadlineOf, exitCodeOf, hasEnded, hasFailed, isUnscheduled, startOf, statusOf, timeoutOf } from '../pods/pod-status.ts'
 
 const fullCommit = /^[0-9a-f]{40}([0-9a-f]{24})?$/
 
@@ -46,7 +46,7 @@ export function stepOf(pod: Pod): string {
 
 /** What of a pod concerns the owner of the build and the queue. */
 export function buildProgress(pod: Pod): unknown {
-  return [pod.metadata.deletionTimestamp, pod.status?.phase, stepOf(pod)]
+  return [pod.metadata.deletionTimestamp, pod.status?.phase, stepOf(pod), isUnscheduled(pod)]
 }
 
 /**
@@ -109,5 +109,5 @@ export function readPodState(pod: Pod, evidence: PodEvidence, now: Date): BuildS
   const deadline = deadlineOf(pod)
   const step = stepOf(pod)
   if (now >= deadline) return { kind: 'timed-out', detail: `it has not ended; its last step was ${step}`, ...started }
-  return { kind: 'running', step, needsSource: step === containers.source, deadline, ...started }
+  return { kind: 'running', step, needsSource: step === containers.source, unscheduled: isUnscheduled(pod), deadline, ...started }
 }

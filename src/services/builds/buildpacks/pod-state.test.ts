@@ -9,7 +9,7 @@ import { kpackBuildManifest, pushesOf as pushesOfKpack } from '../kpack/build-ma
 import { hasEnded } from '../pods/pod-status.ts'
 import type { KnownBuilder } from './known-builder.ts'
 import { type BuildpacksSettings, buildpacksPod, pushesOf, sourceOf } from './pod-manifest.ts'
-import { builtImage, readPodState } from './pod-state.ts'
+import { buildProgress, builtImage, readPodState } from './pod-state.ts'
 
 const commit = 'a'.repeat(40)
 const digest = `sha256:${'c'.repeat(64)}`
@@ -193,11 +193,16 @@ describe('its state', () => {
       kind: 'running',
       step: 'prepare',
       needsSource: true,
+      unscheduled: false,
       startedAt: '2026-01-01T00:00:01Z',
       deadline: new Date('2026-01-01T00:12:00Z'),
     })
     const building = pod({ phase: 'Pending' }, { prepare: ok, build: { running: {} } })
     expect(readPodState(building, {}, now)).toMatchObject({ step: 'build', needsSource: false })
+    const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/1 nodes are available: 1 Insufficient cpu.' }]
+    const waiting = pod({ phase: 'Pending', conditions }, {})
+    expect(readPodState(waiting, {}, now)).toMatchObject({ unscheduled: true })
+    expect(buildProgress(waiting)).not.toEqual(buildProgress(pod({ phase: 'Pending' }, {})))
     expect(hasEnded(building)).toBe(false)
     expect(readPodState(pod({ phase: 'Running' }, { prepare: ok, build: ok, export: { running: {} } }), {}, now)).toMatchObject({
       step: 'export',

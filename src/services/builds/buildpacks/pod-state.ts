@@ -10,7 +10,7 @@ import { causeOf } from '../cause/cause.ts'
 import { tailOf } from '../cause/log-tail.ts'
 import { registryTrouble } from '../cause/registry-trouble.ts'
 import { podEnd } from '../pod-end.ts'
-import { deadlineOf, exitCodeOf, hasEnded, hasFailed, startOf, statusOf, timeoutOf } from '../pods/pod-status.ts'
+import { deadlineOf, exitCodeOf, hasEnded, hasFailed, isUnscheduled, startOf, statusOf, timeoutOf } from '../pods/pod-status.ts'
 import { builderOf, repositoryOf, runImageOf } from './pod-manifest.ts'
 
 /**
@@ -34,7 +34,7 @@ export function stepOf(pod: Pod): string {
 
 /** What of a pod concerns the owner of the build and the queue. */
 export function buildProgress(pod: Pod): unknown {
-  return [pod.metadata.deletionTimestamp, pod.status?.phase, stepOf(pod)]
+  return [pod.metadata.deletionTimestamp, pod.status?.phase, stepOf(pod), isUnscheduled(pod)]
 }
 
 /** The image of a build that has succeeded, by the digest that our own container reported. */
@@ -91,5 +91,12 @@ export function readPodState(pod: Pod, evidence: PodEvidence, now: Date): BuildS
   }
   const [deadline, step] = [deadlineOf(pod), stepOf(pod)]
   if (now >= deadline) return { kind: 'timed-out', detail: `it has not ended; its last step was ${step}`, ...started }
-  return { kind: 'running', step, needsSource: step === containers.prepare, deadline, ...started }
+  return {
+    kind: 'running',
+    step,
+    needsSource: step === containers.prepare,
+    unscheduled: isUnscheduled(pod),
+    deadline,
+    ...started,
+  }
 }

@@ -21,6 +21,11 @@ export function hasStarted(pod: Pod, container: string): boolean {
   return running !== undefined || terminated !== undefined
 }
 
+/** No node has room for it. */
+export function isUnscheduled({ status }: Pod): boolean {
+  return status?.conditions?.some(condition => condition.type === 'PodScheduled' && condition.status === 'False') ?? false
+}
+
 /** Whether it has succeeded or failed; nothing changes about it afterwards. */
 export function hasEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
