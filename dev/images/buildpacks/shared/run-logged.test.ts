@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
 import { demandLogged, runLogged } from './run-logged.ts'
 
-// biome-ignore lint/style/noProcessEnv: the programs of the test are found by it
 const environment = { PATH: process.env['PATH'] }
 const program = (...command: [string, ...string[]]) => ({ command, folder: tmpdir(), environment })
 
