@@ -8,8 +8,8 @@ import { pushExample } from '../../push.ts'
 import { DemoFailure, expectThat, type Step } from '../../steps.ts'
 import type { Result } from '../../tools.ts'
 import { readSync, untilContains, untilDeployed } from '../deploy.ts'
-import { type Notes, notesOf } from './notes.ts'
 import { ensureRepository } from '../repositories.ts'
+import { type Notes, notesOf } from './notes.ts'
 
 const password = 'nobody-reads-this'
 const databaseUrl = `postgres://notes:${password}@db.acme.example/notes`

@@ -8,8 +8,8 @@ import { pushExample } from '../../push.ts'
 import { expectThat, type Step } from '../../steps.ts'
 import { run } from '../../tools.ts'
 import { readSync, untilContains, untilDeployed } from '../deploy.ts'
-import { notesOf } from './notes.ts'
 import { ensureRepository } from '../repositories.ts'
+import { notesOf } from './notes.ts'
 
 const applications = ['market-api', 'market-web'] as const
 
