@@ -33,7 +33,7 @@ import type { Fixture } from './fixture.ts'
 
 export const fieldManager = 'sweep'
 export const host = gitHubHost
-export const sharedNames = ['sekisho']
+export const sharedNames = ['sekisho', 'sekisho-pods'] as const
 
 export const chartName = (prefix: string): string => `${prefix}-chart`
 const keyName = (prefix: string): string => `${prefix}-key`
@@ -94,6 +94,9 @@ function environmentOf(environment: {
     SEKISHO_DATA_FOLDER: folder,
     SEKISHO_REGISTRY: `${environment.registryHost}/apps`,
     SEKISHO_BUILDKIT_IMAGE: `registry.example.com/cnb/buildkit@sha256:${'b'.repeat(64)}`,
+    SEKISHO_BUILDPACKS_IMAGE: fixture.registry.publishBuilder('cnb/phases'),
+    // The builder whose builds are pods; of that of the platform too little is known, so that kpack builds.
+    SEKISHO_BUILDERS: `pods=${sharedNames[1]}`,
     SEKISHO_DNS_SERVERS: fixture.dns.address,
     SEKISHO_SOURCE_URL: `http://127.0.0.1:${ports.sources}`,
     SEKISHO_SOURCE_PORT: String(ports.sources),

@@ -15,6 +15,7 @@ import { previewApprovalByCommandLine, previewApprovalOnPage } from './preview-a
 import { releaseScenario } from './release.ts'
 import {
   remoteSyncBranchDeletion,
+  remoteSyncBuildpacksPod,
   remoteSyncClosedPull,
   remoteSyncDeletion,
   remoteSyncDockerfile,
@@ -38,6 +39,7 @@ export const scenarios: readonly Scenario[] = [
   remoteSyncRebase,
   remoteSyncBranchDeletion,
   remoteSyncDockerfile,
+  remoteSyncBuildpacksPod,
   remoteSyncPromotion,
   remoteSyncClosedPull,
   githubReportOfFork,

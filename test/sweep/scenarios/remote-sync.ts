@@ -53,7 +53,7 @@ export async function settle(environment: Environment): Promise<void> {
   await settleTenant(environment)
   await bind(environment)
   await applyChart(environment)
-  const [builder = ''] = sharedNames
+  const [builder] = sharedNames
   await environment.apply(clusterBuilder, builder, {})
   await environment.setStatus(clusterBuilder, builder, {
     latestImage: 'registry.example.com/builder@sha256:1',
@@ -187,42 +187,60 @@ export const remoteSyncBranchDeletion: Scenario = {
   },
 }
 
-/** The pod of the commit's Dockerfile build; undefined while there is none. */
-async function dockerfileBuild(environment: Environment, commit: string) {
+/** The pod that builds the commit; undefined while there is none. */
+async function buildPod(environment: Environment, commit: string) {
   const found = await environment.fixture.kube.list(pods, { namespace: `${environment.namespace}-build` })
   return found.find(pod => JSON.stringify(pod.spec).includes(commit) && pod.metadata.deletionTimestamp === undefined)
 }
 
-/** The scenario acts as the kubelet: it ends the pod with the digest that the client reported. */
+/** Acts as the kubelet until the Application runs the commit: it ends the pod with the digest that this container reported. */
+async function buildInPod(environment: Environment, commit: string, container: string): Promise<void> {
+  const ended = { exitCode: 0, message: builtImage(environment, commit).split('@')[1] }
+  const status = { name: container, ready: false, restartCount: 0, image: '', imageID: '', state: { terminated: ended } }
+  const succeeded = { phase: 'Succeeded', containerStatuses: [status] }
+  await waitUntil(
+    `commit ${commit} runs`,
+    async () => {
+      const pod = await buildPod(environment, commit)
+      if (pod !== undefined && pod.status?.phase !== 'Succeeded')
+        await environment.setStatus(pods, pod.metadata.name, succeeded, pod.metadata.namespace)
+      const found = await environment.fixture.kube.get(remoteSync, { namespace: environment.namespace, name: 'shop' })
+      const condition = findCondition(found?.status?.conditions, 'Ready')
+      if (found?.status?.imageCommit === commit && condition?.reason === 'Deployed') return true
+      throw new Error(`${condition?.reason}: ${condition?.message}`)
+    },
+    patience,
+  )
+}
+
+const inPods = { ...shared, compares: [remoteSync, repositoryGrant, pods, application, deployments] } as const
+
 export const remoteSyncDockerfile: Scenario = {
-  ...shared,
+  ...inPods,
   name: 'remote-sync: Dockerfile to Application',
-  compares: [remoteSync, repositoryGrant, pods, application, deployments],
   prepare: settle,
   async act(environment) {
     const commit = await push(environment, 'one')
     await applyRemoteSync(environment, { strategy: 'Dockerfile' })
-    const image = environment.fixture.registry.publish(`apps/${environment.namespace}/shop`, commit)
-    const ended = { exitCode: 0, message: image.split('@')[1] }
-    const status = { name: 'build', ready: false, restartCount: 0, image: '', imageID: '', state: { terminated: ended } }
-    await waitUntil(
-      `commit ${commit} runs`,
-      async () => {
-        const pod = await dockerfileBuild(environment, commit)
-        if (pod !== undefined && pod.status?.phase !== 'Succeeded')
-          await environment.setStatus(
-            pods,
-            pod.metadata.name,
-            { phase: 'Succeeded', containerStatuses: [status] },
-            pod.metadata.namespace,
-          )
-        const found = await environment.fixture.kube.get(remoteSync, { namespace: environment.namespace, name: 'shop' })
-        const condition = findCondition(found?.status?.conditions, 'Ready')
-        if (found?.status?.imageCommit === commit && condition?.reason === 'Deployed') return true
-        throw new Error(`${condition?.reason}: ${condition?.message}`)
-      },
-      patience,
-    )
+    await buildInPod(environment, commit, 'build')
+  },
+}
+
+export const remoteSyncBuildpacksPod: Scenario = {
+  ...inPods,
+  name: 'remote-sync: buildpacks in a pod to Application',
+  async prepare(environment) {
+    await settle(environment)
+    await environment.apply(clusterBuilder, sharedNames[1], {})
+    await environment.setStatus(clusterBuilder, sharedNames[1], {
+      latestImage: environment.fixture.registry.publishBuilder('cnb/builder'),
+      stack: { id: 'base', runImage: `registry.example.com/run@${presentRunImage}` },
+    })
+  },
+  async act(environment) {
+    const commit = await push(environment, 'one')
+    await applyRemoteSync(environment, { builder: 'pods' })
+    await buildInPod(environment, commit, 'export')
   },
 }
 
