@@ -4,7 +4,7 @@ import { group, type Rule } from '../rule.ts'
 import { unknownPackage, unknownVersion } from './package-managers.ts'
 
 const workspaceCure =
-  'build the folder that has the lock file and all packages of the workspace (leave spec.subPath out); the lock file chooses pnpm or yarn'
+  'set spec.build.root to the folder that has the lock file and all packages of the workspace, such as "."; the lock file chooses pnpm or yarn'
 
 export const pnpmAndYarnRules: readonly Rule[] = [
   {
