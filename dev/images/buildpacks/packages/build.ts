@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openAppFiles } from '../shared/app-files.ts'
 import { BuildFailure } from '../shared/build-failure.ts'
 import type { BuildContext } from '../shared/config.ts'
-import { readTextFile } from '../shared/text-file.ts'
 import { type FetchedFile, openApt } from './apt.ts'
 import { parseAptfile } from './aptfile.ts'
 import { type PackageFields, runSet } from './run-set.ts'
@@ -33,7 +33,7 @@ const atBuild: Variables = {
 /** @throws BuildFailure whose message is for the app's owner */
 export function installSystemPackages(context: BuildContext): void {
   const { appFolder, layersFolder, environment, say } = context
-  const names = parseAptfile(readTextFile(appFolder, 'Aptfile') ?? '')
+  const names = parseAptfile(openAppFiles(appFolder).read('Aptfile') ?? '')
   if (names.length === 0) {
     say('Aptfile lists no package')
     return

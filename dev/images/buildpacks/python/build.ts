@@ -1,13 +1,13 @@
 // The build phase in order: check the version, install the packages into an environment of their own, collect Django's static
 // files, say how the processes start.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openAppFiles } from '../shared/app-files.ts'
 import { startsByItself } from '../shared/application.ts'
 import { BuildFailure } from '../shared/build-failure.ts'
 import type { BuildContext } from '../shared/config.ts'
 import { launchDescription, writeLaunchLayer } from '../shared/launch.ts'
 import { parseProcfile } from '../shared/procfile.ts'
-import { readTextFile } from '../shared/text-file.ts'
 import { collectStaticFiles, foldersIn, manageFolder } from './django.ts'
 import { installPackages } from './install.ts'
 import { checkVersion, installedVersion } from './python-version.ts'
@@ -19,20 +19,17 @@ const textFiles = ['requirements.txt', 'requirements.in', 'setup.cfg', 'setup.py
 /** @throws BuildFailure whose message is for the app's owner */
 export function buildApp(context: BuildContext): void {
   const { appFolder, layersFolder, say } = context
-  for (const name of textFiles) readTextFile(appFolder, name)
+  for (const name of textFiles) openAppFiles(appFolder).read(name)
   const version = installedVersion(context)
   checkVersion(appFolder, version, say)
   say(`Python ${version}`)
-  const procfile = parseProcfile(readTextFile(appFolder, 'Procfile') ?? '')
+  const procfile = parseProcfile(openAppFiles(appFolder).read('Procfile') ?? '')
   const packages = installPackages(context, version)
   collectStaticFiles(context, packages)
   const manage = manageFolder(appFolder)
   const found = findProcesses(
     {
-      read: path => {
-        const file = join(appFolder, path)
-        return existsSync(file) ? readFileSync(file, 'utf8') : undefined
-      },
+      read: path => openAppFiles(appFolder).read(path),
       django: manage === undefined ? undefined : { folder: manage, packages: foldersIn(join(appFolder, manage)) },
       hasProgram: name => existsSync(join(packages, 'bin', name)),
     },

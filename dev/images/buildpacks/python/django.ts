@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { openAppFiles } from '../shared/app-files.ts'
 import { BuildFailure } from '../shared/build-failure.ts'
 import type { BuildContext, Environment } from '../shared/config.ts'
 import { runLogged } from '../shared/run-logged.ts'
@@ -46,7 +47,7 @@ export function collectStaticFiles({ appFolder, environment, say }: BuildContext
   const manage = manageFolder(appFolder)
   if (manage === undefined) return
   const folder = join(appFolder, manage)
-  const settings = environment['DJANGO_SETTINGS_MODULE'] ?? settingsOf(readFileSync(join(folder, 'manage.py'), 'utf8'))
+  const settings = environment['DJANGO_SETTINGS_MODULE'] ?? settingsOf(openAppFiles(folder).read('manage.py') ?? '')
   const python = join(packages, 'bin', 'python')
   const variables: Environment = {
     ...environment,

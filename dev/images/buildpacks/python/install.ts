@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openAppFiles } from '../shared/app-files.ts'
 import type { BuildContext } from '../shared/config.ts'
-import { readTextFile } from '../shared/text-file.ts'
 import { cacheLayer, emptyPackageFolder, isUnchanged, openPackageFolder, type PackageFolder, pipCommand } from './environment.ts'
 import { installByPoetry } from './install-poetry.ts'
 import { installByUv } from './install-uv.ts'
@@ -17,13 +17,13 @@ import { installItself, sayVersion } from './project-itself.ts'
  */
 export function installPackages(context: BuildContext, version: string): string {
   const { appFolder, environment, layersFolder, say } = context
-  const pyproject = readTextFile(appFolder, 'pyproject.toml')
+  const pyproject = openAppFiles(appFolder).read('pyproject.toml')
   const project = pyproject === undefined ? undefined : readProject(pyproject, environment)
   const { plan, notes } = planOf(path => isFilled(join(appFolder, path)), project)
   for (const note of notes) say(note)
   const packages = openPackageFolder(context)
   const requirements = plan.tool === 'pip' ? plan.requirements : undefined
-  const text = requirements === undefined ? undefined : readTextFile(appFolder, requirements)
+  const text = requirements === undefined ? undefined : openAppFiles(appFolder).read(requirements)
   const key = createHash('sha256')
     .update(JSON.stringify(['2', version, plan, text]))
     .digest('hex')

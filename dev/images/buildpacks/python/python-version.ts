@@ -1,8 +1,8 @@
 // Whether the Python of the image is the one that the app asks for.
 import { execFileSync } from 'node:child_process'
+import { openAppFiles } from '../shared/app-files.ts'
 import { BuildFailure } from '../shared/build-failure.ts'
 import type { BuildContext } from '../shared/config.ts'
-import { readTextFile } from '../shared/text-file.ts'
 
 export function installedVersion({ environment }: Pick<BuildContext, 'environment'>): string {
   return execFileSync('python3', ['-c', 'import platform; print(platform.python_version())'], {
@@ -32,7 +32,7 @@ export function readVersion(line: string): Wanted {
  */
 export function checkVersion(appFolder: string, version: string, say: (line: string) => void): void {
   for (const name of ['runtime.txt', '.python-version']) {
-    const lines = (readTextFile(appFolder, name) ?? '')
+    const lines = (openAppFiles(appFolder).read(name) ?? '')
       .split('\n')
       .map(line => line.replace(/#.*$/, '').trim())
       .filter(line => line !== '')

@@ -42,7 +42,7 @@ test.each(['out', 'up/secret', '../secret', 'folder/../../secret'])('%s leads ou
 test.each([
   ['large', 'large has more than 1 MiB: shorten it'],
   ['folder', 'folder is not a file'],
-  ['wide', 'wide is written in UTF-16: save it as UTF-8'],
+  ['wide', 'wide is encoded in UTF-16 (little endian): save it as UTF-8'],
 ])('%s is refused in one sentence', (path, sentence) => {
   expect(() => openAppFiles(join(scratch, 'app')).read(path)).toThrow(sentence)
 })

@@ -3,13 +3,14 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { BuildFailure } from './build-failure.ts'
+import { decodeText } from './text-file.ts'
 
 export type AppFiles = {
   /** Whether there is such a file or folder, and no link on the way leads out of the app. */
   readonly exists: (path: string) => boolean
   /** Like `exists`, of a file that is no folder. */
   readonly hasFile: (path: string) => boolean
-  /** The text without byte order mark; undefined when there is nothing under this path. @throws BuildFailure */
+  /** The text as `decodeText` has it; undefined when there is nothing under this path. @throws BuildFailure */
   readonly read: (path: string, limit?: number) => string | undefined
   /** The place of the path without links, relative to the app; undefined when it is not there, or outside. */
   readonly placeOf: (path: string) => string | undefined
@@ -62,10 +63,7 @@ function readText(file: string, name: string, limit: number): string {
       throw new BuildFailure(
         `${name} has more than ${limit >= usualLimit ? `${limit / usualLimit} MiB` : `${limit / 1024} KiB`}: shorten it`,
       )
-    const bytes = readFileSync(descriptor)
-    if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
-      throw new BuildFailure(`${name} is written in UTF-16: save it as UTF-8`)
-    return bytes.toString('utf8').replace(/^\uFEFF/, '')
+    return decodeText(name, readFileSync(descriptor))
   } finally {
     closeSync(descriptor)
   }

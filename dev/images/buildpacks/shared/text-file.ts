@@ -1,11 +1,6 @@
 // Text files of an app as people save them: UTF-8, with or without a byte order mark. Another encoding is named, because every
 // program after this one would fail at a place that says nothing about it.
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { BuildFailure } from './build-failure.ts'
-
-/** More is not written by a person. */
-const maxBytes = 4 << 20
 
 const byteOrderMarks: readonly (readonly [string, readonly number[]])[] = [
   ['UTF-16 (little endian)', [0xff, 0xfe]],
@@ -17,8 +12,6 @@ const byteOrderMarks: readonly (readonly [string, readonly number[]])[] = [
  * @throws BuildFailure that names the file and its encoding
  */
 export function decodeText(name: string, bytes: Uint8Array): string {
-  if (bytes.length > maxBytes)
-    throw new BuildFailure(`${name} is larger than ${maxBytes >> 20} MiB: it must be a short text file`)
   const marked = byteOrderMarks.find(([, mark]) => mark.every((byte, index) => bytes[index] === byte))
   if (marked !== undefined) throw new BuildFailure(`${name} is encoded in ${marked[0]}: save it as UTF-8`)
   try {
@@ -26,12 +19,6 @@ export function decodeText(name: string, bytes: Uint8Array): string {
   } catch {
     throw new BuildFailure(`${name} is not encoded in UTF-8 (${firstBadLine(bytes)}): save it as UTF-8`)
   }
-}
-
-/** Undefined when there is no such file. */
-export function readTextFile(folder: string, name: string): string | undefined {
-  const file = join(folder, name)
-  return existsSync(file) && statSync(file).isFile() ? decodeText(name, readFileSync(file)) : undefined
 }
 
 function firstBadLine(bytes: Uint8Array): string {

@@ -1,12 +1,12 @@
 // A folder of files without a program: it is served as it is.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openAppFiles } from '../shared/app-files.ts'
 import { BuildFailure } from '../shared/build-failure.ts'
 import type { BuildContext } from '../shared/config.ts'
 import { launchDescription } from '../shared/launch.ts'
 import { parseProcfile } from '../shared/procfile.ts'
 import { describeSite, findSite, serveSite } from '../shared/static-site/find-site.ts'
-import { readTextFile } from '../shared/text-file.ts'
 
 /** @throws BuildFailure whose message is for the app's owner */
 export function buildSite(context: BuildContext): void {
@@ -14,7 +14,7 @@ export function buildSite(context: BuildContext): void {
   const site = findSite(appFolder, true)
   if (site === undefined)
     throw new BuildFailure('there is no index.html in the root folder, or in dist, build, out, _site or public')
-  if (parseProcfile(readTextFile(appFolder, 'Procfile') ?? '').size > 0)
+  if (parseProcfile(openAppFiles(appFolder).read('Procfile') ?? '').size > 0)
     throw new BuildFailure(
       'a static site has no programs that a Procfile could start: remove the Procfile, or add a package.json or requirements.txt',
     )

@@ -1,7 +1,8 @@
 // Whether an app is a static site, which folder is served by which rules, and by which process: a small server that is copied
 // into a layer of the image.
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openAppFiles } from '../app-files.ts'
 import { BuildFailure } from '../build-failure.ts'
 import type { BuildContext } from '../config.ts'
 import type { Process } from '../launch.ts'
@@ -25,14 +26,7 @@ export type Site = SiteRules & {
 
 /** `orRoot`: an index.html at the root of the app counts, too; in an app with a build script it is a source file. */
 export function findSite(appFolder: string, orRoot = false): Site | undefined {
-  const file = join(appFolder, 'static.json')
-  const {
-    root: named,
-    ignored,
-    routes,
-    notFound,
-    ...rules
-  } = readStaticSettings(existsSync(file) ? readFileSync(file) : undefined)
+  const { root: named, ignored, routes, notFound, ...rules } = readStaticSettings(openAppFiles(appFolder).read('static.json'))
   const hasIndex = (path: string): boolean => existsSync(join(appFolder, path, index))
   const root =
     named ??

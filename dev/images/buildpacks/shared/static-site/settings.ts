@@ -2,7 +2,6 @@
 // that has no effect here is named, because people rely on what they wrote.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { BuildFailure } from '../build-failure.ts'
-import { decodeText } from '../text-file.ts'
 import { patternProblem } from './server/path-pattern.ts'
 import type { HeaderRule, RedirectRule, RouteRule } from './server/site.ts'
 
@@ -35,8 +34,8 @@ const reservedHeaders =
   /^(?:connection|content-encoding|content-length|content-range|date|etag|keep-alive|location|trailer|transfer-encoding|upgrade|vary)$/
 
 /** @throws BuildFailure that names the key */
-export function readStaticSettings(bytes: Uint8Array | undefined): StaticSettings {
-  const value = bytes === undefined ? {} : parse(bytes)
+export function readStaticSettings(text: string | undefined): StaticSettings {
+  const value = text === undefined ? {} : parse(text)
   if (value['basic_auth'] !== undefined && value['basic_auth'] !== false)
     throw fault(
       'basic_auth',
@@ -61,10 +60,10 @@ export function readStaticSettings(bytes: Uint8Array | undefined): StaticSetting
   }
 }
 
-function parse(bytes: Uint8Array): Fields {
+function parse(text: string): Fields {
   let value: unknown
   try {
-    value = JSON.parse(decodeText('static.json', bytes))
+    value = JSON.parse(text)
   } catch (error) {
     if (error instanceof BuildFailure) throw error
     throw new BuildFailure(`static.json is not valid JSON: ${error instanceof Error ? error.message : String(error)}`)
