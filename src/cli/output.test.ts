@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { AppError } from '../lib/errors.ts'
-import { errorText, exitCodeOf, json, printable, table } from './output.ts'
+import { printable } from '../lib/text/printable.ts'
+import { errorText, exitCodeOf, json, table } from './output.ts'
 
 test('columns are aligned, and no cell contains control characters', () => {
   expect(

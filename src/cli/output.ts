@@ -1,5 +1,7 @@
 // The output of the CLI: results on standard output (text, table or JSON), everything else on standard error, and exit codes.
+
 import { AppError, messageOf } from '../lib/errors.ts'
+import { controls, printable } from '../lib/text/printable.ts'
 
 /**
  * 0 is success; 1 failure, 2 invalid usage, 3 not signed in, 4 the audit log does not verify, 5 it verifies, but entries are
@@ -48,14 +50,6 @@ export function table(headers: readonly string[], rows: readonly (readonly strin
       .join('  ')
       .trimEnd()
   return [line(headers), ...clean.map(line)].join('\n')
-}
-
-/** Characters that move the cursor, change colours (C0 and C1) or change the direction of text. */
-const controls = /[\p{Cc}\p{Bidi_Control}]/gu
-
-/** Replaces control characters, newlines among them, by `?`. */
-export function printable(text: string): string {
-  return text.replace(controls, '?')
 }
 
 function printableLines(text: string): string {

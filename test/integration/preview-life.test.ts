@@ -307,6 +307,8 @@ describe('hostile names', () => {
     expect(status?.previews?.[0]).toMatchObject({ reason: 'MergeConflict' })
     const app = await fixture.client.get(application, { namespace: fixture.namespace, name: `shop-pr-${number}` })
     expect(JSON.stringify(app?.spec)).not.toContain('reboot')
-    expect(findCondition(app?.status?.conditions, 'Ready')?.message).not.toContain('reboot')
+    const said = findCondition(app?.status?.conditions, 'Ready')?.message
+    expect(said).toContain('MergeConflict: pull request')
+    expect(said).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
   })
 })

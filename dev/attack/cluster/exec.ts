@@ -6,6 +6,7 @@ import type { Attack, Attempt } from '../attack.ts'
 import { judgeApi } from '../judge.ts'
 import type { World } from '../world/world.ts'
 import { corePath, groupPath } from './api-attempts.ts'
+import { podSpec } from './mounts.ts'
 
 const grants = groupPath('github.sekisho.dev/v1alpha1', neighbourNamespace, 'repositorygrants')
 const grant = 'attack-exec'
@@ -63,7 +64,7 @@ export const execAttacks: readonly Attack[] = [
         ['site', 'sekisho-run-1-shop-abcde-fghij'].map(name => exec(world, verb, name, 'attach')),
       )
       const metadata = { name: 'sekisho-run-1-attack' }
-      const spec = { containers: [{ name: 'main', image: 'x' }] }
+      const spec = podSpec('x')
       const made = async () =>
         judgeApi(
           await world.api('gary', 'POST', `${pods}?dryRun=All`, { json: { apiVersion: 'v1', kind: 'Pod', metadata, spec } }),

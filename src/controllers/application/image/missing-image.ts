@@ -3,6 +3,7 @@ import { applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { type RemoteSync, remoteSync, remoteSyncReasons } from '../../../api/apps/remote-sync.ts'
 import { classOf, goesOnByItself } from '../../../api/reasons/reason.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
+import { printable } from '../../../lib/text/printable.ts'
 import type { Check, Refusal } from '../../../policy/check.ts'
 import type { Facts } from '../facts.ts'
 
@@ -43,7 +44,7 @@ export function missingImage(syncs: readonly RemoteSync[]): Refusal {
     return { reason: reasons.waitingForImage, message: `${who} has not built the image yet` }
   // The steps of a build pass quickly: the RemoteSync itself shows them.
   const said = ready.reason === remoteSyncReasons.building ? 'the build is running' : (ready.message.split('\n')[0] ?? '')
-  const message = `${who}: ${ready.reason}: ${said.slice(0, longestQuote)}`
+  const message = `${who}: ${ready.reason}: ${printable(said.slice(0, longestQuote))}`
   // A reason of another version of the platform is a wait.
   const goesOn = goesOnByItself(classOf(remoteSync, ready.reason) ?? 'machine')
   return { reason: goesOn ? reasons.waitingForImage : reasons.imageNotBuilt, message }

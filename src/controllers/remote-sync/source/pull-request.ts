@@ -5,6 +5,7 @@
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import type { BranchHead, RepositoryClient } from '../../../github/index.ts'
 import { defined } from '../../../lib/json/defined.ts'
+import { printable } from '../../../lib/text/printable.ts'
 import { settlingMilliseconds } from '../../kit/repository/change-times.ts'
 import { type Halt, halt } from '../halt.ts'
 import type { RemoteSyncStatus } from '../status.ts'
@@ -66,7 +67,7 @@ export function settledAt(conflictSince: string): number {
  * or base.
  */
 export function mergeConflict({ number, baseBranch, conflictSince }: FollowedHead, now: Date): Halt {
-  const text = `pull request ${number} conflicts with branch ${baseBranch}: resolve the conflict on its branch and push`
+  const text = `pull request ${number} conflicts with branch ${printable(baseBranch)}: resolve the conflict on its branch and push`
   const conflict = refusal(reasons.mergeConflict, text)
   const rest = conflictSince === undefined ? 0 : settledAt(conflictSince) - now.getTime()
   return rest > 0 ? { ...conflict, requeueAfterMilliseconds: rest } : conflict

@@ -1,6 +1,7 @@
 // What is said of a commit that the store does not take. Each message names the cause and the cure. Pure.
 
 import { AppError } from '../../../../lib/errors.ts'
+import { printable } from '../../../../lib/text/printable.ts'
 import { sourceReasons as reasons } from '../reasons.ts'
 import { type GitResult, lastErrorLine } from './git-command.ts'
 import { processLimits } from './git-environment.ts'
@@ -37,7 +38,7 @@ const namedCharacters = 200
 /** Files that are not in the repository itself. `paths` has at least one. */
 export function notInRepository(what: 'submodule' | 'lfs', [first = '', ...more]: readonly string[]): AppError {
   // A path may hold anything but a zero byte.
-  const named = first.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '?').slice(0, namedCharacters)
+  const named = printable(first).slice(0, namedCharacters)
   const others = more.length === 0 ? '' : ` (and ${more.length} more)`
   const text =
     what === 'lfs'
