@@ -308,7 +308,7 @@ describe('hostile names', () => {
     const app = await fixture.client.get(application, { namespace: fixture.namespace, name: `shop-pr-${number}` })
     expect(JSON.stringify(app?.spec)).not.toContain('reboot')
     const said = findCondition(app?.status?.conditions, 'Ready')?.message
-    expect(said).toContain('MergeConflict: pull request')
+    expect(said).toContain('MergeConflict: spec.source.pullRequest')
     expect(said).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
   })
 })
