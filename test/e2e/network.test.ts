@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ClusterSettings, readClusterSettings } from '../../dev/cluster/settings.ts'
 import { platformSelector } from '../../dev/up/platform-pods.ts'
+import { buildpacksBuildLabel } from '../../src/api/buildpacks-build.ts'
 import { labels as ourLabels } from '../../src/api/names.ts'
 import { limits } from '../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
@@ -72,14 +73,15 @@ beforeAll(async () => {
   addresses = await withAddresses([...metadata, internet])
   await Promise.all([...metadata.map(host => listenHere(host, 80)), ...[80, 443, 8099].map(at => listenHere(internet, at))])
   const labels = { app: 'e2e-network' }
-  const building = { ...labels, 'kpack.io/build': 'e2e-network' }
+  const building = { ...labels, [buildpacksBuildLabel]: 'e2e-network' }
+  const buildingByKpack = { ...labels, 'kpack.io/build': 'e2e-network' }
   const [own, peer, isolated, other, build, otherBuild, stranger] = await Promise.all([
     network.start({ namespace: 'acme', name: 'e2e-network-own' }),
     network.start({ namespace: 'acme', name: 'e2e-network-peer', labels }),
     network.start({ namespace: 'acme', name: 'e2e-network-isolated', labels: { [ourLabels.isolated]: 'true' } }),
     network.start({ namespace: neighbour, name: 'e2e-network-other', labels }),
     network.start({ namespace: 'acme-build', name: 'e2e-network-build', labels: building }),
-    network.start({ namespace: 'acme-build', name: 'e2e-network-second-build', labels: building }),
+    network.start({ namespace: 'acme-build', name: 'e2e-network-second-build', labels: buildingByKpack }),
     network.start({ namespace: 'acme-build', name: 'e2e-network-stranger' }),
   ])
   pods = { own, peer, isolated, other, build, otherBuild, stranger }
