@@ -149,7 +149,7 @@ test('dave runs a command in a pod and one task with the environment of the appl
 
 test('values and commands arrive in the pods as dave wrote them', async () => {
   const program = `console.log(process.env.TYPED === '${typed}' ? process.env.TYPED : 'the two differ')`
-  const inPod = await dave(['exec', `deployment/${name}-web`, '--', 'node', '-e', program])
+  const inPod = await platform.kubectl('dave', ['exec', '-n', 'acme', `deployment/${name}-web`, '--', 'node', '-e', program])
   expect(inPod).toMatchObject({ code: 0, output: `${typed}\n` })
   expect(await platform.sekisho('dave', ['run', name, '--', 'node', '-e', program])).toMatchObject({
     code: 0,
