@@ -162,7 +162,7 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
       (await person.request('POST /orgs/{org}/repos', { org: 'acme', name: 'new', private: true, auto_init: true })).data
         .full_name,
     ).toBe('acme/new')
-    // A member makes one and administers it; who is no member does not.
+    // A member makes one and administers it; who is not a member does not.
     const dave = clients.by(emulator.personalTokens['dave'] ?? '')
     const mine = await dave.request('POST /orgs/{org}/repos', { org: 'acme', name: 'daves', private: true })
     expect(mine.data.permissions?.admin).toBe(true)

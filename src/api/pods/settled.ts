@@ -5,7 +5,7 @@ import type { ContainerStatus, Pod } from '../builtin/index.ts'
 /** It must run longer than the last time by so much. */
 const longerBy = 5_000
 /** A process that ended once after days is not doubted longer than this. */
-const longestDoubt = 60_000
+const maxDoubtMilliseconds = 60_000
 
 function lastRun({ lastState }: ContainerStatus): number {
   const { startedAt = '', finishedAt = '' } = lastState?.terminated ?? {}
@@ -23,7 +23,7 @@ export function untilSettled({ spec }: Pod, container: ContainerStatus, now: Dat
   if (since === undefined || restartCount === 0 || lastState?.terminated === undefined) return 0
   const own = spec?.containers.find(other => other.name === name)
   if (own === undefined || own.readinessProbe !== undefined) return 0
-  const doubted = Math.min(lastRun(container) + longerBy, longestDoubt)
+  const doubted = Math.min(lastRun(container) + longerBy, maxDoubtMilliseconds)
   return Math.max(Date.parse(since) + doubted - now.getTime(), 0)
 }
 

@@ -8,7 +8,7 @@ import { shortHash } from '../../lib/text/bounded-name.ts'
 import type { BuildRequest } from '../../services/builds/builder.ts'
 
 /** A variable of a process has a bound in Linux (MAX_ARG_STRLEN), which all commands together must stay below. */
-const longestCommand = 2048
+const maxCommand = 2048
 const folderVariable = 'BP_APPLICATION_FOLDER'
 const processesVariable = 'BP_APPLICATION_PROCESSES'
 
@@ -26,7 +26,7 @@ function processesOf(application: Application | undefined): object {
     if (command === undefined) return { name }
     const words = [...command, ...args]
     // One that is too long to be checked is still a command.
-    return { name, command: JSON.stringify(words).length > longestCommand ? [] : words }
+    return { name, command: JSON.stringify(words).length > maxCommand ? [] : words }
   })
   return { ...defined({ processes: named }), ...(application?.spec.releaseJob === undefined ? {} : { releaseJob: true }) }
 }

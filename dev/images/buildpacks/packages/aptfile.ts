@@ -5,7 +5,7 @@ import { BuildFailure } from '../shared/build-failure.ts'
 const maxPackages = 50
 /** https://www.debian.org/doc/debian-policy/ch-controlfields.html#source */
 const packageName = /^[a-z0-9][a-z0-9+.-]+$/
-const longestName = 100
+const maxName = 100
 
 /** @throws BuildFailure that names the line */
 export function parseAptfile(text: string): readonly string[] {
@@ -24,7 +24,7 @@ export function parseAptfile(text: string): readonly string[] {
 
 function problemOf(line: string): string | undefined {
   // apt takes a minus at the end as an order to remove the package.
-  if (packageName.test(line) && line.length <= longestName && !line.endsWith('-')) return undefined
+  if (packageName.test(line) && line.length <= maxName && !line.endsWith('-')) return undefined
   if (/^:repo:|^deb(?:-src)?\s|^ppa:/.test(line))
     return 'names another source: packages come from Debian 12 only; use a Dockerfile for others'
   if (/^https?:|\.deb$|\//.test(line)) return 'is an address or a file: write the name of a package of Debian 12'

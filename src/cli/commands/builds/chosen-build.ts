@@ -23,8 +23,8 @@ export type Choice = {
 const lookMilliseconds = 2000
 /** GitHub delivers most webhooks within seconds. */
 const webhookMilliseconds = 30_000
-const longestWaitMilliseconds = 10 * 60_000
-const mostBuilds = '200'
+const maxWaitMilliseconds = 10 * 60_000
+const maxBuilds = '200'
 
 const lost =
   'GitHub’s webhook may be late or lost (the settings of the GitHub App list its deliveries), and the platform asks by itself only from time to time'
@@ -93,7 +93,7 @@ type Waiting = { readonly now: string | undefined; readonly waited: number; read
 async function refuseInVain({ checkout }: Choice, commit: string, { now, waited, message }: Waiting): Promise<void> {
   if (now !== undefined && (await checkout.isLater(now, commit)))
     throw new AppError('conflict', `commit ${shortId(commit)} gets no build: the newer commit ${shortId(now)} replaced it`)
-  if (waited > longestWaitMilliseconds)
+  if (waited > maxWaitMilliseconds)
     throw new AppError('unavailable', `no build of commit ${shortId(commit)} within 10 minutes: ${message}; ${lost}`)
 }
 
@@ -129,7 +129,7 @@ function noBuild(name: string, awaited: Awaited | undefined, error: unknown): ne
 }
 
 async function buildsOf({ api, cluster }: ClusterContext, remoteSync: string): Promise<readonly Build[]> {
-  const query = new URLSearchParams({ remoteSync, limit: mostBuilds })
+  const query = new URLSearchParams({ remoteSync, limit: maxBuilds })
   return buildListOf(await (await api()).json(buildsPath(cluster.namespace), query)).builds
 }
 

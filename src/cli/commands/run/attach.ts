@@ -38,7 +38,7 @@ const channels = { input: 0, output: 1, errors: 2, resize: 4, close: 255 } as co
 /** Only version 5 can close one channel: https://github.com/kubernetes/enhancements/issues/4006 */
 const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
 const frameBytes = 32 * 1024
-const mostWaitingBytes = 1024 * 1024
+const maxWaitingBytes = 1024 * 1024
 /** A WebSocket has no event for it. */
 const drainMilliseconds = 20
 /** As kubectl; a proxy on the way ends what is silent. */
@@ -81,7 +81,7 @@ export async function attach(options: AttachOptions): Promise<Attached> {
   return {
     async send(bytes) {
       for (let start = 0; start < bytes.length; start += frameBytes) {
-        while (isOpen() && socket.bufferedAmount > mostWaitingBytes) await clock.sleep(drainMilliseconds)
+        while (isOpen() && socket.bufferedAmount > maxWaitingBytes) await clock.sleep(drainMilliseconds)
         write(channels.input, bytes.subarray(start, start + frameBytes))
       }
     },

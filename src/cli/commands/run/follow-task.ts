@@ -23,7 +23,7 @@ export type FollowedTask = {
 const container = 'task'
 /** Between the end of the connection and that of the container, where one is the consequence of the other. */
 const endMilliseconds = 10_000
-const mostLogBytes = 64 * 1024
+const maxLogBytes = 64 * 1024
 /** Of the launcher of buildpacks, when it does not find the program: https://github.com/buildpacks/lifecycle (cmd/exit.go) */
 const launchFailed = { code: 82, line: /failed to launch: .*(executable file not found|no such file or directory)/ }
 
@@ -131,5 +131,5 @@ async function attachedOr(context: ClusterContext, { pod, ...to }: To, ended: Pr
 /** What the program wrote before anybody was attached, as lines. */
 async function textSoFar({ cluster }: ClusterContext, pod: Pod): Promise<string> {
   const key = { name: pod.metadata.name, namespace: cluster.namespace }
-  return cluster.client.podLogs(key, { container, tailLines: 200, limitBytes: mostLogBytes })
+  return cluster.client.podLogs(key, { container, tailLines: 200, limitBytes: maxLogBytes })
 }

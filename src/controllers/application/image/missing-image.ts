@@ -8,7 +8,7 @@ import type { Check, Refusal } from '../../../policy/check.ts'
 import type { Facts } from '../facts.ts'
 
 /** Of a message that a condition quotes: what is wrong stands in its first line, and below it the end of a log. */
-const longestQuote = 1000
+const maxQuote = 1000
 
 const readyOf = ({ status }: RemoteSync) => findCondition(status?.conditions, 'Ready')
 
@@ -44,7 +44,7 @@ export function missingImage(syncs: readonly RemoteSync[]): Refusal {
     return { reason: reasons.waitingForImage, message: `${who} has not built the image yet` }
   // The steps of a build pass quickly: the RemoteSync itself shows them.
   const said = ready.reason === remoteSyncReasons.building ? 'the build is running' : (ready.message.split('\n')[0] ?? '')
-  const message = `${who}: ${ready.reason}: ${printable(said.slice(0, longestQuote))}`
+  const message = `${who}: ${ready.reason}: ${printable(said.slice(0, maxQuote))}`
   // A reason of another version of the platform is a wait.
   const goesOn = goesOnByItself(classOf(remoteSync, ready.reason) ?? 'machine')
   return { reason: goesOn ? reasons.waitingForImage : reasons.imageNotBuilt, message }

@@ -6,7 +6,7 @@ import type { KubeClient } from '../../../kube/client/client.ts'
 import type { FailedChecks, Unready } from './unanswered.ts'
 
 /** The kubelet itself stops after 25 Events about a pod; tenants' programs may write more. */
-const mostEvents = 100
+const maxEvents = 100
 
 const timeOf = ({ lastTimestamp, firstTimestamp, metadata }: CoreEvent): string =>
   lastTimestamp ?? firstTimestamp ?? metadata.creationTimestamp ?? ''
@@ -17,7 +17,7 @@ export async function readFailedChecks(client: Pick<KubeClient, 'snapshot'>, unr
   const { uid, namespace } = asked?.pod.metadata ?? {}
   if (uid === undefined || namespace === undefined) return new Map()
   const fieldSelector = `involvedObject.uid=${uid},reason=Unhealthy`
-  const { items } = await client.snapshot(events, { namespace, fieldSelector, most: mostEvents })
+  const { items } = await client.snapshot(events, { namespace, fieldSelector, most: maxEvents })
   const newestFirst = items.toSorted((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))
   const failed = newestFirst.map(({ message = '' }) => failedCheckOf(message)).find(found => found !== undefined)
   return failed === undefined ? new Map() : new Map([[uid, failed]])

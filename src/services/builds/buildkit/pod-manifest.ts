@@ -12,10 +12,11 @@ import {
 import { literalWords } from '../../../api/pods/literal.ts'
 import { buildSecretName } from '../build-secrets.ts'
 import type { BuildRequest, LoggedBuild } from '../builder.ts'
-import { buildLabels, ownerUidOf, requestAnnotations } from '../owner.ts'
+import { ownerUidOf } from '../owner.ts'
 import {
   type BuildContainer,
   type BuildPod,
+  buildPodMetadata,
   credentialVolume,
   environment,
   mount,
@@ -172,22 +173,14 @@ function buildArguments(request: BuildRequest, settings: BuildkitSettings): read
 
 /** `plainHttp`: the registry does not speak TLS. */
 export function buildkitPod(request: BuildRequest, settings: BuildkitSettings, plainHttp: boolean): BuildPod {
-  const { key, timeoutSeconds, secrets } = request
+  const { timeoutSeconds, secrets } = request
   const { ephemeralStorage } = { ...defaults, ...request.resources }
   const { image, credential, serviceAccount } = settings
   const emptyDir = (name: string, sizeLimit: string): object => ({ name, emptyDir: { sizeLimit } })
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: {
-      name: key.name,
-      namespace: key.namespace,
-      labels: { [podLabel]: key.name, ...buildLabels(request) },
-      annotations: {
-        ...requestAnnotations(request),
-        [imageAnnotation]: repositoryOf(request, settings),
-      },
-    },
+    metadata: buildPodMetadata(request, podLabel, repositoryOf(request, settings)),
     spec: {
       ...podOfBuild(serviceAccount, timeoutSeconds),
       securityContext: { runAsNonRoot: true },
@@ -201,7 +194,7 @@ export function buildkitPod(request: BuildRequest, settings: BuildkitSettings, p
         emptyDir('build-temporary', '256Mi'),
         ...(credential === undefined ? [] : [credentialVolume('credential', credential)]),
         // The pod waits until it exists.
-        ...(secrets.length === 0 ? [] : [secretVolume('secrets', buildSecretName(key.name))]),
+        ...(secrets.length === 0 ? [] : [secretVolume('secrets', buildSecretName(request.key.name))]),
       ],
     },
   }

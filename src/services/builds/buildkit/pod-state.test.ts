@@ -1,11 +1,11 @@
 // Reading the pods of Dockerfile builds: shapes as a kubelet of Kubernetes 1.35 writes them.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
+import type { Pod } from '../../../api/builtin/index.ts'
 import { awkwardText, seenIn } from '../../../api/pods/testing/kubelet-expansion.ts'
-import { defined } from '../../../lib/json/defined.ts'
 import type { BuildRequest } from '../builder.ts'
 import { hasEnded } from '../pods/pod-status.ts'
+import { observedPod, type State } from '../pods/testing/observed-pod.ts'
 import { type BuildkitSettings, buildkitPod, pushesOf } from './pod-manifest.ts'
 import { buildProgress, builtImage, commitOfRevision, readPodState } from './pod-state.ts'
 
@@ -35,25 +35,8 @@ const settings: BuildkitSettings = {
 const now = new Date('2026-01-01T00:05:00Z')
 const digest = `sha256:${'c'.repeat(64)}`
 
-type State = ContainerStatus['state']
-function status(name: string, state: State): ContainerStatus {
-  return { name, ready: false, restartCount: 0, image: '', imageID: '', ...defined({ state }) }
-}
-
-function pod(more: Pod['status'], states: Readonly<Record<string, State>> = {}): Pod {
-  const manifest = buildkitPod(request, settings, true)
-  const all = Object.entries(states).map(([name, state]) => status(name, state))
-  return {
-    ...manifest,
-    metadata: { ...manifest.metadata, creationTimestamp: '2026-01-01T00:00:00Z' },
-    status: {
-      startTime: '2026-01-01T00:00:01Z',
-      initContainerStatuses: all.filter(({ name }) => name !== 'build'),
-      containerStatuses: all.filter(({ name }) => name === 'build'),
-      ...more,
-    },
-  }
-}
+const pod = (more: Pod['status'], states: Readonly<Record<string, State>> = {}): Pod =>
+  observedPod(buildkitPod(request, settings, true), 'build', more, states)
 
 const fetched = { source: { terminated: { exitCode: 0 } }, buildkitd: { running: {} } }
 

@@ -11,10 +11,11 @@ import { defined } from '../../../lib/json/defined.ts'
 import { buildSecretName } from '../build-secrets.ts'
 import type { BuildRequest, BuiltBy, LoggedBuild } from '../builder.ts'
 import { builderAnnotation, cacheTag, type KpackSettings } from '../kpack/build-manifest.ts'
-import { buildLabels, ownerUidOf, requestAnnotations } from '../owner.ts'
+import { ownerUidOf } from '../owner.ts'
 import {
   type BuildContainer,
   type BuildPod,
+  buildPodMetadata,
   credentialVolume,
   environment,
   mount,
@@ -202,22 +203,17 @@ export function buildpacksPod(request: BuildRequest, builder: KnownBuilder, sett
   // A tenant's builds cannot name another's repository.
   const repository = `${settings.registry}/${owner.namespace}/${request.application}`
   const parts: Parts = { request, builder, settings, repository }
+  const metadata = buildPodMetadata(request, podLabel, repository)
+  const ofBuilder = {
+    [builderAnnotation]: builder.configured,
+    [stackAnnotation]: builder.stack,
+    [runImageAnnotation]: builder.runImage,
+  }
   const emptyDir = (name: string, more: object = {}): object => ({ name, emptyDir: more })
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: {
-      name: key.name,
-      namespace: key.namespace,
-      labels: { [podLabel]: key.name, ...buildLabels(request) },
-      annotations: {
-        ...requestAnnotations(request),
-        [imageRepositoryAnnotation]: repository,
-        [builderAnnotation]: builder.configured,
-        [stackAnnotation]: builder.stack,
-        [runImageAnnotation]: builder.runImage,
-      },
-    },
+    metadata: { ...metadata, annotations: { ...metadata.annotations, ...ofBuilder } },
     spec: {
       ...podOfBuild(settings.serviceAccount, timeoutSeconds),
       securityContext: {

@@ -1,12 +1,12 @@
 // The pod of a build with buildpacks, and reading it: shapes as a kubelet of Kubernetes 1.35 writes them.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
+import type { Pod } from '../../../api/builtin/index.ts'
 import { awkwardText, seenIn } from '../../../api/pods/testing/kubelet-expansion.ts'
-import { defined } from '../../../lib/json/defined.ts'
 import type { BuildRequest } from '../builder.ts'
 import { kpackBuildManifest, pushesOf as pushesOfKpack } from '../kpack/build-manifest.ts'
 import { hasEnded } from '../pods/pod-status.ts'
+import { observedPod, type State } from '../pods/testing/observed-pod.ts'
 import type { KnownBuilder } from './known-builder.ts'
 import { type BuildpacksSettings, buildpacksPod, pushesOf, sourceOf } from './pod-manifest.ts'
 import { buildProgress, builtImage, readPodState } from './pod-state.ts'
@@ -47,26 +47,11 @@ const settings: BuildpacksSettings = {
 }
 const now = new Date('2026-01-01T00:05:00Z')
 
-type State = ContainerStatus['state']
 const ok: State = { terminated: { exitCode: 0 } }
 const failing = (exitCode: number): State => ({ terminated: { exitCode } })
 
-function pod(more: Pod['status'], states: Readonly<Record<string, State>> = {}): Pod {
-  const manifest = buildpacksPod(request, builder, settings)
-  const all = Object.entries(states).map(
-    ([name, state]): ContainerStatus => ({ name, ready: false, restartCount: 0, image: '', imageID: '', ...defined({ state }) }),
-  )
-  return {
-    ...manifest,
-    metadata: { ...manifest.metadata, creationTimestamp: '2026-01-01T00:00:00Z' },
-    status: {
-      startTime: '2026-01-01T00:00:01Z',
-      initContainerStatuses: all.filter(({ name }) => name !== 'export'),
-      containerStatuses: all.filter(({ name }) => name === 'export'),
-      ...more,
-    },
-  }
-}
+const pod = (more: Pod['status'], states: Readonly<Record<string, State>> = {}): Pod =>
+  observedPod(buildpacksPod(request, builder, settings), 'export', more, states)
 
 type Mount = { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean; readonly subPath?: string }
 

@@ -1,5 +1,8 @@
 // The pod of a build as the API server is sent it, and the parts from which builders compose theirs. Pure.
+import { imageRepositoryAnnotation } from '../../../api/dockerfile-build.ts'
 import { literal } from '../../../api/pods/literal.ts'
+import type { BuildRequest } from '../builder.ts'
+import { buildLabels, requestAnnotations } from '../owner.ts'
 
 /** The fields of a Pod that are set here. */
 export type BuildPod = {
@@ -19,6 +22,17 @@ export type BuildPod = {
 }
 
 export type BuildContainer = { readonly name: string; readonly image: string } & Readonly<Record<string, unknown>>
+
+/** `label` is that of the builder's pods; the image goes to `repository`. */
+export function buildPodMetadata(request: BuildRequest, label: string, repository: string): BuildPod['metadata'] {
+  const { name, namespace } = request.key
+  return {
+    name,
+    namespace,
+    labels: { [label]: name, ...buildLabels(request) },
+    annotations: { ...requestAnnotations(request), [imageRepositoryAnnotation]: repository },
+  }
+}
 
 /** A build ends when it is told to: nothing of it has to be kept. */
 const terminationSeconds = 5

@@ -20,7 +20,7 @@ const owners = {
 } as const
 
 /** Lock files of large workspaces have a few megabytes. */
-const longestLock = 67_108_864
+const maxLockBytes = 67_108_864
 /** What git writes where it could not merge. */
 const conflict = /^(?:<{7}|>{7})(?: |$)/m
 
@@ -35,7 +35,7 @@ const versions: Readonly<Record<string, RegExp>> = {
 /** @throws BuildFailure when one has conflicts of a merge */
 export function findLocks(read: (path: string, limit?: number) => string | undefined): readonly Lock[] {
   return Object.entries(owners).flatMap(([file, manager]) => {
-    const text = read(file, longestLock)
+    const text = read(file, maxLockBytes)
     if (text === undefined) return []
     if (conflict.test(text))
       throw new BuildFailure(`${file} has an unresolved merge conflict: resolve it, run "${manager} install" and commit ${file}`)
