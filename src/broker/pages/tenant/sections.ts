@@ -2,6 +2,7 @@
 // may have written: they are escaped like all values, cut, and never become part of an address unencoded.
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { Application } from '../../../api/apps/application.ts'
+import { applicationsOf } from '../../../api/apps/remote-sync/applications.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { followedRepository } from '../../../api/capabilities/repository-follower.ts'
 import { type Html, html } from '../../../web/html.ts'
@@ -88,8 +89,8 @@ export function remoteSyncsSection({ namespace, web }: Place, { remoteSyncs, acc
       ? html` <a href="/tenants/${namespace}/builds/${encodeURIComponent(metadata.name)}">log of the newest build</a>`
       : undefined
   const list = table({
-    caption: 'Which repositories are built, and for which Application.',
-    columns: ['RemoteSync', 'Repository', 'Follows', 'Newest commit', 'Built commit', 'State', 'Application'],
+    caption: 'Which repositories are built, and for which Applications.',
+    columns: ['RemoteSync', 'Repository', 'Follows', 'Newest commit', 'Built commit', 'State', 'Applications'],
     rows: items.map(item => [
       item.metadata.name,
       repositoryCell(web, item),
@@ -97,7 +98,7 @@ export function remoteSyncsSection({ namespace, web }: Place, { remoteSyncs, acc
       commit(item.status?.commit),
       commit(item.status?.imageCommit),
       html`${stateCell(item)}${log(item)}`,
-      item.spec.application,
+      applicationsOf(item.spec).join(', '),
     ]),
   })
   const body = items.length === 0 ? html`<p>There is no RemoteSync yet.</p>` : list

@@ -1,6 +1,7 @@
 // The Job of `sekisho run`: one pod with what the Application's own pods have, except that nothing checks it and nothing
 // restarts it. Pure.
 import type { Application } from '../../../api/apps/application.ts'
+import { runsIn } from '../../../api/apps/remote-sync/applications.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { namespacedKind } from '../../../api/builtin/resource-type.ts'
 import type { Deployment } from '../../../api/builtin/workloads.ts'
@@ -74,8 +75,7 @@ function commandOf(template: JsonObject, builtByBuildpacks: boolean, command: re
 /** Whether a RemoteSync built the image with buildpacks. */
 export function builtByBuildpacks({ metadata, spec }: Application, syncs: readonly RemoteSync[]): boolean {
   return syncs.some(
-    sync =>
-      sync.spec.application === metadata.name && sync.status?.image === spec.image && sync.spec.build.strategy === 'Buildpacks',
+    sync => runsIn(sync.spec, metadata.name) && sync.status?.image === spec.image && sync.spec.build.strategy === 'Buildpacks',
   )
 }
 
