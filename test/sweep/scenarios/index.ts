@@ -21,6 +21,7 @@ import {
   remoteSyncDockerfile,
   remoteSyncPromotion,
   remoteSyncScenario,
+  remoteSyncSeveral,
 } from './remote-sync.ts'
 import { remoteSyncRebase } from './remote-sync-rebase.ts'
 import { repositoryGrantDeletion, repositoryGrantScenario } from './repository-grant.ts'
@@ -35,6 +36,7 @@ export const scenarios: readonly Scenario[] = [
   appPipelineScenario,
   appPipelineDeletion,
   remoteSyncScenario,
+  remoteSyncSeveral,
   remoteSyncDeletion,
   remoteSyncRebase,
   remoteSyncBranchDeletion,

@@ -68,19 +68,15 @@ function applyApplication(environment: Environment, name: string): Promise<void>
   })
 }
 
-export function applyRemoteSync(
-  environment: Environment,
-  build: object = {},
-  name = 'shop',
-  source: object = { branch: 'main' },
-): Promise<void> {
+export function applyRemoteSync(environment: Environment, build: object = {}, name = 'shop', more: object = {}): Promise<void> {
   const spec = {
     installation: 'github',
     repository: `${environment.account.organization.login}/shop`,
-    source,
+    source: { branch: 'main' },
     build,
     application: name,
     requestedBy: dave,
+    ...more,
   }
   return environment.apply(remoteSync, name, { spec })
 }
@@ -95,15 +91,20 @@ export function builtImage({ fixture, namespace }: Environment, commit: string, 
   return fixture.registry.publish(`apps/${namespace}/${name}`, commit)
 }
 
+/** Acts as kpack: the builds of the commit have ended. */
+async function endBuilds(environment: Environment, commit: string, latestImage: string): Promise<void> {
+  const ended = { latestImage, conditions: [{ type: 'Succeeded', status: 'True' }] }
+  for (const { metadata, status } of await buildsOf(environment, commit))
+    if (status === undefined) await environment.setStatus(kpackBuilds, metadata.name, ended, metadata.namespace)
+}
+
 /** Acts as kpack until the Application runs what was built from the commit. */
 export async function buildAndDeploy(environment: Environment, commit: string, name = 'shop'): Promise<string> {
   const latestImage = builtImage(environment, commit, name)
-  const ended = { latestImage, conditions: [{ type: 'Succeeded', status: 'True' }] }
   await waitUntil(
     `commit ${commit} runs`,
     async () => {
-      for (const { metadata, status } of await buildsOf(environment, commit))
-        if (status === undefined) await environment.setStatus(kpackBuilds, metadata.name, ended, metadata.namespace)
+      await endBuilds(environment, commit, latestImage)
       const found = await environment.fixture.kube.get(remoteSync, { namespace: environment.namespace, name })
       const condition = findCondition(found?.status?.conditions, 'Ready')
       if (found?.status?.imageCommit === commit && condition?.reason === 'Deployed') return true
@@ -147,6 +148,39 @@ export const remoteSyncScenario: Scenario = {
     const second = await push(environment, 'two')
     await wake(environment, remoteSync, 'shop', 'second')
     await buildAndDeploy(environment, second)
+  },
+}
+
+/** Two Applications, of which one is missing at first: whenever the process ends, both run the one image. */
+export const remoteSyncSeveral: Scenario = {
+  ...shared,
+  name: 'remote-sync: one build for two Applications',
+  // The rest is as with one Application.
+  shortPoints: /^(before|after) kubernetes: patch (applications|remotesyncs\/status) /,
+  async prepare(environment) {
+    await settle(environment)
+    await applyApplication(environment, 'worker')
+  },
+  async act(environment) {
+    const commit = await push(environment, 'one')
+    await applyRemoteSync(environment, {}, 'shop', { otherApplications: ['worker', 'late'] })
+    const image = builtImage(environment, commit)
+    const runsIt = (name: string) =>
+      waitUntil(
+        `${name} runs the image`,
+        async () => {
+          await endBuilds(environment, commit, image)
+          const found = await environment.fixture.kube.get(application, { namespace: environment.namespace, name })
+          return found?.spec.image === image && found.status?.image === image ? true : undefined
+        },
+        patience,
+      )
+    await runsIt('shop')
+    await runsIt('worker')
+    await ready(environment, remoteSync, 'shop', 'ApplicationNotFound')
+    await applyApplication(environment, 'late')
+    await runsIt('late')
+    await ready(environment, remoteSync, 'shop', 'Deployed')
   },
 }
 
@@ -261,7 +295,7 @@ export const remoteSyncPromotion: Scenario = {
   async act(environment) {
     const { head, pull } = await openPull(environment, 'feature')
     await applyApplication(environment, 'preview')
-    await applyRemoteSync(environment, {}, 'preview', { pullRequest: pull.number })
+    await applyRemoteSync(environment, {}, 'preview', { source: { pullRequest: pull.number } })
     const image = await buildAndDeploy(environment, head, 'preview')
     await mergePullRequest(actionOf(environment), pull, { method: 'squash' })
     await wake(environment, remoteSync, 'shop', 'merged')
@@ -280,7 +314,7 @@ export const remoteSyncClosedPull: Scenario = {
   prepare: settle,
   async act(environment) {
     const { head, pull } = await openPull(environment, 'feature')
-    await applyRemoteSync(environment, {}, 'shop', { pullRequest: pull.number })
+    await applyRemoteSync(environment, {}, 'shop', { source: { pullRequest: pull.number } })
     await waitUntil(
       'a build is running',
       async () => ((await buildsOf(environment, head)).length > 0 ? true : undefined),
