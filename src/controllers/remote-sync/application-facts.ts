@@ -2,6 +2,7 @@
 // so that a build fails when their programs are not in the image. `dev/images/buildpacks/shared/application.ts` reads it. Pure.
 import { posix } from 'node:path'
 import type { Application } from '../../api/apps/application.ts'
+import { folderInBuild } from '../../api/apps/remote-sync/build-fields.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { shortHash } from '../../lib/text/bounded-name.ts'
@@ -49,10 +50,10 @@ function processesOf(applications: Applications): object {
 }
 
 /** That of the spec, and for buildpacks what they are told. Dockerfiles say themselves what starts. */
-export function buildEnvironment({ subPath = '.', build }: Spec, applications: Applications): BuildRequest['env'] {
-  const { env = [], root, strategy } = build
+export function buildEnvironment(spec: Spec, applications: Applications): BuildRequest['env'] {
+  const { env = [], strategy } = spec.build
   if (strategy !== 'Buildpacks') return env
-  const folder = root === undefined ? undefined : posix.relative(posix.normalize(root), posix.normalize(subPath)) || '.'
+  const folder = folderInBuild(spec)
   return [
     ...env.filter(({ name }) => name !== folderVariable && name !== processesVariable),
     ...(folder === undefined ? [] : [{ name: folderVariable, value: folder }]),
