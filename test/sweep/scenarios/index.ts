@@ -21,9 +21,9 @@ import {
   remoteSyncDockerfile,
   remoteSyncPromotion,
   remoteSyncScenario,
-  remoteSyncSeveral,
 } from './remote-sync.ts'
 import { remoteSyncRebase } from './remote-sync-rebase.ts'
+import { remoteSyncSeveral } from './remote-sync-several.ts'
 import { repositoryGrantDeletion, repositoryGrantScenario } from './repository-grant.ts'
 import { serviceProxyScenario } from './service-proxy.ts'
 import { tenantDeletion, tenantScenario } from './tenant.ts'

@@ -62,7 +62,7 @@ export async function settle(environment: Environment): Promise<void> {
   await applyApplication(environment, 'shop')
 }
 
-function applyApplication(environment: Environment, name: string): Promise<void> {
+export function applyApplication(environment: Environment, name: string): Promise<void> {
   return environment.apply(application, name, {
     spec: { chart: chartOf(environment), processes: [{ name: 'web', port: 3000, replicas: 0 }] },
   })
@@ -87,15 +87,14 @@ export async function buildsOf(environment: Environment, commit: string): Promis
 }
 
 /** The image that kpack makes of the commit, always the same. */
-export function builtImage({ fixture, namespace }: Environment, commit: string, name = 'shop'): string {
-  return fixture.registry.publish(`apps/${namespace}/${name}`, commit)
-}
+export const builtImage = ({ fixture, namespace }: Environment, commit: string, name = 'shop'): string =>
+  fixture.registry.publish(`apps/${namespace}/${name}`, commit)
 
 /** Acts as kpack: the builds of the commit have ended. */
-async function endBuilds(environment: Environment, commit: string, latestImage: string): Promise<void> {
+export async function endBuilds(environment: Environment, commit: string, latestImage: string): Promise<void> {
   const ended = { latestImage, conditions: [{ type: 'Succeeded', status: 'True' }] }
-  for (const { metadata, status } of await buildsOf(environment, commit))
-    if (status === undefined) await environment.setStatus(kpackBuilds, metadata.name, ended, metadata.namespace)
+  const running = (await buildsOf(environment, commit)).filter(({ status }) => status === undefined)
+  for (const { metadata } of running) await environment.setStatus(kpackBuilds, metadata.name, ended, metadata.namespace)
 }
 
 /** Acts as kpack until the Application runs what was built from the commit. */
@@ -148,39 +147,6 @@ export const remoteSyncScenario: Scenario = {
     const second = await push(environment, 'two')
     await wake(environment, remoteSync, 'shop', 'second')
     await buildAndDeploy(environment, second)
-  },
-}
-
-/** Two Applications, of which one is missing at first: whenever the process ends, both run the one image. */
-export const remoteSyncSeveral: Scenario = {
-  ...shared,
-  name: 'remote-sync: one build for two Applications',
-  // The rest is as with one Application.
-  shortPoints: /^(before|after) kubernetes: patch (applications|remotesyncs\/status) /,
-  async prepare(environment) {
-    await settle(environment)
-    await applyApplication(environment, 'worker')
-  },
-  async act(environment) {
-    const commit = await push(environment, 'one')
-    await applyRemoteSync(environment, {}, 'shop', { otherApplications: ['worker', 'late'] })
-    const image = builtImage(environment, commit)
-    const runsIt = (name: string) =>
-      waitUntil(
-        `${name} runs the image`,
-        async () => {
-          await endBuilds(environment, commit, image)
-          const found = await environment.fixture.kube.get(application, { namespace: environment.namespace, name })
-          return found?.spec.image === image && found.status?.image === image ? true : undefined
-        },
-        patience,
-      )
-    await runsIt('shop')
-    await runsIt('worker')
-    await ready(environment, remoteSync, 'shop', 'ApplicationNotFound')
-    await applyApplication(environment, 'late')
-    await runsIt('late')
-    await ready(environment, remoteSync, 'shop', 'Deployed')
   },
 }
 

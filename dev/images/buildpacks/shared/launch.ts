@@ -26,8 +26,8 @@ export function commandOf(commandLine: string): readonly string[] {
 }
 
 /**
- * The label that says in which folder of the app the application is (src/controllers/application/image/contents.ts): commands that
- * the Application names itself start there, as its processes do.
+ * The label that says in which folder of the app the application is (src/controllers/application/image/contents.ts): commands
+ * that the Application names itself start there, as its processes do.
  */
 const folderLabel = 'sekisho.dev/application-folder'
 

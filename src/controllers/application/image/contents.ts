@@ -97,7 +97,7 @@ function folderOf(labels: Description['labels']): Pick<ImageContents, 'folder'> 
   return folder !== '' && isBelow && !folder.endsWith('/') && folder.length <= longestFolder ? { folder } : {}
 }
 
-/** What each container of the Application is told, so that the launcher of buildpacks starts commands where the application is. */
+/** What each container is told, so that the launcher of buildpacks starts commands where the application is. */
 export function folderEnvironment({ folder }: Pick<ImageContents, 'folder'>): readonly { name: string; value: string }[] {
   return folder === undefined ? [] : [{ name: folderVariable, value: `${workspace}/${folder}` }]
 }

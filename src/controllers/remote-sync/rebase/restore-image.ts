@@ -1,5 +1,5 @@
-// Gives the Applications their former image back when the release of the rebased one failed. It does not wait for the commit, which
-// may be failing or in the queue: the image that does not start must not be rolled out again meanwhile.
+// Gives the Applications their former image back when the release of the rebased one failed. It does not wait for the commit,
+// which may be failing or in the queue: the image that does not start must not be rolled out again meanwhile.
 import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { Log } from '../../../lib/log.ts'
