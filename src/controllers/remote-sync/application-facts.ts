@@ -1,5 +1,6 @@
 // What the build is told of the Applications: in which folder of what is built they are, and which processes they name
-// themselves, so that a build fails when their programs are not in the image. `dev/images/buildpacks/shared/application.ts` reads it. Pure.
+// themselves, so that a build fails when their programs are not in the image. Read by
+// `dev/images/buildpacks/shared/application.ts`. Pure.
 import { posix } from 'node:path'
 import type { Application } from '../../api/apps/application.ts'
 import { folderInBuild } from '../../api/apps/remote-sync/build-fields.ts'
