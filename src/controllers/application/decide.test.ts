@@ -109,7 +109,7 @@ describe('deciding on an Application', () => {
     const process = { name: 'web', command: ['node', 'x.js'], port: 3000, replicas: 1, cpu: '50m', memory: '64Mi' }
     expect(decide(facts({ application: app({ processes: [process] }), contents: empty }))).toMatchObject({ kind: 'render' })
     expect(decide(facts({ application: app({ processes: [] }), contents: empty }))).toMatchObject({ kind: 'render' })
-    const inFolder = { kind: 'known', contents: { image: 'i@sha256:1', folder: 'apps/api', processes: [] } } as const
+    const inFolder: Facts['contents'] = { kind: 'known', contents: { image: 'i@sha256:1', folder: 'apps/api', processes: [] } }
     const told = [{ name: 'CNB_APP_DIR', value: '/workspace/apps/api' }]
     expect(decide(facts({ application: app({ processes: [] }), contents: inFolder }))).toMatchObject({ input: { env: told } })
   })
