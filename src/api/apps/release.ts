@@ -144,10 +144,10 @@ export const release = defineKind({
   columns: [
     { name: 'Application', type: 'string', jsonPath: '.spec.application.name' },
     { name: 'Number', type: 'integer', jsonPath: '.spec.number' },
-    { name: 'Commit', type: 'string', jsonPath: '.spec.commit' },
+    { name: 'Commit', type: 'string', jsonPath: '.spec.commit', priority: 1 },
     { name: 'Image', type: 'string', jsonPath: '.spec.image', priority: 1 },
     { name: 'Change', type: 'string', jsonPath: '.spec.reason' },
-    { name: 'By', type: 'string', jsonPath: '.spec.by.name' },
+    { name: 'By', type: 'string', jsonPath: '.spec.by.name', priority: 1 },
     { name: 'Login', type: 'string', jsonPath: '.spec.by.login' },
     ...readyColumns,
     ageColumn,
