@@ -142,7 +142,7 @@ export const release = defineKind({
   conditions: { Ready: 'The release was rolled out: all its processes were ready at the same time.' },
   reasons,
   columns: [
-    { name: 'Application', type: 'string', jsonPath: '.spec.application.name' },
+    { name: 'Application', type: 'string', jsonPath: '.spec.application.name', priority: 1 },
     { name: 'Number', type: 'integer', jsonPath: '.spec.number' },
     { name: 'Commit', type: 'string', jsonPath: '.spec.commit', priority: 1 },
     { name: 'Image', type: 'string', jsonPath: '.spec.image', priority: 1 },
