@@ -54,5 +54,7 @@ test.each(kinds.map(kind => [kind.kind, kind] as const))('%s', (_name, { options
 
 test('a grant says of which repositories it is', () => {
   const grant = kinds.find(({ kind }) => kind === 'RepositoryGrant')
-  expect(grant?.options.columns.find(({ priority = 0, jsonPath }) => priority === 0 && jsonPath === '.spec.repositories')).toBeDefined()
+  expect(
+    grant?.options.columns.find(({ priority = 0, jsonPath }) => priority === 0 && jsonPath === '.spec.repositories'),
+  ).toBeDefined()
 })

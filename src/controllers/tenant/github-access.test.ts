@@ -11,7 +11,13 @@ const installation = (name: string, reason?: string, message = 'why'): Installat
 test.each<[string, readonly Installation[], string, string, RegExp]>([
   ['none', [], 'Unknown', 'InstallationsPending', /an owner of the account onboards it/],
   ['ready ones', [installation('a', 'Verified'), installation('b', 'Verified')], 'True', 'InstallationsReady', /every/],
-  ['one that was uninstalled', [installation('a', 'InstallationNotFound')], 'False', 'InstallationNotReady', /Installation a: InstallationNotFound: why/],
+  [
+    'one that was uninstalled',
+    [installation('a', 'InstallationNotFound')],
+    'False',
+    'InstallationNotReady',
+    /Installation a: InstallationNotFound: why/,
+  ],
   ['one that is new', [installation('a')], 'Unknown', 'InstallationsPending', /being checked/],
   ['a GitHub that is away', [installation('a', 'GitHubUnreachable')], 'Unknown', 'InstallationsPending', /GitHubUnreachable/],
   [

@@ -67,7 +67,9 @@ test('a link that leads out of the app is no site, and one inside of it is', () 
 test('another encoding than UTF-8 is named', () => {
   const { appFolder } = workshopOf({ 'index.html': '' })
   writeFileSync(join(appFolder, 'static.json'), Buffer.from('\uFEFF{}', 'utf16le'))
-  expect(() => findSite(openAppFiles(appFolder), true)).toThrow('static.json is encoded in UTF-16 (little endian): save it as UTF-8')
+  expect(() => findSite(openAppFiles(appFolder), true)).toThrow(
+    'static.json is encoded in UTF-16 (little endian): save it as UTF-8',
+  )
   writeFileSync(join(appFolder, 'static.json'), Buffer.from('{\n"root": "stra\u00dfe"}', 'latin1'))
   expect(() => findSite(openAppFiles(appFolder), true)).toThrow('static.json is not encoded in UTF-8 (line 2')
 })

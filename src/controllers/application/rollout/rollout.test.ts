@@ -170,8 +170,11 @@ describe('a process that runs and is not ready', () => {
     return { ...item, spec: { selector: {}, template: {}, ...item.spec, progressDeadlineSeconds: 120 } }
   }
   type More = { readonly deployment?: Deployment; readonly pods?: readonly Pod[]; readonly asked?: ChartProcess }
-  const told = (seconds: number, { deployment: item = progressing(), pods, asked }: More = {}, failed: FailedChecks = new Map()) =>
-    unansweredProblem(unready(seconds, pods, asked), { failed, otherPorts: [], deployments: [item], now: later(seconds) })
+  const told = (
+    seconds: number,
+    { deployment: item = progressing(), pods, asked }: More = {},
+    failed: FailedChecks = new Map(),
+  ) => unansweredProblem(unready(seconds, pods, asked), { failed, otherPorts: [], deployments: [item], now: later(seconds) })
   const next = (seconds: number, item = progressing()) =>
     untilAsked(unready(seconds), { deployments: [item], now: later(seconds) })
   const withReady = (status: string, seconds: number): Pod => ({
