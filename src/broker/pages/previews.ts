@@ -43,7 +43,7 @@ function row(options: Options, pipeline: AppPipeline, preview: PreviewRow) {
     `#${number}`,
     signed(classOfPreview[state], state),
     changesLink(options.web, pipeline, preview, headCommit),
-    url === undefined ? message : hostLink(url),
+    url === undefined ? html`<span class="fine">${message}</span>` : hostLink(url),
     state === 'WaitingForApproval' ? approveForm(options, pipeline, preview) : undefined,
   ]
 }

@@ -27,7 +27,7 @@ h1, h2, h3, li, p, code, .fine, .any { overflow-wrap: anywhere; }
 .word, button { white-space: nowrap; overflow-wrap: normal; }
 caption { text-align: left; font-size: .85rem; color: var(--quiet); padding: .2rem 0; }
 .fine { font-size: .85rem; color: var(--quiet); }
-.sign { font-weight: 600; }
+.sign { display: inline-block; font-weight: 600; }
 .bad { color: var(--bad); }
 .waiting { color: var(--waiting); }
 .progress { color: var(--progress); }

@@ -44,6 +44,11 @@ export function hostLink(address: string): Html {
   return webLink(address, whole(isWeb(url) ? text : address))
 }
 
+/** What runs: the commit where it is known, else the image, which breaks wherever it must. */
+export function commitOrImage(id: string | undefined, image: string | undefined): Html {
+  return commit(id) ?? html`<span class="any">${shortText(image ?? '', 80)}</span>`
+}
+
 /** The beginning of a commit id. */
 export function commit(id: string | undefined): Html | undefined {
   return id === undefined || id === '' ? undefined : html`<code class="word">${id.slice(0, 12)}</code>`

@@ -9,7 +9,7 @@ import type { ApplicationView } from '../../tenants/visible-tenants.ts'
 import { page } from '../layout.ts'
 import { signed } from '../state/sign.ts'
 import { isMoving, readyCondition, reasonOf, stateCell } from '../state/state.ts'
-import { commit, facts as factsTable, hostLink, shortText, table, time } from '../table.ts'
+import { commitOrImage, facts as factsTable, hostLink, shortText, table, time } from '../table.ts'
 import { section } from './sections.ts'
 
 function facts({ spec, status }: Application): readonly (readonly [string, string | Html | undefined])[] {
@@ -36,7 +36,7 @@ function releaseRow(release: Release, runs: number | undefined) {
     String(spec.number),
     releaseState(release, runs),
     spec.reason,
-    spec.commit === undefined ? shortText(spec.image, 80) : commit(spec.commit),
+    commitOrImage(spec.commit, spec.image),
     shortText(releaseAuthor(spec)),
     time(metadata.creationTimestamp ?? ''),
   ]

@@ -9,7 +9,7 @@ import type { TenantView } from '../../tenants/visible-tenants.ts'
 import { buildState } from '../builds.ts'
 import { type Choice, chosen, type PagedList, pageOf } from '../state/choice.ts'
 import { classOfState, reasonOf, stateCell } from '../state/state.ts'
-import { commit, hostLink, repositoryUrl, shortText, table, time, webLink, whole } from '../table.ts'
+import { commit, commitOrImage, hostLink, repositoryUrl, shortText, table, time, webLink, whole } from '../table.ts'
 
 /** What the sections need beside what they show. */
 export type Place = {
@@ -48,7 +48,7 @@ function applicationRow(namespace: string, application: Application) {
     html`<a href="/tenants/${namespace}/applications/${encodeURIComponent(metadata.name)}">${whole(metadata.name)}</a>`,
     stateCell(application),
     status?.url === undefined ? undefined : hostLink(status.url),
-    runs === undefined ? shortText(image ?? '', 80) : commit(runs),
+    commitOrImage(runs, image),
     releaseOf(application),
   ]
 }
