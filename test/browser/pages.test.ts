@@ -112,5 +112,6 @@ test('of thirty-four applications the first twenty are shown, with what failed o
   const rows = page.getByRole('region', { name: 'Applications' }).getByRole('rowheader')
   expect(await rows.count()).toBe(20)
   expect(await rows.first().textContent()).toBe('application-34')
-  expect(await page.getByText('1 to 20 of 34').count()).toBe(2)
+  expect(await page.getByText('1 to 20 of 34').count()).toBe(1)
+  expect(await page.getByText('1 to 10 of 34').count()).toBe(1)
 })

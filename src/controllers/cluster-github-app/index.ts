@@ -18,7 +18,14 @@ export function createClusterGitHubAppController(deps: ClusterGitHubAppControlle
   const apps = deps.manager.cache(clusterGitHubApp)
   const { client } = deps.manager
   const fieldManager = 'sekisho.dev/cluster-github-app'
-  const status = createStatusWriter({ type: clusterGitHubApp, fieldManager, client, cache: apps, events: deps.events })
+  const status = createStatusWriter({
+    type: clusterGitHubApp,
+    fieldManager,
+    client,
+    cache: apps,
+    events: deps.events,
+    eventsOn: ['Ready', 'WebhookReadable'],
+  })
   const refusals: Refusals = new WeakMap()
   return {
     name: 'cluster-github-app',

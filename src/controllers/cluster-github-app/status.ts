@@ -5,12 +5,16 @@ import type { Decision } from './decide.ts'
 import type { Facts } from './gather.ts'
 
 /** Keeps the slug and the permissions that GitHub reported last while it does not report them. */
-export function nextStatus({ object, answer }: Facts, { ready }: Decision, now: Date): NonNullable<ClusterGitHubApp['status']> {
+export function nextStatus(
+  { object, answer }: Facts,
+  { ready, webhook }: Decision,
+  now: Date,
+): NonNullable<ClusterGitHubApp['status']> {
   const { conditions, ...known } = object.status ?? {}
   const generation = object.metadata.generation ?? 0
   return {
     ...(answer.kind === 'app' ? { slug: answer.app.slug, permissions: { ...answer.app.permissions } } : known),
     observedGeneration: generation,
-    conditions: mergeConditions(conditions, [ready], generation, now),
+    conditions: mergeConditions(conditions, webhook === undefined ? [ready] : [ready, webhook], generation, now),
   }
 }

@@ -24,7 +24,8 @@ export type Choice = {
 }
 
 const maxText = 63
-const rowsOfPage = 20
+/** A RemoteSync has more to say, above all on a narrow screen. */
+const rowsOfPage: Readonly<Record<PagedList, number>> = { applications: 20, remotesyncs: 10 }
 const maxPage = 1000
 
 export const everything: Choice = { text: '', state: undefined, pages: { applications: 1, remotesyncs: 1 } }
@@ -78,10 +79,10 @@ export function pageOf<T>(
   list: PagedList,
   { rows, path }: { readonly rows: readonly T[]; readonly path: string },
 ): { readonly shown: readonly T[]; readonly links: Html | undefined } {
-  const last = Math.max(1, Math.ceil(rows.length / rowsOfPage))
+  const last = Math.max(1, Math.ceil(rows.length / rowsOfPage[list]))
   const page = Math.min(choice.pages[list], last)
-  const first = (page - 1) * rowsOfPage
-  const shown = rows.slice(first, first + rowsOfPage)
+  const first = (page - 1) * rowsOfPage[list]
+  const shown = rows.slice(first, first + rowsOfPage[list])
   if (last === 1) return { shown, links: undefined }
   const to = (number: number, word: string): Html | undefined =>
     number < 1 || number > last
