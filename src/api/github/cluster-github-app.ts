@@ -39,6 +39,9 @@ const reasons = defineReasons(
 /** Reasons of the condition Ready. */
 export const clusterGitHubAppReasons = reasons.names
 
+/** The condition about the webhook of the App. */
+export const webhookReadable = 'WebhookReadable'
+
 export const clusterGitHubApp = defineKind({
   group: 'github',
   kind: 'ClusterGitHubApp',
@@ -128,7 +131,7 @@ export const clusterGitHubApp = defineKind({
   },
   conditions: {
     Ready: 'GitHub accepts the private key of the App.',
-    WebhookReadable: 'GitHub sends the deliveries of the App in the encoding that the platform reads.',
+    [webhookReadable]: 'GitHub sends the deliveries of the App in the encoding that the platform reads.',
   },
   reasons,
   columns: [

@@ -1,5 +1,5 @@
 // Whether the platform can act as a GitHub App: checks in order, each with its reason and the cure. Pure.
-import { clusterGitHubAppReasons as reasons } from '../../api/github/cluster-github-app.ts'
+import { clusterGitHubAppReasons as reasons, webhookReadable } from '../../api/github/cluster-github-app.ts'
 import type { WantedCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal } from '../../policy/check.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
@@ -57,7 +57,7 @@ const formRetryMilliseconds = 60_000
 function webhookCondition({ answer }: Facts): WantedCondition | undefined {
   const encoding = answer.kind === 'app' ? answer.encoding : undefined
   if (encoding === undefined) return undefined
-  const type = 'WebhookReadable'
+  const type = webhookReadable
   if (encoding === 'json') return { type, status: 'True', reason: reasons.jsonDeliveries, message: 'deliveries are JSON' }
   const cure =
     'set “Content type: application/json” in the settings of the webhook of the App on GitHub (by API: PATCH /app/hook/config with content_type=json)'

@@ -1,6 +1,6 @@
 // Wires the ClusterGitHubApp controller. Decides nothing. A changed key is found when it is used or at the next look: nothing
 // watches Secrets.
-import { clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
+import { clusterGitHubApp, webhookReadable } from '../../api/github/cluster-github-app.ts'
 import type { ControllerDefinition } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
@@ -24,7 +24,7 @@ export function createClusterGitHubAppController(deps: ClusterGitHubAppControlle
     client,
     cache: apps,
     events: deps.events,
-    eventsOn: ['Ready', 'WebhookReadable'],
+    eventsOn: ['Ready', webhookReadable],
   })
   const refusals: Refusals = new WeakMap()
   return {
