@@ -5,7 +5,7 @@ import {
   changedByText,
   generationOf,
   loginPattern,
-  longestUserName,
+  maxUserName,
 } from '../../../api/apps/application/changed-by.ts'
 import { application } from '../../../api/apps/application.ts'
 import { changedByAnnotation, loginExtra } from '../../../api/names.ts'
@@ -63,7 +63,7 @@ export const changedBy: Rule = {
       {
         name: 'isTrue',
         expression: [
-          `size(request.userInfo.username) <= ${longestUserName} && variables.after == `,
+          `size(request.userInfo.username) <= ${maxUserName} && variables.after == `,
           '(variables.continues ? variables.first : variables.begun) + string(variables.generation) + variables.by',
         ].join(''),
       },
