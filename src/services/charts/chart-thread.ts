@@ -14,13 +14,7 @@ function endMessage(error: unknown, heapMegabytes: number): string {
 const unexpectedExit = 'the chart ended its thread'
 
 /** Starts a thread. The first request waits until the thread is ready; that wait does not count towards the chart's timeout. */
-export function startChartThread({
-  heapMegabytes,
-  maxAnswer,
-}: {
-  heapMegabytes: number
-  maxAnswer: number
-}): ChartRunner {
+export function startChartThread({ heapMegabytes, maxAnswer }: { heapMegabytes: number; maxAnswer: number }): ChartRunner {
   const worker = new Worker(new URL('./render-worker.ts', import.meta.url), {
     env: {},
     execArgv: [],

@@ -125,8 +125,7 @@ export const podEnd: Rule = {
           `variables.spec.?terminationGracePeriodSeconds.orValue(0) <= ${maxGraceSeconds}`,
           `variables.spec.?activeDeadlineSeconds.orValue(0) <= ${maxDeadlineSeconds}`,
           ...probes.map(
-            probe =>
-              `variables.containers.all(c, c.?${probe}.?terminationGracePeriodSeconds.orValue(0) <= ${maxGraceSeconds})`,
+            probe => `variables.containers.all(c, c.?${probe}.?terminationGracePeriodSeconds.orValue(0) <= ${maxGraceSeconds})`,
           ),
         ].join(' && '),
       },
