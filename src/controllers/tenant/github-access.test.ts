@@ -8,25 +8,23 @@ const installation = (name: string, reason?: string, message = 'why'): Installat
   return { metadata: { name }, status: { conditions: reason === undefined ? [] : [condition] } } as unknown as Installation
 }
 
-test.each<[string, readonly Installation[], string, string, RegExp]>([
-  ['none', [], 'Unknown', 'InstallationsPending', /an owner of the account onboards it/],
-  ['ready ones', [installation('a', 'Verified'), installation('b', 'Verified')], 'True', 'InstallationsReady', /every/],
+test.each<[string, readonly Installation[], readonly [status: string, reason: string, message: RegExp]]>([
+  ['none', [], ['Unknown', 'InstallationsPending', /an owner of the account onboards it/]],
+  ['ready ones', [installation('a', 'Verified'), installation('b', 'Verified')], ['True', 'InstallationsReady', /every/]],
   [
     'one that was uninstalled',
     [installation('a', 'InstallationNotFound')],
-    'False',
-    'InstallationNotReady',
-    /Installation a: InstallationNotFound: why/,
+    ['False', 'InstallationNotReady', /Installation a: InstallationNotFound: why/],
   ],
-  ['one that is new', [installation('a')], 'Unknown', 'InstallationsPending', /being checked/],
-  ['a GitHub that is away', [installation('a', 'GitHubUnreachable')], 'Unknown', 'InstallationsPending', /GitHubUnreachable/],
+  ['one that is new', [installation('a')], ['Unknown', 'InstallationsPending', /being checked/]],
+  ['a GitHub that is away', [installation('a', 'GitHubUnreachable')], ['Unknown', 'InstallationsPending', /GitHubUnreachable/]],
   [
     'one that waits and one that takes somebody',
     [installation('a', 'GitHubUnreachable'), installation('b', 'InstallationSuspended'), installation('c', 'Verified')],
-    ...(['False', 'InstallationNotReady', /Installation b: InstallationSuspended/] as const),
+    ['False', 'InstallationNotReady', /Installation b: InstallationSuspended/],
   ],
-  ['a reason of another version', [installation('a', 'Unheard')], 'Unknown', 'InstallationsPending', /Unheard/],
-])('%s', (_what, found, status, reason, message) => {
+  ['a reason of another version', [installation('a', 'Unheard')], ['Unknown', 'InstallationsPending', /Unheard/]],
+])('%s', (_what, found, [status, reason, message]) => {
   expect(gitHubAccessCondition(found)).toEqual({
     ...{ type: 'GitHubAccess', status, reason },
     message: expect.stringMatching(message),
