@@ -32,11 +32,11 @@ export function knownContents(state: ContentsState): ImageContents | undefined {
 }
 
 const label = 'io.buildpacks.build.metadata'
-const longestLabel = 1_048_576
+const maxLabel = 1_048_576
 /** The buildpacks of the platform write it (`launchDescription` in dev/images/buildpacks/shared/launch.ts). */
 const folderLabel = 'sekisho.dev/application-folder'
 /** Of `spec.subPath`. */
-const longestFolder = 512
+const maxFolder = 512
 /** Where buildpacks build, and what processes are told of it. Source: the platform specification, "CNB_APP_DIR". */
 const workspace = '/workspace'
 export const folderVariable = 'CNB_APP_DIR'
@@ -44,7 +44,7 @@ export const folderVariable = 'CNB_APP_DIR'
 export const maxImageProcesses = 20
 /** The bound of `status.imageContents.otherPorts`. */
 const maxOtherPorts = 5
-const longestName = 40
+const maxName = 40
 const processFolder = '/cnb/process/'
 /** The specification's names of process types. */
 const typePattern = /^[A-Za-z0-9._-]{1,64}$/
@@ -56,7 +56,7 @@ function nameOf(type: string): string {
   return type
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, longestName)
+    .slice(0, maxName)
     .replaceAll(/^-+|-+$/g, '')
 }
 
@@ -94,7 +94,7 @@ function portOf(ports: readonly number[]): Pick<ImageContents, 'port' | 'otherPo
 function folderOf(labels: Description['labels']): Pick<ImageContents, 'folder'> {
   const folder = labels[folderLabel] ?? ''
   const isBelow = posix.normalize(`${workspace}/${folder}`) === `${workspace}/${folder}`
-  return folder !== '' && isBelow && !folder.endsWith('/') && folder.length <= longestFolder ? { folder } : {}
+  return folder !== '' && isBelow && !folder.endsWith('/') && folder.length <= maxFolder ? { folder } : {}
 }
 
 /** What each container is told, so that the launcher of buildpacks starts commands where the application is. */
@@ -106,7 +106,7 @@ export function contentsOf(image: string, { labels, entryPoint, ports }: Descrip
   const text = labels[label]
   const basic = { image, ...portOf(ports) }
   if (text === undefined) return { kind: 'known', contents: basic }
-  if (text.length > longestLabel) return unreadable(`its label ${label} is too long`)
+  if (text.length > maxLabel) return unreadable(`its label ${label} is too long`)
   const processes = processesIn(text, entryPoint)
   if (processes.length > maxImageProcesses) return unreadable(`it has more than ${maxImageProcesses} processes`)
   if (new Set(processes.map(({ name }) => name)).size < processes.length)
