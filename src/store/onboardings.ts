@@ -70,6 +70,8 @@ export type Onboardings = {
   readonly active: () => Promise<readonly Onboarding[]>
   /** Up to 1000 intents that wait for a platform admin, oldest first. */
   readonly waitingForAdmin: () => Promise<readonly Onboarding[]>
+  /** How many intents are in each state that has not ended. */
+  readonly counts: () => Promise<ReadonlyMap<OnboardingState, number>>
   /** The newest 50 intents of a person, whatever their state. */
   readonly ofPerson: (host: string, userId: number) => Promise<readonly Onboarding[]>
   /** Abandons the intents in a state that were last changed before `before`; returns how many. */
@@ -162,6 +164,11 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
     },
     active: () => listed(activeStates),
     waitingForAdmin: () => listed(['waiting-for-admin']),
+    async counts() {
+      const open = [...waitingStates, ...activeStates]
+      const groups = await rows.groupBy({ by: ['state'], where: { state: { in: open } }, _count: true })
+      return new Map(open.map(state => [state, groups.find(group => group.state === state)?._count ?? 0]))
+    },
     async ofPerson(host, userId) {
       const found = await rows.findMany({ where: { host, userId: BigInt(userId) }, orderBy: { createdAt: 'desc' }, take: 50 })
       return found.map(onboardingOf)
