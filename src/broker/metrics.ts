@@ -1,7 +1,7 @@
 // The broker's metrics, on a registry that the process owns. Labels are closed sets, and every series starts as 0.
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { InboxBacklog } from '../store/inbox/inbox.ts'
-import type { OnboardingState } from '../store/onboardings.ts'
+import { type OnboardingState, openStates } from '../store/onboardings.ts'
 import { type ForeignReason, foreignReasons } from './webhooks/delivering-app.ts'
 
 /** What became of an attempt to handle a stored delivery. */
@@ -77,7 +77,6 @@ export function createBrokerMetrics(registry: Registry): BrokerMetrics {
     'Onboardings that have not ended, by state: waiting-for-admin waits for a platform admin. NaN while the database does not answer. Every replica reports the same.',
     'state',
   )
-  const states = new Set<OnboardingState>()
   return {
     ignoredDelivery: reason => ignored.inc({ reason }),
     formDelivery: () => forms.inc(),
@@ -89,8 +88,7 @@ export function createBrokerMetrics(registry: Registry): BrokerMetrics {
       depth.set(waits?.inbox.depth ?? Number.NaN)
       const { oldest } = waits?.inbox ?? {}
       lag.set(waits === undefined ? Number.NaN : Math.max(0, now.getTime() - (oldest ?? now).getTime()) / 1000)
-      for (const state of waits?.onboardings.keys() ?? []) states.add(state)
-      for (const state of states) onboardings.set({ state }, waits?.onboardings.get(state) ?? Number.NaN)
+      for (const state of openStates) onboardings.set({ state }, waits?.onboardings.get(state) ?? Number.NaN)
     },
   }
 }

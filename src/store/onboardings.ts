@@ -15,8 +15,10 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const waitingStates = ['waiting-for-approval', 'needs-owner', 'proved', 'waiting-for-admin'] as const
 /** States in which the platform goes on by itself. */
 const activeStates = ['confirmed', 'tenant-written', 'installation-written'] as const
+/** States that have not ended. */
+export const openStates = [...waitingStates, ...activeStates] as const
 const endedStates = ['finished', 'refused', 'abandoned'] as const
-const onboardingStates = [...waitingStates, ...activeStates, ...endedStates] as const
+const onboardingStates = [...openStates, ...endedStates] as const
 
 export type WaitingState = (typeof waitingStates)[number]
 /**
@@ -165,9 +167,8 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
     active: () => listed(activeStates),
     waitingForAdmin: () => listed(['waiting-for-admin']),
     async counts() {
-      const open = [...waitingStates, ...activeStates]
-      const groups = await rows.groupBy({ by: ['state'], where: { state: { in: open } }, _count: true })
-      return new Map(open.map(state => [state, groups.find(group => group.state === state)?._count ?? 0]))
+      const groups = await rows.groupBy({ by: ['state'], where: { state: { in: [...openStates] } }, _count: true })
+      return new Map(openStates.map(state => [state, groups.find(group => group.state === state)?._count ?? 0]))
     },
     async ofPerson(host, userId) {
       const found = await rows.findMany({ where: { host, userId: BigInt(userId) }, orderBy: { createdAt: 'desc' }, take: 50 })
