@@ -1,7 +1,7 @@
 // Writes everything that is generated from the source and committed: the CRDs, the admission policies, the registration of
-// the webhook, the tenant roles, the rules and the dashboard of monitoring, and the reference pages. `--check` writes nothing and fails when a file is not up to date.
-// Both fail when the code or the manifests name an environment variable that the reference does not describe, and when a file
-// keeps something in memory and does not say what.
+// the webhook, the tenant roles, the rules and the dashboard of monitoring, and the reference pages. `--check` writes nothing
+// and fails when a file is not up to date. Both fail when the code or the manifests name an environment variable that the
+// reference does not describe, and when a file keeps something in memory and does not say what.
 import { globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'

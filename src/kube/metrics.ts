@@ -13,12 +13,8 @@ export type WatchEnd = 'ended' | 'expired' | 'silent' | 'unreachable' | 'refused
 
 export type KubeMetrics = ReturnType<typeof createKubeMetrics>
 
-/** Eight, because each is a series of each controller; a reconcile ends after two minutes at most. */
 const buckets = [0.01, 0.05, 0.25, 1, 5, 15, 60, 120]
-/**
- * Those of Kubernetes' own clients, by the verb alone: of all kinds together it says as much at a tenth of the series.
- * Source: https://github.com/kubernetes/component-base/blob/master/metrics/prometheus/restclient/metrics.go
- */
+/** As of client-go, by the verb alone: https://github.com/kubernetes/component-base (metrics/prometheus/restclient). */
 const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
 
 /** Registers all metrics on `registry`; call once per registry. */
@@ -39,12 +35,11 @@ export function createKubeMetrics(registry: Registry) {
   }
 
   const requests = counter('rest_client_requests_total', 'Requests to the API server; code 0: no response.', 'verb', 'code')
+  const latencyOf = { labelNames: ['verb'], buckets: requestBuckets, registers } as const
   const latency = new Histogram({
     name: 'rest_client_request_duration_seconds',
     help: 'Time until the head of the response.',
-    labelNames: ['verb'],
-    buckets: requestBuckets,
-    registers,
+    ...latencyOf,
   })
   const reconciles = counter('controller_runtime_reconcile_total', 'Reconciles by outcome.', 'controller', 'result')
   const adds = counter('workqueue_adds_total', 'Keys added, including keys that are already queued.', 'controller')

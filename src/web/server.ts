@@ -15,7 +15,7 @@ import {
   type RawServerDefault,
 } from 'fastify'
 import { systemClock } from '../lib/clock.ts'
-import { AppError, isAppError } from '../lib/errors.ts'
+import { AppError, isOfOthers } from '../lib/errors.ts'
 import { type Log, redactTokens } from '../lib/log.ts'
 import type { AddressList } from './clients/address-list.ts'
 import { addressKey, clientAddress, clientKey, type ProvenClient } from './clients/client-key.ts'
@@ -159,8 +159,7 @@ function logRefusal(log: Log, lines: RefusalLines, { request, answer, error }: R
   }
   if (status < 500) log.info({ ...fields, reason: message }, 'request refused')
   // Something else does not answer as it should: where in our code that was noticed helps nobody.
-  else if (isAppError(error, 'unavailable') || isAppError(error, 'upstream_failed'))
-    log.error({ ...fields, reason: redactTokens(error.message) }, 'request failed')
+  else if (isOfOthers(error)) log.error({ ...fields, reason: redactTokens(error.message) }, 'request failed')
   else log.error({ ...fields, error }, 'request failed')
 }
 

@@ -1,6 +1,6 @@
 // The shape of an alert. Data only.
 
-/** `critical`: a promise of the platform is at risk, or it serves nobody: wake somebody. `warning`: look at it in working hours. */
+/** `critical`: a promise is at risk, or the platform serves nobody: wake somebody. `warning`: look at it in working hours. */
 export type Severity = 'critical' | 'warning'
 
 /** Series → values at one-minute steps, in the notation of `promtool test rules`, such as `0+1x30`. */

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import type { KubeObject } from '../../api/resource.ts'
 import { keyOf, keyText, parseKey } from '../../api/resource.ts'
 import { type Clock, endsWithin } from '../../lib/clock.ts'
-import { type ErrorCode, isAppError, messageOf } from '../../lib/errors.ts'
+import { isAppError, isOfOthers, messageOf } from '../../lib/errors.ts'
 import { type Log, type LogFields, redactTokens } from '../../lib/log.ts'
 import type { Cache, ChangeSource } from '../cache/object-cache.ts'
 import { isKubeError, lacksRight, NotLeaderError } from '../client/errors.ts'
@@ -170,25 +170,11 @@ function watchesOf(definition: ControllerDefinition): readonly Watch[] {
   return [watchSelf(definition.for, wakesOnStatus), ...owned, ...watches]
 }
 
-/**
- * What another system refuses or does not answer: an App that was uninstalled, GitHub that limits us, a database that restarts.
- * The object's status and the metrics say so; it is no defect.
- */
-const ordinary: ReadonlySet<ErrorCode> = new Set([
-  'forbidden',
-  'not_found',
-  'conflict',
-  'too_many_requests',
-  'upstream_failed',
-  'unavailable',
-])
-
-/** A lost race or a lost lease is normal operation; an operator should see everything else, with its stack if it is a defect. */
+/** A lost race or a lost lease is normal operation, what others refuse is information; an operator should see everything else. */
 function logFailure(log: Log, error: unknown, fields: LogFields): void {
   const expected = isKubeError(error, 409) || error instanceof NotLeaderError
   if (expected) log.debug({ error: messageOf(error), ...fields }, 'reconcile will be retried')
-  else if (isAppError(error) && ordinary.has(error.code))
-    log.info({ reason: redactTokens(error.message), code: error.code, ...fields }, 'reconcile will be retried')
+  else if (isOfOthers(error)) log.info({ reason: redactTokens(error.message), ...fields }, 'reconcile will be retried')
   else log.error({ error, ...fields }, 'reconcile failed and will be retried')
 }
 

@@ -32,6 +32,6 @@ test('names the parameter and those that the route takes', async () => {
 
 test('a name is shown as one bounded line', async () => {
   const { text } = await ask(`/api/v1/whoami?${encodeURIComponent(`a\n\u001b[31m${'x'.repeat(500)}`)}=1`)
-  expect(text).not.toMatch(/[\n\u001b]/)
+  expect([...text].filter(letter => letter < ' ')).toEqual([])
   expect(text.length).toBeLessThan(150)
 })
