@@ -6,7 +6,7 @@ import type { KubeObject } from '../../api/resource.ts'
 import { keyOf, keyText, parseKey } from '../../api/resource.ts'
 import { type Clock, endsWithin } from '../../lib/clock.ts'
 import { isAppError, isOfOthers, messageOf } from '../../lib/errors.ts'
-import { type Log, type LogFields, redactTokens } from '../../lib/log.ts'
+import type { Log, LogFields } from '../../lib/log.ts'
 import type { Cache, ChangeSource } from '../cache/object-cache.ts'
 import { isKubeError, lacksRight, NotLeaderError } from '../client/errors.ts'
 import type { KubeMetrics, ReconcileResult } from '../metrics.ts'
@@ -172,9 +172,8 @@ function watchesOf(definition: ControllerDefinition): readonly Watch[] {
 
 /** A lost race or a lost lease is normal operation, what others refuse is information; an operator should see everything else. */
 function logFailure(log: Log, error: unknown, fields: LogFields): void {
-  const expected = isKubeError(error, 409) || error instanceof NotLeaderError
-  if (expected) log.debug({ error: messageOf(error), ...fields }, 'reconcile will be retried')
-  else if (isOfOthers(error)) log.info({ reason: redactTokens(error.message), ...fields }, 'reconcile will be retried')
+  const lost = isKubeError(error, 409) || error instanceof NotLeaderError
+  if (lost || isOfOthers(error)) log[lost ? 'debug' : 'info']({ error: messageOf(error), ...fields }, 'reconcile will be retried')
   else log.error({ error, ...fields }, 'reconcile failed and will be retried')
 }
 
