@@ -10,12 +10,13 @@ import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { type KubeObject, keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
-import { createAnswerCache, createRepositoryClient } from '../../github/index.ts'
+import { createAnswerCache, createRepositoryClient, type GitHubMeter } from '../../github/index.ts'
 import { type ControllerDefinition, type Watch, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import type { Log } from '../../lib/log.ts'
 import { createBuildSecrets } from '../../services/builds/build-secrets.ts'
@@ -31,7 +32,7 @@ import { commitOfImage } from '../../services/builds/kpack/image-commit.ts'
 import { createKpackBuilder, type KpackDeps } from '../../services/builds/kpack/kpack-builder.ts'
 import { createKpackRebaser, type KpackRebaserDeps } from '../../services/builds/kpack/kpack-rebaser.ts'
 import { clusterBuilders, type KpackBuild, kpackBuilds } from '../../services/builds/kpack/resources.ts'
-import { createBuildLimiter } from '../../services/builds/limits/build-limiter.ts'
+import { type BuildCounts, createBuildLimiter } from '../../services/builds/limits/build-limiter.ts'
 import { buildkitMissing, kpackMissing, noBuilder } from '../../services/builds/no-builder.ts'
 import { ownerKeys } from '../../services/builds/owner.ts'
 import { noRebaser, type Rebaser } from '../../services/builds/rebaser.ts'
@@ -67,6 +68,9 @@ export type RemoteSyncControllerDeps = Pick<
   readonly recordPushes: (build: BuildKey) => Promise<void>
   /** Undefined when images keep the run image with which they were built. */
   readonly tagImage: KpackRebaserDeps['tagImage'] | undefined
+  readonly meter?: GitHubMeter | undefined
+  /** How many builds run and wait here; called once. */
+  readonly countedBy?: ((count: () => BuildCounts) => void) | undefined
   /** Builds that may run at once on the whole platform. */
   readonly platformBuilds: number
   readonly events: Pick<EventRecorder, 'record'>
@@ -194,6 +198,7 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
   const builder = builderOf(deps)
   const rebaser = rebaserOf(deps)
   const limiter = createBuildLimiter(builder, { clock, platformBuilds })
+  deps.countedBy?.(limiter.counts)
   deps.logs.collectFrom(builder)
   const { kind } = remoteSync
   const wakes = (build: KubeObject): readonly ObjectKey[] => {
@@ -217,7 +222,8 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
   const cache = createAnswerCache()
   const openRepository: RemoteSyncDeps['openRepository'] = ({ endpoints, token }, installationId) => {
     const answers = { cache, scope: `${endpoints.host}/${installationId}` }
-    return createRepositoryClient({ endpoints, token, log, clock, answers })
+    const observe = deps.meter?.ofInstallation(endpoints.host, installationId)
+    return createRepositoryClient({ endpoints, token, log, clock, answers, ...defined({ observe }) })
   }
   const proofOf: RemoteSyncDeps['proofOf'] = async (strategy, image) => {
     const answer = await deps.freshLabelsOf(image)
