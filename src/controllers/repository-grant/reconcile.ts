@@ -7,12 +7,13 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 import { type Decision, decide } from './decide.ts'
-import { spreadOfGrant } from './decision-inputs.ts'
+import { decisionInputs, spreadOfGrant } from './decision-inputs.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
 import { type DecisionLog, recordDecision } from './record-decision.ts'
 import { type GrantStatus, isNewRuling, nextStatus } from './status.ts'
@@ -77,7 +78,14 @@ function auditRecord({ object, installation, answer }: Facts, { ruling }: Decisi
       rule: ruling?.rule ?? '',
       check: ruling?.reason ?? '',
       grantUid: uid,
+      person: object.spec.requestedBy,
+      ...defined({
+        login: answer.kind === 'found' && answer.requester.kind === 'known' ? answer.requester.login : undefined,
+        generation: object.metadata.generation,
+        inputs: installation && decisionInputs(installation),
+      }),
       installationId: installation?.spec.installationId ?? 0,
+      repositoryIds: repositories.map(({ id }) => id),
       repositories,
       permissions: { ...permissions },
       subjects: subjects.map(subject => ({ kind: subject.kind, name: subject.name })),
