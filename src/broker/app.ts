@@ -175,7 +175,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     clock,
     log,
   }
-  const loops = [inbox, onboardingController.search, sweeper, checkpoints, resealing]
+  const loops = [inbox, onboardingController.search, sweeper, checkpoints, resealing, issuer.refusals]
   return { context, loops: mode === 'standalone' ? loops : [...loops, sharedKey] }
 }
 

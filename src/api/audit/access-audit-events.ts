@@ -82,6 +82,7 @@ export const accessAuditEvents = {
     details: {
       ...aboutEnd,
       ...aboutGrant,
+      repositoryIds: 'The numeric ids of the repositories.',
       permissions: 'Permission → level that the grant requested.',
       decision: '`Approved` or `Denied`, or empty when it was not decided.',
       uid,

@@ -2,7 +2,7 @@
 // writes. Order: the decision is in the audit log before it is in the status; the status says no before tokens are revoked (the
 // token desk reads the status again after minting, so that no token is issued in between).
 import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
-import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import { type RepositoryGrant, repositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
@@ -16,13 +16,15 @@ import { type Decision, decide } from './decide.ts'
 import { decisionInputs, spreadOfGrant } from './decision-inputs.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
 import { type DecisionLog, recordDecision } from './record-decision.ts'
+import { type GrantEndDeps, recordGrantEnd, recordGrantExpiry } from './record-end.ts'
 import { type GrantStatus, isNewRuling, nextStatus } from './status.ts'
 
 export type RepositoryGrantDeps = GatherDeps & {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
   readonly status: StatusWriter<RepositoryGrant>
-  readonly audit: DecisionLog
+  readonly audit: DecisionLog & GrantEndDeps['audit']
+  readonly tenantsIn: GrantEndDeps['tenantsIn']
   readonly desk: Pick<TokenDesk, 'revokeBy'>
 }
 
@@ -41,6 +43,7 @@ export function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: Pic
         const { namespace = '', uid = '' } = object.metadata
         deps.budget.release({ namespace, uid })
         await revokeTokens(deps, object, 'the grant was deleted')
+        await recordGrantEnd(deps, object)
         return undefined
       },
     },
@@ -55,6 +58,7 @@ async function evaluate(deps: RepositoryGrantDeps, object: RepositoryGrant): Pro
   const status = nextStatus(facts, decision)
   await deps.status.write(object, status)
   if (decision.revoke) await revokeTokens(deps, object, decision.ready.reason)
+  if (decision.ready.reason === reasons.expired) await recordGrantExpiry(deps, object)
   return nextCheck(deps, facts, status)
 }
 

@@ -10,7 +10,7 @@ import { createPostServer } from '../../web/post-server.ts'
 import { certificateFromFiles } from '../../web/tls.ts'
 import type { ServiceDeps } from '../deps.ts'
 import type { Part } from '../part.ts'
-import { type CountedAudit, createCountedAudit } from '../token-desk/audit/counted-audit.ts'
+import { type CountedAudit, createCountedAudit } from '../../store/audit/counted-audit.ts'
 import { type AccessReview, allowed, changingRecord, readReview } from './access-review.ts'
 import type { AccessRecordsSettings } from './config.ts'
 

@@ -6,7 +6,7 @@ import type { JsonValue } from '../../../lib/json/canonical-json.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { type EndingToken, hashedToken, type LiveToken, type TokenFacts, type TokenIntent } from '../../../store/token-registry.ts'
 import type { TokenRequest } from '../token-desk.ts'
-import type { CountedEvent } from './counted-audit.ts'
+import type { CountedEvent } from '../../../store/audit/counted-audit.ts'
 
 /** Resolves when the record is durable. */
 export type AuditAppend = { readonly append: (record: AuditRecord) => Promise<unknown> }
