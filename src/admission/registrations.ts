@@ -124,7 +124,12 @@ function recordingWebhooks(target: WebhookTarget): readonly object[] {
 export function registrations(target: WebhookTarget): readonly Manifest[] {
   const metadata = { name: registrationName, labels: partOf }
   return [
-    { apiVersion, kind: 'ValidatingWebhookConfiguration', metadata, webhooks: [...validatingWebhooks(target), ...recordingWebhooks(target)] },
+    {
+      apiVersion,
+      kind: 'ValidatingWebhookConfiguration',
+      metadata,
+      webhooks: [...validatingWebhooks(target), ...recordingWebhooks(target)],
+    },
     {
       apiVersion,
       kind: 'MutatingWebhookConfiguration',

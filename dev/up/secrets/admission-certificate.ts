@@ -118,7 +118,10 @@ function serves({ certificate, key }: KeyPair, authorityPem: string, now: Date):
   const leaf = readable(certificate)
   const authority = readable(authorityPem)
   if (leaf === undefined || authority === undefined || key === '') return false
-  const isOurs = leaf.checkIssued(authority) && leaf.verify(authority.publicKey) && webhookHosts.every(host => leaf.checkHost(host) !== undefined)
+  const isOurs =
+    leaf.checkIssued(authority) &&
+    leaf.verify(authority.publicKey) &&
+    webhookHosts.every(host => leaf.checkHost(host) !== undefined)
   return isOurs && now < leaf.validToDate && now < authority.validToDate
 }
 

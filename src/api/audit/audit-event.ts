@@ -121,7 +121,9 @@ export const auditEvents = {
       'A person who is signed in with GitHub was refused an ID token for the Kubernetes API. Equal refusals are recorded once a minute, with their number.',
     actor: person,
     object: '`IDToken`',
-    outcomes: { denied: 'The person has no role in a tenant or on the platform, as the reason says, and no ID token was issued.' },
+    outcomes: {
+      denied: 'The person has no role in a tenant or on the platform, as the reason says, and no ID token was issued.',
+    },
     details: { check: 'The check that refused it, such as `NoRole`.', ...countDetails },
   },
   'webhook.received': {

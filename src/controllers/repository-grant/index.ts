@@ -53,7 +53,8 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
         predicate: partChanged(inputs),
       }),
     ],
-    reconcile: context => reconcileRepositoryGrant({ ...deps, budget, grants, status, installations, recheck, tenantsIn }, context),
+    reconcile: context =>
+      reconcileRepositoryGrant({ ...deps, budget, grants, status, installations, recheck, tenantsIn }, context),
   }
   return withMissingRights(definition, { cache: grants, says: reportInStatus(status, deps.clock), clock: deps.clock })
 }

@@ -2,7 +2,7 @@
 // writes. Order: the decision is in the audit log before it is in the status; the status says no before tokens are revoked (the
 // token desk reads the status again after minting, so that no token is issued in between).
 import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
-import { type RepositoryGrant, repositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
+import { type RepositoryGrant, repositoryGrantReasons as reasons, repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'

@@ -52,7 +52,8 @@ export function readReview(body: unknown): { readonly request: string; readonly 
   const isAbout = found?.operations.find(one => one === operation)
   const [before, after] = [objectAt(review, 'oldObject'), objectAt(review, 'object')]
   const object = isAbout === 'DELETE' ? before : after
-  if (!found || !isAbout || !object || review?.['dryRun'] === true || textAt(review, 'subResource')) return { request, change: undefined }
+  if (!found || !isAbout || !object || review?.['dryRun'] === true || textAt(review, 'subResource'))
+    return { request, change: undefined }
   if (isAbout === 'UPDATE' && sameJson(before?.['spec'], after?.['spec'])) return { request, change: undefined }
   // A second request to delete it ends nothing.
   if (isAbout === 'DELETE' && textAt(objectAt(object, 'metadata'), 'deletionTimestamp')) return { request, change: undefined }

@@ -145,7 +145,11 @@ test('for three years there is a certificate with ten days left, renewed after t
     if (notAfter.getTime() - now < 9.4 * day || notBefore.getTime() > now)
       throw new Error(`not valid at ${new Date(now).toISOString()}`)
     if (pem !== before) {
-      expect([issuedBy(pem, authority), names, new X509Certificate(pem).ca]).toEqual([true, webhookHosts.map(host => `DNS:${host}`), false])
+      expect([issuedBy(pem, authority), names, new X509Certificate(pem).ca]).toEqual([
+        true,
+        webhookHosts.map(host => `DNS:${host}`),
+        false,
+      ])
       renewals.push(now)
     }
     before = pem

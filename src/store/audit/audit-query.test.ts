@@ -19,7 +19,11 @@ function record(object: string, details: AuditRecord['details'], change: Partial
 
 /** One of each shape that details have had. */
 const former: readonly AuditRecord[] = [
-  record('decided', { grantUid: 'g-1', repositories: [{ id: 4001, fullName: 'acme/shop' }] }, { action: 'grant.decided', actor: dave }),
+  record(
+    'decided',
+    { grantUid: 'g-1', repositories: [{ id: 4001, fullName: 'acme/shop' }] },
+    { action: 'grant.decided', actor: dave },
+  ),
   record('delivered', { grantUid: 'g-1', repositoryIds: [4001, 4002] }),
   record('probe', { grantUid: '', repositories: ['acme/shop'] }),
   record('webhook', { repositoryId: 4001 }, { action: 'webhook.received', actor: 'github|github.localhost|7' }),
@@ -27,7 +31,11 @@ const former: readonly AuditRecord[] = [
 ]
 const later: readonly AuditRecord[] = [
   record('minted', { grantUid: 'g-1', repositoryIds: [4001], person: dave, hashedToken: 'aGFzaA==' }, { action: 'token.minted' }),
-  record('ended', { grantUid: 'g-1', uid: 'g-1', doer: dave, repositoryIds: [4001] }, { action: 'grant.ended', actor: 'sekisho:x' }),
+  record(
+    'ended',
+    { grantUid: 'g-1', uid: 'g-1', doer: dave, repositoryIds: [4001] },
+    { action: 'grant.ended', actor: 'sekisho:x' },
+  ),
 ]
 
 describe.each(databases)('a log on $name that began before the index', ({ start }) => {
@@ -51,7 +59,11 @@ describe.each(databases)('a log on $name that began before the index', ({ start 
   const found = async (query: Partial<AuditQuery>) => (await log.list({ limit: 10, ...query })).map(({ object }) => object)
 
   test.each<readonly [string, Partial<AuditQuery>, readonly string[]]>([
-    ['a repository, whatever the shape of the record', { repositoryId: 4001 }, ['ended', 'minted', 'webhook', 'delivered', 'decided']],
+    [
+      'a repository, whatever the shape of the record',
+      { repositoryId: 4001 },
+      ['ended', 'minted', 'webhook', 'delivered', 'decided'],
+    ],
     ['a repository whose id begins like another one', { repositoryId: 40011 }, ['other']],
     ['a repository that nothing is about', { repositoryId: 9 }, []],
     ['a user who acted, in whose name it was, or who ended it', { user: dave }, ['ended', 'minted', 'decided']],

@@ -178,11 +178,7 @@ const foundFirst: Statement = (where, order) =>
   `WITH found AS MATERIALIZED (SELECT sequence FROM audit.entries${where}), page AS (SELECT sequence FROM found ${order})
     SELECT ${columns} FROM audit.entries WHERE sequence IN (SELECT sequence FROM page) ${order}`
 
-async function read(
-  pool: pg.Pool,
-  query: OrderedQuery,
-  statement: Statement,
-): Promise<readonly AuditEntry[]> {
+async function read(pool: pg.Pool, query: OrderedQuery, statement: Statement): Promise<readonly AuditEntry[]> {
   const values: unknown[] = [query.limit]
   const keys = auditKeys(query)
   const conditions = [

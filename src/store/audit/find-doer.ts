@@ -22,6 +22,7 @@ export type DoneTo = {
 const beforeMilliseconds = 90_000
 const afterMilliseconds = 30_000
 const maxEntries = 100
+const requests = ['access.changing', 'installation.replaced'] as const
 const maxNamed = 10
 
 /** A deletion that the API server dates so, by metadata.deletionTimestamp; without a time at whatever time. */
@@ -49,7 +50,9 @@ export function changeTo(uid: string, { generation, specDigest }: { generation: 
 
 /** Rejects when the log cannot be read. */
 export async function findDoer(audit: Pick<AuditLog, 'list'>, { uid, isIt }: DoneTo): Promise<Doer> {
-  const entries = (await audit.list({ uid, limit: maxEntries })).filter(isIt)
+  // By their actions: of a grant that is used there are many others.
+  const lists = await Promise.all(requests.map(action => audit.list({ uid, action, limit: maxEntries })))
+  const entries = lists.flat().filter(isIt)
   const users = [...new Set(entries.map(({ actor }) => actor))]
   const [first, ...others] = users
   if (first === undefined) return { actor: undefined, details: { doerUnknown: unknownText } }

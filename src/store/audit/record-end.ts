@@ -13,11 +13,7 @@ export async function recordEndOnce(audit: Pick<AuditLog, 'appendOnce'>, record:
 }
 
 /** As `recordEndOnce`, with who did it: in `record` the actor is who says so when that is not known. */
-export async function recordEndBy(
-  audit: Pick<AuditLog, 'appendOnce' | 'list'>,
-  record: EndRecord,
-  done: DoneTo,
-): Promise<void> {
+export async function recordEndBy(audit: Pick<AuditLog, 'appendOnce' | 'list'>, record: EndRecord, done: DoneTo): Promise<void> {
   const { actor = record.actor, details } = await findDoer(audit, done)
   await recordEndOnce(audit, { ...record, actor, details: { ...record.details, ...details } })
 }

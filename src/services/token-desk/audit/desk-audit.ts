@@ -4,9 +4,15 @@ import type { AuditRecord } from '../../../api/audit/audit-event.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import type { JsonValue } from '../../../lib/json/canonical-json.ts'
 import { defined } from '../../../lib/json/defined.ts'
-import { type EndingToken, hashedToken, type LiveToken, type TokenFacts, type TokenIntent } from '../../../store/token-registry.ts'
-import type { TokenRequest } from '../token-desk.ts'
 import type { CountedEvent } from '../../../store/audit/counted-audit.ts'
+import {
+  type EndingToken,
+  hashedToken,
+  type LiveToken,
+  type TokenFacts,
+  type TokenIntent,
+} from '../../../store/token-registry.ts'
+import type { TokenRequest } from '../token-desk.ts'
 
 /** Resolves when the record is durable. */
 export type AuditAppend = { readonly append: (record: AuditRecord) => Promise<unknown> }
@@ -99,7 +105,11 @@ export function deliveryOf(request: TokenRequest, token: LiveToken, facts: Token
     within: {
       scope,
       most: maxPods,
-      others: requestRecord(request, { ...step, reason: `more than ${maxPods} pods: the others are counted here`, details: withoutPod }),
+      others: requestRecord(request, {
+        ...step,
+        reason: `more than ${maxPods} pods: the others are counted here`,
+        details: withoutPod,
+      }),
     },
   }
 }
