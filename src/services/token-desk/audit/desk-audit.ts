@@ -19,7 +19,9 @@ export type AuditAppend = { readonly append: (record: AuditRecord) => Promise<un
 
 type Step = Pick<AuditRecord, 'action' | 'outcome' | 'reason'>
 
-/** Whose access a grant is, and what decided it; bounded by its schema. Names stand beside ids: they find what was renamed since. */
+/**
+ * Whose access a grant is, and what decided it; bounded by its schema. Names stand beside ids: they find what was renamed since.
+ */
 export function grantFacts({ metadata, spec, status }: RepositoryGrant): TokenFacts {
   const { rule, observedInputs: inputs, repositories = [] } = status ?? {}
   return {
