@@ -27,6 +27,8 @@ test('an outage of GitHub is no refusal, and a refusal that cannot be recorded i
   const away = refusing(new AppError('unavailable', 'GitHub is away'), async one => records.push(one))
   await expect(away.tokenClaims(subject)).rejects.toThrow('GitHub is away')
   expect(records).toEqual([])
-  const unrecorded = refusing(new AppError('forbidden', 'no'), () => Promise.reject(new AppError('unavailable', 'the log is away')))
+  const unrecorded = refusing(new AppError('forbidden', 'no'), () =>
+    Promise.reject(new AppError('unavailable', 'the log is away')),
+  )
   await expect(unrecorded.tokenClaims(subject)).rejects.toThrow('the log is away')
 })

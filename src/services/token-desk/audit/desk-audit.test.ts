@@ -7,7 +7,9 @@ import type { LiveToken } from '../../../store/token-registry.ts'
 import { deliveryOf, refusalOf, requestFacts } from './desk-audit.ts'
 
 const repositories = Array.from({ length: 50 }, (_, index) => ({ id: 9_007_199_254_740_000 + index, name: 'n'.repeat(140) }))
-const permissions = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`organization_custom_permission_${index}`, 'write']))
+const permissions = Object.fromEntries(
+  Array.from({ length: 30 }, (_, index) => [`organization_custom_permission_${index}`, 'write' as const]),
+)
 const grant: RepositoryGrant = {
   apiVersion: 'github.sekisho.dev/v1alpha1',
   kind: 'RepositoryGrant',
@@ -32,7 +34,11 @@ const request = (pod: string) => ({
   grant,
   subject,
   actor: 'a'.repeat(300),
-  from: { pod: { name: 'p'.repeat(253), uid: pod }, address: 'ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255', pullRequest: 2 ** 31 },
+  from: {
+    pod: { name: 'p'.repeat(253), uid: pod },
+    address: 'ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255',
+    pullRequest: 2 ** 31,
+  },
 })
 
 test('a delivery names grant, pod and token by its hash, and fits into an entry', () => {
