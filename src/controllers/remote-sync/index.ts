@@ -3,6 +3,7 @@ import { appSecret } from '../../api/apps/app-secret.ts'
 import { application } from '../../api/apps/application.ts'
 import { githubReport } from '../../api/apps/github-report.ts'
 import { previewApproval } from '../../api/apps/preview-approval.ts'
+import { applicationsOf } from '../../api/apps/remote-sync/applications.ts'
 import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { pods } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
@@ -15,6 +16,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import type { Log } from '../../lib/log.ts'
 import { createBuildSecrets } from '../../services/builds/build-secrets.ts'
 import type { Builder, BuildKey } from '../../services/builds/builder.ts'
@@ -38,7 +40,7 @@ import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createReportWait, reportEnds, reportsOfFollower } from '../kit/reconcile-with-finalizer.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { fieldManager } from './deployment/apply-image.ts'
-import { addRemoteSyncIndexes, installationIndex, type RemoteSyncCaches, targetIndex } from './gather.ts'
+import { addRemoteSyncIndexes, applicationKeys, installationIndex, type RemoteSyncCaches, targetIndex } from './gather.ts'
 import { createLastChecks } from './last-checks.ts'
 import { createRecentPreviews } from './promotion/recent-previews.ts'
 import { type RemoteSyncDeps, reconcileRemoteSync } from './reconcile.ts'
@@ -88,6 +90,8 @@ function watched({ remoteSyncs }: RemoteSyncCaches): readonly Watch[] {
         spec.image,
         status?.image,
         status?.availableAt,
+        status?.latestRelease,
+        status?.releaseJob?.state,
         findCondition(status?.conditions, 'Ready'),
       ]),
     }),
@@ -112,10 +116,10 @@ function watched({ remoteSyncs }: RemoteSyncCaches): readonly Watch[] {
     watches(previewApproval, item => approvedSync(keyOf(item)), {
       predicate: partChanged(({ metadata }) => metadata.deletionTimestamp),
     }),
-    // A RemoteSync that is deleted, or takes another Application, frees its Application for another RemoteSync.
-    watches(remoteSync, item => byIndex(targetIndex, { ...keyOf(item), name: item.spec.application }), {
+    // A RemoteSync that is deleted, or takes other Applications, frees them for another RemoteSync.
+    watches(remoteSync, item => applicationKeys(item).flatMap(key => byIndex(targetIndex, key)), {
       predicate: ({ old, new: present }) =>
-        old !== undefined && (present === undefined || old.spec.application !== present.spec.application),
+        old !== undefined && (present === undefined || !sameJson(applicationsOf(old.spec), applicationsOf(present.spec))),
     }),
   ]
 }
