@@ -184,7 +184,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     clock,
     log,
   }
-  const loops = [inbox, onboardingController.search, sweeper, checkpoints, resealing, waitingCount]
+  const loops = [inbox, onboardingController.search, sweeper, checkpoints, resealing, waitingCount, issuer.refusals]
   return { context, loops: mode === 'standalone' ? loops : [...loops, sharedKey] }
 }
 

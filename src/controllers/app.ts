@@ -9,6 +9,7 @@ import { createGitHubMeter, type GitHubMeter } from '../github/index.ts'
 import type { ControllerDefinition } from '../kube/controller/controller.ts'
 import { createEventRecorder, type EventRecorder } from '../kube/object/events.ts'
 import { defined } from '../lib/json/defined.ts'
+import { openAccessRecords } from '../services/access-records/open.ts'
 import { openAppSecrets } from '../services/app-secret-keys/open.ts'
 import { openBuildLogs } from '../services/builds/logs/open.ts'
 import { openBuilds } from '../services/builds/open.ts'
@@ -96,6 +97,7 @@ async function openServices(deps: Shared) {
     registry,
     renderer: { ...renderer, start: renderer.warmUp },
     tokenDesk: await openTokenDesk(deps, { secretOf, tenantsIn, events, meter }),
+    accessRecords: openAccessRecords(deps),
     networkProbe: openNetworkProbe({ manager, host: settings.probeHost, metrics, clock, log }),
     nodeCheck: openNodeCheck({ manager, node: settings.nodeName, metrics, clock, log }),
     buildLogs: openBuildLogs(deps),
