@@ -6,6 +6,7 @@ import { AppError } from '../lib/errors.ts'
 import type { PrismaClient } from './generated/client.ts'
 import type { Sealer } from './seal.ts'
 import {
+  type EndedTokens,
   type EndingToken,
   endingToken,
   filterColumns,
@@ -22,6 +23,7 @@ import {
 import { createRecentTokens, type RecentTokens } from './tokens/recent-tokens.ts'
 
 export type {
+  EndedTokens,
   EndingToken,
   InstallationIdentity,
   LiveToken,
@@ -32,6 +34,7 @@ export type {
   TokenPermissions,
   TokenSubject,
 } from './tokens/installation-token.ts'
+export { platformSubjectKind } from './tokens/installation-token.ts'
 
 // Memory (token registry in the store): SHA-256 of canonical {host, App, installation, ids, permissions, subject} → encrypted
 //     token
@@ -72,6 +75,8 @@ export type TokenRegistry = {
   readonly abandon: (id: string, reason: string) => Promise<void>
   /** Throws `invalid_request` for a filter without any field. */
   readonly liveBy: (filter: LiveTokenFilter) => Promise<readonly EndingToken[]>
+  /** How the tokens that were to end for exactly this reason ended, while their rows are kept. */
+  readonly endedFor: (reason: string) => Promise<EndedTokens>
   /** Whether `liveBy` would find a token that can still be delivered; opens none. */
   readonly hasLive: (filter: LiveTokenFilter) => Promise<boolean>
   /** Up to 1000 intents from before `olderThan` that have no outcome, oldest first. */
@@ -203,7 +208,7 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps, recent: RecentTo
   }
 }
 
-type LiveTokens = Pick<TokenRegistry, 'findLive' | 'revoking' | 'expiredUnrevoked' | 'liveBy' | 'hasLive'>
+type LiveTokens = Pick<TokenRegistry, 'endedFor' | 'findLive' | 'revoking' | 'expiredUnrevoked' | 'liveBy' | 'hasLive'>
 
 function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
   const tokens = prisma.tokenRow
@@ -250,6 +255,10 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
         orderBy: { expiresAt: 'asc' },
       })
       return rows.map(row => endingToken(sealer, row))
+    },
+    async endedFor(reason) {
+      const count = (state: string) => tokens.count({ where: { state, reason } })
+      return { revoked: await count('revoked'), expired: await count('expired') }
     },
     async hasLive(filter) {
       const where = { ...filterColumns(filter), state: 'minted', expiresAt: { gt: clock.now() } }

@@ -3,6 +3,7 @@
 // request.
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
 import type { AuditEvent, AuditOutcome } from './audit-event-shape.ts'
+import { haltAuditEvents } from './halt-audit-events.ts'
 import { platformAuditEvents } from './platform-audit-events.ts'
 import { previewAuditEvents } from './preview-audit-events.ts'
 
@@ -260,6 +261,7 @@ export const auditEvents = {
     },
     details: tokenDetails,
   },
+  ...haltAuditEvents,
   ...previewAuditEvents,
   ...platformAuditEvents,
 } as const satisfies Readonly<Record<string, AuditEvent>>

@@ -54,7 +54,12 @@ describe.each([...rolesByName])('%s', (name, rules) => {
   })
 
   test('grants on our kinds what they declare, and nothing on kinds of the whole cluster', () => {
-    const changes = { read: [], 'create-delete': ['create', 'delete'], write: ['create', 'update', 'patch', 'delete'] }
+    const changes = {
+      read: [],
+      'create-delete': ['create', 'delete'],
+      'create-change-by-admin': name === 'sekisho:tenant-admin' ? ['create', 'update', 'patch'] : [],
+      write: ['create', 'update', 'patch', 'delete'],
+    }
     for (const { plural, group, namespaced, options } of kinds) {
       const { tenantAccess } = options
       if (!namespaced) expect(tenantAccess, plural).toBeUndefined()

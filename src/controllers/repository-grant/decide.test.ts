@@ -19,7 +19,7 @@ function found(change: { readonly permission?: RepositoryPermission; readonly id
 }
 
 function facts(change: Partial<Facts> = {}): Facts {
-  return { object: fresh, installation: installationObject, installationReady: true, answer: found(), askedAt: now, ...change }
+  return { object: fresh, installation: installationObject, installationReady: true, answer: found(), halts: [], tenant: "acme", askedAt: now, ...change }
 }
 
 function asking(spec: Partial<RepositoryGrant['spec']>): RepositoryGrant {

@@ -1,8 +1,11 @@
 // Wires the RepositoryGrant controller: an Installation that becomes ready, stops being ready or changes wakes the grants under
 // it. Decides nothing.
+import { type Halt, halt } from '../../api/github/halt.ts'
 import { type Installation, installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
-import { keyOf, keyText } from '../../api/resource.ts'
+import { platformNamespace } from '../../api/names.ts'
+import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
+import { tenant } from '../../api/tenancy/tenant.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
@@ -10,13 +13,14 @@ import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
+import { tenantsByNamespace } from '../kit/tenants-by-namespace.ts'
 import { defaultRecheckTimes, installationInputs, type RecheckTimes } from './decision-inputs.ts'
 import { createProbeBudget } from './probe-budget.ts'
 import { type RepositoryGrantDeps, reconcileRepositoryGrant } from './reconcile.ts'
 
 export type RepositoryGrantControllerDeps = Omit<
   RepositoryGrantDeps,
-  'grants' | 'status' | 'installations' | 'recheck' | 'budget'
+  'grants' | 'status' | 'installations' | 'halts' | 'tenantOf' | 'recheck' | 'budget'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
@@ -30,6 +34,9 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
   const { manager, recheck = defaultRecheckTimes } = deps
   const grants = manager.cache(repositoryGrant)
   const installations = manager.cache(installation)
+  const halts = manager.cache(halt)
+  const tenantsIn = tenantsByNamespace(manager.cache(tenant))
+  const tenantOf = (namespace: string) => tenantsIn(namespace)[0]
   const { client } = manager
   const budget = createProbeBudget(deps.clock)
   const fieldManager = 'sekisho.dev/repository-grant'
@@ -42,6 +49,13 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
     findCondition(object.status?.conditions, 'Ready')?.status,
     installationInputs(object),
   ]
+  const standing = ({ metadata, spec, status: of }: Halt): unknown => [metadata.deletionTimestamp, spec.lifted, of?.subject]
+  /** All that a Halt may be about: which of them are is decided for each. */
+  const within = ({ metadata: { namespace } }: Halt): readonly ObjectKey[] =>
+    grants
+      .list()
+      .filter(grant => namespace === platformNamespace || grant.metadata.namespace === namespace)
+      .map(keyOf)
   const definition: ControllerDefinition = {
     name: 'repository-grant',
     for: repositoryGrant,
@@ -49,8 +63,10 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
       watches(installation, object => grants.byIndex(byInstallation, keyText(keyOf(object))).map(keyOf), {
         predicate: partChanged(inputs),
       }),
+      watches(halt, within, { predicate: partChanged(standing) }),
     ],
-    reconcile: context => reconcileRepositoryGrant({ ...deps, budget, grants, status, installations, recheck }, context),
+    reconcile: context =>
+      reconcileRepositoryGrant({ ...deps, budget, grants, status, installations, halts, tenantOf, recheck }, context),
   }
   return withMissingRights(definition, { cache: grants, says: reportInStatus(status, deps.clock), clock: deps.clock })
 }

@@ -10,6 +10,8 @@ const facts: DeskFacts = {
   installation: installationObject,
   app: { host, appId: 5001, api: 'http://x' },
   subject: runner,
+  halts: [],
+  tenant: 'acme',
   now: new Date('2026-06-01T00:00:00Z'),
 }
 

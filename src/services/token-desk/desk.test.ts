@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { movableClock, openTestStore, type TestStore } from '../../../test/fixtures/databases.ts'
 import type { AuditAction } from '../../api/audit/audit-event.ts'
+import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { MintedToken, MintRequest } from '../../github/index.ts'
@@ -45,6 +46,7 @@ function environment() {
     cachedGrant: undefined as RepositoryGrant | undefined,
     reads: 0,
     auditFails: undefined as string | undefined,
+    halts: [] as Halt[],
     duringMint: async (): Promise<void> => {},
     tokensPerHour: 600,
   }
@@ -84,11 +86,17 @@ function environment() {
       state.reads += 1
       return type.kind === 'RepositoryGrant' ? state.grant : state.installation
     },
+    list: async (_type: unknown, { namespace }: { readonly namespace?: string }) =>
+      state.halts.filter(({ metadata }) => metadata.namespace === namespace),
   } as unknown as KubeClient
   const counted = createCountedAudit({ audit, clock, log: silentLog })
   const deps: TokenDeskDeps = {
     client,
-    cached: { grants: { get: () => state.cachedGrant ?? state.grant }, installations: { get: () => state.installation } },
+    cached: {
+      grants: { get: () => state.cachedGrant ?? state.grant },
+      installations: { get: () => state.installation },
+      halts: { list: () => [] },
+    },
     counted,
     async wakeGrant(woken) {
       state.steps.push(`wake ${woken.metadata.name}`)

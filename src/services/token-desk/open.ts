@@ -1,6 +1,7 @@
 // Opens the token desk: the clients of the GitHub Apps, the desk, its certificate, its server for workloads and its loops.
 // It is the only place in this process where App keys and installation tokens meet; it never holds a user's token.
 import { clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
+import { halt } from '../../api/github/halt.ts'
 import { installation } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { ReadNamedSecret } from '../../api/named-secret.ts'
@@ -50,7 +51,7 @@ export async function openTokenDesk(
     audit: store.audit,
     revokeAtGitHub: createTokenRevoker({ log, clock }),
     isReady: readyInstallations(installations),
-    cached: { grants: manager.cache(repositoryGrant), installations },
+    cached: { grants: manager.cache(repositoryGrant), installations, halts: manager.cache(halt) },
     counted,
     wakeGrant: wakeBy(kube, clock),
     tenantOf: (namespace: string) => tenantsIn(namespace)[0],

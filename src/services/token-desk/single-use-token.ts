@@ -6,7 +6,7 @@ import type { AuditAction, AuditRecord } from '../../api/audit/audit-event.ts'
 import { platformNamespace } from '../../api/names.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import type { MintedFacts, TokenIntent, TokenRegistry } from '../../store/token-registry.ts'
+import { type MintedFacts, platformSubjectKind, type TokenIntent, type TokenRegistry } from '../../store/token-registry.ts'
 import type { GitHubApp } from './app-clients.ts'
 
 export type SingleUseTokenDeps = {
@@ -29,9 +29,6 @@ export type SingleUse<M extends MintedFacts, R> = {
   readonly mint: () => Promise<M | undefined>
   readonly use: (minted: M) => Promise<R>
 }
-
-/** Kind of the registry's subject: the sweep leaves such a token alone while its request may still be in progress. */
-export const platformSubjectKind = 'Controller'
 
 /**
  * Resolves to the result of `use`, or to undefined when `mint` resolved to undefined.
