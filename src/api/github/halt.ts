@@ -32,7 +32,7 @@ export const maxHaltedNames = 20
 const reasons = defineReasons(
   {
     ready: {
-      Halted: 'Everything that was live is revoked, and nothing new is issued until the Halt is lifted.',
+      Enforced: 'Everything that was live is revoked, and nothing new is issued until the Halt is lifted.',
       DryRun: 'The status says what would end. Nothing was ended, and the platform deletes the object after ten minutes.',
       Lifted: 'The Halt holds no longer. The platform records it and deletes the object.',
     },

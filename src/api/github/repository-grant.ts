@@ -26,6 +26,10 @@ const reasons = defineReasons(
       GitHubUnreachable:
         'GitHub does not answer, or limits the rate of requests. An approved grant stays ready for a day after its last check.',
     },
+    intended: {
+      Halted:
+        'A Halt stands in the way: no token is issued under the grant. The message names it; whoever may lift it does so with `sekisho resume`.',
+    },
     person: {
       InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
       RepositoryNotFound:
@@ -34,8 +38,6 @@ const reasons = defineReasons(
         'The requester does not have the requested access on GitHub. A person who has it must create the grant.',
       RequesterUnknown:
         'The requester is not a person on the GitHub host of the Installation. A person who is signed in with GitHub must create the grant.',
-      Halted:
-        'A Halt stands in the way: no token is issued under the grant. The message names it; whoever may lift it does so with `sekisho resume`.',
       Expired: '`lifetimeSeconds` have passed since the approval. Delete the grant and create it again.',
     },
     failed: {

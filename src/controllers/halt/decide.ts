@@ -41,7 +41,7 @@ function readyOf({ spec }: Halt, { left }: Facts, { attempted }: Progress): Want
     return {
       type,
       status: 'True',
-      reason: reasons.halted,
+      reason: reasons.enforced,
       message: 'no token is live, and none is issued until the Halt is lifted',
     }
   if (!attempted) return { type, status: 'False', reason: reasons.revoking, message: `${tokensText(left)} to be revoked` }

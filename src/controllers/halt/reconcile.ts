@@ -57,7 +57,7 @@ async function keep(deps: HaltDeps, object: Halt): Promise<Outcome> {
   const written = await write(deps, object, before, false)
   const revoked = await revoke(deps, object, before)
   if (before.left > 0) {
-    const after = await gather(deps, object)
+    const after = await gather(deps, written)
     await write(deps, written, after, true)
     if (after.left > 0) return requeueAfter(againMilliseconds)
   }

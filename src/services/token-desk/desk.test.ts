@@ -11,6 +11,7 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { AppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
+import { haltObject } from '../../policy/testing/halt-object.ts'
 import { verifyLog } from '../../store/audit/testing/verify-log.ts'
 import { createCountedAudit } from './audit/counted-audit.ts'
 import type { AuditAppend } from './audit/desk-audit.ts'
@@ -114,7 +115,7 @@ function environment() {
     audit,
     clock,
     log: silentLog,
-    tenantOf: () => ({ spec: { limits: { tokensPerHour: state.tokensPerHour } } }) as never,
+    tenantOf: () => ({ metadata: { name: 'acme' }, spec: { limits: { tokensPerHour: state.tokensPerHour } } }) as never,
   }
   const desk = createTokenDesk(deps)
   const { grant } = state
@@ -417,6 +418,37 @@ describe('the token desk', () => {
     state.duringMint = async () => change(state)
     await expect(desk.request(request)).rejects.toMatchObject({ code: 'forbidden' })
     expect(state.revoked).toEqual(state.minted)
+  })
+
+  test.each<[string, Halt['spec']['target']]>([
+    ['everything', { type: 'Everything' }],
+    ['the repository', { type: 'Repository', repository: { host, id: 4001 } }],
+    ['the person', { type: 'Person', person: { host, id: 1002 } }],
+    ['the installation', { type: 'Installation', installation: { host, id: 77 } }],
+  ])('delivers no token that is minted while somebody halts %s, and no other one until it is lifted', async (_case, target) => {
+    const { state, desk, request } = environment()
+    state.duringMint = async () => void state.halts.push(haltObject(target))
+    const refusal = { code: 'forbidden', reason: 'Halted', message: expect.stringContaining('Halt sekisho-system/stop') }
+    await expect(desk.request(request)).rejects.toMatchObject(refusal)
+    expect([state.minted.length, state.revoked]).toEqual([1, state.minted])
+    await expect(desk.request(request)).rejects.toMatchObject(refusal)
+    expect(state.minted).toHaveLength(1)
+    state.duringMint = async () => {}
+    state.halts = []
+    await desk.request(request)
+    expect(state.minted).toHaveLength(2)
+  })
+
+  test('a Halt of one subject takes nothing from another one under the same grant', async () => {
+    const { state, desk, request, grant } = environment()
+    const sync = { kind: 'RemoteSync', namespace: 'acme', name: 'shop', uid: 'shop-uid' }
+    await desk.request(request)
+    await desk.request({ ...request, subject: sync })
+    const subject = { namespace: 'acme', grant: grant.metadata.name, kind: 'ServiceAccount', name: 'runner' }
+    state.halts = [haltObject({ type: 'Token', token: { hash: 'x' } }, { status: { subject } })]
+    await expect(desk.request(request)).rejects.toMatchObject({ reason: 'Halted' })
+    await desk.request({ ...request, subject: sync })
+    expect(state.revoked).toEqual([state.minted[0]])
   })
 
   test('revokes every token of a grant and delivers none of them again', async () => {
