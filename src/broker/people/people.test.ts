@@ -30,7 +30,11 @@ function tokens(name: string): UserTokens {
   return { accessToken: new SecretString(name), expiresAt: undefined, refreshToken: undefined, refreshTokenExpiresAt: undefined }
 }
 
-type Options = { readonly fail?: () => Error | undefined; readonly tenants?: () => readonly Tenant[]; readonly admin?: boolean }
+const nobody = { refuse: () => {} }
+
+type Options = {
+  readonly halted?: { readonly refuse: (host: string, userId: number) => void }
+  readonly fail?: () => Error | undefined; readonly tenants?: () => readonly Tenant[]; readonly admin?: boolean }
 
 /** GitHub for one owner of acme; `fail` makes the error with which it answers requests about memberships. */
 function people(options: Options = {}) {
@@ -51,7 +55,7 @@ function people(options: Options = {}) {
   const github = { userClient: () => client } as unknown as BrokerGitHub
   const tenants = { list: options.tenants ?? (() => [acme]) } as unknown as Cache<Tenant>
   const platformAdmins = { includes: async () => options.admin ?? false }
-  return { users, people: createPeople({ users, github, tenants, platformAdmins, clock, log: silentLog }) }
+  return { users, people: createPeople({ users, github, tenants, platformAdmins, halted: options.halted ?? nobody, clock, log: silentLog }) }
 }
 
 describe('groups for the pages', () => {
