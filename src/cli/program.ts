@@ -8,6 +8,7 @@ import { addApplicationCommands } from './program/application.ts'
 import { addAuditCommands } from './program/audit.ts'
 import { addBuildCommands } from './program/builds.ts'
 import { addCreateCommands } from './program/create.ts'
+import { addHaltCommands } from './program/halts.ts'
 import { onCluster } from './program/options.ts'
 import { addPlatformCommands } from './program/platform.ts'
 import { addPreviewCommands } from './program/previews.ts'
@@ -36,6 +37,7 @@ export function createProgram(terminal: Terminal): Command {
   addSecretCommands(program, runners)
   addBuildCommands(program, runners)
   addPreviewCommands(program, runners)
+  addHaltCommands(program, runners)
   addAuditCommands(program, runners)
   addPlatformCommands(program, runners)
   addExamples(program)

@@ -18,16 +18,13 @@ export type HaltedPeople = {
 type Account = { readonly host: string; readonly id: number }
 
 /** The halted people by the Halts of the platform: those in namespaces of tenants are about what is of the tenant. */
-export function createHaltedPeople(
-  halts: Pick<Cache<Halt>, 'list'>,
-  tenants: Pick<Cache<Tenant>, 'list'>,
-): HaltedPeople {
+export function createHaltedPeople(halts: Pick<Cache<Halt>, 'list'>, tenants: Pick<Cache<Tenant>, 'list'>): HaltedPeople {
   const ofPerson = (host: string, userId: number): Halt | undefined =>
     haltOf(halts.list(), { requestedBy: userSubject(host, userId) })
   const ofAccount = ({ host, id }: Account): Halt | undefined => {
-    const names = tenants.list().flatMap(({ metadata, spec }) =>
-      spec.account.host === host && spec.account.id === id ? [metadata.name] : [],
-    )
+    const names = tenants
+      .list()
+      .flatMap(({ metadata, spec }) => (spec.account.host === host && spec.account.id === id ? [metadata.name] : []))
     return names.map(tenant => haltOf(halts.list(), { tenant })).find(halt => halt !== undefined)
   }
   return {
