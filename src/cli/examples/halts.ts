@@ -4,31 +4,31 @@ import type { Example } from './example.ts'
 export const haltExamples: Readonly<Record<string, readonly Example[]>> = {
   halt: [
     {
-      line: 'sekisho halt token --token-stdin --reason "found in a public log" < leaked.txt',
-      does: 'revoke a leaked token of your tenant, and keep its subject from getting another one',
+      line: 'sekisho halt token --token-stdin --reason leaked',
+      does: 'revoke a leaked token, which is read from standard input, and keep its subject from getting another one',
     },
     {
-      line: 'sekisho halt repository acme/shop --reason "checking a leak" --dry-run',
+      line: 'sekisho halt repository acme/shop --reason leaked --dry-run',
       does: 'ask which tokens and grants would end',
     },
     {
-      line: 'sekisho halt person github.com/42 --platform --reason "left today"',
+      line: 'sekisho halt person github.com/42 --platform --reason left',
       does: 'as a platform admin: end the tokens, sign-ins and onboardings of a person, and let nothing new begin',
     },
     {
-      line: 'sekisho halt tenant acme --platform --scale-to-zero --reason "under attack"',
+      line: 'sekisho halt tenant acme --platform --scale-to-zero --reason attacked',
       does: 'as a platform admin: stop a tenant with its pods',
     },
   ],
   resume: [
     {
-      line: 'sekisho resume token-x7k2p --reason "the log is deleted, the job has a new key"',
+      line: 'sekisho resume token-x7k2p --reason mended',
       does: 'lift a halt of your tenant',
       kubectl:
         'kubectl patch halt token-x7k2p --type merge -p \'{"spec":{"lifted":{"by":"<kubectl auth whoami>","reason":"the log is deleted"}}}\'',
     },
     {
-      line: 'sekisho resume person-9d2ks --platform --reason "back from leave"',
+      line: 'sekisho resume person-9d2ks --platform --reason back',
       does: 'as a platform admin: lift one of the platform',
     },
   ],

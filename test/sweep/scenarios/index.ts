@@ -8,6 +8,7 @@ import { applicationPartsScenario } from './application-parts.ts'
 import { clusterGitHubAppScenario } from './cluster-github-app.ts'
 import { domainClaimScenario } from './domain-claim.ts'
 import { githubReportOfFork, githubReportOfRemoteSync } from './github-report.ts'
+import { haltLifting, haltScenario } from './halt.ts'
 import { installationDeletion, installationScenario, installationSuspension } from './installation.ts'
 import { onboardingAgain, onboardingScenario } from './onboarding.ts'
 import { previewApprovalScenario } from './preview-approval.ts'
@@ -47,6 +48,8 @@ export const scenarios: readonly Scenario[] = [
   tenantScenario,
   installationSuspension,
   installationDeletion,
+  haltScenario,
+  haltLifting,
   repositoryGrantDeletion,
   tokenDeskScenario,
   repositoryGrantScenario,
