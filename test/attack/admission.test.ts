@@ -16,12 +16,11 @@ import { admissionPath } from '../fixtures/policies.ts'
 import { clientAuthority, webhookCertificate } from '../fixtures/webhook-certificate.ts'
 import { type AttackCluster, attackCluster, startAttackCluster, webhookAddress } from './attack-cluster.ts'
 import { createFixtures } from './fixtures.ts'
-import { clusterAdministrator, controllers, dave, everything, leaver, mia } from './identities.ts'
+import { clusterAdministrator, controllers, dave, everything, mia } from './identities.ts'
 import type { Reply } from './impersonation.ts'
 import { matrix } from './matrix.ts'
 import { firstUser, followers, repositoryGrant } from './objects.ts'
 import { builtImageRows } from './rows/built-image-rows.ts'
-import { haltPolicyRows } from './rows/halt-rows.ts'
 import { ownRows } from './rows/own-rows.ts'
 import { podDeletionRows } from './rows/pod-end-rows.ts'
 import type { Row } from './rows/row.ts'
@@ -239,29 +238,6 @@ describe('the image of an Application that a RemoteSync builds', () => {
     await waitUntil('open', async () => outcome(await setImage()) === 'allowed')
     for (const manifest of ours) await uninstall(manifest)
     await untilAll('the policy gone', refusals, 'allowed')
-  })
-})
-
-describe('Halts', () => {
-  const names = ['halt-places', 'halted-persons', 'halted-persons-elsewhere'].map(name => `sekisho-${name}`)
-  const ours = policies.filter(({ metadata }) => names.includes(metadata.name.replace(/-by-platform$/, '')))
-  const refusals = haltPolicyRows.filter(row => row.expected !== 'allowed')
-
-  test('are where they hold for something, and whom they name changes nothing with a token of before', async () => {
-    expect(ours.map(({ kind }) => kind.replace('ValidatingAdmission', '')).toSorted()).toEqual([
-      ...Array(3).fill('Policy'),
-      ...Array(4).fill('PolicyBinding'),
-    ])
-    expect(refusedOf(await run(haltPolicyRows))).toEqual([])
-    for (const manifest of ours) await install(manifest)
-    await untilAll('the policies in force', refusals, 'refused')
-    const replies = await run(haltPolicyRows)
-    expect(wrong(replies)).toEqual([])
-    expect(unnamed(replies)).toEqual([])
-    const exec = await cluster.as(leaver, 'POST', '/api/v1/namespaces/acme/pods/runner/exec?command=id&stdout=true')
-    expect([exec.status, exec.message]).toEqual([403, expect.stringContaining('you are halted by Halt sekisho-system/of-leaver')])
-    for (const manifest of ours) await uninstall(manifest)
-    await untilAll('the policies gone', refusals, 'allowed')
   })
 })
 

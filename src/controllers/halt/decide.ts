@@ -12,7 +12,10 @@ export const dryRunMilliseconds = 600_000
 /** `attempted`: GitHub was asked since the facts before these, and did not revoke everything. */
 export type Progress = { readonly now: Date; readonly attempted: boolean }
 
-/** The status after the facts. Numbers of ended tokens never fall: their rows are kept for hours only, and the Halt may stand longer. */
+/**
+ * The status after the facts. Numbers of ended tokens never fall: their rows are kept for hours only, and the Halt may stand
+ * longer.
+ */
 export function statusOf(object: Halt, facts: Facts, progress: Progress): HaltStatus {
   const { status: before, metadata } = object
   const generation = metadata.generation ?? 1

@@ -1,5 +1,5 @@
-// `sekisho halt`, `sekisho resume` and `sekisho halts`: a stop that holds, by the kind Halt of the Kubernetes API, with the rights
-// of the person.
+// `sekisho halt`, `sekisho resume` and `sekisho halts`: a stop that holds, by the kind Halt of the Kubernetes API, with the
+// rights of the person.
 import { createHash } from 'node:crypto'
 import type { Halt } from '../../../api/github/halt.ts'
 import { platformNamespace } from '../../../api/names.ts'

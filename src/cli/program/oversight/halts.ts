@@ -1,8 +1,8 @@
 // A stop that holds: halting access, lifting that, and what is halted.
 import { Argument, type Command } from 'commander'
-import { reasonText } from '../argument-parsers.ts'
-import { dryRunOption, onCluster, outputOption } from './options.ts'
-import type { Runners } from './runners.ts'
+import { reasonText } from '../../argument-parsers.ts'
+import { dryRunOption, onCluster, outputOption } from '../options.ts'
+import type { Runners } from '../runners.ts'
 
 const targets = ['token', 'grant', 'repository', 'person', 'tenant', 'installation', 'everything']
 
@@ -24,17 +24,17 @@ export function addHaltCommands(program: Command, { onCluster: act }: Runners): 
     .option('--scale-to-zero', 'for tenant and everything: also stop the pods of Applications')
     .option('--dry-run', 'say what would end, and end nothing')
     .addOption(outputOption('yaml'))
-    .action(act(async () => (await import('../commands/halts/halts.ts')).haltCommand))
+    .action(act(async () => (await import('../../commands/halts/halts.ts')).haltCommand))
   onPlatformToo(program.command('resume'))
     .description('lift a halt: what it stood in the way of is decided as before')
     .argument('<halt>', 'the name of the Halt, as sekisho halts shows it')
     .requiredOption('--reason <text>', 'why, for the audit log', reasonText)
     .addOption(dryRunOption())
     .addOption(outputOption('yaml'))
-    .action(act(async () => (await import('../commands/halts/halts.ts')).resume))
+    .action(act(async () => (await import('../../commands/halts/halts.ts')).resume))
   onPlatformToo(program.command('halts'))
     .description('list what is halted, by whom, why, and what is left of it')
     .option('-A, --all-namespaces', 'of all tenants')
     .addOption(outputOption('yaml'))
-    .action(act(async () => (await import('../commands/halts/halts.ts')).haltsList))
+    .action(act(async () => (await import('../../commands/halts/halts.ts')).haltsList))
 }
