@@ -19,7 +19,7 @@ const shared = {
 /** Resolves when nothing is left, and the grant says that it is halted. */
 async function haltEverything(environment: Environment): Promise<void> {
   const target = { type: 'Everything' }
-  await environment.apply(halt, 'stop', { target, reason: 'a token leaked', requestedBy: by })
+  await environment.apply(halt, 'stop', { spec: { target, reason: 'a token leaked', requestedBy: by } })
   await ready(environment, halt, 'stop', 'Enforced')
   await ready(environment, repositoryGrant, 'read-shop', 'Halted')
 }
