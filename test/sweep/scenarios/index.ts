@@ -9,6 +9,7 @@ import { clusterGitHubAppScenario } from './cluster-github-app.ts'
 import { domainClaimScenario } from './domain-claim.ts'
 import { githubReportOfFork, githubReportOfRemoteSync } from './github-report.ts'
 import { haltLifting, haltScenario } from './halt.ts'
+import { haltedPersonScenario } from './halted-person.ts'
 import { installationDeletion, installationScenario, installationSuspension } from './installation.ts'
 import { onboardingAgain, onboardingScenario } from './onboarding.ts'
 import { previewApprovalScenario } from './preview-approval.ts'
@@ -49,6 +50,7 @@ export const scenarios: readonly Scenario[] = [
   installationSuspension,
   installationDeletion,
   haltScenario,
+  haltedPersonScenario,
   haltLifting,
   repositoryGrantDeletion,
   tokenDeskScenario,
