@@ -1,5 +1,5 @@
-// The policies about Halts that the webhook has no twin of, on a real API server: where a Halt may be, and what a halted person may
-// still do with an ID token of before.
+// The policies about Halts that the webhook has no twin of, on a real API server: where a Halt may be, and what a halted person
+// may still do with an ID token of before.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Manifest, policyFiles } from '../../src/admission/policies.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
