@@ -1,5 +1,11 @@
 // The entry point of the GitHub client: code outside this folder uses GitHub's API only through these functions.
-export { type AppClient, type AppFacts, createAppClient, type InstallationPage } from './clients/app-client.ts'
+export {
+  type AppClient,
+  type AppFacts,
+  createAppClient,
+  type InstallationPage,
+  type WebhookEncoding,
+} from './clients/app-client.ts'
 export {
   type ApprovalStatement,
   createDiscussionClient,
@@ -38,6 +44,7 @@ export { type AccessReader, writerById } from './clients/write-access.ts'
 export type { Delivery } from './delivery.ts'
 export { endpointsOf, type GitHubEndpoints, installationPage } from './endpoints.ts'
 export type { InstallationFacts, ReportedPermissions } from './installation-facts.ts'
+export { createGitHubMeter, type GitHubMeter } from './metrics.ts'
 export type { MintedToken, MintRequest, Permissions } from './minted-token.ts'
 export { type AnswerCache, createAnswerCache } from './transport/answer-cache.ts'
 export type { Fetch } from './transport/bounded-fetch.ts'

@@ -85,9 +85,17 @@ export type TokenRegistry = {
   readonly expiredUnrevoked: () => Promise<readonly (TokenIntent & { readonly id: string })[]>
   /** Ends every token that has expired and deletes its ciphertext. */
   readonly expire: (now: Date) => Promise<void>
+  /** How many tokens may be alive now. */
+  readonly counts: () => Promise<TokenCounts>
   /** Returns how many rows were deleted. */
   readonly deleteExpired: (now: Date) => Promise<number>
 }
+
+/**
+ * `live`: they can be delivered. `revoking`: their revocation began, and GitHub has not confirmed it. `suspended`: the same of an
+ * installation that is suspended, so that they can be used for nothing.
+ */
+export type TokenCounts = { readonly live: number; readonly revoking: number; readonly suspended: number }
 
 type TokenRegistryDeps = {
   readonly prisma: Pick<PrismaClient, 'tokenRow' | '$transaction'>
@@ -208,7 +216,10 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps, recent: RecentTo
   }
 }
 
-type LiveTokens = Pick<TokenRegistry, 'endedFor' | 'findLive' | 'revoking' | 'expiredUnrevoked' | 'liveBy' | 'hasLive'>
+type LiveTokens = Pick<
+  TokenRegistry,
+  'endedFor' | 'findLive' | 'revoking' | 'expiredUnrevoked' | 'liveBy' | 'hasLive' | 'counts'
+>
 
 function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
   const tokens = prisma.tokenRow
@@ -259,6 +270,20 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
     async endedFor(reason) {
       const count = (state: string) => tokens.count({ where: { state, reason } })
       return { revoked: await count('revoked'), expired: await count('expired') }
+    },
+    async counts() {
+      const groups = await tokens.groupBy({
+        by: ['state', 'suspended'],
+        where: { state: { in: ['minted', 'revoking'] }, expiresAt: { gt: clock.now() } },
+        _count: true,
+      })
+      const sum = (isOf: (group: (typeof groups)[number]) => boolean): number =>
+        groups.filter(isOf).reduce((total, { _count }) => total + _count, 0)
+      return {
+        live: sum(({ state }) => state === 'minted'),
+        revoking: sum(({ state, suspended }) => state === 'revoking' && !suspended),
+        suspended: sum(({ state, suspended }) => state === 'revoking' && suspended),
+      }
     },
     async hasLive(filter) {
       const where = { ...filterColumns(filter), state: 'minted', expiresAt: { gt: clock.now() } }

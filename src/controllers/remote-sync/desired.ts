@@ -1,5 +1,5 @@
-// What a RemoteSync wants to exist: the build of a commit under its deterministic name, its source, and image and commit on the
-// Application. Pure.
+// What a RemoteSync wants to exist: the build of a commit under its deterministic name, its source, and image and commit on its
+// Applications. Pure.
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { promotedAnnotation, rebasedAnnotation } from '../../api/names.ts'
@@ -12,7 +12,7 @@ import type { SourceRequest } from '../../services/builds/source-store/source-st
 import type { RepositoryAccess } from '../kit/repository/owned-grant.ts'
 import { buildEnvironment, builtFolder } from './application-facts.ts'
 import { buildResourcesOf } from './build-resources.ts'
-import { buildKey, type CommitBuild, type Facts, sourceIdentity } from './gather.ts'
+import { buildKey, type CommitBuild, existingApplications, type Facts, sourceIdentity } from './gather.ts'
 import type { RemoteSyncStatus } from './status.ts'
 
 /**
@@ -26,9 +26,9 @@ export type BuiltImage = {
   readonly isRebased?: boolean
 }
 
-const longestPrefix = 30
+const maxPrefix = 30
 /** kpack names a volume after the Secret of the build, with a prefix, and such a name has 63 characters at most. */
-const longestPrefixWithSecrets = 24
+const maxPrefixWithSecrets = 24
 /** The source URL stays valid this long after the build timeout, in case the end of the build is observed late. */
 const sourceGraceSeconds = 300
 
@@ -53,7 +53,7 @@ export function buildName(remoteSync: RemoteSync, commit: string, attempt: numbe
   }
   const hash = shortHash(canonicalJson(inputs))
   const prefix = remoteSync.metadata.name
-    .slice(0, secrets.length === 0 ? longestPrefix : longestPrefixWithSecrets)
+    .slice(0, secrets.length === 0 ? maxPrefix : maxPrefixWithSecrets)
     .replaceAll('.', '-')
     .replace(/-+$/, '')
   return `${prefix}-${hash}`
@@ -101,7 +101,7 @@ export function desiredBuild(
     secrets: build.secrets ?? [],
     ...defined({ builder: facts.builder }),
     source: { url, commit, ...builtFolder(spec) },
-    env: buildEnvironment(spec, facts.application),
+    env: buildEnvironment(spec, existingApplications(facts)),
     ...defined({ dockerfile: build.dockerfile }),
     timeoutSeconds: build.timeoutSeconds,
     attempt: status.build?.attempt ?? 1,
@@ -110,7 +110,7 @@ export function desiredBuild(
 }
 
 /**
- * The two fields of the Application that a RemoteSync owns, and how it got the image without a build, which the Release says.
+ * The two fields of an Application that a RemoteSync owns, and how it got the image without a build, which the Release says.
  * With the uid, so that the apply never creates an Application.
  */
 export function desiredApplication({ metadata }: Application, { image, commit, isPromoted, isRebased }: BuiltImage): Applied {

@@ -25,6 +25,7 @@ import {
   remoteSyncScenario,
 } from './remote-sync.ts'
 import { remoteSyncRebase } from './remote-sync-rebase.ts'
+import { remoteSyncSeveral } from './remote-sync-several.ts'
 import { repositoryGrantDeletion, repositoryGrantScenario } from './repository-grant.ts'
 import { serviceProxyScenario } from './service-proxy.ts'
 import { tenantDeletion, tenantScenario } from './tenant.ts'
@@ -37,6 +38,7 @@ export const scenarios: readonly Scenario[] = [
   appPipelineScenario,
   appPipelineDeletion,
   remoteSyncScenario,
+  remoteSyncSeveral,
   remoteSyncDeletion,
   remoteSyncRebase,
   remoteSyncBranchDeletion,

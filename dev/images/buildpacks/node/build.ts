@@ -2,6 +2,7 @@
 // say how the processes start, and see that what they start is there.
 import { writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
+import { openAppFiles } from '../shared/app-files.ts'
 import { startsByItself } from '../shared/application.ts'
 import { BuildFailure } from '../shared/build-failure.ts'
 import type { BuildContext } from '../shared/config.ts'
@@ -32,7 +33,7 @@ export function buildApp(context: BuildContext): void {
     path: folders.map(folder => join(appFolder, folder, 'node_modules', '.bin')),
   })
   const modules = folders.map(folder => posix.join(folder, 'node_modules')).filter(app.files.exists)
-  writeFileSync(join(layersFolder, 'launch.toml'), launchDescription(processes, modules))
+  writeFileSync(join(layersFolder, 'launch.toml'), launchDescription(processes, { slices: modules, folder: app.folder }))
 }
 
 function checkVersion({ environment, say }: BuildContext, { own, root, files }: NodeApp): void {
@@ -62,7 +63,7 @@ function builtProcesses(context: BuildContext, app: NodeApp): readonly Process[]
   })
   const image = builtImage(app, { appFolder, searchPath: environment['PATH'] ?? '' }, development)
   for (const { type, command } of processes) demand(startProblem({ type, command, folder: app.folder }, image))
-  for (const { type, command } of own) demand(startProblem({ type, command, folder: '.' }, image))
+  for (const { type, command } of own) demand(startProblem({ type, command, folder: app.folder }, image))
   return [...processes.map(process => ({ ...process, ...place })), ...site]
 }
 
@@ -98,7 +99,7 @@ function siteOf(context: BuildContext, { folder, own, script }: NodeApp): readon
   const place = { ...context, appFolder: join(context.appFolder, folder) }
   // What a build script makes is in a folder of its own; without one, the files are the site.
   const isWhole = script === undefined && (own.scripts['start'] ?? '').trim() === ''
-  const site = findSite(place.appFolder, isWhole)
+  const site = findSite(openAppFiles(context.appFolder, folder), isWhole)
   if (site !== undefined) {
     context.say(describeSite(site))
     return [serveSite(place, site)]

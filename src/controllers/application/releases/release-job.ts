@@ -5,15 +5,16 @@
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { deployments, type Job, jobs, type Pod } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
-import { literalWords } from '../../../api/pods/literal.ts'
+import { literalWords, unliteral } from '../../../api/pods/literal.ts'
 import { isOf } from '../../../api/resource.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { ownerReference } from '../../../kube/object/owner.ts'
 import { defined } from '../../../lib/json/defined.ts'
-import { isJsonObject, type JsonObject, listAt, objectAt, objectsAt } from '../../../lib/json/json-value.ts'
+import { isJsonObject, type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { redactTokens } from '../../../lib/log.ts'
 import { boundedName } from '../../../lib/text/bounded-name.ts'
 import type { Refusal } from '../../../policy/check.ts'
+import { folderVariable } from '../image/contents.ts'
 import type { Manifest } from '../rendering/desired.ts'
 import { isolationLabels } from '../rendering/isolation.ts'
 
@@ -21,7 +22,7 @@ import { isolationLabels } from '../rendering/isolation.ts'
 export type JobRecord = NonNullable<NonNullable<Application['status']>['releaseJob']>
 
 /** The name of a Job becomes a label of its pods, which has at most 63 characters. */
-const longestName = 63
+const maxName = 63
 /** Beside the deadline of the pod, which keeps its log: for a pod that no node takes. */
 const schedulingSeconds = 60
 /** A week: the log of the last release job can be read that long. */
@@ -30,7 +31,7 @@ const keptSeconds = 604_800
 /** `<application>-release-v<number>`; a hash replaces the end of a name that is too long. */
 export function jobName(application: string, number: number): string {
   const suffix = `-release-v${number}`
-  return `${boundedName(application, longestName - suffix.length, { length: 8 })}${suffix}`
+  return `${boundedName(application, maxName - suffix.length, { length: 8 })}${suffix}`
 }
 
 /** A volume claim can be held by a running pod on another node, so the job does without. */
@@ -46,6 +47,13 @@ const podFields = [
   'serviceAccountName',
 ]
 const containerFields = ['image', 'imagePullPolicy', 'env', 'envFrom', 'resources', 'securityContext', 'workingDir']
+
+/** Where commands start: the launcher of buildpacks reads it from the environment, and this command runs without the launcher. */
+function placeOf(container: JsonObject): { readonly workingDir?: string } {
+  const told = objectsAt(container, 'env').find(({ name }) => name === folderVariable)
+  const folder = told === undefined ? undefined : textAt(told, 'value')
+  return folder === undefined ? {} : { workingDir: unliteral(folder) }
+}
 
 function pick(object: JsonObject, fields: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([field]) => fields.includes(field)))
@@ -64,6 +72,7 @@ function podSpec(template: JsonObject, job: NonNullable<Application['spec']['rel
     volumes,
     containers: [
       {
+        ...placeOf(container),
         ...pick(container, containerFields),
         name: 'release',
         command: literalWords(job.command),
