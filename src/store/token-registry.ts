@@ -216,10 +216,7 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps, recent: RecentTo
   }
 }
 
-type LiveTokens = Pick<
-  TokenRegistry,
-  'endedFor' | 'findLive' | 'revoking' | 'expiredUnrevoked' | 'liveBy' | 'hasLive' | 'counts'
->
+type LiveTokens = Omit<TokenRegistry, keyof Outcomes | 'intend' | 'intendWithin' | 'orphans' | 'deleteExpired'>
 
 function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
   const tokens = prisma.tokenRow
@@ -235,6 +232,7 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
       data: { state: 'revoking', reason: 'the clock was set back: the remaining life of the token is unknown' },
     })
   }
+  const endedAs = (state: string, reason: string) => tokens.count({ where: { state, reason } })
   return {
     async findLive(cacheKey, minimumLifeSeconds) {
       if (clockWasSetBack()) await endUntrusted(true)
@@ -267,10 +265,7 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
       })
       return rows.map(row => endingToken(sealer, row))
     },
-    async endedFor(reason) {
-      const count = (state: string) => tokens.count({ where: { state, reason } })
-      return { revoked: await count('revoked'), expired: await count('expired') }
-    },
+    endedFor: async reason => ({ revoked: await endedAs('revoked', reason), expired: await endedAs('expired', reason) }),
     async counts() {
       const groups = await tokens.groupBy({
         by: ['state', 'suspended'],
