@@ -10,13 +10,14 @@ const comment = `\
 `
 const changes: Readonly<Record<AdminAccess | 'read', readonly string[]>> = {
   write: ['create', 'update', 'patch', 'delete'],
+  'create-change': ['create', 'update', 'patch'],
   delete: ['delete'],
   read: [],
 }
 
 /** Every kind may be read. */
 function rules(): readonly RoleRule[] {
-  const accesses: readonly (AdminAccess | 'read')[] = ['write', 'delete', 'read']
+  const accesses: readonly (AdminAccess | 'read')[] = ['write', 'create-change', 'delete', 'read']
   const ofKinds = accesses.flatMap(access => {
     const some = kinds.filter(({ options: { adminAccess = 'read' } }) => adminAccess === access)
     return [...Map.groupBy(some, ({ group }) => group)].map(([group, same]) => ({

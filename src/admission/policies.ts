@@ -1,6 +1,7 @@
 // The rules as ValidatingAdmissionPolicies with their bindings: they hold while the platform is down, and on clusters that do
 // not allow webhooks. Pure; the result is committed under deploy/policies.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
+import { platformNamespace } from '../api/names.ts'
 import { defined } from '../lib/json/defined.ts'
 import { platformIdentities } from './identities.ts'
 import { mutations } from './mutations/index.ts'
@@ -30,7 +31,7 @@ export function policyFiles(): ReadonlyMap<string, readonly Manifest[]> {
   return new Map<string, readonly Manifest[]>([
     ...all.flatMap(rule => {
       const twin = rule.policy?.(platformIdentities)
-      return twin === undefined ? [] : [[`${rule.name}.yaml`, [policy(rule, twin), binding(rule)]] as const]
+      return twin === undefined ? [] : [[`${rule.name}.yaml`, [policy(rule, twin), ...bindings(rule)]] as const]
     }),
     ...mutations.map(mutation => [`${mutation.name}-mutation.yaml`, mutationManifests(mutation)] as const),
   ])
@@ -41,6 +42,11 @@ type Twin = ReturnType<NonNullable<Rule['policy']>>
 function policy(rule: Rule | PolicyRule, { variables, validation }: Twin): Manifest {
   const selector = namespaceSelectors[rule.scope]
   const users = 'users' in rule ? rule.users : undefined
+  const condition = 'condition' in rule ? rule.condition : undefined
+  const conditions = [
+    ...(users === undefined ? [] : [ourOwn(users(platformIdentities))]),
+    ...(condition === undefined ? [] : [condition]),
+  ]
   return {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
@@ -53,7 +59,7 @@ function policy(rule: Rule | PolicyRule, { variables, validation }: Twin): Manif
         ...defined({ namespaceSelector: selector }),
         resourceRules: resourceRules(rule.matches),
       },
-      ...(users === undefined ? {} : { matchConditions: [ourOwn(users(platformIdentities))] }),
+      ...(conditions.length === 0 ? {} : { matchConditions: conditions }),
       ...(variables.length === 0 ? {} : { variables }),
       // Without this reason the API server answers 422 instead of 403.
       validations: [{ ...unlessAdministrator(rule, validation), reason: 'Forbidden' }],
@@ -76,15 +82,24 @@ function paramOf(rule: Rule | PolicyRule): { readonly apiVersion: string; readon
   return { apiVersion: rule.param.apiVersion, kind: rule.param.kind }
 }
 
-function binding(rule: Rule | PolicyRule): Manifest {
+function bindings(rule: Rule | PolicyRule): readonly Manifest[] {
+  const ofPlatform = () => binding(rule, { name: `${policyName(rule)}-by-platform`, namespace: platformNamespace })
+  const paramsIn = 'paramsIn' in rule ? rule.paramsIn : undefined
+  if (paramsIn === 'platform') return [ofPlatform()]
+  const own = binding(rule, { name: policyName(rule) })
+  return paramsIn === 'both' ? [own, ofPlatform()] : [own]
+}
+
+/** Without a namespace the parameters are the objects in the namespace of the request. */
+function binding(rule: Rule | PolicyRule, { name, namespace }: { readonly name: string; readonly namespace?: string }): Manifest {
+  const paramRef = { selector: {}, parameterNotFoundAction: 'Allow', ...defined({ namespace }) }
   return {
     apiVersion,
     kind: 'ValidatingAdmissionPolicyBinding',
-    metadata: { name: policyName(rule), labels: partOf },
+    metadata: { name, labels: partOf },
     spec: {
       policyName: policyName(rule),
-      // Without a namespace these are the objects in the namespace of the request.
-      ...(paramOf(rule) === undefined ? {} : { paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }),
+      ...(paramOf(rule) === undefined ? {} : { paramRef }),
       validationActions: ['Deny'],
     },
   }

@@ -25,6 +25,8 @@ export type Match = {
   /** Plural names; `pods/ephemeralcontainers` or `installations/*` for subresources, which a plain name never covers. */
   readonly resources: readonly string[]
   readonly operations: readonly Operation[]
+  /** Leaves out resources without a namespace, which a policy is otherwise asked about whatever its scope. */
+  readonly namespacedOnly?: true
 }
 
 /**
@@ -97,6 +99,10 @@ export type PolicyRule = Pick<Rule, 'name' | 'stops' | 'scope' | 'administrators
    * request pass.
    */
   readonly param?: Pick<ResourceType, 'apiVersion' | 'kind'>
+  /** Where these objects are: in the namespace of the request (default), in that of the platform, or in either. */
+  readonly paramsIn?: 'platform' | 'both'
+  /** Only requests for which this is true; must never depend on what a tenant can write. */
+  readonly condition?: { readonly name: string; readonly expression: string }
 }
 
 /** True when the match includes the request; a plain resource name never includes subresources. */
@@ -115,7 +121,7 @@ export function resourceRules(matches: readonly Match[]): readonly Readonly<Reco
     apiVersions: ['*'],
     resources: match.resources,
     operations: match.operations,
-    scope: '*',
+    scope: match.namespacedOnly ? 'Namespaced' : '*',
   }))
 }
 

@@ -19,11 +19,14 @@ export type PrinterColumn = {
   readonly priority?: 0 | 1
 }
 
-/** `create-delete` is for kinds that are requested and given up but never edited; all three include reading. */
-export type TenantAccess = 'read' | 'create-delete' | 'write'
+/**
+ * `create-delete` is for kinds that are requested and given up but never edited, `create-change-by-admin` for kinds that only
+ * the platform deletes and only the role admin writes; all include reading.
+ */
+export type TenantAccess = 'read' | 'create-delete' | 'create-change-by-admin' | 'write'
 
-/** What platform admins may do beside reading: end what is there, or all. */
-export type AdminAccess = 'delete' | 'write'
+/** What platform admins may do beside reading: end what is there, make and change what the platform deletes, or all. */
+export type AdminAccess = 'delete' | 'create-change' | 'write'
 
 /** The columns that every kind has before `Age`. */
 export const readyColumns: readonly PrinterColumn[] = [
@@ -50,7 +53,8 @@ export type KindOptions<Spec extends TSchema, Status extends Record<string, TSch
   readonly conditions: Readonly<Record<'Ready' | (string & {}), string>>
   /** Of its conditions; the file of the kind exports their names. */
   readonly reasons: Reasons<object>
-  readonly immutableSpec?: boolean
+  /** With `setOnce`, a field of the spec that may be added and then never changes. */
+  readonly immutableSpec?: true | { readonly setOnce: string }
   /**
    * What the roles developer and admin may do with objects in their namespace; viewers may read them. Absent: tenants may do
    * nothing.

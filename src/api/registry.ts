@@ -12,6 +12,7 @@ import { remoteSync } from './apps/remote-sync.ts'
 import type { OwnsApplications } from './capabilities/application-owner.ts'
 import type { FollowsRepository, RepositoryFollower } from './capabilities/repository-follower.ts'
 import { clusterGitHubApp } from './github/cluster-github-app.ts'
+import { halt } from './github/halt.ts'
 import { installation } from './github/installation.ts'
 import { repositoryGrant } from './github/repository-grant.ts'
 import type { KindDefinition } from './kind.ts'
@@ -27,6 +28,7 @@ export const kinds: readonly KindDefinition[] = [
   clusterGitHubApp,
   installation,
   repositoryGrant,
+  halt,
   applicationChart,
   appSecret,
   application,
@@ -66,7 +68,7 @@ export function isOwned({ metadata: { labels = {} } }: KubeObject): boolean {
 /** The kinds whose `spec.requestedBy` is the user who makes the request, and the operations for which that is enforced. */
 export const requesterKinds: readonly RequesterKind[] = kinds
   .filter(({ specSchema }) => objectAt(specSchema, 'properties', 'requestedBy') !== undefined)
-  .map(kind => ({ kind, operations: kind.options.immutableSpec === true ? ['CREATE'] : ['CREATE', 'UPDATE'] }))
+  .map(kind => ({ kind, operations: kind.options.immutableSpec !== undefined ? ['CREATE'] : ['CREATE', 'UPDATE'] }))
 
 /** The kinds for whose objects the controllers make others in the name of the same person: a grant, a RemoteSync. */
 export const delegatingKinds: readonly KindDefinition[] = requesterKinds

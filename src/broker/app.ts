@@ -6,6 +6,7 @@ import { Registry } from 'prom-client'
 import { appPipeline } from '../api/apps/app-pipeline.ts'
 import { remoteSync } from '../api/apps/remote-sync.ts'
 import { clusterGitHubApp } from '../api/github/cluster-github-app.ts'
+import { halt } from '../api/github/halt.ts'
 import { installation } from '../api/github/installation.ts'
 import type { Mode } from '../api/names.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
@@ -37,6 +38,8 @@ import { createOnboardingRecords } from './onboarding/onboarding-records.ts'
 import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import { errorPage } from './pages/layout.ts'
 import { createAccessReviews } from './people/access-reviews.ts'
+import { createBrokerHaltController } from './people/halt-controller.ts'
+import { createHaltedPeople } from './people/halted-people.ts'
 import { createPeople } from './people/people.ts'
 import { createPlatformAdmins } from './people/platform-admins.ts'
 import { createVisiblePreviews } from './previews/visible-previews.ts'
@@ -109,14 +112,17 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   const github = createBrokerGitHub({ appName: settings.githubApp, clientSecret: settings.clientSecret, apps, log, clock })
   const reviews = createAccessReviews({ kube, clock })
   const platformAdmins = createPlatformAdmins(reviews)
-  const people = createPeople({ users: store.users, github, tenants, platformAdmins, clock, log })
-  const sessions = createPersonSessions({ sessions: store.sessions, clock, lifeHours: settings.sessionHours })
+  const halted = createHaltedPeople(manager.cache(halt), tenants)
+  const { isHalted, ofOnboarding: haltOf } = halted
+  const people = createPeople({ users: store.users, github, tenants, platformAdmins, halted, clock, log })
+  const sessions = createPersonSessions({ sessions: store.sessions, clock, lifeHours: settings.sessionHours, isHalted })
 
   const onboardings = createOnboardingRecords(store.onboardings, log)
   const mayBeOnboarded: OnboardingDeps['mayOnboard'] = account => mayOnboard(account, settings.accounts, tenants.list())
-  const onboarding = { github, people, onboardings, audit: store.audit, mayOnboard: mayBeOnboarded, clock, log }
+  const onboarding = { github, people, onboardings, audit: store.audit, haltOf, mayOnboard: mayBeOnboarded, clock, log }
   const onboardingController = createOnboardingController({ ...onboarding, kube: manager.client, isLeader, random })
   manager.add(onboardingController.definition)
+  manager.add(createBrokerHaltController({ manager, store, onboardings }))
 
   const deliveryDeps = { kube, store, candidates: createCandidateReader(manager), onboarding, log }
   const registry = deps.metrics ?? new Registry()
@@ -176,6 +182,11 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
       log,
     },
     ...issuer,
+    verifyIdToken: async token => {
+      const identity = await issuer.verifyIdToken(token)
+      halted.refuse(identity.host, identity.userId)
+      return identity
+    },
     onboarding,
     onboardingController,
     inbox,

@@ -52,7 +52,8 @@ function browser() {
 
 test('a session is in a cookie of this host only, and a new one ends the former', async () => {
   const store = memorySessions()
-  const sessions = createPersonSessions({ sessions: store, clock, lifeHours: 12 })
+  let halted = false
+  const sessions = createPersonSessions({ sessions: store, clock, lifeHours: 12, isHalted: () => halted })
   const { cookies, reply, request } = browser()
   await sessions.begin(request(), reply, olivia)
   expect(cookies.get(sessionCookie)?.attributes).toEqual({
@@ -69,6 +70,11 @@ test('a session is in a cookie of this host only, and a new one ends the former'
   expect(await sessions.personOf(old)).toBeUndefined()
   const second = await sessions.personOf(request())
   expect(second?.login).toBe('noah')
+  // Of a person who is halted no session counts, whether or not it is ended by then.
+  halted = true
+  expect(await sessions.personOf(request())).toBeUndefined()
+  await expect(sessions.requireForm(request(), second?.csrf)).rejects.toMatchObject({ code: 'unauthenticated' })
+  halted = false
   await expect(sessions.requireForm(request(), first?.csrf)).rejects.toMatchObject({ code: 'forbidden' })
   await expect(sessions.requireForm(request(), second?.csrf)).resolves.toMatchObject({ login: 'noah' })
   await sessions.end(request(), reply)

@@ -54,8 +54,10 @@ export function createPersonSessions(deps: {
   readonly sessions: Sessions
   readonly clock: Clock
   readonly lifeHours: number
+  /** Whether no session of that person counts. */
+  readonly isHalted: (host: string, userId: number) => boolean
 }): PersonSessions {
-  const { sessions, clock } = deps
+  const { sessions, clock, isHalted } = deps
   const lifeSeconds = deps.lifeHours * 3600
 
   const personOf = async (request: FastifyRequest): Promise<Person | undefined> => {
@@ -63,6 +65,7 @@ export function createPersonSessions(deps: {
     const session = handle === undefined ? undefined : await sessions.find(handle)
     if (handle === undefined || session === undefined) return undefined
     const { host, userId, login } = session
+    if (isHalted(host, userId)) return undefined
     return { host, userId, login, subject: userSubject(host, userId), csrf: formSecret(handle) }
   }
 

@@ -7,6 +7,7 @@ import { auditExamples } from './examples/audit.ts'
 import { buildExamples } from './examples/builds.ts'
 import { createExamples } from './examples/create.ts'
 import type { Example } from './examples/example.ts'
+import { haltExamples } from './examples/halts.ts'
 import { platformExamples } from './examples/platform.ts'
 import { previewExamples } from './examples/previews.ts'
 import { secretExamples } from './examples/secrets.ts'
@@ -21,6 +22,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ...secretExamples,
   ...buildExamples,
   ...previewExamples,
+  ...haltExamples,
   ...auditExamples,
   ...platformExamples,
 }

@@ -9,7 +9,8 @@ import { addAuditCommands } from './program/audit.ts'
 import { addBuildCommands } from './program/builds.ts'
 import { addCreateCommands } from './program/create.ts'
 import { onCluster } from './program/options.ts'
-import { addPlatformCommands } from './program/platform.ts'
+import { addHaltCommands } from './program/oversight/halts.ts'
+import { addPlatformCommands } from './program/oversight/platform.ts'
 import { addPreviewCommands } from './program/previews.ts'
 import { createRunners } from './program/runners.ts'
 import { addSecretCommands } from './program/secrets.ts'
@@ -36,6 +37,7 @@ export function createProgram(terminal: Terminal): Command {
   addSecretCommands(program, runners)
   addBuildCommands(program, runners)
   addPreviewCommands(program, runners)
+  addHaltCommands(program, runners)
   addAuditCommands(program, runners)
   addPlatformCommands(program, runners)
   addExamples(program)

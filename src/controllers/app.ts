@@ -36,6 +36,7 @@ import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
 import type { ControllersSettings } from './config.ts'
 import { createDomainClaimController } from './domain-claim/index.ts'
 import { createGitHubReportController } from './github-report/index.ts'
+import { createHaltController } from './halt/index.ts'
 import { createInstallationController } from './installation/index.ts'
 import { tenantsByNamespace } from './kit/tenants-by-namespace.ts'
 import { createBuildMetrics, createObjectMetrics } from './metrics.ts'
@@ -139,6 +140,8 @@ function createControllers(deps: Shared & { readonly metrics: Registry }, servic
   const proofs = createDomainProofs({ lookUp: dnsLookUp(settings.dnsServers), clock })
   const domains = { reservedHosts: reservedHostsOf(settings), redirectAnnotations, proofs }
   return [
+    // First: what somebody halted is the first thing that goes on.
+    createHaltController(onGitHub),
     createTenantController({ ...onGitHub, settings: tenantSettings, registry: registry.tenants }),
     createServiceProxyController({ ...shared, countedBy: count => createServiceProxyMetrics(metrics, count) }),
     createClusterGitHubAppController({ ...shared, githubApps }),

@@ -9,6 +9,7 @@ import { githubReport } from '../api/apps/github-report.ts'
 import { previewApproval } from '../api/apps/preview-approval.ts'
 import { remoteSync } from '../api/apps/remote-sync.ts'
 import { roleBindings } from '../api/builtin/index.ts'
+import { halt } from '../api/github/halt.ts'
 import { installation } from '../api/github/installation.ts'
 import { repositoryGrant } from '../api/github/repository-grant.ts'
 import { kinds } from '../api/registry.ts'
@@ -25,6 +26,7 @@ import { createAppPipelineController } from './app-pipeline/index.ts'
 import { createAppSecretController } from './app-secret/index.ts'
 import { createApplicationController } from './application/index.ts'
 import { createGitHubReportController } from './github-report/index.ts'
+import { createHaltController } from './halt/index.ts'
 import { createInstallationController } from './installation/index.ts'
 import { rightMissing } from './kit/missing-right.ts'
 import { createPreviewApprovalController } from './preview-approval/index.ts'
@@ -114,6 +116,11 @@ const cases: readonly Case[] = [
     type: repositoryGrant,
     object: objectOf(repositoryGrant, { installation: 'github' }),
     create: ({ shared }) => createRepositoryGrantController(shared as never),
+  },
+  {
+    type: halt,
+    object: objectOf(halt, { target: { type: 'Everything' } }),
+    create: ({ shared }) => createHaltController(shared as never),
   },
   {
     type: appSecret,

@@ -6,6 +6,7 @@ import { AppError } from '../lib/errors.ts'
 import type { PrismaClient } from './generated/client.ts'
 import type { Sealer } from './seal.ts'
 import {
+  type EndedTokens,
   type EndingToken,
   type ExpiredToken,
   endingToken,
@@ -25,6 +26,7 @@ import { createRecentTokens, type RecentTokens } from './tokens/recent-tokens.ts
 
 export { hashedToken } from './tokens/hashed-token.ts'
 export type {
+  EndedTokens,
   EndingToken,
   ExpiredToken,
   InstallationIdentity,
@@ -37,6 +39,7 @@ export type {
   TokenPermissions,
   TokenSubject,
 } from './tokens/installation-token.ts'
+export { platformSubjectKind } from './tokens/installation-token.ts'
 
 // Memory (token registry in the store): SHA-256 of canonical {host, App, installation, ids, permissions, subject} → encrypted
 //     token
@@ -77,6 +80,8 @@ export type TokenRegistry = {
   readonly abandon: (id: string, reason: string) => Promise<void>
   /** Throws `invalid_request` for a filter without any field. */
   readonly liveBy: (filter: LiveTokenFilter) => Promise<readonly EndingToken[]>
+  /** How the tokens that were to end for exactly this reason ended, while their rows are kept. */
+  readonly endedFor: (reason: string) => Promise<EndedTokens>
   /** Whether `liveBy` would find a token that can still be delivered; opens none. */
   readonly hasLive: (filter: LiveTokenFilter) => Promise<boolean>
   /** Up to 1000 intents from before `olderThan` that have no outcome, oldest first. */
@@ -221,7 +226,7 @@ function revokingColumns(reason: string, at: Date) {
   return { state: 'revoking', reason: reason.slice(0, 1024), endingAt: at }
 }
 
-type LiveTokens = Pick<TokenRegistry, 'findLive' | 'revoking' | 'expiredUnrevoked' | 'liveBy' | 'hasLive' | 'counts'>
+type LiveTokens = Omit<TokenRegistry, keyof Outcomes | 'intend' | 'intendWithin' | 'orphans' | 'deleteExpired'>
 
 function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
   const tokens = prisma.tokenRow
@@ -237,6 +242,7 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
       data: revokingColumns('the clock was set back: the remaining life of the token is unknown', clock.now()),
     })
   }
+  const endedAs = (state: string, reason: string) => tokens.count({ where: { state, reason } })
   return {
     async findLive(cacheKey, minimumLifeSeconds) {
       if (clockWasSetBack()) await endUntrusted(true)
@@ -269,6 +275,7 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
       })
       return rows.map(row => endingToken(sealer, row))
     },
+    endedFor: async reason => ({ revoked: await endedAs('revoked', reason), expired: await endedAs('expired', reason) }),
     async counts() {
       const groups = await tokens.groupBy({
         by: ['state', 'suspended'],

@@ -21,6 +21,7 @@ import { buildPodFixtures } from './rows/build-pod-rows.ts'
 import { builtImageFixtures } from './rows/built-image-rows.ts'
 import { changerFixtures } from './rows/changer-rows.ts'
 import { claimTemplateFixtures } from './rows/claim-template-rows.ts'
+import { haltFixtures } from './rows/halt-rows.ts'
 import { ingressFixtures } from './rows/ingress-rows.ts'
 import { kindFixtures } from './rows/kind-rows.ts'
 import { metadataFixtures } from './rows/metadata-rows.ts'
@@ -138,6 +139,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     ...budgetFixtures,
     ...podDeletionFixtures,
     ...metadataFixtures,
+    ...haltFixtures,
     ...kindFixtures,
     ...buildPodFixtures,
     ...applicationFixtures,

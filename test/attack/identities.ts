@@ -19,6 +19,9 @@ const serviceAccount = (namespace: string, name: string): Identity => ({
 
 export const dave = person(1002)
 export const mia = person(1003)
+/** Halted by a platform admin, and by an admin of the tenant acme. */
+export const leaver = person(1009)
+export const sidelined = person(1010)
 /** Has `administer` as everything else. */
 export const clusterAdministrator: Identity = { user: 'root', groups: ['system:masters'] }
 /** Bound to the ClusterRole with `administer` by the fixtures. */

@@ -6,6 +6,7 @@ import { approvalProcessRows, approvalRows } from './rows/approval-rows.ts'
 import { buildPodRows } from './rows/build-pod-rows.ts'
 import { changerRows } from './rows/changer-rows.ts'
 import { claimTemplateRows } from './rows/claim-template-rows.ts'
+import { haltRows } from './rows/halt-rows.ts'
 import { ingressRows } from './rows/ingress-rows.ts'
 import { installationRows } from './rows/installation-rows.ts'
 import { kindRows } from './rows/kind-rows.ts'
@@ -48,6 +49,7 @@ const everyForm: readonly Row[] = [
   ...applicationRows,
   ...changerRows,
   ...approvalRows,
+  ...haltRows,
   ...volumeRows,
   ...claimTemplateRows,
   ...buildPodRows,

@@ -17,6 +17,7 @@ import {
   serviceAccounts,
   services,
 } from '../../src/api/builtin/index.ts'
+import { halt } from '../../src/api/github/halt.ts'
 import { labels } from '../../src/api/names.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../src/api/resource.ts'
 import type { ApplicationControllerDeps } from '../../src/controllers/application/index.ts'
@@ -287,6 +288,26 @@ describe('suspend', () => {
     await put(fixture, spec)
     await readyReason(fixture.client, application, keyIn(fixture), 'RollingOut')
     expect((await existing(fixture, cronJobs, 'shop-nightly')).spec?.suspend).toBe(false)
+  })
+
+  test('is what a Halt of the tenant at zero does, until it is lifted; one that keeps pods does nothing', async () => {
+    const fixture = await started()
+    const { client, namespace } = fixture
+    await put(fixture, { processes: [{ ...idle, replicas: 1 }] })
+    await runPods(client, namespace, image, 1)
+    await readyReason(client, application, keyIn(fixture), 'Available')
+    const halts = async (name: string, workloads: 'Keep' | 'ScaleToZero') => {
+      const spec = { target: { type: 'Everything' }, reason: 'a test', workloads, requestedBy: 'github|github.test|1' } as const
+      const { apiVersion, kind } = halt
+      await client.create(halt, { apiVersion, kind, metadata: { name, namespace }, spec }, { fieldManager })
+    }
+    await halts('keep', 'Keep')
+    await halts('stop', 'ScaleToZero')
+    await readyReason(client, application, keyIn(fixture), 'Suspended')
+    expect((await existing(fixture, deployments, 'shop-web')).spec?.replicas).toBe(0)
+    const lifted = { by: 'github|github.test|1', reason: 'it is over' }
+    await client.mergePatch(halt, { namespace, name: 'stop' }, { spec: { lifted } }, { fieldManager })
+    await waitUntil('it runs again', async () => (await existing(fixture, deployments, 'shop-web')).spec?.replicas === 1)
   })
 })
 

@@ -151,7 +151,14 @@ function reasonTable({ reasons }: KindDefinition): string {
 const accessTexts: Readonly<Record<TenantAccess, string>> = {
   read: 'viewers, developers and admins of the tenant read',
   'create-delete': 'viewers of the tenant read; developers and admins also create and delete',
+  'create-change-by-admin': 'viewers and developers of the tenant read; admins also create and lift; the platform deletes',
   write: 'viewers of the tenant read; developers and admins also create, change and delete',
+}
+
+function changesOf(immutable: KindDefinition['options']['immutableSpec']): string {
+  if (immutable === undefined) return ''
+  if (immutable === true) return 'not allowed: delete the object and create another one'
+  return `not allowed, except that ${code(immutable.setOnce)} is added`
 }
 
 function facts({ options, group, apiVersion }: KindDefinition): string {
@@ -163,7 +170,7 @@ function facts({ options, group, apiVersion }: KindDefinition): string {
     ['Scope', options.scope === 'Cluster' ? 'cluster' : 'namespace'],
     ['Written by', options.writtenBy],
     ['Access of tenants', options.tenantAccess === undefined ? 'none' : accessTexts[options.tenantAccess]],
-    ['Changes of `spec`', options.immutableSpec === true ? 'not allowed: delete the object and create another one' : ''],
+    ['Changes of `spec`', changesOf(options.immutableSpec)],
     ['Field selectors', selectable.join(', ')],
   ]
   return table(

@@ -5,6 +5,10 @@ import { builtImages } from './apps/built-images.ts'
 import { changedBy } from './apps/changed-by.ts'
 import { renderedObjects } from './apps/rendered-objects.ts'
 import { reportWriters } from './apps/report-writers.ts'
+import { haltPlaces } from './halts/halt-places.ts'
+import { haltWriters } from './halts/halt-writers.ts'
+import { haltedPersons, haltedPersonsElsewhere } from './halts/halted-persons.ts'
+import { platformHalts } from './halts/platform-halts.ts'
 import { applicationCommit } from './kinds/application-commit.ts'
 import { domainClaimWriters } from './kinds/domain-claim-writers.ts'
 import { installationWriters } from './kinds/installation-writers.ts'
@@ -61,6 +65,8 @@ export const rules: readonly Rule[] = [
   releaseWriters,
   reportWriters,
   previewApprovalWriters,
+  haltWriters,
+  platformHalts,
   ownedWriters,
   statusWriters,
   kindFinalizers,
@@ -97,7 +103,16 @@ export const rules: readonly Rule[] = [
 ]
 
 /** As policies only, because the webhook cannot know what they read. */
-export const policyRules: readonly PolicyRule[] = [podExec, podDeletion, builtImages, podUsers, podRuntimeClass]
+export const policyRules: readonly PolicyRule[] = [
+  podExec,
+  podDeletion,
+  builtImages,
+  podUsers,
+  podRuntimeClass,
+  haltPlaces,
+  haltedPersons,
+  haltedPersonsElsewhere,
+]
 
 /** About our own identities; as policies only. */
 export const ownRules: readonly PolicyRule[] = [ownNamespaces, ownPodDeletions, ownRoleBindings, ownWrites]

@@ -70,7 +70,8 @@ const reasons = defineReasons(
         'Pods are not created, or do not become ready in time. Check `port` and `healthPath`, and the quota of the namespace.',
     },
     intended: {
-      Suspended: 'Nothing runs, because `spec.suspend` is `true`. Set it to `false` to run the Application again.',
+      Suspended:
+        'Nothing runs, because `spec.suspend` is `true`, or because a Halt with `workloads: ScaleToZero` stands. Set it to `false`, or have the Halt lifted.',
     },
   },
   {},

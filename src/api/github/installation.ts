@@ -55,7 +55,6 @@ export const installation = defineKind({
   plural: 'installations',
   shortNames: ['ghi'],
   scope: 'Namespaced',
-  adminAccess: 'delete',
   description:
     'An installation of the GitHub App that an owner of the account bound to this namespace. It limits what the namespace can reach on GitHub.',
   writtenBy: 'Only the platform, when an owner of the account signs in and onboards it. The `spec` cannot change afterwards.',

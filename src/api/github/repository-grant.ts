@@ -26,6 +26,10 @@ const reasons = defineReasons(
       GitHubUnreachable:
         'GitHub does not answer, or limits the rate of requests. An approved grant stays ready for a day after its last check.',
     },
+    intended: {
+      Halted:
+        'A Halt stands in the way: no token is issued under the grant. The message names it; whoever may lift it does so with `sekisho resume`.',
+    },
     person: {
       InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
       RepositoryNotFound:

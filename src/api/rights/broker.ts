@@ -31,6 +31,7 @@ export const brokerRights: readonly Right[] = [
     usedBy: [onboarding, candidates, app],
   },
   { place: 'cluster', group: github, resources: ['repositorygrants'], verbs: cached, usedBy: [candidates] },
+  { place: 'cluster', group: github, resources: ['halts'], verbs: cached, usedBy: [app, 'src/broker/people/halt-controller.ts'] },
   ...followerKinds.map(
     ({ group, plural }): Right => ({ place: 'cluster', group, resources: [plural], verbs: cached, usedBy: [candidates] }),
   ),

@@ -1,4 +1,5 @@
 // What the controllers may do in the namespace of the platform. Secrets there are read by their names only.
+import { domain } from '../kind.ts'
 import { admissionWebhook, appSecretsKeyMap, registrySecrets } from '../names.ts'
 import type { Right } from './right.ts'
 
@@ -77,6 +78,20 @@ export const controllersRightsInPlatform: readonly Right[] = [
     names: [admissionWebhook.secret],
     verbs: ['get', 'patch'],
     usedBy: ['src/services/webhook-certificate/open.ts'],
+  },
+  {
+    place: 'platform',
+    group: `github.${domain}`,
+    resources: ['halts'],
+    verbs: ['patch', 'delete'],
+    usedBy: ['src/controllers/halt/reconcile.ts'],
+  },
+  {
+    place: 'platform',
+    group: `github.${domain}`,
+    resources: ['halts/status'],
+    verbs: ['patch'],
+    usedBy: [controllerOf('halt')],
   },
   {
     place: 'platform',

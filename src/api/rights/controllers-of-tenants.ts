@@ -152,12 +152,13 @@ const inApplications: readonly Right[] = [
     verbs: ['create', 'patch', 'delete'],
     usedBy: ['src/controllers/kit/repository/ensure-owned-grant.ts', reconcilerOf('repository-grant'), tokenDesk],
   },
+  { place: 'application', group: github, resources: ['halts'], verbs: ['patch', 'delete'], usedBy: [reconcilerOf('halt')] },
   {
     place: 'application',
     group: github,
-    resources: ['installations/status', 'repositorygrants/status'],
+    resources: ['installations/status', 'repositorygrants/status', 'halts/status'],
     verbs: ['patch'],
-    usedBy: [controllerOf('installation'), controllerOf('repository-grant')],
+    usedBy: [controllerOf('halt'), controllerOf('installation'), controllerOf('repository-grant')],
   },
   {
     place: 'application',

@@ -70,9 +70,10 @@ const clusterWide: readonly Right[] = [
   {
     place: 'cluster',
     group: github,
-    resources: ['installations', 'repositorygrants'],
+    resources: ['installations', 'repositorygrants', 'halts'],
     verbs: ['get', ...cached],
     usedBy: [
+      controllerOf('halt'),
       'src/services/token-desk/gather.ts',
       tokenDesk,
       controllerOf('installation'),

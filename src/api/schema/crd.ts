@@ -41,20 +41,36 @@ function isSchemaWithRequired(value: unknown): value is SchemaWithRequired {
   )
 }
 
+function immutableRules({ options }: KindDefinition, spec: Record<string, unknown>): readonly object[] {
+  const { immutableSpec, kind } = options
+  if (immutableSpec === undefined) return []
+  const reason = 'FieldValueForbidden'
+  if (immutableSpec === true)
+    return [{ rule: 'self == oldSelf', message: `spec of ${kind} cannot change: delete it and create another`, reason }]
+  const { setOnce } = immutableSpec
+  // A rule on an optional field does not run when the field comes or goes, so all are rules on the object.
+  const unchanged = (name: string): string =>
+    `has(self.${name}) == has(oldSelf.${name}) && (!has(self.${name}) || self.${name} == oldSelf.${name})`
+  const others = Object.keys(spec['properties'] as object).filter(name => name !== setOnce)
+  return [
+    {
+      rule: others.map(unchanged).join(' && '),
+      message: `spec of ${kind} cannot change, except that ${setOnce} is added`,
+      reason,
+    },
+    { rule: `!has(oldSelf.${setOnce}) || (${unchanged(setOnce)})`, message: `${setOnce} cannot change any more`, reason },
+  ]
+}
+
 /** The complete manifest. Its schema is structural when the builders of `schema.ts` made the parts. */
 export function customResourceDefinition(definition: KindDefinition): Record<string, unknown> {
   const { options } = definition
   const spec = plain(definition.specSchema)
-  const immutable = options.immutableSpec
-    ? [
-        {
-          rule: 'self == oldSelf',
-          message: `spec of ${options.kind} cannot change: delete it and create another`,
-          reason: 'FieldValueForbidden',
-        },
-      ]
-    : []
-  const rules = [...immutable, ...filledInRules(spec), ...((spec['x-kubernetes-validations'] as unknown[] | undefined) ?? [])]
+  const rules = [
+    ...immutableRules(definition, spec),
+    ...filledInRules(spec),
+    ...((spec['x-kubernetes-validations'] as unknown[] | undefined) ?? []),
+  ]
   if (rules.length > 0) spec['x-kubernetes-validations'] = rules
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

@@ -28,7 +28,13 @@ export const leftOut = `\
 
 const read = ['get', 'list', 'watch']
 const write = ['create', 'update', 'patch', 'delete']
-const changes: Readonly<Record<TenantAccess, readonly string[]>> = { read: [], 'create-delete': ['create', 'delete'], write }
+type Writer = 'developer' | 'admin'
+const changes: Readonly<Record<TenantAccess, Readonly<Record<Writer, readonly string[]>>>> = {
+  read: { developer: [], admin: [] },
+  'create-delete': { developer: ['create', 'delete'], admin: ['create', 'delete'] },
+  'create-change-by-admin': { developer: [], admin: ['create', 'update', 'patch'] },
+  write: { developer: write, admin: write },
+}
 
 const rule = (group: string, resources: readonly string[], verbs: readonly string[]): RoleRule => ({
   apiGroups: [group],
@@ -109,16 +115,17 @@ const scales: readonly RoleRule[] = kinds
   .map(({ group, plural }) => rule(group, [`${plural}/scale`], ['get', 'update', 'patch']))
 
 /**
- * The rules of each role. In the cluster an admin has the rights of a developer; the broker lets only admins read the audit
- * log.
+ * The rules of each role. An admin has the rights of a developer, and halts; the broker lets only admins read the audit log.
  */
 export function tenantRoleRules(): ReadonlyMap<string, readonly RoleRule[]> {
-  const ofKinds = kindRules(access => [...read, ...changes[access]])
-  const developer = [...builtInReads, ...ofKinds, buildLogs, ...scales, ...builtInChanges]
+  const writer = (role: Writer): readonly RoleRule[] => {
+    const ofKinds = kindRules(access => [...read, ...changes[access][role]])
+    return [...builtInReads, ...ofKinds, buildLogs, ...scales, ...builtInChanges]
+  }
   return new Map([
     [tenantRoles.viewer, [...builtInReads, ...kindRules(() => read), buildLogs]],
-    [tenantRoles.developer, developer],
-    [tenantRoles.admin, developer],
+    [tenantRoles.developer, writer('developer')],
+    [tenantRoles.admin, writer('admin')],
   ])
 }
 

@@ -92,6 +92,7 @@ export function createOnboardingController(deps: OnboardingControllerDeps): Onbo
       return mutex.run(`${known.host} ${known.accountId}`, async () => {
         const found = await onboardings.find(id)
         if (found === undefined || !isActive(found)) return 'finished'
+        if (await endedByHalt(deps, found)) return 'finished'
         const proved = await freshlyProved(deps, found)
         return proved === undefined ? 'finished' : advanceOnboarding(deps, proved)
       })
@@ -162,6 +163,15 @@ export function createOnboardingController(deps: OnboardingControllerDeps): Onbo
 
 function isActive({ state }: OnboardingRecord): boolean {
   return state === 'confirmed' || state === 'tenant-written' || state === 'installation-written'
+}
+
+/** What somebody halted after it was confirmed ends before anything more is written. */
+async function endedByHalt(deps: OnboardingControllerDeps, record: OnboardingRecord): Promise<boolean> {
+  // Once the Installation exists, only the audit record is missing.
+  if (record.state === 'installation-written') return false
+  const halted = deps.haltOf(record.intent.account, record.userId)
+  if (halted !== undefined) await deps.onboardings.move(record, 'abandoned', { note: halted })
+  return halted !== undefined
 }
 
 function isTooOld({ state, intent }: OnboardingRecord, now: number): boolean {

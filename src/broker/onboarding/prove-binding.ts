@@ -20,6 +20,8 @@ export type OnboardingDeps = {
   readonly people: People
   readonly onboardings: OnboardingRecords
   readonly audit: AuditLog
+  /** Why somebody halted this; undefined when nobody did. */
+  readonly haltOf: (account: { readonly host: string; readonly id: number }, userId: number) => string | undefined
   /** Whether the account may be onboarded without a platform admin. */
   readonly mayOnboard: (account: { readonly host: string; readonly id: number }) => boolean
   readonly clock: Clock
@@ -51,6 +53,8 @@ export async function proveBinding(deps: OnboardingDeps, person: SignedInPerson,
   const outcome = prove(facts)
   if (!outcome.proved) return refuse(outcome.refusal)
   const { installation, method } = outcome
+  const halted = deps.haltOf({ host: endpoints.host, id: installation.account.id }, person.userId)
+  if (halted !== undefined) return refuse({ reason: 'Halted', message: `this account cannot be onboarded now: it is ${halted}` })
   const intent = {
     app: name,
     account: { host: endpoints.host, ...installation.account },

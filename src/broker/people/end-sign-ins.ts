@@ -29,7 +29,11 @@ export type EndOfSignIns = {
   readonly userId: number
   /** Who ended them: the person, or a platform admin. */
   readonly actor: string
-  readonly cause: 'signed out everywhere' | 'revoked by a platform admin' | 'withdrew the App on GitHub'
+  readonly cause:
+    | 'signed out everywhere'
+    | 'revoked by a platform admin'
+    | 'halted by a platform admin'
+    | 'withdrew the App on GitHub'
 }
 
 /**

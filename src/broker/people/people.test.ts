@@ -30,7 +30,14 @@ function tokens(name: string): UserTokens {
   return { accessToken: new SecretString(name), expiresAt: undefined, refreshToken: undefined, refreshTokenExpiresAt: undefined }
 }
 
-type Options = { readonly fail?: () => Error | undefined; readonly tenants?: () => readonly Tenant[]; readonly admin?: boolean }
+const nobody = { refuse: () => {} }
+
+type Options = {
+  readonly halted?: { readonly refuse: (host: string, userId: number) => void }
+  readonly fail?: () => Error | undefined
+  readonly tenants?: () => readonly Tenant[]
+  readonly admin?: boolean
+}
 
 /** GitHub for one owner of acme; `fail` makes the error with which it answers requests about memberships. */
 function people(options: Options = {}) {
@@ -51,7 +58,10 @@ function people(options: Options = {}) {
   const github = { userClient: () => client } as unknown as BrokerGitHub
   const tenants = { list: options.tenants ?? (() => [acme]) } as unknown as Cache<Tenant>
   const platformAdmins = { includes: async () => options.admin ?? false }
-  return { users, people: createPeople({ users, github, tenants, platformAdmins, clock, log: silentLog }) }
+  return {
+    users,
+    people: createPeople({ users, github, tenants, platformAdmins, halted: options.halted ?? nobody, clock, log: silentLog }),
+  }
 }
 
 describe('groups for the pages', () => {
@@ -90,6 +100,21 @@ describe('a token', () => {
     expect(await fixture.people.claims(subject)).toEqual({ login: 'olivia', groups: owners })
     tenants = [{ ...acme, spec: { ...acme.spec, roles: [{ role: 'admin', subject: { type: 'User', id: 2 } }] } }]
     await expect(fixture.people.claims(subject)).rejects.toMatchObject(refused)
+  })
+
+  test('is for nobody who is halted, and neither is a sign-in, of which nothing is stored', async () => {
+    let isHalted = false
+    const refuse = (): void => {
+      if (isHalted) throw new AppError('forbidden', 'you are halted', { reason: 'Halted' })
+    }
+    const fixture = people({ halted: { refuse } })
+    await fixture.people.signedIn(host, tokens('t1'))
+    isHalted = true
+    await expect(fixture.people.claims(subject)).rejects.toMatchObject({ reason: 'Halted' })
+    await expect(fixture.people.signedIn(host, tokens('t2'))).rejects.toMatchObject({ reason: 'Halted' })
+    expect((await fixture.users.find(host, 1))?.accessToken.reveal()).toBe('t1')
+    isHalted = false
+    expect(await fixture.people.claims(subject)).toMatchObject({ login: 'olivia' })
   })
 
   test('is also for platform admins, who need no tenant', async () => {

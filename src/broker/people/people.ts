@@ -11,6 +11,7 @@ import type { Log } from '../../lib/log.ts'
 import type { StoredUser, Users } from '../../store/users.ts'
 import type { BrokerGitHub } from '../github.ts'
 import { boundGroups, groupsOf } from './groups.ts'
+import type { HaltedPeople } from './halted-people.ts'
 import type { PlatformAdmins } from './platform-admins.ts'
 import { readMemberships } from './read-memberships.ts'
 import { heldTenants, type Identity } from './tenant-access.ts'
@@ -21,6 +22,7 @@ export type PeopleDeps = {
   readonly github: BrokerGitHub
   readonly tenants: Cache<Tenant>
   readonly platformAdmins: PlatformAdmins
+  readonly halted: Pick<HaltedPeople, 'refuse'>
   readonly clock: Clock
   readonly log: Log
 }
@@ -40,7 +42,10 @@ export type People = {
    * sign in again.
    */
   readonly shownGroups: (host: string, userId: number) => Promise<readonly string[]>
-  /** Stores the tokens of a sign-in. Resolves to the person that GitHub names for them. */
+  /**
+   * Stores the tokens of a sign-in. Resolves to the person that GitHub names for them. Rejects with `forbidden` for one who is
+   * halted, and stores nothing.
+   */
   readonly signedIn: (host: string, tokens: UserTokens) => Promise<{ readonly userId: number; readonly login: string }>
   /** The client to GitHub as that person. Rejects with `unauthenticated` when they have to sign in again. */
   readonly userClient: (host: string, userId: number) => Promise<UserClient>
@@ -62,7 +67,7 @@ function signInIsOver(error: unknown): boolean {
 
 /** The people who signed in: their claims, and clients to GitHub with their tokens, which are refreshed when they expire. */
 export function createPeople(deps: PeopleDeps): People {
-  const { users, github, tenants, platformAdmins, log } = deps
+  const { users, github, tenants, platformAdmins, halted, log } = deps
 
   const userClient = async (host: string, userId: number): Promise<UserClient> =>
     github.userClient(host, await freshUserToken(deps, host, userId))
@@ -94,6 +99,8 @@ export function createPeople(deps: PeopleDeps): People {
     repositoryClient: async (host, userId) => github.repositoryClient(host, await freshUserToken(deps, host, userId)),
     exists: async subject => (await storedUser(subject)) !== undefined,
     async claims(subject) {
+      const person = parseUserSubject(subject)
+      if (person !== undefined) halted.refuse(person.host, person.userId)
       const user = await storedUser(subject)
       if (user === undefined) return undefined
       try {
@@ -118,6 +125,7 @@ export function createPeople(deps: PeopleDeps): People {
     },
     async signedIn(host, tokens) {
       const { id: userId, login } = await github.userClient(host, tokens.accessToken).user()
+      halted.refuse(host, userId)
       // A refresh, or a change of groups, writes back what it read: under the lock it cannot overwrite these tokens with older
       // ones.
       await users.withRefreshLock(host, userId, async () => {

@@ -29,11 +29,13 @@ const resources = {
   pipelines: 'apppipelines.apps.sekisho.dev',
   remoteSyncs: 'remotesyncs.apps.sekisho.dev',
   grants: 'repositorygrants.github.sekisho.dev',
+  halts: 'halts.github.sekisho.dev',
 } as const
 
 const namesOf: Readonly<Record<string, Values>> = {
   application: `names ${resources.applications}`,
   pipeline: `names ${resources.pipelines}`,
+  halt: `names ${resources.halts}`,
   'kind/name': `kinds ${resources.applications},${resources.remoteSyncs},${resources.grants}`,
 }
 

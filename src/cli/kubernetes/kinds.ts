@@ -6,10 +6,12 @@ import type { Application } from '../../api/apps/application.ts'
 import type { Release } from '../../api/apps/release.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { clusterKind, namespacedKind } from '../../api/builtin/resource-type.ts'
+import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { ResourceType } from '../../api/resource.ts'
 import type { DomainClaim } from '../../api/tenancy/domain-claim.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 
 const apps = 'apps.sekisho.dev/v1alpha1'
 const github = 'github.sekisho.dev/v1alpha1'
@@ -21,6 +23,8 @@ export const appPipelines = namespacedKind<AppPipeline>(apps, 'AppPipeline', 'ap
 export const releases = namespacedKind<Release>(apps, 'Release', 'releases')
 export const installations = namespacedKind<Installation>(github, 'Installation', 'installations')
 export const repositoryGrants = namespacedKind<RepositoryGrant>(github, 'RepositoryGrant', 'repositorygrants')
+export const halts = namespacedKind<Halt>(github, 'Halt', 'halts')
+export const tenants = clusterKind<Tenant>('tenancy.sekisho.dev/v1alpha1', 'Tenant', 'tenants')
 export const domainClaims = clusterKind<DomainClaim>('tenancy.sekisho.dev/v1alpha1', 'DomainClaim', 'domainclaims')
 
 /** Our kinds above. */
@@ -32,5 +36,7 @@ export const ownKinds: readonly ResourceType[] = [
   releases,
   installations,
   repositoryGrants,
+  halts,
+  tenants,
   domainClaims,
 ]

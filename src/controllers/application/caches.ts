@@ -18,6 +18,7 @@ import {
   pods,
   services,
 } from '../../api/builtin/index.ts'
+import { halt } from '../../api/github/halt.ts'
 import { jobNameLabel, labels } from '../../api/names.ts'
 import { isOf, type KubeObject, type ResourceType } from '../../api/resource.ts'
 import { domainClaim } from '../../api/tenancy/domain-claim.ts'
@@ -38,6 +39,8 @@ export const hostIndex = 'host'
 export const namespaceIndex = 'application/namespace'
 /** Applications by the name of their chart. */
 export const chartIndex = 'chart'
+/** Halts by their namespace. */
+export const haltIndex = 'application/halt'
 /** Applications by the `namespace/name` of the AppSecrets that they use. */
 export const secretIndex = 'application/secret'
 /** Applications that follow a tag, by their namespace. */
@@ -74,6 +77,7 @@ export function cachesOf(manager: Pick<Manager, 'cache'>, platformNamespace: str
     remoteSyncs: manager.cache(remoteSync),
     tenants: manager.cache(tenant),
     claims: manager.cache(domainClaim),
+    halts: manager.cache(halt),
     appSecrets: manager.cache(appSecret),
     foreignIngresses: manager.cache(ingresses, foreign),
   }
@@ -90,6 +94,7 @@ export function addApplicationIndexes(caches: ApplicationCaches, ingress: Ingres
   caches.ingresses.addIndex(hostIndex, hostsOfIngress)
   caches.foreignIngresses.addIndex(hostIndex, hostsOfIngress)
   caches.tenants.addIndex(namespaceIndex, ({ status }) => (status?.namespace === undefined ? [] : [status.namespace]))
+  caches.halts.addIndex(haltIndex, ({ metadata }) => [metadata.namespace ?? ''])
   caches.applications.addIndex(chartIndex, application => [application.spec.chart])
   caches.applications.addIndex(secretIndex, ({ metadata, spec }) =>
     usedSecrets(spec).map(name => `${metadata.namespace}/${name}`),

@@ -3,9 +3,11 @@
 import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import type { Ingress } from '../../api/builtin/index.ts'
+import { platformNamespace } from '../../api/names.ts'
 import type { ObjectKey } from '../../api/resource.ts'
 import { controllingKey } from '../../kube/object/owner.ts'
 import { defined } from '../../lib/json/defined.ts'
+import { haltOf } from '../../policy/halt.ts'
 import { findChartSource } from '../../services/charts/chart-source.ts'
 import type { FollowedTags } from '../../services/followed-tags/open.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
@@ -14,6 +16,7 @@ import {
   applicationIndex,
   cachedKinds,
   followingIndex,
+  haltIndex,
   hostIndex,
   jobIndex,
   jobOfPod,
@@ -54,7 +57,18 @@ export function gather(deps: GatherDeps, key: ObjectKey): Facts | undefined {
   const following = caches.applications.byIndex(followingIndex, key.namespace ?? '')
   const [newest] = releaseHeaders(caches, application)
   const followed = followedOf(application, { tags, place: registry.place, following, newest })
-  return { ...factsOf(deps, byDigest(application, followed)), ...defined({ followed }) }
+  const wanted = haltedAtZero(caches, byDigest(application, followed))
+  return { ...factsOf(deps, wanted), ...defined({ followed }) }
+}
+
+/** As if somebody had suspended it, while a Halt of its tenant says that nothing shall run. */
+function haltedAtZero(caches: ApplicationCaches, application: Application): Application {
+  const { namespace = '' } = application.metadata
+  const [tenant] = caches.tenants.byIndex(namespaceIndex, namespace)
+  const halts = [platformNamespace, namespace].flatMap(place => caches.halts.byIndex(haltIndex, place))
+  const atZero = halts.filter(({ spec }) => spec.workloads === 'ScaleToZero')
+  const found = haltOf(atZero, { namespace, tenant: tenant?.metadata.name ?? namespace })
+  return found === undefined ? application : { ...application, spec: { ...application.spec, suspend: true } }
 }
 
 /** The facts about an Application with this spec: that of the cluster, or that of an earlier release. */

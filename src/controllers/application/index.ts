@@ -20,8 +20,9 @@ import {
   pods,
   services,
 } from '../../api/builtin/index.ts'
+import { type Halt, halt } from '../../api/github/halt.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
-import { labels } from '../../api/names.ts'
+import { labels, platformNamespace } from '../../api/names.ts'
 import { problemFields } from '../../api/pods/pod-problem.ts'
 import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { domainClaim } from '../../api/tenancy/domain-claim.ts'
@@ -112,6 +113,14 @@ function watchesOf(
       .map(keyOf)
   const ofTenant = ({ status }: Tenant): readonly Application[] =>
     caches.applications.list().filter(({ metadata }) => metadata.namespace === status?.namespace)
+  /** All that a Halt may be about: gather decides which are. */
+  const within = ({ metadata: { namespace }, spec }: Halt): readonly ObjectKey[] =>
+    spec.workloads === 'Keep'
+      ? []
+      : caches.applications
+          .list()
+          .filter(({ metadata }) => namespace === platformNamespace || metadata.namespace === namespace)
+          .map(keyOf)
   const withoutImage = ({ metadata, spec }: RemoteSync): readonly ObjectKey[] => {
     const { namespace = '' } = metadata
     const found = applicationsOf(spec).flatMap(name => caches.applications.get({ namespace, name }) ?? [])
@@ -133,6 +142,7 @@ function watchesOf(
     watches(tenant, changed => withDomains(ofTenant(changed)).map(keyOf), {
       predicate: partChanged(({ metadata, status }) => [metadata.uid, status?.namespace]),
     }),
+    watches(halt, within, { predicate: partChanged(({ metadata, spec }) => [metadata.deletionTimestamp, spec.lifted]) }),
     watches(tenant, changed => ofTenant(changed).map(keyOf), { predicate: partChanged(({ status }) => status?.runtimeClasses) }),
     watches(horizontalPodAutoscalers, applicationOfAutoscaler, { ...labelled, predicate: partChanged(autoscalerFields) }),
     watches(persistentVolumeClaims, applicationOf, labelled),

@@ -39,7 +39,8 @@ function renderedCondition(progress: Progress): WantedCondition {
 const suspended = {
   status: 'False',
   reason: applicationReasons.suspended,
-  message: 'nothing runs, because spec.suspend is true: set it to false to run the Application again',
+  message:
+    'nothing runs, because spec.suspend is true or a Halt holds the tenant at zero: set it to false, or have the Halt lifted',
 } as const
 
 /** Nothing runs any more, as asked for. */

@@ -4,6 +4,7 @@ import { maxRows } from '../../api/apps/app-pipeline/status.ts'
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
 import type { DiscussedPullRequest } from '../../github/index.ts'
+import { haltObject } from '../../policy/testing/halt-object.ts'
 import {
   candidatesOf,
   cooldownMilliseconds,
@@ -32,8 +33,9 @@ function facts(change: Partial<Facts> = {}, forks = 'Approved'): Facts {
     rows: [row(7)],
     isListed: true,
     repository: { id: 11 },
-    installation: {} as never,
+    installation: { spec: { account: { host: 'github.test' } } } as never,
     grant: undefined,
+    halts: [],
     approvals: [],
     wake: 'w1',
     asked: new Map(),
@@ -178,6 +180,14 @@ describe('whose word counts', () => {
     const found = candidates([...flood, said(1)], [said(2)])
     expect(found.slice(0, 2)).toEqual(['Review 2', 'Comment 1'])
     expect(found).toHaveLength(1 + maxPeople)
+  })
+
+  test('nobody’s who is halted', () => {
+    const target = { type: 'Person', person: { host: 'github.test', id: 3 } } as const
+    const given = { pullRequest: discussed(), comments: [said(1), said(3)], reviews: [] }
+    const whose = (namespace: string) =>
+      candidatesOf(facts({ halts: [haltObject(target, { namespace })] }), given).map(({ by }) => by.id)
+    expect([whose('sekisho-system'), whose('acme'), whose('globex')]).toEqual([[1], [1], [3, 1]])
   })
 
   test('the author counts without a word only where the AppPipeline trusts authors', () => {

@@ -3,8 +3,10 @@
 import { maxRows } from '../../api/apps/app-pipeline/status.ts'
 import type { ApprovalWay, PreviewApproval } from '../../api/apps/preview-approval.ts'
 import { approves, previewApprovalReasons as reasons } from '../../api/apps/preview-approval.ts'
+import { userSubject } from '../../api/names.ts'
 import type { ApprovalStatement, DiscussedPullRequest } from '../../github/index.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
+import { haltOf } from '../../policy/halt.ts'
 import { isSettled } from '../kit/repository/change-times.ts'
 import { soonest } from '../kit/soonest.ts'
 import type { Facts, PreviewRow } from './gather.ts'
@@ -72,7 +74,8 @@ export type Discussion = {
 }
 
 /** The people whose write access, if they have it, approves the present head; each once, by id. Who spoke last comes first. */
-export function candidatesOf({ pipeline }: Facts, { pullRequest, comments, reviews }: Discussion): readonly Candidate[] {
+export function candidatesOf(facts: Facts, { pullRequest, comments, reviews }: Discussion): readonly Candidate[] {
+  const { pipeline } = facts
   const { author, headCommit, headOwnerId } = pullRequest
   const newest = (statements: readonly ApprovalStatement[], via: ApprovalWay): readonly Candidate[] =>
     firstOfEach(statements.toReversed().flatMap(({ by, headCommit: said }) => (said === headCommit ? [{ by, via }] : [])))
@@ -82,7 +85,14 @@ export function candidatesOf({ pipeline }: Facts, { pullRequest, comments, revie
     ...newest(reviews, 'Review').slice(0, maxPeople),
     ...newest(comments, 'Comment').slice(0, maxPeople),
     ...(trusts ? [{ by: author, via: 'Trusted' } as const] : []),
-  ])
+  ]).filter(({ by }) => !isHalted(facts, by.id))
+}
+
+/** The word of a person who is halted does not count, although GitHub still lets them write to the repository. */
+function isHalted({ pipeline, installation, halts }: Facts, userId: number): boolean {
+  if (installation === undefined) return false
+  const requestedBy = userSubject(installation.spec.account.host, userId)
+  return haltOf(halts, { namespace: pipeline.metadata.namespace, requestedBy }) !== undefined
 }
 
 function firstOfEach(candidates: readonly Candidate[]): readonly Candidate[] {

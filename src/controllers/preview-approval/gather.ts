@@ -3,6 +3,7 @@
 import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
 import { followedRepository } from '../../api/capabilities/repository-follower.ts'
+import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
@@ -17,6 +18,7 @@ export type ApprovalCaches = {
   readonly approvals: Cache<PreviewApproval>
   readonly installations: Cache<Installation>
   readonly grants: Cache<RepositoryGrant>
+  readonly halts: Pick<Cache<Halt>, 'list'>
 }
 
 /** PreviewApprovals by the uid of their AppPipeline. */
@@ -40,6 +42,7 @@ export type Facts = {
   /** The Installation when it is ready. */
   readonly installation: Installation | undefined
   readonly grant: RepositoryGrant | undefined
+  readonly halts: readonly Halt[]
   /** Of this AppPipeline. */
   readonly approvals: readonly PreviewApproval[]
   readonly wake: string | undefined
@@ -64,6 +67,7 @@ export function gather({ caches, lastAsked, clock }: GatherDeps, pipeline: AppPi
     repository: followedRepository(pipeline),
     installation: isReady ? installation : undefined,
     grant: caches.grants.get({ namespace, name: ownedGrantName(pipeline) }),
+    halts: caches.halts.list(),
     approvals: caches.approvals.byIndex(pipelineIndex, uid).filter(one => one.metadata.namespace === namespace),
     wake,
     asked: new Map(

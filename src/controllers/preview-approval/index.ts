@@ -2,6 +2,7 @@
 // status. Decides nothing.
 import { appPipeline } from '../../api/apps/app-pipeline.ts'
 import { previewApproval } from '../../api/apps/preview-approval.ts'
+import { halt } from '../../api/github/halt.ts'
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { createAnswerCache, createDiscussionClient, createRepositoryClient, type GitHubMeter } from '../../github/index.ts'
@@ -36,6 +37,7 @@ export function createPreviewApprovalController(deps: PreviewApprovalControllerD
     approvals: manager.cache(previewApproval),
     installations: manager.cache(installation),
     grants: manager.cache(repositoryGrant),
+    halts: manager.cache(halt),
   }
   addApprovalIndexes(caches)
   const status = createStatusWriter({ type: previewApproval, fieldManager, client, cache: caches.approvals, events })

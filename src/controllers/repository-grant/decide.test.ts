@@ -1,8 +1,10 @@
 // The decision on a RepositoryGrant: a row for each check, what keeps an approved grant valid, and the status that follows.
+
 import { describe, expect, test } from 'vitest'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { RepositoryPermission } from '../../github/index.ts'
-import { grantObject, host, installationObject } from '../../services/token-desk/testing/desk-objects.ts'
+import { haltObject } from '../../policy/testing/halt-object.ts'
+import { grantObject, host, installationObject, ready } from '../../services/token-desk/testing/desk-objects.ts'
 import { checks } from './checks.ts'
 import { decide } from './decide.ts'
 import type { Facts, GitHubAnswer } from './gather.ts'
@@ -19,7 +21,16 @@ function found(change: { readonly permission?: RepositoryPermission; readonly id
 }
 
 function facts(change: Partial<Facts> = {}): Facts {
-  return { object: fresh, installation: installationObject, installationReady: true, answer: found(), askedAt: now, ...change }
+  return {
+    object: fresh,
+    installation: installationObject,
+    installationReady: true,
+    answer: found(),
+    halts: [],
+    tenant: 'acme',
+    askedAt: now,
+    ...change,
+  }
 }
 
 function asking(spec: Partial<RepositoryGrant['spec']>): RepositoryGrant {
@@ -30,6 +41,24 @@ const unreachable: GitHubAnswer = { kind: 'unreachable', message: 'GitHub answer
 const nobody: GitHubAnswer = { ...found(), requester: { kind: 'unknown' } } as GitHubAnswer
 
 describe('the decision on a grant', () => {
+  test('stays what it was while somebody halts it, and gives nothing', () => {
+    const conditions = [{ ...ready(), type: 'Approved', reason: 'Approved' }, ready()]
+    const approvedBefore = grantObject({ status: { conditions } })
+    const halts = [haltObject({ type: 'Repository', repository: { host: 'github.localhost', id: 4001 } })]
+    const decided = decide(facts({ object: approvedBefore, answer: { kind: 'not-due' }, halts }))
+    expect(decided.ruling).toMatchObject({ rule: 'read-contents' })
+    expect(decided.ready).toMatchObject({
+      status: 'False',
+      reason: 'Halted',
+      message: expect.stringContaining('sekisho-system/stop'),
+    })
+    // The controller of the Halt revokes.
+    expect(decided.revoke).toBe(false)
+    const undecidedYet = decide(facts({ answer: { kind: 'not-due' }, halts: [haltObject({ type: 'Everything' })] }))
+    expect(undecidedYet).toMatchObject({ ruling: undefined, approved: { status: 'Unknown', reason: 'Halted' } })
+    expect(decide(facts({ object: approvedBefore, answer: { kind: 'not-due' } })).ready.reason).not.toBe('Halted')
+  })
+
   test('approves what the requester has, and the ceiling and the policy allow', () => {
     expect(decide(facts())).toMatchObject({
       ruling: { decision: 'Approved' },

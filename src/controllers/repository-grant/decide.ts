@@ -3,10 +3,11 @@
 import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
 import { firstRefusal, type Refusal } from '../../policy/check.ts'
+import { haltedText } from '../../policy/halt.ts'
 import { decideGrant } from '../../policy/index.ts'
 import type { Unreachable } from '../kit/github-unreachable.ts'
 import { checks } from './checks.ts'
-import { type Facts, isExpired } from './gather.ts'
+import { type Facts, haltOfGrant, isExpired } from './gather.ts'
 
 /** What was decided about the grant. `rule` names the check or the policy rule that decided. */
 export type Ruling = Refusal & { readonly decision: 'Approved' | 'Denied'; readonly rule: string }
@@ -38,7 +39,8 @@ export function decide(facts: Facts): Decision {
     approved: { type: 'Approved', ...approved },
     ready: { type: 'Ready', ...ready },
     checked,
-    revoke: ready.status === 'False',
+    // The controller of the Halt revokes what it halts, and counts it.
+    revoke: ready.status === 'False' && ready.reason !== reasons.halted,
   }
 }
 
@@ -68,9 +70,12 @@ function earlierRuling({ object }: Facts): Ruling | undefined {
   return { decision, rule, reason: condition.reason, message: condition.message }
 }
 
-function approval({ answer }: Facts, ruling: Ruling | undefined): State {
+function approval(facts: Facts, ruling: Ruling | undefined): State {
+  const { answer } = facts
   if (ruling) return { status: ruling.decision === 'Approved' ? 'True' : 'False', reason: ruling.reason, message: ruling.message }
   if (answer.kind === 'unreachable') return { status: 'Unknown', reason: reasonOf(answer), message: answer.message }
+  const halt = haltOfGrant(facts)
+  if (halt !== undefined) return { status: 'Unknown', reason: reasons.halted, message: `not decided yet: ${haltedText(halt)}` }
   const message = 'not decided yet: the Installation has to be ready first'
   return { status: 'Unknown', reason: reasons.installationNotReady, message }
 }
@@ -80,10 +85,13 @@ function reasonOf({ isPaced = false }: Unreachable): string {
 }
 
 /** What makes the readiness differ from the approval; undefined when nothing does. */
-function readiness({ object, installationReady, answer, askedAt }: Facts, ruling: Ruling | undefined): State | undefined {
+function readiness(facts: Facts, ruling: Ruling | undefined): State | undefined {
+  const { object, installationReady, answer, askedAt } = facts
   const { expiresAt, checkedAt = '' } = object.status ?? {}
   if (isExpired(object, askedAt))
     return { status: 'False', reason: reasons.expired, message: `expired at ${expiresAt}: delete it and request a new one` }
+  const halt = haltOfGrant(facts)
+  if (halt !== undefined) return { status: 'False', reason: reasons.halted, message: haltedText(halt) }
   if (!installationReady) {
     const message = `Installation ${object.spec.installation} is not ready`
     return { status: 'False', reason: reasons.installationNotReady, message }

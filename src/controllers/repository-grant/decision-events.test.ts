@@ -21,7 +21,15 @@ test('a decision is an Event of the grant, once', async () => {
   })
   const reconcile = async (object: RepositoryGrant, answer: GitHubAnswer): Promise<RepositoryGrant> => {
     const askedAt = new Date('2026-06-01T12:00:00Z')
-    const facts: Facts = { object, installation: installationObject, installationReady: true, answer, askedAt }
+    const facts: Facts = {
+      object,
+      installation: installationObject,
+      installationReady: true,
+      answer,
+      askedAt,
+      halts: [],
+      tenant: 'acme',
+    }
     return writer.write(object, nextStatus(facts, decide(facts)))
   }
   const found = (permission: 'write' | 'none'): GitHubAnswer => ({

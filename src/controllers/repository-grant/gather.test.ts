@@ -21,6 +21,8 @@ async function isAsked(grant: RepositoryGrant, later: number, { installation = i
   const clock = createFakeClock()
   const checkedAt = new Date(clock.now().getTime() - later).toISOString()
   const deps = {
+    halts: { list: () => [] },
+    tenantOf: () => undefined,
     installations: { get: () => installation },
     githubApps: { get: () => Promise.reject(new Error('asked')) },
     tokens: { hasLive: () => (inUse === 'unknown' ? Promise.reject(new Error('database')) : Promise.resolve(inUse)) },
@@ -85,6 +87,8 @@ test('the checks of ten thousand grants are spread: at most 1,000 an hour at res
 test('while GitHub wants no requests of the App, waiting uses up nothing of what the tenant may cause', async () => {
   const refusal = new AppError('too_many_requests', 'GitHub asked us to wait', { retryAfterSeconds: 40, reason: 'RateLimited' })
   const deps = {
+    halts: { list: () => [] },
+    tenantOf: () => undefined,
     installations: { get: () => installationObject },
     githubApps: { get: async () => ({ client: { mintRefusal: () => refusal } }) },
     budget: { take: () => expect.unreachable('the budget was asked') },

@@ -1,11 +1,14 @@
 // What must be known to decide a RepositoryGrant: its Installation from the cache and, when it is due, GitHub's answer. Never
 // throws: a failure to find out is a fact, too. GitHub is asked when nothing was decided yet, when a webhook woke the grant,
 // when an input of the decision changed, and on a schedule while the grant is approved: a denied grant costs nothing at rest.
+import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
-import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
 import { parseUserSubject } from '../../api/names.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import { haltOf } from '../../policy/halt.ts'
 import type { GitHubApps } from '../../services/token-desk/app-clients.ts'
 import type { TokenRegistry } from '../../store/token-registry.ts'
 import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
@@ -29,12 +32,17 @@ export type Facts = {
   /** Whether the Installation is verified now, according to its own status. */
   readonly installationReady: boolean
   readonly answer: GitHubAnswer
+  readonly halts: readonly Halt[]
+  /** The name of the Tenant whose namespace it is. */
+  readonly tenant: string
   /** Before the first request: the facts cover no later change. */
   readonly askedAt: Date
 }
 
 export type GatherDeps = ProbeDeps & {
   readonly installations: Pick<Cache<Installation>, 'get'>
+  readonly halts: Pick<Cache<Halt>, 'list'>
+  readonly tenantOf: (namespace: string) => Tenant | undefined
   readonly githubApps: GitHubApps
   readonly budget: ProbeBudget
   readonly recheck: RecheckTimes
@@ -47,8 +55,12 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   const { namespace = '' } = object.metadata
   const installation = deps.installations.get({ namespace, name: object.spec.installation })
   const installationReady = isReady(installation)
-  const facts = (answer: GitHubAnswer): Facts => ({ object, installation, installationReady, answer, askedAt })
+  const halts = deps.halts.list()
+  const tenant = deps.tenantOf(namespace)?.metadata.name ?? namespace
+  const facts = (answer: GitHubAnswer): Facts => ({ object, installation, installationReady, answer, halts, tenant, askedAt })
   if (installation === undefined || !installationReady || isExpired(object, askedAt)) return facts({ kind: 'not-due' })
+  // Nothing is asked in the name of what is halted: a token for the question would be one more.
+  if (haltOfGrant(facts({ kind: 'not-due' })) !== undefined) return facts({ kind: 'not-due' })
   if (!(await isDue(deps, object, installation, askedAt))) return facts({ kind: 'not-due' })
   const grant = { namespace, uid: object.metadata.uid ?? '' }
   const person = parseUserSubject(object.spec.requestedBy)
@@ -68,6 +80,20 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   }
 }
 
+/** The Halt that stands in the way of the grant, whoever uses it. */
+export function haltOfGrant({ object, installation, answer, halts, tenant }: Omit<Facts, 'askedAt' | 'installationReady'>) {
+  const repositories = answer.kind === 'found' ? answer.repositories : (object.status?.repositories ?? [])
+  return haltOf(halts, {
+    namespace: object.metadata.namespace,
+    tenant,
+    grant: object.metadata.name,
+    requestedBy: object.spec.requestedBy,
+    host: installation?.spec.account.host,
+    installationId: installation?.spec.installationId,
+    repositoryIds: repositories.map(({ id }) => id),
+  })
+}
+
 /** True from the end on that the first approval fixed. */
 export function isExpired(object: RepositoryGrant, now: Date): boolean {
   const { expiresAt } = object.status ?? {}
@@ -84,6 +110,8 @@ async function isDue(deps: GatherDeps, object: RepositoryGrant, installation: In
   if (status?.checkedAt === undefined || status.observedGeneration !== metadata.generation) return true
   if (wakeOf(object) !== status.observedWake) return true
   if (findCondition(status.conditions, 'Approved')?.status === 'Unknown') return true
+  // It was halted: what held before may not hold any more.
+  if (findCondition(status.conditions, 'Ready')?.reason === reasons.halted) return true
   if (status.observedInputs !== decisionInputs(installation)) return true
   if (status.decision !== 'Approved') return false
   const { inUseMilliseconds, atRestMilliseconds } = deps.recheck

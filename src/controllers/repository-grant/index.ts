@@ -1,8 +1,10 @@
 // Wires the RepositoryGrant controller: an Installation that becomes ready, stops being ready or changes wakes the grants under
 // it. Decides nothing.
+import { type Halt, halt } from '../../api/github/halt.ts'
 import { type Installation, installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
-import { keyOf, keyText } from '../../api/resource.ts'
+import { platformNamespace } from '../../api/names.ts'
+import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
@@ -18,7 +20,7 @@ import { type RepositoryGrantDeps, reconcileRepositoryGrant } from './reconcile.
 
 export type RepositoryGrantControllerDeps = Omit<
   RepositoryGrantDeps,
-  'grants' | 'status' | 'installations' | 'recheck' | 'budget' | 'tenantsIn'
+  'grants' | 'status' | 'installations' | 'halts' | 'tenantOf' | 'tenantsIn' | 'recheck' | 'budget'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
@@ -32,7 +34,9 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
   const { manager, recheck = defaultRecheckTimes } = deps
   const grants = manager.cache(repositoryGrant)
   const installations = manager.cache(installation)
+  const halts = manager.cache(halt)
   const tenantsIn = tenantsByNamespace(manager.cache(tenant))
+  const tenantOf = (namespace: string) => tenantsIn(namespace)[0]
   const { client } = manager
   const budget = createProbeBudget(deps.clock)
   const fieldManager = 'sekisho.dev/repository-grant'
@@ -45,6 +49,13 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
     findCondition(object.status?.conditions, 'Ready')?.status,
     installationInputs(object),
   ]
+  const standing = ({ metadata, spec, status: of }: Halt): unknown => [metadata.deletionTimestamp, spec.lifted, of?.subject]
+  /** All that a Halt may be about: which of them are is decided for each. */
+  const within = ({ metadata: { namespace } }: Halt): readonly ObjectKey[] =>
+    grants
+      .list()
+      .filter(grant => namespace === platformNamespace || grant.metadata.namespace === namespace)
+      .map(keyOf)
   const definition: ControllerDefinition = {
     name: 'repository-grant',
     for: repositoryGrant,
@@ -52,9 +63,10 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
       watches(installation, object => grants.byIndex(byInstallation, keyText(keyOf(object))).map(keyOf), {
         predicate: partChanged(inputs),
       }),
+      watches(halt, within, { predicate: partChanged(standing) }),
     ],
     reconcile: context =>
-      reconcileRepositoryGrant({ ...deps, budget, grants, status, installations, recheck, tenantsIn }, context),
+      reconcileRepositoryGrant({ ...deps, budget, grants, status, installations, halts, tenantOf, tenantsIn, recheck }, context),
   }
   return withMissingRights(definition, { cache: grants, says: reportInStatus(status, deps.clock), clock: deps.clock })
 }

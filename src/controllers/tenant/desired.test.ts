@@ -166,6 +166,7 @@ describe('the namespaces of a tenant', () => {
       hard: {
         'count/applications.apps.sekisho.dev': '7',
         'count/remotesyncs.apps.sekisho.dev': '7',
+        'count/halts.github.sekisho.dev': '50',
         'count/repositorygrants.github.sekisho.dev': '514',
       },
     })

@@ -11,6 +11,8 @@ import { canonicalQuantity } from '../../lib/text/quantity.ts'
 const defaultApplications = 50
 /** Grants that people create live for minutes to months, and each is small. What follows a repository has one of its own. */
 const maxOtherGrants = 500
+/** Each is read before every delivery of a token in the namespace. */
+const maxHalts = 50
 
 /** Beside those that run: what has ended stays until it is collected. */
 const maxEndedPods = 100
@@ -29,6 +31,7 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
     'count/applications.apps.sekisho.dev': applications,
     // One for each, and as many that several share.
     'count/appsecrets.apps.sekisho.dev': canonicalQuantity(String(2 * applicationsOf(limits))),
+    'count/halts.github.sekisho.dev': String(maxHalts),
     'count/repositorygrants.github.sekisho.dev': canonicalQuantity(
       String(maxOtherGrants + followerKinds.length * applicationsOf(limits)),
     ),

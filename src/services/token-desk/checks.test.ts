@@ -1,5 +1,6 @@
 // The checks of the token desk: what each refuses, and what all admit.
 import { describe, expect, test } from 'vitest'
+import { haltObject } from '../../policy/testing/halt-object.ts'
 import { admit, checks } from './checks.ts'
 import type { DeskFacts } from './gather.ts'
 import { grantObject, host, installationObject, ready, runner } from './testing/desk-objects.ts'
@@ -10,6 +11,8 @@ const facts: DeskFacts = {
   installation: installationObject,
   app: { host, appId: 5001, api: 'http://x' },
   subject: runner,
+  halts: [],
+  tenant: 'acme',
   now: new Date('2026-06-01T00:00:00Z'),
 }
 
@@ -25,6 +28,7 @@ const refusals: readonly (readonly [string, string, Partial<DeskFacts>])[] = [
     'GrantEnding',
     { grant: grantObject({ metadata: { deletionTimestamp: '2026-06-01T00:00:00Z' } }) },
   ],
+  ['a Halt stands in the way', 'Halted', { halts: [haltObject({ type: 'Tenant', tenant: { name: 'acme' } })] }],
   ['the grant was never decided', 'GrantNotApproved', { grant: grantObject({ status: { decision: undefined as never } }) }],
   ['the grant was denied', 'GrantNotApproved', { grant: grantObject({ status: { decision: 'Denied' } }) }],
   ['the decision is about another generation', 'GrantNotApproved', { grant: grantObject({ status: { observedGeneration: 2 } }) }],

@@ -5,6 +5,7 @@ import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
+import { haltedText, haltOf } from '../../policy/halt.ts'
 import { permissionAbove } from '../../policy/permission-level.ts'
 import type { TokenSubject } from '../../store/token-registry.ts'
 import type { DeskFacts } from './gather.ts'
@@ -23,6 +24,7 @@ export type Admitted = {
 export const refusalTexts = {
   GrantNotFound: 'The RepositoryGrant was deleted, or was deleted and created again with the same name.',
   GrantEnding: 'The RepositoryGrant is being deleted.',
+  Halted: 'A Halt stands in the way. The message names it; whoever may lift it does so with `sekisho resume`.',
   GrantNotApproved: 'The RepositoryGrant is not approved or not ready. See its conditions.',
   GrantExpired: 'The RepositoryGrant has expired.',
   NotASubject: 'The workload is not one of the subjects of the RepositoryGrant.',
@@ -46,6 +48,24 @@ const grantIsTheOneMeant: DeskCheck = ({ grant, grantUid }) =>
 /** Stops new tokens while the tokens of a deleted grant are revoked. */
 const grantIsNotEnding: DeskCheck = ({ grant }) =>
   grant?.metadata.deletionTimestamp === undefined ? undefined : { reason: 'GrantEnding', message: 'the grant is being deleted' }
+
+/** The reason of a refusal by a Halt. */
+export const haltedReason = 'Halted'
+
+/** Stops what somebody halted. Before the status of the grant, which says no by then, too, and not as clearly. */
+const nothingIsHalted: DeskCheck = ({ halts, grant, installation, subject, tenant }) => {
+  const found = haltOf(halts, {
+    namespace: grant?.metadata.namespace,
+    tenant,
+    grant: grant?.metadata.name,
+    requestedBy: grant?.spec.requestedBy,
+    host: installation?.spec.account.host,
+    installationId: installation?.spec.installationId,
+    repositoryIds: grant?.status?.repositories?.map(({ id }) => id),
+    workload: subject,
+  })
+  return found && { reason: haltedReason, message: haltedText(found) }
+}
 
 /** Stops a token without a decision on this generation of the grant that still holds (Ready). */
 const grantIsApproved: DeskCheck = ({ grant }) => {
@@ -116,6 +136,7 @@ const permissionsAreWithinCeiling: DeskCheck = ({ grant, installation }) => {
 export const checks: readonly DeskCheck[] = [
   grantIsTheOneMeant,
   grantIsNotEnding,
+  nothingIsHalted,
   grantIsApproved,
   grantHasNotExpired,
   subjectIsNamed,

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { movableClock, openTestStore, type TestStore } from '../../../test/fixtures/databases.ts'
 import type { AuditAction } from '../../api/audit/audit-event.ts'
+import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { MintedToken, MintRequest } from '../../github/index.ts'
@@ -10,6 +11,7 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { AppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
+import { haltObject } from '../../policy/testing/halt-object.ts'
 import { createCountedAudit } from '../../store/audit/counted-audit.ts'
 import { verifyLog } from '../../store/audit/testing/verify-log.ts'
 import type { AuditAppend } from './audit/desk-audit.ts'
@@ -45,6 +47,7 @@ function environment() {
     cachedGrant: undefined as RepositoryGrant | undefined,
     reads: 0,
     auditFails: undefined as string | undefined,
+    halts: [] as Halt[],
     duringMint: async (): Promise<void> => {},
     tokensPerHour: 600,
   }
@@ -84,11 +87,17 @@ function environment() {
       state.reads += 1
       return type.kind === 'RepositoryGrant' ? state.grant : state.installation
     },
+    list: async (_type: unknown, { namespace }: { readonly namespace?: string }) =>
+      state.halts.filter(({ metadata }) => metadata.namespace === namespace),
   } as unknown as KubeClient
   const counted = createCountedAudit({ audit, clock, log: silentLog })
   const deps: TokenDeskDeps = {
     client,
-    cached: { grants: { get: () => state.cachedGrant ?? state.grant }, installations: { get: () => state.installation } },
+    cached: {
+      grants: { get: () => state.cachedGrant ?? state.grant },
+      installations: { get: () => state.installation },
+      halts: { list: () => [] },
+    },
     counted,
     async wakeGrant(woken) {
       state.steps.push(`wake ${woken.metadata.name}`)
@@ -106,7 +115,7 @@ function environment() {
     audit,
     clock,
     log: silentLog,
-    tenantOf: () => ({ spec: { limits: { tokensPerHour: state.tokensPerHour } } }) as never,
+    tenantOf: () => ({ metadata: { name: 'acme' }, spec: { limits: { tokensPerHour: state.tokensPerHour } } }) as never,
   }
   const desk = createTokenDesk(deps)
   const { grant } = state
@@ -409,6 +418,37 @@ describe('the token desk', () => {
     state.duringMint = async () => change(state)
     await expect(desk.request(request)).rejects.toMatchObject({ code: 'forbidden' })
     expect(state.revoked).toEqual(state.minted)
+  })
+
+  test.each<[string, Halt['spec']['target']]>([
+    ['everything', { type: 'Everything' }],
+    ['the repository', { type: 'Repository', repository: { host, id: 4001 } }],
+    ['the person', { type: 'Person', person: { host, id: 1002 } }],
+    ['the installation', { type: 'Installation', installation: { host, id: 77 } }],
+  ])('delivers no token that is minted while somebody halts %s, and no other one until it is lifted', async (_case, target) => {
+    const { state, desk, request } = environment()
+    state.duringMint = async () => void state.halts.push(haltObject(target))
+    const refusal = { code: 'forbidden', reason: 'Halted', message: expect.stringContaining('Halt sekisho-system/stop') }
+    await expect(desk.request(request)).rejects.toMatchObject(refusal)
+    expect([state.minted.length, state.revoked]).toEqual([1, state.minted])
+    await expect(desk.request(request)).rejects.toMatchObject(refusal)
+    expect(state.minted).toHaveLength(1)
+    state.duringMint = async () => {}
+    state.halts = []
+    await desk.request(request)
+    expect(state.minted).toHaveLength(2)
+  })
+
+  test('a Halt of one subject takes nothing from another one under the same grant', async () => {
+    const { state, desk, request, grant } = environment()
+    const sync = { kind: 'RemoteSync', namespace: 'acme', name: 'shop', uid: 'shop-uid' }
+    await desk.request(request)
+    await desk.request({ ...request, subject: sync })
+    const subject = { namespace: 'acme', grant: grant.metadata.name, kind: 'ServiceAccount', name: 'runner' }
+    state.halts = [haltObject({ type: 'Token', token: { hash: 'x' } }, { status: { subject } })]
+    await expect(desk.request(request)).rejects.toMatchObject({ reason: 'Halted' })
+    await desk.request({ ...request, subject: sync })
+    expect(state.revoked).toEqual([state.minted[0]])
   })
 
   test('revokes every token of a grant and delivers none of them again', async () => {

@@ -1,13 +1,14 @@
 // The token desk: the one way to a token. gather → checks → an active token of the registry, or mint → recheck → record → audit
 // → deliver. It decides nothing about grants (their controller does) and keeps no token in memory beyond one request.
+import { createHash } from 'node:crypto'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
-import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { type AppClient, githubReasons } from '../../github/index.ts'
 import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
+import { equalInConstantTime } from '../../lib/text/constant-time.ts'
 import type { LiveToken, TokenRegistry } from '../../store/token-registry.ts'
 import { deliveryOf, refusalOf, requestFacts } from './audit/desk-audit.ts'
-import { type Admitted, admit } from './checks.ts'
+import { type Admitted, admit, haltedReason } from './checks.ts'
 import { type GatherDeps, gatherCached, gatherFresh } from './gather.ts'
 import { intentOf } from './minting/intent.ts'
 import { type AdmittedRequest, type MintDeps, mint } from './minting/mint.ts'
@@ -22,7 +23,6 @@ export type TokenDeskDeps = GatherDeps &
     readonly tokens: TokenRegistry
     /** Makes the controller check a grant at GitHub soon. */
     readonly wakeGrant: (grant: RepositoryGrant) => Promise<void>
-    readonly tenantOf: (namespace: string) => Tenant | undefined
     /** Told how long each attempt to make a token took. */
     readonly minting?: DeskMetrics['minted']
   }
@@ -74,13 +74,17 @@ export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
       const active = await findOrMint(request, admission)
       // Whoever ends a grant first marks it and then revokes what is registered. The token is registered now: so either this
       // recheck observes the mark, or the revocation found the token.
-      requireSame(await recheck(deps, request, active.grantUid), active.cacheKey)
+      requireSame(await recheck(deps, request, active), active.cacheKey)
       await deps.tokens.recordDelivered(active.id)
       const { grant } = admitted
       await deps.counted.append(deliveryOf(request, active, requestFacts(request, grant), grant.spec.reason))
       return delivered(active, admitted)
     },
     revokeBy: (filter, reason) => revokeBy(deps, filter, reason),
+    async findByHash(hash, filter) {
+      const live = await deps.tokens.liveBy(filter)
+      return live.find(({ token }) => equalInConstantTime(createHash('sha256').update(token.reveal()).digest('base64'), hash))
+    },
   }
 }
 
@@ -123,13 +127,16 @@ function requireSame({ admitted }: Admission, cacheKey: string): void {
   throw new AppError('unavailable', 'the grant or its Installation has just changed: try again', { retryAfterSeconds: 1 })
 }
 
-/** Admits once more; when the request is refused by now, revokes the grant's tokens and rejects. */
-async function recheck(deps: TokenDeskDeps, request: TokenRequest, grantUid: string): Promise<Admission> {
+/**
+ * Admits once more; when the request is refused by now, revokes the grant's tokens and rejects. A Halt may be about this subject
+ * only: its controller revokes the others.
+ */
+async function recheck(deps: TokenDeskDeps, request: TokenRequest, { id, grantUid }: LiveToken): Promise<Admission> {
   try {
     return await admitFresh(deps, request)
   } catch (error) {
     if (isAppError(error, 'forbidden'))
-      await revokeBy(deps, { grantUid }, error.message).catch((failure: unknown) =>
+      await revokeBy(deps, error.reason === haltedReason ? { id } : { grantUid }, error.message).catch((failure: unknown) =>
         deps.log.error({ grantUid, error: messageOf(failure) }, 'failed to revoke the tokens of an ended grant'),
       )
     throw error

@@ -1,8 +1,11 @@
 // Reads the facts by which a request is decided: from the caches to refuse or to find a token that exists, and from the API
 // server itself before a token is minted and before one is delivered, because a cache may not have observed yet that a grant
 // was revoked. Absence is a fact and never an error; this file never writes.
+import { type Halt, halt } from '../../api/github/halt.ts'
 import { type Installation, installation as installations } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import { platformNamespace } from '../../api/names.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { AppClient } from '../../github/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
@@ -18,6 +21,10 @@ export type DeskFacts = {
   /** The uid of the grant that the caller meant. */
   readonly grantUid: string | undefined
   readonly installation: Installation | undefined
+  /** Those in the namespace of the grant and in that of the platform; from a cache also others. */
+  readonly halts: readonly Halt[]
+  /** The name of the Tenant whose namespace it is. */
+  readonly tenant: string
   /** From the App's own settings; undefined when the App cannot be used. */
   readonly app: { readonly host: string; readonly appId: number; readonly api: string } | undefined
   readonly subject: TokenSubject
@@ -25,12 +32,14 @@ export type DeskFacts = {
 }
 
 export type GatherDeps = {
-  readonly client: Pick<KubeClient, 'get'>
+  readonly client: Pick<KubeClient, 'get' | 'list'>
   /** What this process has observed. */
   readonly cached: {
     readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
     readonly installations: Pick<Cache<Installation>, 'get'>
+    readonly halts: Pick<Cache<Halt>, 'list'>
   }
+  readonly tenantOf: (namespace: string) => Tenant | undefined
   readonly githubApps: GitHubApps
   readonly clock: Clock
 }
@@ -41,10 +50,15 @@ export type Gathered = { readonly facts: DeskFacts; readonly client: AppClient |
 /** @throws what the API server's client throws, except for absence */
 export async function gatherFresh(deps: GatherDeps, request: TokenRequest): Promise<Gathered> {
   const { name, namespace = '' } = request.grant.metadata
-  const grant: RepositoryGrant | undefined = await deps.client.get(repositoryGrant, { namespace, name })
-  const installation: Installation | undefined =
-    grant && (await deps.client.get(installations, { namespace, name: grant.spec.installation }))
-  return gathered(deps, request, grant, installation)
+  const ofPlatform = deps.client.list(halt, { namespace: platformNamespace })
+  const ofTenant = deps.client.list(halt, { namespace })
+  const reading = (async (): Promise<Objects> => {
+    const grant = await deps.client.get(repositoryGrant, { namespace, name })
+    const installation = grant && (await deps.client.get(installations, { namespace, name: grant.spec.installation }))
+    return { grant, installation, halts: [] }
+  })()
+  const [read, ...halts] = await Promise.all([reading, ofPlatform, ofTenant])
+  return gathered(deps, request, { ...read, halts: halts.flat() })
 }
 
 /** Costs no request. What it says may be out of date: a token is delivered by `gatherFresh` only. */
@@ -52,21 +66,24 @@ export function gatherCached(deps: GatherDeps, request: TokenRequest): Promise<G
   const { name, namespace = '' } = request.grant.metadata
   const grant = deps.cached.grants.get({ namespace, name })
   const installation = grant && deps.cached.installations.get({ namespace, name: grant.spec.installation })
-  return gathered(deps, request, grant, installation)
+  return gathered(deps, request, { grant, installation, halts: deps.cached.halts.list() })
 }
 
-async function gathered(
-  deps: GatherDeps,
-  request: TokenRequest,
-  grant: RepositoryGrant | undefined,
-  installation: Installation | undefined,
-): Promise<Gathered> {
+type Objects = {
+  readonly grant: RepositoryGrant | undefined
+  readonly installation: Installation | undefined
+  readonly halts: readonly Halt[]
+}
+
+async function gathered(deps: GatherDeps, request: TokenRequest, { grant, installation, halts }: Objects): Promise<Gathered> {
   const app = installation && (await usableApp(deps.githubApps, installation.spec.app))
   return {
     facts: {
       grant,
       grantUid: request.grant.metadata.uid,
       installation,
+      halts,
+      tenant: deps.tenantOf(request.subject.namespace)?.metadata.name ?? request.subject.namespace,
       app: app && { host: app.endpoints.host, appId: app.appId, api: app.endpoints.api },
       subject: request.subject,
       now: deps.clock.now(),

@@ -2,6 +2,7 @@
 // It is the only place in this process where App keys and installation tokens meet; it never holds a user's token.
 import { Registry } from 'prom-client'
 import { clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
+import { halt } from '../../api/github/halt.ts'
 import { installation } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { ReadNamedSecret } from '../../api/named-secret.ts'
@@ -65,7 +66,7 @@ export async function openTokenDesk(
     audit: announcing(store.audit, { grants, events }),
     revokeAtGitHub: createTokenRevoker({ log, clock, observe: meter.requests }),
     isReady: readyInstallations(installations),
-    cached: { grants, installations },
+    cached: { grants, installations, halts: manager.cache(halt) },
     counted,
     wakeGrant: wakeBy(kube, clock),
     tenantOf: (namespace: string) => tenantsIn(namespace)[0],

@@ -6,9 +6,14 @@ import { equalJitter } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import type { EndingToken, InstallationIdentity, LiveTokenFilter, TokenRegistry } from '../../store/token-registry.ts'
+import {
+  type EndingToken,
+  type InstallationIdentity,
+  type LiveTokenFilter,
+  platformSubjectKind,
+  type TokenRegistry,
+} from '../../store/token-registry.ts'
 import { type AuditAppend, endingFacts, tokenRecord } from './audit/desk-audit.ts'
-import { platformSubjectKind } from './single-use-token.ts'
 
 export type RevokeDeps = {
   readonly tokens: Pick<TokenRegistry, 'liveBy' | 'markRevoking' | 'markRevoked' | 'revoking' | 'deferRevocation'>
@@ -75,7 +80,9 @@ async function revokeAll(deps: RevokeDeps, tokens: readonly EndingToken[], reaso
   return pending
 }
 
-async function revokeOne(deps: RevokeDeps, token: EndingToken, reason: string): Promise<Result> {
+/** What began to end for another reason keeps that one: it is why the token ended. */
+async function revokeOne(deps: RevokeDeps, token: EndingToken, given: string): Promise<Result> {
+  const reason = token.ending?.cause ?? given
   if (!isDue(deps, token)) return token.suspended ? 'suspended' : 'pending'
   const { api, mintedAt } = token
   const fresh = deps.clock.now().getTime() - mintedAt.getTime() < freshMilliseconds

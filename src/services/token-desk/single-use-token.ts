@@ -6,7 +6,13 @@ import type { AuditAction, AuditRecord } from '../../api/audit/audit-event.ts'
 import { platformNamespace } from '../../api/names.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import { hashedToken, type MintedFacts, type TokenIntent, type TokenRegistry } from '../../store/token-registry.ts'
+import {
+  hashedToken,
+  type MintedFacts,
+  platformSubjectKind,
+  type TokenIntent,
+  type TokenRegistry,
+} from '../../store/token-registry.ts'
 import type { GitHubApp } from './app-clients.ts'
 
 export type SingleUseTokenDeps = {
@@ -32,9 +38,6 @@ export type SingleUse<M extends MintedFacts, R> = {
 
 /** In a record: GitHub lets a token be asked for at most 500 by their ids. */
 const maxRepositories = 500
-
-/** Kind of the registry's subject: the sweep leaves such a token alone while its request may still be in progress. */
-export const platformSubjectKind = 'Controller'
 
 /**
  * Resolves to the result of `use`, or to undefined when `mint` resolved to undefined.

@@ -8,6 +8,9 @@ import type { Prisma, TokenRow } from '../generated/client.ts'
 import type { Sealer } from '../seal.ts'
 import { hashedToken } from './hashed-token.ts'
 
+/** Kind of the subject of what the platform uses itself: the sweep leaves such a token alone while its request is in progress. */
+export const platformSubjectKind = 'Controller'
+
 /** What identifies an installation: its number is unique per host and App only. */
 export type InstallationIdentity = { readonly host: string; readonly appId: number; readonly installationId: number }
 
@@ -70,7 +73,19 @@ export type LiveTokenFilter = {
   readonly grantUid?: string
   readonly repositoryId?: number
   readonly namespace?: string
+  /** The registry's id of one token. */
+  readonly id?: string
+  readonly grantName?: string
+  readonly grantUids?: readonly string[]
+  readonly host?: string
+  /** Whichever App it is of; with `host`. */
+  readonly installationId?: number
+  /** Leaves out what the platform uses itself and revokes at once. */
+  readonly delivered?: true
 }
+
+/** How the tokens ended whose revocation began with one reason. */
+export type EndedTokens = { readonly revoked: number; readonly expired: number }
 
 /** The columns of an intent that has no outcome yet. */
 export function intentColumns(intent: TokenIntent) {
@@ -152,7 +167,7 @@ function endingOf({ endingAt, reason }: TokenRow): EndingToken['ending'] {
 
 /** The rows that pass every filter that is given. */
 export function filterColumns(filter: LiveTokenFilter): Prisma.TokenRowWhereInput {
-  const { installation, grantUid, repositoryId, namespace } = filter
+  const { installation, grantUid, grantUids, repositoryId, namespace, id, grantName, host, installationId, delivered } = filter
   return {
     ...(installation === undefined
       ? {}
@@ -161,7 +176,11 @@ export function filterColumns(filter: LiveTokenFilter): Prisma.TokenRowWhereInpu
           appId: BigInt(installation.appId),
           installationId: BigInt(installation.installationId),
         }),
-    ...defined({ grantUid }),
+    ...defined({ grantUid, id, grantName }),
+    ...(grantUids === undefined ? {} : { grantUid: { in: [...grantUids] } }),
+    ...(host === undefined ? {} : { host }),
+    ...(installationId === undefined ? {} : { installationId: BigInt(installationId) }),
+    ...(delivered === undefined ? {} : { subjectKind: { not: platformSubjectKind } }),
     ...(repositoryId === undefined ? {} : { repositoryIds: { has: BigInt(repositoryId) } }),
     ...defined({ namespace }),
   }

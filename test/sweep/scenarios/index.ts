@@ -8,6 +8,8 @@ import { applicationPartsScenario } from './application-parts.ts'
 import { clusterGitHubAppScenario } from './cluster-github-app.ts'
 import { domainClaimScenario } from './domain-claim.ts'
 import { githubReportOfFork, githubReportOfRemoteSync } from './github-report.ts'
+import { haltLifting, haltScenario } from './halt.ts'
+import { haltedPersonScenario } from './halted-person.ts'
 import { installationDeletion, installationScenario, installationSuspension } from './installation.ts'
 import { onboardingAgain, onboardingScenario } from './onboarding.ts'
 import { previewApprovalScenario } from './preview-approval.ts'
@@ -49,6 +51,9 @@ export const scenarios: readonly Scenario[] = [
   tenantScenario,
   installationSuspension,
   installationDeletion,
+  haltScenario,
+  haltedPersonScenario,
+  haltLifting,
   repositoryGrantDeletion,
   tokenDeskScenario,
   repositoryGrantScenario,
