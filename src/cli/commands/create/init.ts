@@ -52,7 +52,9 @@ export async function init(terminal: Terminal, options: InitOptions, folder = '.
 
 /** What was not taken over. */
 function notesOf(found: readonly Found[]): readonly string[] {
-  const beyond = processesOf(found).filter(isDescribed).slice(most.processes, most.processes + most.notes)
+  const beyond = processesOf(found)
+    .filter(isDescribed)
+    .slice(most.processes, most.processes + most.notes)
   return [
     ...found.flatMap(({ file, notes }) => notes.map(note => `${file}: ${note}`)),
     ...beyond.map(({ name }) => `process ${name}: an Application has at most ${most.processes}`),
