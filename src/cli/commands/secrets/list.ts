@@ -28,7 +28,7 @@ function rowsOf(appSecret: AppSecret, all: readonly Application[]): readonly Row
   })
 }
 
-/** The AppSecret of an Application that has no values yet does not exist. Rejects with `not_found` when the Application does not, either. */
+/** An Application without values has no AppSecret. Rejects with `not_found` when there is no Application of the name, either. */
 async function chosenSecrets(
   cluster: Cluster,
   all: readonly Application[],
