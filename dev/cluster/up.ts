@@ -93,7 +93,7 @@ async function bootControlPlane(options: UpOptions, hasNode: boolean): Promise<C
         podCidr: settings.podCidr,
         clusterDomain: settings.clusterDomain,
         issuerUrl: settings.issuerUrl,
-        webhookHosts: ['sekisho-admission.sekisho-system.svc'],
+        webhookHosts: ['sekisho-admission.sekisho-system.svc', 'sekisho-access-records.sekisho-system.svc'],
         audited: 'everybody',
       },
       { settings, progress },

@@ -2,6 +2,7 @@
 // missing. `Fail` for the rules without a policy, for requests in which a name must be filled in, and for values of AppSecrets.
 // Built-in kinds are sent for tenants' namespaces only. `caBundle` is added by whoever installs (docs/guide/install.md).
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
+import { accessKinds } from '../api/audit/access-kinds.ts'
 import { admissionWebhook, platformNamespace } from '../api/names.ts'
 import { defined } from '../lib/json/defined.ts'
 import { holdsValues, sealedMatches } from './app-secrets/seal-values.ts'
@@ -14,12 +15,18 @@ import { namespaceSelectors, notAdministrator, type RuleSet, ruleSets } from './
 import { changedBy } from './rules/apps/changed-by.ts'
 import { requestedBy } from './rules/kinds/requested-by.ts'
 
-const { registration: registrationName, service: serviceName } = admissionWebhook
+const { registration: registrationName, service: serviceName, recordsService } = admissionWebhook
 
 /** The Service in a cluster, whose overlay adds `caBundle`; an address of the host with its authority in tests. */
 export type WebhookTarget =
   | { readonly kind: 'service' }
-  | { readonly kind: 'url'; readonly origin: string; readonly authorityPem: string }
+  | {
+      readonly kind: 'url'
+      readonly origin: string
+      readonly authorityPem: string
+      /** Where who changes access is recorded; nowhere without it. */
+      readonly recordsOrigin?: string
+    }
 
 const apiVersion = 'admissionregistration.k8s.io/v1'
 const partOf = { 'app.kubernetes.io/part-of': 'sekisho' }
@@ -92,11 +99,37 @@ export function validatingWebhooks(target: WebhookTarget, sets: readonly RuleSet
   )
 }
 
+/**
+ * The call by which the controllers learn who changes access (docs/adr/0078-who-changes-access.md). It decides nothing, and a
+ * dry run leaves nothing.
+ */
+function recordingWebhooks(target: WebhookTarget): readonly object[] {
+  const matches = accessKinds.map(({ type, operations }) => ({
+    group: type.apiVersion.slice(0, type.apiVersion.indexOf('/')),
+    resources: [type.plural],
+    operations,
+  }))
+  const call = { name: 'access-records', path: '/records', whenDown: goesOn }
+  const matching = { rules: resourceRules(matches), matchConditions: [byOthers] }
+  const sideEffects = 'NoneOnDryRun'
+  if (target.kind === 'service') {
+    const service = { namespace: platformNamespace, name: recordsService, path: call.path, port: 443 }
+    return [{ ...webhook(target, { ...call, matching }), sideEffects, clientConfig: { service } }]
+  }
+  const { recordsOrigin: origin, authorityPem } = target
+  return origin === undefined ? [] : [{ ...webhook({ kind: 'url', origin, authorityPem }, { ...call, matching }), sideEffects }]
+}
+
 /** The ValidatingWebhookConfiguration and the MutatingWebhookConfiguration, in this order. */
 export function registrations(target: WebhookTarget): readonly Manifest[] {
   const metadata = { name: registrationName, labels: partOf }
   return [
-    { apiVersion, kind: 'ValidatingWebhookConfiguration', metadata, webhooks: validatingWebhooks(target) },
+    {
+      apiVersion,
+      kind: 'ValidatingWebhookConfiguration',
+      metadata,
+      webhooks: [...validatingWebhooks(target), ...recordingWebhooks(target)],
+    },
     {
       apiVersion,
       kind: 'MutatingWebhookConfiguration',

@@ -281,6 +281,8 @@ export const admissionWebhook = {
   registration: 'sekisho-admission',
   service: 'sekisho-admission',
   secret: 'sekisho-admission-tls',
+  /** The Service of the controllers by which API servers say who changes access; the same certificate serves there. */
+  recordsService: 'sekisho-access-records',
 } as const
 
 /** The name of the RoleBinding by which the controllers work in a namespace of a tenant. */

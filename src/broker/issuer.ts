@@ -16,8 +16,9 @@ import type { AuditLog } from '../store/audit/audit-log.ts'
 import type { BrokerStore } from '../store/store.ts'
 import { issuerPages } from './pages/issuer.ts'
 import type { People } from './people/people.ts'
+import { createRefusedTokens, type RefusedTokens } from './people/refused-tokens.ts'
 
-export type BrokerIssuer = {
+export type BrokerIssuer = RefusedTokens & {
   readonly issuer: Issuer
   readonly issuerKeys: IssuerKeys
   /** The codes and refresh tokens that this process issued lately. */
@@ -42,7 +43,8 @@ export async function createBrokerIssuer(deps: BrokerIssuerDeps): Promise<Broker
   const issuerKeys = await loadIssuerKeys(store.keys, clock, error =>
     log.error({ error: messageOf(error) }, 'failed to load signing keys'),
   )
-  const accounts = issuerAccounts(people, store.audit)
+  const refused = createRefusedTokens(people, { audit: store.audit, clock, log })
+  const accounts = issuerAccounts({ exists: people.exists, claims: refused.tokenClaims }, store.audit)
   const issuedHandles = createIssuedHandles()
   const issuer = createRotatingIssuer(issuerKeys, () =>
     createIssuer({
@@ -67,11 +69,11 @@ export async function createBrokerIssuer(deps: BrokerIssuerDeps): Promise<Broker
     },
     clock,
   })
-  return { issuer, issuerKeys, issuedHandles, verifyIdToken }
+  return { issuer, issuerKeys, issuedHandles, verifyIdToken, ...refused }
 }
 
 /** People as the issuer needs them, and an audit record for every token. */
-function issuerAccounts(people: People, audit: AuditLog): IssuerAccounts {
+function issuerAccounts(people: Pick<People, 'exists' | 'claims'>, audit: AuditLog): IssuerAccounts {
   return {
     exists: people.exists,
     claims: people.claims,

@@ -13,6 +13,7 @@ import {
   textSetting,
   urlSetting,
 } from '../lib/config.ts'
+import { accessRecordsSettings } from '../services/access-records/config.ts'
 import { buildSettings } from '../services/builds/config.ts'
 import { type FollowedRegistry, followedRegistry } from '../services/followed-tags/followed-registry.ts'
 import { registrySettings } from '../services/registry/config.ts'
@@ -123,6 +124,7 @@ export const controllersSettings = {
   ...registrySettings,
   ...buildSettings,
   ...tokenDeskSettings,
+  ...accessRecordsSettings,
   ...networkSettings,
   ...runtimeSettings,
 }

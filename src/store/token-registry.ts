@@ -7,7 +7,9 @@ import type { PrismaClient } from './generated/client.ts'
 import type { Sealer } from './seal.ts'
 import {
   type EndingToken,
+  type ExpiredToken,
   endingToken,
+  expiredToken,
   filterColumns,
   intentColumns,
   intentOf,
@@ -21,13 +23,16 @@ import {
 } from './tokens/installation-token.ts'
 import { createRecentTokens, type RecentTokens } from './tokens/recent-tokens.ts'
 
+export { hashedToken } from './tokens/hashed-token.ts'
 export type {
   EndingToken,
+  ExpiredToken,
   InstallationIdentity,
   LiveToken,
   LiveTokenFilter,
   MintedFacts,
   OrphanedIntent,
+  TokenFacts,
   TokenIntent,
   TokenPermissions,
   TokenSubject,
@@ -77,12 +82,20 @@ export type TokenRegistry = {
   /** Up to 1000 intents from before `olderThan` that have no outcome, oldest first. */
   readonly orphans: (olderThan: Date) => Promise<readonly OrphanedIntent[]>
   /** Up to 1000 tokens that expired before GitHub revoked them. */
-  readonly expiredUnrevoked: () => Promise<readonly (TokenIntent & { readonly id: string })[]>
+  readonly expiredUnrevoked: () => Promise<readonly ExpiredToken[]>
   /** Ends every token that has expired and deletes its ciphertext. */
   readonly expire: (now: Date) => Promise<void>
+  /** How many tokens may be alive now. */
+  readonly counts: () => Promise<TokenCounts>
   /** Returns how many rows were deleted. */
   readonly deleteExpired: (now: Date) => Promise<number>
 }
+
+/**
+ * `live`: they can be delivered. `revoking`: their revocation began, and GitHub has not confirmed it. `suspended`: the same of an
+ * installation that is suspended, so that they can be used for nothing.
+ */
+export type TokenCounts = { readonly live: number; readonly revoking: number; readonly suspended: number }
 
 type TokenRegistryDeps = {
   readonly prisma: Pick<PrismaClient, 'tokenRow' | '$transaction'>
@@ -170,7 +183,7 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps, recent: RecentTo
       const [row] = await tokens.updateManyAndReturn({
         where: { id, state: 'intended' },
         data: {
-          ...(revoking === undefined ? { state: 'minted' } : { state: 'revoking', reason: revoking.slice(0, 1024) }),
+          ...(revoking === undefined ? { state: 'minted' } : revokingColumns(revoking, clock.now())),
           ...mintedColumns(sealer, id, minted),
           mintedAt: clock.now(),
         },
@@ -186,7 +199,7 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps, recent: RecentTo
       if (count !== 1) throw new AppError('conflict', 'the token was revoked before it could be delivered')
     },
     async markRevoking(id, reason) {
-      await tokens.updateMany({ where: { id, state: 'minted' }, data: { state: 'revoking', reason: reason.slice(0, 1024) } })
+      await tokens.updateMany({ where: { id, state: 'minted' }, data: revokingColumns(reason, clock.now()) })
       recent.ended(id)
     },
     async deferRevocation(id, { retryAt, suspended }) {
@@ -203,7 +216,12 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps, recent: RecentTo
   }
 }
 
-type LiveTokens = Pick<TokenRegistry, 'findLive' | 'revoking' | 'expiredUnrevoked' | 'liveBy' | 'hasLive'>
+/** The first cause stays: only a token that can be delivered gets them. */
+function revokingColumns(reason: string, at: Date) {
+  return { state: 'revoking', reason: reason.slice(0, 1024), endingAt: at }
+}
+
+type LiveTokens = Pick<TokenRegistry, 'findLive' | 'revoking' | 'expiredUnrevoked' | 'liveBy' | 'hasLive' | 'counts'>
 
 function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
   const tokens = prisma.tokenRow
@@ -216,7 +234,7 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
   const endUntrusted = async (all: boolean): Promise<void> => {
     await tokens.updateMany({
       where: { state: 'minted', ...(all ? {} : { mintedAt: { gt: soon() } }) },
-      data: { state: 'revoking', reason: 'the clock was set back: the remaining life of the token is unknown' },
+      data: revokingColumns('the clock was set back: the remaining life of the token is unknown', clock.now()),
     })
   }
   return {
@@ -240,7 +258,7 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
     },
     async expiredUnrevoked() {
       const rows = await tokens.findMany({ where: { state: 'revoking', expiresAt: { lte: clock.now() } }, take: 1000 })
-      return rows.map(row => ({ ...intentOf(row), id: row.id }))
+      return rows.map(expiredToken)
     },
     async liveBy(filter) {
       if (Object.values(filter).every(value => value === undefined))
@@ -250,6 +268,20 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
         orderBy: { expiresAt: 'asc' },
       })
       return rows.map(row => endingToken(sealer, row))
+    },
+    async counts() {
+      const groups = await tokens.groupBy({
+        by: ['state', 'suspended'],
+        where: { state: { in: ['minted', 'revoking'] }, expiresAt: { gt: clock.now() } },
+        _count: true,
+      })
+      const sum = (isOf: (group: (typeof groups)[number]) => boolean): number =>
+        groups.filter(isOf).reduce((total, { _count }) => total + _count, 0)
+      return {
+        live: sum(({ state }) => state === 'minted'),
+        revoking: sum(({ state, suspended }) => state === 'revoking' && !suspended),
+        suspended: sum(({ state, suspended }) => state === 'revoking' && suspended),
+      }
     },
     async hasLive(filter) {
       const where = { ...filterColumns(filter), state: 'minted', expiresAt: { gt: clock.now() } }

@@ -26,7 +26,7 @@ const containers = [
   {
     component: 'controllers',
     name: 'controllers',
-    holds: ['sekisho-controllers-secrets', 'sekisho-registry-tokens-tls'],
+    holds: ['sekisho-controllers-secrets', 'sekisho-registry-tokens-tls', 'sekisho-admission-tls'],
     shared: ['sekisho-broker-secrets/audit-database-url', `${owner}/audit-password`, `${owner}/desk-password`],
     account: 'sekisho-controllers',
   },

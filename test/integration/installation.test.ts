@@ -72,6 +72,7 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Inst
   }
   const audit = {
     append: async (record: AuditRecord) => audited.push(record),
+    list: async () => [],
     appendOnce: async (record: AuditRecord, isRecorded: (earlier: readonly AuditEntry[]) => boolean) => {
       const earlier = audited.filter(({ action }) => action === record.action)
       if (!isRecorded(earlier as unknown as readonly AuditEntry[])) audited.push(record)

@@ -11,7 +11,7 @@ import type { KubeClient } from '../../src/kube/client/client.ts'
 import { createRecordingLog } from '../../src/kube/testing/recording-log.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
-import { webhookHost } from '../../src/services/webhook-certificate/decide.ts'
+import { webhookHosts } from '../../src/services/webhook-certificate/decide.ts'
 import { openWebhookCertificate } from '../../src/services/webhook-certificate/open.ts'
 import { withNamespace } from '../fixtures/harness.ts'
 import { giveRightsIn, withClientOf } from '../fixtures/process-clients.ts'
@@ -38,7 +38,7 @@ test('the controllers renew the certificate in the Secret that the installer mad
   await giveRightsIn(namespace, 'platform')
   const client = await withClientOf('sekisho-controllers')
   const authority = await makeCertificateAuthority({ commonName: 'webhooks', now: past, lifetimeDays: 3650 })
-  const names = { commonName: 'sekisho-admission', dnsNames: [webhookHost] }
+  const names = { commonName: 'sekisho-admission', dnsNames: webhookHosts }
   const first = await issueCertificate({ authority, ...names, usage: 'server', now: past, lifetimeDays: 30 })
   const log = createRecordingLog()
   const settings = { admissionAuthorityCertificate: authority.certificatePem, admissionAuthorityKey: authority.privateKeyPem }
@@ -65,7 +65,7 @@ test('the controllers renew the certificate in the Secret that the installer mad
   const secret = await waitUntil('another certificate', renewed)
   const leaf = new X509Certificate(text(secret.data?.['tls.crt']))
   expect(leaf.checkIssued(new X509Certificate(authority.certificatePem))).toBe(true)
-  expect(leaf.checkHost(webhookHost)).toBe(webhookHost)
+  expect(webhookHosts.map(host => leaf.checkHost(host))).toEqual(webhookHosts)
   expect(leaf.checkPrivateKey(createPrivateKey(text(secret.data?.['tls.key'])))).toBe(true)
   expect(leaf.validToDate.getTime()).toBeGreaterThan(Date.now() + 29 * 86_400_000)
 })

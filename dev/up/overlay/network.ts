@@ -19,6 +19,7 @@ export function networkPatches(settings: ClusterSettings, mode: Mode): readonly 
   const database = mode === 'production' ? [postgresPort] : []
   return [
     replace('sekisho-admission', '/spec/ingress', [{ from: node, ports: [tcp(9443)] }]),
+    replace('sekisho-access-records', '/spec/ingress', [{ from: node, ports: [tcp(9444)] }]),
     // All that the broker talks to is on the node: it needs nothing of the internet.
     replace('sekisho-broker-egress', '/spec/egress', [toNode(ports.apiServer, githubPort, ...database)]),
     add('sekisho-broker', '/spec/ingress/0/from/0/ipBlock/except', [podCidr]),

@@ -15,11 +15,12 @@ const pair = ({ certificatePem, privateKeyPem }: CertifiedKey): KeyPair => ({
   certificate: certificatePem,
   key: privateKeyPem.reveal(),
 })
-const issue = async (authority: CertifiedKey, now: Date, host = 'sekisho-admission.sekisho-system.svc'): Promise<KeyPair> =>
+const webhookHosts: readonly string[] = ['sekisho-admission.sekisho-system.svc', 'sekisho-access-records.sekisho-system.svc']
+const issue = async (authority: CertifiedKey, now: Date, hosts = webhookHosts): Promise<KeyPair> =>
   pair(
     await issueCertificate({
       authority,
-      ...{ commonName: 'sekisho-admission', dnsNames: [host], usage: 'server', now, lifetimeDays: 30 },
+      ...{ commonName: 'sekisho-admission', dnsNames: hosts, usage: 'server', now, lifetimeDays: 30 },
     }),
   )
 
@@ -65,7 +66,7 @@ test('a certificate of another authority stays until the controllers replace it,
 })
 
 test('a certificate that API servers refuse is not kept', async () => {
-  const another = await issue(authority, made, 'other.sekisho-system.svc')
+  const another = await issue(authority, made, ['other.sekisho-system.svc'])
   for (const serving of [nothing, { ...facts.serving, key: '' }, another, await issue(former, made)])
     expect(decideAdmission({ ...facts, serving }).keepsServing).toBe(false)
 })

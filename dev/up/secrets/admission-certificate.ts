@@ -13,9 +13,9 @@ import { admissionTrustSecret } from '../overlay/admission-trust.ts'
 import { admissionAuthorityFiles, controllersSecret, type KeyPair } from './platform-secrets.ts'
 import { secretData } from './secret.ts'
 
-/** The Secret with the serving certificate, and the name by which API servers call the webhook. */
+/** The Secret with the serving certificate, and the names by which API servers call admission and the controllers. */
 const servingSecret = 'sekisho-admission-tls'
-const webhookHost = `sekisho-admission.${platformNamespace}.svc`
+const webhookHosts = ['sekisho-admission', 'sekisho-access-records'].map(service => `${service}.${platformNamespace}.svc`)
 /** The controllers renew it after 20: when they cannot, it shows early. */
 const servingDays = 30
 /** Replicas read a renewed certificate within minutes, and serve the former one until then. */
@@ -85,7 +85,7 @@ async function issueServing(authority: KeyPairFiles, folder: string): Promise<Ke
   const files = { certificate: join(folder, 'serving.crt'), key: join(folder, 'serving.key') }
   await createLeaf(authority, files, {
     commonName: 'sekisho-admission',
-    names: [webhookHost],
+    names: webhookHosts,
     usage: 'server',
     days: servingDays,
   })
@@ -118,7 +118,10 @@ function serves({ certificate, key }: KeyPair, authorityPem: string, now: Date):
   const leaf = readable(certificate)
   const authority = readable(authorityPem)
   if (leaf === undefined || authority === undefined || key === '') return false
-  const isOurs = leaf.checkIssued(authority) && leaf.verify(authority.publicKey) && leaf.checkHost(webhookHost) !== undefined
+  const isOurs =
+    leaf.checkIssued(authority) &&
+    leaf.verify(authority.publicKey) &&
+    webhookHosts.every(host => leaf.checkHost(host) !== undefined)
   return isOurs && now < leaf.validToDate && now < authority.validToDate
 }
 

@@ -2,36 +2,16 @@
 // An event records who did what to which object, why, and with which outcome. It never contains a secret or the body of a
 // request.
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
-import type { AuditEvent, AuditOutcome } from './audit-event-shape.ts'
+import { accessAuditEvents } from './access-audit-events.ts'
+import { type AuditEvent, type AuditOutcome, countDetails } from './audit-event-shape.ts'
 import { platformAuditEvents } from './platform-audit-events.ts'
 import { previewAuditEvents } from './preview-audit-events.ts'
+import { tokenAuditEvents } from './token-audit-events.ts'
 
 const person = 'The person, as `github|<host>|<numeric user id>`.'
 const login = 'The login of the person at that time.'
 const host = 'The GitHub host, such as `github.com`.'
 const installationId = 'The numeric id of the installation on GitHub.'
-const tokenActor =
-  'The user that requested the token (`system:serviceaccount:<namespace>:<name>`), or the part of the platform that did, such as `sekisho:remote-sync`.'
-const tokenObject =
-  '`RepositoryGrant/<namespace>/<name>`; for a token that the platform uses itself also `Installation/<namespace>/<name>` or `Tenant/<name>`.'
-const tokenDetails = {
-  token:
-    'The id of the token in the registry of the platform. It says nothing about the token itself and joins the events of one token.',
-  host,
-  appId: 'The ID of the GitHub App.',
-  installationId,
-  repositoryIds: 'The numeric ids of the repositories that the token reaches.',
-  repositories: 'The names of the repositories in question, for a token that the platform uses itself.',
-  permissions: 'Permission → level that the token has.',
-  subject: 'Kind, name and UID of the subject that uses the token.',
-  grantUid: 'The UID of the RepositoryGrant.',
-}
-
-const countDetails = {
-  count: 'This record stands for so many events that were equal to the record before it, and followed within its window.',
-  until: 'When the last one of them happened.',
-}
-
 /** Action → its description. The store accepts no other action. */
 export const auditEvents = {
   'session.signed-in': {
@@ -122,20 +102,6 @@ export const auditEvents = {
       uid: 'The UID of the object that ended.',
     },
   },
-  'installation.ended': {
-    description: 'An Installation was deleted, and its tokens were revoked.',
-    actor: '`sekisho:installation`: Kubernetes records in its own audit log who deleted the object.',
-    object: '`Installation/<namespace>/<name>`',
-    outcomes: { allowed: 'No token is issued under it any more.' },
-    details: { host, installationId, uid: 'The UID of the object that ended.' },
-  },
-  'tenant.ended': {
-    description: 'A Tenant was deleted: its tokens were revoked and its namespaces deleted.',
-    actor: '`sekisho:tenant`: Kubernetes records in its own audit log who deleted the object.',
-    object: '`Tenant/<name>`',
-    outcomes: { allowed: 'Nothing of the tenant is left in the cluster.' },
-    details: { host, accountId: 'The numeric id of the account on GitHub.', uid: 'The UID of the object that ended.' },
-  },
   'binding.denied': {
     description: 'A person tried to onboard a GitHub account without proving to administer it.',
     actor: person,
@@ -149,6 +115,16 @@ export const auditEvents = {
     object: '`IDToken`',
     outcomes: { allowed: 'The groups were read from GitHub when the token was issued.' },
     details: { login, groups: 'The groups in the token, by numeric ids of organizations and teams.' },
+  },
+  'kubectl-token.refused': {
+    description:
+      'A person who is signed in with GitHub was refused an ID token for the Kubernetes API. Equal refusals are recorded once a minute, with their number.',
+    actor: person,
+    object: '`IDToken`',
+    outcomes: {
+      denied: 'The person has no role in a tenant or on the platform, as the reason says, and no ID token was issued.',
+    },
+    details: { check: 'The check that refused it, such as `NoRole`.', ...countDetails },
   },
   'webhook.received': {
     description: 'A webhook of GitHub was processed.',
@@ -190,76 +166,8 @@ export const auditEvents = {
       lost: 'The newest 40 of them: number, action, object, and the id of the token if it was about one.',
     },
   },
-  'grant.decided': {
-    description: 'A RepositoryGrant was approved or denied, or the decision about it changed.',
-    actor: 'The user in `spec.requestedBy` of the grant.',
-    object: '`RepositoryGrant/<namespace>/<name>`',
-    outcomes: {
-      allowed: 'The grant was approved. The reason is that of the grant, then that of the decision.',
-      denied: 'The grant was denied.',
-    },
-    details: {
-      decision: '`Approved` or `Denied`.',
-      rule: 'The check or the policy rule that decided.',
-      check: 'The reason in the condition `Approved`.',
-      grantUid: tokenDetails.grantUid,
-      installationId,
-      repositories: 'Id and name of each repository.',
-      permissions: 'Permission → level that the grant requests.',
-      subjects: 'Kind and name of each subject.',
-      delivery: 'How subjects get their tokens.',
-    },
-  },
-  'token.intended': {
-    description: 'The platform is about to request a token from GitHub. Recorded before the request is sent.',
-    actor: tokenActor,
-    object: tokenObject,
-    outcomes: { allowed: 'All checks passed. The reason is that of the grant.' },
-    details: tokenDetails,
-  },
-  'token.minted': {
-    description: 'GitHub created a token, and it is what the platform requested. Recorded before it is delivered.',
-    actor: tokenActor,
-    object: tokenObject,
-    outcomes: { allowed: 'The token can be delivered.' },
-    details: { ...tokenDetails, expiresAt: 'When the token expires.' },
-  },
-  'token.refused': {
-    description:
-      'A token was not issued. Equal refusals by one check under one grant are recorded once a minute, with their number.',
-    actor: tokenActor,
-    object: tokenObject,
-    outcomes: {
-      denied:
-        'A check refused the request, the quota of the tenant is exhausted, or GitHub created another token than was requested.',
-      failed: 'GitHub did not create the token or did not answer, or the process ended before the outcome was known.',
-    },
-    details: {
-      ...tokenDetails,
-      check: 'The check that refused the request; docs/reference/errors.md lists them.',
-      difference: '`wider`, `narrower` or `unusable`: how the token differs from the request.',
-      ...countDetails,
-    },
-  },
-  'token.delivered': {
-    description:
-      'A token was passed to its subject, either a new one or one that was created earlier for the same request. Recorded before it is passed; after ten records of one token within ten minutes the further deliveries are one record with their number.',
-    actor: tokenActor,
-    object: tokenObject,
-    outcomes: { allowed: 'The grant was checked again immediately before.' },
-    details: { ...tokenDetails, ...countDetails },
-  },
-  'token.revoked': {
-    description: 'A token was revoked at GitHub: its grant, its Installation or its subject ended, or the platform has used it.',
-    actor: '`sekisho:token-desk`, or the part of the platform that used the token.',
-    object: tokenObject,
-    outcomes: {
-      allowed: 'GitHub does not accept the token any more. The reason says why it was revoked.',
-      failed:
-        'GitHub did not revoke the token yet: it did not answer, or the installation is suspended, so that the token can be used for nothing. The platform tries again until the token expires. Recorded at the first attempt, at the first one of a suspension, and when the token expires unrevoked.',
-    },
-    details: tokenDetails,
-  },
+  ...accessAuditEvents,
+  ...tokenAuditEvents,
   ...previewAuditEvents,
   ...platformAuditEvents,
 } as const satisfies Readonly<Record<string, AuditEvent>>

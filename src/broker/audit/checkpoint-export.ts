@@ -12,11 +12,14 @@ import { type Periodic, periodic } from '../../lib/periodic.ts'
 import { checkpointFields, checkpointsKey, keysFields, problemAnnotation, statementsIn } from './checkpoint-map.ts'
 import { contains, examineNewest } from './examine-log.ts'
 import { type LossDeps, type ProvenHead, provenHeads, recordLosses } from './lost-entries.ts'
+import type { LogState } from './metrics.ts'
 
 export type CheckpointExportDeps = LossDeps & {
   readonly everyMilliseconds: number
   /** False on a replica that does not lead: one at a time compares and signs. */
   readonly isLeader: () => boolean
+  /** Told what each comparison found. */
+  readonly observe?: (state: LogState) => void
 }
 
 export type CheckpointExport = Pick<Periodic, 'start' | 'stop'> & {
@@ -75,10 +78,19 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
     const heads = await keptHeads(deps, kept)
     if (heads === undefined) {
       await report('the newest checkpoint is not valid: its signature is not of this platform')
+      deps.observe?.({ problem: true, at: clock.now() })
       return 'broken'
     }
     const head = await audit.head()
-    return kept === undefined ? begin(head) : goOn(kept, heads, head)
+    const result = await (kept === undefined ? begin(head) : goOn(kept, heads, head))
+    const at = clock.now()
+    deps.observe?.({
+      head: head.sequence,
+      checkpointAt: result === 'written' ? at : heads.at(-1)?.attestedAt,
+      problem: result === 'broken' || result === 'truncated' || kept?.metadata.annotations?.[problemAnnotation] !== undefined,
+      at,
+    })
+    return result
   }
   const begin = async (head: ChainHead) => (head.sequence === 0 ? 'unchanged' : write(deps, undefined, head))
   const goOn = async (kept: ConfigMap, heads: readonly ProvenHead[], head: ChainHead): ReturnType<CheckpointExport['once']> => {

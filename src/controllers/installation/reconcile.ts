@@ -6,9 +6,11 @@ import { type Installation, installation as installations } from '../../api/gith
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Outcome, ReconcileContext } from '../../kube/controller/controller.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
-import { recordEndOnce } from '../../store/audit/record-end.ts'
+import { deletionOf } from '../../store/audit/find-doer.ts'
+import { recordEndBy } from '../../store/audit/record-end.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
 import { requeueAfterSoonest } from '../kit/soonest.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
@@ -21,7 +23,7 @@ export type InstallationDeps = GatherDeps & {
   readonly installations: Pick<Cache<Installation>, 'get'>
   readonly status: StatusWriter<Installation>
   readonly desk: Pick<TokenDesk, 'revokeBy'>
-  readonly audit: Pick<AuditLog, 'appendOnce'>
+  readonly audit: Pick<AuditLog, 'appendOnce' | 'list'>
   /** The App id by the name of a ClusterGitHubApp; undefined when there is none. */
   readonly appIdOf: (appName: string) => number | undefined
 }
@@ -61,14 +63,18 @@ async function revokeTokens(deps: InstallationDeps, object: Installation, reason
 }
 
 function recordEnd(audit: InstallationDeps['audit'], { metadata, spec }: Installation): Promise<void> {
-  const { name, namespace = '', uid = '' } = metadata
-  return recordEndOnce(audit, {
+  const { name, namespace = '', uid = '', deletionTimestamp } = metadata
+  const record = {
     action: 'installation.ended',
     actor: 'sekisho:installation',
     namespace,
     object: `Installation/${namespace}/${name}`,
     outcome: 'allowed',
     reason: 'the Installation was deleted',
-    details: { host: spec.account.host, installationId: spec.installationId, uid },
-  })
+    details: {
+      ...{ host: spec.account.host, installationId: spec.installationId, uid, cause: 'Deleted' },
+      ...defined({ causeAt: deletionTimestamp }),
+    },
+  } as const
+  return recordEndBy(audit, record, deletionOf(uid, deletionTimestamp))
 }

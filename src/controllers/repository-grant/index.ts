@@ -3,6 +3,7 @@
 import { type Installation, installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
+import { tenant } from '../../api/tenancy/tenant.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
@@ -10,13 +11,14 @@ import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
+import { tenantsByNamespace } from '../kit/tenants-by-namespace.ts'
 import { defaultRecheckTimes, installationInputs, type RecheckTimes } from './decision-inputs.ts'
 import { createProbeBudget } from './probe-budget.ts'
 import { type RepositoryGrantDeps, reconcileRepositoryGrant } from './reconcile.ts'
 
 export type RepositoryGrantControllerDeps = Omit<
   RepositoryGrantDeps,
-  'grants' | 'status' | 'installations' | 'recheck' | 'budget'
+  'grants' | 'status' | 'installations' | 'recheck' | 'budget' | 'tenantsIn'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
@@ -30,6 +32,7 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
   const { manager, recheck = defaultRecheckTimes } = deps
   const grants = manager.cache(repositoryGrant)
   const installations = manager.cache(installation)
+  const tenantsIn = tenantsByNamespace(manager.cache(tenant))
   const { client } = manager
   const budget = createProbeBudget(deps.clock)
   const fieldManager = 'sekisho.dev/repository-grant'
@@ -50,7 +53,8 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
         predicate: partChanged(inputs),
       }),
     ],
-    reconcile: context => reconcileRepositoryGrant({ ...deps, budget, grants, status, installations, recheck }, context),
+    reconcile: context =>
+      reconcileRepositoryGrant({ ...deps, budget, grants, status, installations, recheck, tenantsIn }, context),
   }
   return withMissingRights(definition, { cache: grants, says: reportInStatus(status, deps.clock), clock: deps.clock })
 }

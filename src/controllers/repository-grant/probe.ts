@@ -141,6 +141,10 @@ function platformRequest({ grant, installationId }: ProbeRequest): PlatformReque
     reason: 'which repositories do the names mean, and what access does the requester have to them',
     installationId,
     permissions,
-    details: { repositories: [...grant.spec.repositories] },
+    details: {
+      ...defined({ grantUid: grant.metadata.uid, generation: grant.metadata.generation }),
+      person: grant.spec.requestedBy,
+      repositories: [...grant.spec.repositories],
+    },
   }
 }

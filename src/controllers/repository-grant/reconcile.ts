@@ -2,26 +2,29 @@
 // writes. Order: the decision is in the audit log before it is in the status; the status says no before tokens are revoked (the
 // token desk reads the status again after minting, so that no token is issued in between).
 import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
-import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import { type RepositoryGrant, repositoryGrantReasons as reasons, repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 import { type Decision, decide } from './decide.ts'
-import { spreadOfGrant } from './decision-inputs.ts'
+import { decisionInputs, spreadOfGrant } from './decision-inputs.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
 import { type DecisionLog, recordDecision } from './record-decision.ts'
+import { type GrantEndDeps, recordGrantEnd, recordGrantExpiry } from './record-end.ts'
 import { type GrantStatus, isNewRuling, nextStatus } from './status.ts'
 
 export type RepositoryGrantDeps = GatherDeps & {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
   readonly status: StatusWriter<RepositoryGrant>
-  readonly audit: DecisionLog
+  readonly audit: DecisionLog & GrantEndDeps['audit']
+  readonly tenantsIn: GrantEndDeps['tenantsIn']
   readonly desk: Pick<TokenDesk, 'revokeBy'>
 }
 
@@ -40,6 +43,7 @@ export function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: Pic
         const { namespace = '', uid = '' } = object.metadata
         deps.budget.release({ namespace, uid })
         await revokeTokens(deps, object, 'the grant was deleted')
+        await recordGrantEnd(deps, object)
         return undefined
       },
     },
@@ -54,6 +58,7 @@ async function evaluate(deps: RepositoryGrantDeps, object: RepositoryGrant): Pro
   const status = nextStatus(facts, decision)
   await deps.status.write(object, status)
   if (decision.revoke) await revokeTokens(deps, object, decision.ready.reason)
+  if (decision.ready.reason === reasons.expired) await recordGrantExpiry(deps, object)
   return nextCheck(deps, facts, status)
 }
 
@@ -77,7 +82,14 @@ function auditRecord({ object, installation, answer }: Facts, { ruling }: Decisi
       rule: ruling?.rule ?? '',
       check: ruling?.reason ?? '',
       grantUid: uid,
+      person: object.spec.requestedBy,
+      ...defined({
+        login: answer.kind === 'found' && answer.requester.kind === 'known' ? answer.requester.login : undefined,
+        generation: object.metadata.generation,
+        inputs: installation && decisionInputs(installation),
+      }),
       installationId: installation?.spec.installationId ?? 0,
+      repositoryIds: repositories.map(({ id }) => id),
       repositories,
       permissions: { ...permissions },
       subjects: subjects.map(subject => ({ kind: subject.kind, name: subject.name })),

@@ -9,7 +9,6 @@ import type { Enforcement } from '../../services/network-probe/enforcement.ts'
 import type { TenantRegistry } from '../../services/registry/tenant-registry.ts'
 import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
-import { recordEndOnce } from '../../store/audit/record-end.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
 import { soonest } from '../kit/soonest.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
@@ -17,6 +16,7 @@ import { type FillDeps, fillNamespaces } from './contents/fill-namespaces.ts'
 import { decide } from './decide.ts'
 import { type EndDeps, endNamespaces } from './end/end-namespaces.ts'
 import { gather } from './gather.ts'
+import { recordTenantChange, recordTenantEnd } from './record-tenant.ts'
 import { keepRights, leaving, releaseRights } from './rights/platform-rights.ts'
 import { heldStatus, nextStatus } from './status.ts'
 import { checkTeams, type TeamCheckDeps } from './teams/check-teams.ts'
@@ -29,7 +29,7 @@ export type TenantDeps = TeamCheckDeps &
     readonly tenants: Pick<Cache<Tenant>, 'get'>
     readonly registry: TenantRegistry
     readonly desk: Pick<TokenDesk, 'revokeBy'>
-    readonly audit: Pick<AuditLog, 'appendOnce'>
+    readonly audit: Pick<AuditLog, 'appendOnce' | 'list'>
     /** What the probe recorded last about the enforcement of network policies. */
     readonly enforcement: () => Enforcement
     readonly status: StatusWriter<Tenant>
@@ -48,6 +48,7 @@ export function reconcileTenant(deps: TenantDeps, context: Pick<ReconcileContext
 }
 
 async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
+  await recordTenantChange(deps.audit, tenant)
   const facts = await gather(deps, tenant)
   const held = await endNamespaces(deps, tenant, leaving(facts))
   const decision = decide(facts, held)
@@ -84,19 +85,6 @@ async function end(deps: TenantDeps, tenant: Tenant): Promise<Outcome | undefine
   }
   if (ours.length > 0) return requeueAfter(deletionRetryMilliseconds)
   await deps.userRanges.release(tenant)
-  await recordEnd(deps.audit, tenant)
+  await recordTenantEnd(deps.audit, tenant)
   return undefined
-}
-
-function recordEnd(audit: TenantDeps['audit'], { metadata, spec }: Tenant): Promise<void> {
-  const { name, uid = '' } = metadata
-  return recordEndOnce(audit, {
-    action: 'tenant.ended',
-    actor: 'sekisho:tenant',
-    namespace: spec.namespace,
-    object: `Tenant/${name}`,
-    outcome: 'allowed',
-    reason: 'the Tenant was deleted',
-    details: { host: spec.account.host, accountId: spec.account.id, uid },
-  })
 }

@@ -6,11 +6,13 @@ import { type AppClient, githubReasons } from '../../github/index.ts'
 import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import type { LiveToken, TokenRegistry } from '../../store/token-registry.ts'
-import { refusalOf, requestRecord, tokenFacts } from './audit/desk-audit.ts'
+import { deliveryOf, refusalOf, requestFacts } from './audit/desk-audit.ts'
 import { type Admitted, admit } from './checks.ts'
 import { type GatherDeps, gatherCached, gatherFresh } from './gather.ts'
 import { intentOf } from './minting/intent.ts'
 import { type AdmittedRequest, type MintDeps, mint } from './minting/mint.ts'
+import { timed } from './reporting/measured-desk.ts'
+import type { DeskMetrics } from './reporting/metrics.ts'
 import { type RevokeDeps, revokeBy } from './revoke.ts'
 import type { DeliveredToken, TokenDesk, TokenRequest } from './token-desk.ts'
 
@@ -21,6 +23,8 @@ export type TokenDeskDeps = GatherDeps &
     /** Makes the controller check a grant at GitHub soon. */
     readonly wakeGrant: (grant: RepositoryGrant) => Promise<void>
     readonly tenantOf: (namespace: string) => Tenant | undefined
+    /** Told how long each attempt to make a token took. */
+    readonly minting?: DeskMetrics['minted']
   }
 
 /** A delivered token has at least this much of its life left. */
@@ -28,11 +32,6 @@ const minimumLifeSeconds = 600
 /** While GitHub is unreachable, a token with less of its life is better than none; an expired one is never delivered. */
 const lifeWhileUnreachableSeconds = 60
 const defaultTokensPerHour = 600
-/**
- * Deliveries of one token are counted for so long, after so many records of single ones: a workload that asks as it should is
- * never counted.
- */
-const deliveryWindow = { windowMilliseconds: 600_000, individually: 10 }
 /** As often as the controller checks a grant that is in use, and some minutes. */
 const checkedRecentlyMilliseconds = 4_500_000
 
@@ -48,7 +47,7 @@ export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
   const inProgress = new SingleFlight<LiveToken>()
 
   const findOrMint = async (request: TokenRequest, { admitted, client }: Admission): Promise<LiveToken> => {
-    const intent = intentOf(admitted)
+    const intent = { ...intentOf(admitted), facts: requestFacts(request, admitted.grant) }
     return inProgress.run(intent.cacheKey, async () => {
       const active = await deps.tokens.findLive(intent.cacheKey, minimumLifeSeconds)
       if (active !== undefined) return active
@@ -77,10 +76,8 @@ export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
       // recheck observes the mark, or the revocation found the token.
       requireSame(await recheck(deps, request, active.grantUid), active.cacheKey)
       await deps.tokens.recordDelivered(active.id)
-      const { reason } = admitted.grant.spec
-      const details = tokenFacts(active, active.id)
-      const record = requestRecord(request, { action: 'token.delivered', outcome: 'allowed', reason, details })
-      await deps.counted.append({ record, key: `delivered ${active.id}`, ...deliveryWindow })
+      const { grant } = admitted
+      await deps.counted.append(deliveryOf(request, active, requestFacts(request, grant), grant.spec.reason))
       return delivered(active, admitted)
     },
     revokeBy: (filter, reason) => revokeBy(deps, filter, reason),
@@ -100,7 +97,8 @@ async function admitFresh(deps: TokenDeskDeps, request: TokenRequest): Promise<A
   const decision = admit(facts)
   if ('admitted' in decision) return { admitted: decision.admitted, client }
   const { reason: check, message: reason } = decision.refusal
-  await deps.counted.append(refusalOf(request, check, reason))
+  const meant = facts.grant?.metadata.uid === facts.grantUid ? facts.grant : undefined
+  await deps.counted.append(refusalOf(request, { check, reason, facts: requestFacts(request, meant) }))
   throw new AppError('forbidden', reason, { reason: check })
 }
 
@@ -141,7 +139,10 @@ async function recheck(deps: TokenDeskDeps, request: TokenRequest, grantUid: str
 /** Mints; when GitHub is unreachable, an active token with less of its life left is used instead. */
 async function mintOrReuse(deps: TokenDeskDeps, request: AdmittedRequest): Promise<LiveToken> {
   try {
-    return await mint(deps, request)
+    return await timed(deps.clock, () => mint(deps, request), {
+      done: seconds => deps.minting?.('minted', seconds),
+      failed: seconds => deps.minting?.('failed', seconds),
+    })
   } catch (error) {
     const { cacheKey } = request.intent
     const last = isUnreachable(error) ? await deps.tokens.findLive(cacheKey, lifeWhileUnreachableSeconds) : undefined

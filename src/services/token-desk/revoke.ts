@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { EndingToken, InstallationIdentity, LiveTokenFilter, TokenRegistry } from '../../store/token-registry.ts'
-import { type AuditAppend, tokenRecord } from './audit/desk-audit.ts'
+import { type AuditAppend, endingFacts, tokenRecord } from './audit/desk-audit.ts'
 import { platformSubjectKind } from './single-use-token.ts'
 
 export type RevokeDeps = {
@@ -41,8 +41,13 @@ type Result = RevocationResult | 'pending'
 /** See `TokenDesk.revokeBy`. */
 export async function revokeBy(deps: RevokeDeps, filter: LiveTokenFilter, reason: string): Promise<number> {
   const found = await deps.tokens.liveBy(filter)
+  const ending = { cause: reason, at: deps.clock.now() }
   for (const { id } of found) await deps.tokens.markRevoking(id, reason)
-  const pending = await revokeAll(deps, found, reason)
+  const pending = await revokeAll(
+    deps,
+    found.map(token => ({ ...token, ending: token.ending ?? ending })),
+    reason,
+  )
   if (pending > 0)
     throw new AppError('unavailable', `${pending} of ${found.length} tokens could not be revoked at GitHub yet`, {
       retryAfterSeconds: 5,
@@ -78,10 +83,12 @@ async function revokeOne(deps: RevokeDeps, token: EndingToken, reason: string): 
     const result = await deps.revokeAtGitHub(api, token.token, { fresh })
     if (result === 'suspended') return await defer(deps, token, `${reason}; ${suspendedText}`, true)
   } catch (error) {
-    deps.log.error({ token: token.id, error: messageOf(error) }, 'failed to revoke a token')
+    // It is in the registry, the audit log and the metrics until it ended.
+    deps.log.info({ token: token.id, reason: messageOf(error) }, 'GitHub did not revoke a token yet')
     return defer(deps, token, `${reason}; GitHub did not revoke it yet: ${messageOf(error)}`, false)
   }
-  await deps.audit.append(tokenRecord(token, { action: 'token.revoked', outcome: 'allowed', reason }))
+  const details = endingFacts(token, 'revoked')
+  await deps.audit.append(tokenRecord(token, { action: 'token.revoked', outcome: 'allowed', reason, details }))
   await deps.tokens.markRevoked(token.id, reason)
   return 'revoked'
 }
@@ -101,8 +108,9 @@ function isDue({ clock, isReady }: RevokeDeps, { retryAt, suspended, installatio
 async function defer(deps: RevokeDeps, token: EndingToken, reason: string, suspended: boolean): Promise<Result> {
   const { attempts, id } = token
   const retryAt = new Date(deps.clock.now().getTime() + equalJitter(retry, attempts, Math.random))
+  const details = endingFacts(token, suspended ? 'suspended' : 'none')
   if (attempts === 0 || (suspended && !token.suspended))
-    await deps.audit.append(tokenRecord(token, { action: 'token.revoked', outcome: 'failed', reason }))
+    await deps.audit.append(tokenRecord(token, { action: 'token.revoked', outcome: 'failed', reason, details }))
   await deps.tokens.deferRevocation(id, { retryAt, suspended })
   return suspended ? 'suspended' : 'pending'
 }

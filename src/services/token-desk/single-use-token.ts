@@ -6,7 +6,7 @@ import type { AuditAction, AuditRecord } from '../../api/audit/audit-event.ts'
 import { platformNamespace } from '../../api/names.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import type { MintedFacts, TokenIntent, TokenRegistry } from '../../store/token-registry.ts'
+import { hashedToken, type MintedFacts, type TokenIntent, type TokenRegistry } from '../../store/token-registry.ts'
 import type { GitHubApp } from './app-clients.ts'
 
 export type SingleUseTokenDeps = {
@@ -30,6 +30,9 @@ export type SingleUse<M extends MintedFacts, R> = {
   readonly use: (minted: M) => Promise<R>
 }
 
+/** In a record: GitHub lets a token be asked for at most 500 by their ids. */
+const maxRepositories = 500
+
 /** Kind of the registry's subject: the sweep leaves such a token alone while its request may still be in progress. */
 export const platformSubjectKind = 'Controller'
 
@@ -45,20 +48,26 @@ export async function withSingleUseToken<M extends MintedFacts, R>(
 ): Promise<R | undefined> {
   const id = await deps.tokens.intend(intentOf(app, request))
   const facts = auditFacts(app, request, id)
-  const append: Append = (action, outcome) => deps.audit.append({ ...facts, action, outcome })
+  const append: Append = (action, outcome, more = {}) =>
+    deps.audit.append({ ...facts, action, outcome, details: { ...facts.details, ...more } })
   await append('token.intended', 'allowed')
   const minted = await mintOrAbandon(deps, id, append, mint)
   if (minted === undefined) return undefined
   try {
     await deps.tokens.recordMinted(id, minted, request.reason)
-    await append('token.minted', 'allowed')
+    await append('token.minted', 'allowed', mintedDetails(minted))
     return await use(minted)
   } finally {
-    await revoke(deps, id, append, () => app.client.revoke(minted.token, { fresh: true }))
+    const appendEnd: Append = (action, outcome) => append(action, outcome, mintedDetails(minted))
+    await revoke(deps, id, appendEnd, () => app.client.revoke(minted.token, { fresh: true }))
   }
 }
 
-type Append = (action: AuditAction, outcome: AuditRecord['outcome']) => Promise<unknown>
+type Append = (action: AuditAction, outcome: AuditRecord['outcome'], more?: AuditRecord['details']) => Promise<unknown>
+
+function mintedDetails({ token, repositoryIds }: MintedFacts): AuditRecord['details'] {
+  return { hashedToken: hashedToken(token), repositoryIds: repositoryIds.slice(0, maxRepositories) }
+}
 
 async function mintOrAbandon<M>(
   deps: SingleUseTokenDeps,

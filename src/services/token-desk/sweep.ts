@@ -4,7 +4,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import type { TokenRegistry } from '../../store/token-registry.ts'
-import { tokenRecord } from './audit/desk-audit.ts'
+import { endFacts, tokenRecord } from './audit/desk-audit.ts'
 import { type RevokeDeps, retryRevocations } from './revoke.ts'
 
 export type SweepDeps = RevokeDeps & {
@@ -49,7 +49,8 @@ export async function sweepOnce(deps: SweepDeps, mayGoOn: () => boolean = () => 
   const reason = 'it expired before GitHub revoked it'
   for (const expired of await deps.tokens.expiredUnrevoked()) {
     if (!mayGoOn()) return
-    await deps.audit.append(tokenRecord(expired, { action: 'token.revoked', outcome: 'failed', reason }))
+    const details = endFacts(expired, 'none')
+    await deps.audit.append(tokenRecord(expired, { action: 'token.revoked', outcome: 'failed', reason, details }))
   }
   await deps.tokens.expire(now)
   await deps.tokens.deleteExpired(now)

@@ -12,6 +12,15 @@ export type TokenRequest = {
   readonly subject: TokenSubject
   /** The requester, for the audit log: `system:serviceaccount:ns:name` or `sekisho:<part of the process>`. */
   readonly actor: string
+  /** Where the request came from, for the audit log: it decides nothing. */
+  readonly from?: RequestOrigin
+}
+
+/** The pod of a workload and the address that it asked from; the pull request that the subject follows. */
+export type RequestOrigin = {
+  readonly pod?: { readonly name: string; readonly uid: string }
+  readonly address?: string
+  readonly pullRequest?: number
 }
 
 /** A token and its reach. It is for the requesting subject only. */

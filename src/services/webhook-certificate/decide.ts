@@ -5,7 +5,10 @@ import { admissionWebhook, platformNamespace } from '../../api/names.ts'
 import { certificateFacts, isDueForRenewal, isExpired } from '../../identity/certified-key.ts'
 import { certificateBlocks } from '../../lib/certificate-blocks.ts'
 
-export const webhookHost = `${admissionWebhook.service}.${platformNamespace}.svc`
+/** By these names API servers call admission, and the controllers where they record who changes access. */
+export const webhookHosts: readonly string[] = [admissionWebhook.service, admissionWebhook.recordsService].map(
+  service => `${service}.${platformNamespace}.svc`,
+)
 
 /** Renewed after 20 days: admission pods get it within minutes, and ten days are left for failures. */
 const lifeDays = 30
@@ -48,7 +51,8 @@ function whyRenew(served: string, authority: X509Certificate, now: Date): string
   if (leaf === undefined) return 'it is not readable'
   if (!leaf.checkIssued(authority) || !leaf.verify(authority.publicKey)) return 'another authority issued it'
   const facts = certificateFacts(leaf.toString())
-  if (!facts.names.includes(`DNS:${webhookHost}`)) return `it is not for ${webhookHost}`
+  const missing = webhookHosts.find(host => !facts.names.includes(`DNS:${host}`))
+  if (missing !== undefined) return `it is not for ${missing}`
   return isDueForRenewal(facts, now) ? 'two thirds of its life are over' : undefined
 }
 

@@ -16,7 +16,7 @@ import { silentLog } from '../../lib/testing/silent-log.ts'
 import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import { createWebServer, listen } from '../../web/server.ts'
 import { certificateFromFiles } from '../../web/tls.ts'
-import { webhookHost } from './decide.ts'
+import { webhookHosts } from './decide.ts'
 import { openWebhookCertificate } from './open.ts'
 
 const day = 86_400_000
@@ -27,8 +27,8 @@ function authorityAt(now: Date, lifetimeDays = 3650): Promise<CertifiedKey> {
   return makeCertificateAuthority({ commonName: 'sekisho-admission authority', now, lifetimeDays })
 }
 
-function leafOf(authority: CertifiedKey, now: Date, host = webhookHost): Promise<CertifiedKey> {
-  const names = { commonName: 'sekisho-admission', dnsNames: [host] }
+function leafOf(authority: CertifiedKey, now: Date, hosts = webhookHosts): Promise<CertifiedKey> {
+  const names = { commonName: 'sekisho-admission', dnsNames: hosts }
   return issueCertificate({ authority, ...names, usage: 'server', now, lifetimeDays: 30 })
 }
 
@@ -145,7 +145,11 @@ test('for three years there is a certificate with ten days left, renewed after t
     if (notAfter.getTime() - now < 9.4 * day || notBefore.getTime() > now)
       throw new Error(`not valid at ${new Date(now).toISOString()}`)
     if (pem !== before) {
-      expect([issuedBy(pem, authority), names, new X509Certificate(pem).ca]).toEqual([true, [`DNS:${webhookHost}`], false])
+      expect([issuedBy(pem, authority), names, new X509Certificate(pem).ca]).toEqual([
+        true,
+        webhookHosts.map(host => `DNS:${host}`),
+        false,
+      ])
       renewals.push(now)
     }
     before = pem
@@ -213,10 +217,10 @@ test('without a Secret none is made: the platform has no right to', async () => 
   expect(on.log.lines.map(({ error }) => error)).toEqual([expect.stringContaining('sekisho-admission-tls has no certificate')])
 })
 
-test('a certificate of another authority, for another name, or that is not readable is replaced at once', async () => {
+test('a certificate of another authority, not for all names, or that is not readable is replaced at once', async () => {
   const [authority, other] = await Promise.all([authorityAt(start), authorityAt(start)])
   const broken = { ...(await leafOf(authority, start)), certificatePem: 'x' }
-  for (const served of [await leafOf(other, start), await leafOf(authority, start, 'elsewhere.svc'), broken]) {
+  for (const served of [await leafOf(other, start), await leafOf(authority, start, webhookHosts.slice(0, 1)), broken]) {
     const on = platform({ authority, served })
     expect(issuedBy(await on.round(), authority)).toBe(true)
     const once = on.served()
@@ -281,7 +285,7 @@ type Call = { readonly port: number; readonly trusted: string; readonly agent: A
 /** As an API server calls: resolves to the serial number of the certificate. */
 function call({ port, trusted, agent, sockets }: Call): Promise<string> {
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, servername: webhookHost, ca: trusted, agent, path: '/' }
+    const options = { host: '127.0.0.1', port, servername: webhookHosts[0], ca: trusted, agent, path: '/' }
     const sent = request(options, answer => {
       const socket = answer.socket as import('node:tls').TLSSocket
       sockets?.add(socket)

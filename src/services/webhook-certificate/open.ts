@@ -18,7 +18,7 @@ import { defined } from '../../lib/json/defined.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { ServiceDeps } from '../deps.ts'
-import { decideRenewal, type RenewalDecision, type WebhookCertificateFacts, webhookHost } from './decide.ts'
+import { decideRenewal, type RenewalDecision, type WebhookCertificateFacts, webhookHosts } from './decide.ts'
 import { createWebhookCertificateMetrics } from './metrics.ts'
 
 const fieldManager = 'sekisho.dev/webhook-certificate'
@@ -69,7 +69,7 @@ function createRenewal(deps: Deps, authority: CertifiedKey): Periodic {
     resourceVersion: string | undefined,
   ): Promise<void> {
     const { now } = facts
-    const names = { commonName: admissionWebhook.service, dnsNames: [webhookHost] }
+    const names = { commonName: admissionWebhook.service, dnsNames: webhookHosts }
     const made = await issueCertificate({ authority, ...names, usage: 'server', now, lifetimeDays })
     const { notAfter } = certificateFacts(made.certificatePem)
     // An authority that may not sign certificates, or ends at once, would bring one that API servers refuse.

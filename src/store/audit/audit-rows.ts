@@ -7,6 +7,7 @@ import type { AuditAction } from '../../api/audit/audit-event.ts'
 import type { AuditOutcome } from '../../api/audit/audit-event-shape.ts'
 import { type ChainHead, emptyHead } from '../../lib/hash-chain/hash-chain.ts'
 import { type AuditEntry, type AuditTexts, entryOf } from './audit-chain.ts'
+import { type AuditAbout, auditKeys } from './audit-keys.ts'
 
 /** Any number that no other lock of this database uses. */
 const appendLock = 7_312_001
@@ -123,7 +124,7 @@ function textQuery(text: string, values: unknown[]): pg.QueryArrayConfig {
 }
 
 /** Which entries to read; every filter that is given must hold. */
-export type AuditQuery = {
+export type AuditQuery = AuditAbout & {
   /** Only entries with a greater sequence, oldest first. */
   readonly after?: number
   /** Only entries with a smaller sequence; without `after` the newest come first. */
@@ -133,17 +134,53 @@ export type AuditQuery = {
   readonly actor?: string
   readonly outcome?: AuditOutcome
   readonly object?: string
-  /** Only entries about this repository, by its id on GitHub: `details.repositoryIds` contains it. */
-  readonly repositoryId?: number
+  /** Only the entry about the creation of this token, by its SHA-256 in base64. */
+  readonly hashedToken?: string
   /** Only entries written at this time or later. */
   readonly since?: Date
+  /** Only entries written before this time. */
+  readonly until?: Date
   /** 1 to 1000. */
   readonly limit: number
 }
 
 /** At most `limit` entries that pass every filter of the query: oldest first with `after`, else newest first. */
 export async function readEntries(pool: pg.Pool, query: AuditQuery): Promise<readonly AuditEntry[]> {
+  const isByKey = auditKeys(query).length > 0 || query.hashedToken !== undefined
+  if (!isByKey) return read(pool, query, inOrder)
+  // A key that is frequent is found in the next entries; of one that is rare, all entries are few.
+  const near = await nearPart(pool, query)
+  const found = near === undefined ? [] : await read(pool, near, foundFirst)
+  return found.length === query.limit ? found : read(pool, query, foundFirst)
+}
+
+/** So many entries are looked at before the index says where all are. */
+const nearEntries = 20_000
+
+/** The query on the entries that come next in its order. */
+async function nearPart(pool: pg.Pool, query: AuditQuery): Promise<OrderedQuery | undefined> {
+  const { after, before, since, until } = query
+  if (since !== undefined || until !== undefined) return undefined
+  if (after !== undefined) return { ...query, before: Math.min(before ?? Number.MAX_SAFE_INTEGER, after + nearEntries + 1) }
+  const from = (before ?? (await readHead(pool)).sequence + 1) - nearEntries - 1
+  return { ...query, after: Math.max(0, from), newestFirst: true }
+}
+
+type OrderedQuery = AuditQuery & { readonly newestFirst?: boolean }
+type Statement = (where: string, order: string) => string
+
+const inOrder: Statement = (where, order) => `SELECT ${columns} FROM audit.entries${where} ${order}`
+/**
+ * What is found by a key is found before it is put in order: with a limit in sight the planner would walk through the log from
+ * its end, and of a key that is rare, through all of it.
+ */
+const foundFirst: Statement = (where, order) =>
+  `WITH found AS MATERIALIZED (SELECT sequence FROM audit.entries${where}), page AS (SELECT sequence FROM found ${order})
+    SELECT ${columns} FROM audit.entries WHERE sequence IN (SELECT sequence FROM page) ${order}`
+
+async function read(pool: pg.Pool, query: OrderedQuery, statement: Statement): Promise<readonly AuditEntry[]> {
   const values: unknown[] = [query.limit]
+  const keys = auditKeys(query)
   const conditions = [
     ['sequence >', query.after],
     ['sequence <', query.before],
@@ -152,13 +189,14 @@ export async function readEntries(pool: pg.Pool, query: AuditQuery): Promise<rea
     ['actor =', query.actor],
     ['outcome =', query.outcome],
     ['object =', query.object],
-    // An array contains a number that is one of its elements.
-    ["details->'repositoryIds' @>", query.repositoryId],
     ['at >=', query.since],
+    ['at <', query.until],
+    ["action = 'token.minted' AND details->>'hashedToken' =", query.hashedToken],
+    ['audit.keys_of(actor, details) @>', keys.length === 0 ? undefined : keys],
   ].flatMap(([comparison, value]) => (value === undefined ? [] : [`${comparison} $${values.push(value)}`]))
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  const order = query.after === undefined ? 'DESC' : 'ASC'
-  const text = `SELECT ${columns} FROM audit.entries${where} ORDER BY sequence ${order} LIMIT $1`
+  const isNewestFirst = query.newestFirst ?? query.after === undefined
+  const text = statement(where, `ORDER BY sequence ${isNewestFirst ? 'DESC' : 'ASC'} LIMIT $1`)
   const { rows } = await pool.query<AuditTexts>(textQuery(text, values))
   return rows.map(entryOf)
 }

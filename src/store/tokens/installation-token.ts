@@ -1,10 +1,12 @@
 // An installation token from its intent to what GitHub answered, as values and as columns of `desk.tokens`. The seal of a token
 // is bound to its row. Pure: it neither reads nor writes.
 import { AppError } from '../../lib/errors.ts'
+import type { JsonValue } from '../../lib/json/canonical-json.ts'
 import { defined } from '../../lib/json/defined.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { Prisma, TokenRow } from '../generated/client.ts'
 import type { Sealer } from '../seal.ts'
+import { hashedToken } from './hashed-token.ts'
 
 /** What identifies an installation: its number is unique per host and App only. */
 export type InstallationIdentity = { readonly host: string; readonly appId: number; readonly installationId: number }
@@ -14,6 +16,9 @@ export type TokenSubject = { readonly kind: string; readonly namespace: string; 
 
 /** GitHub App permissions and their levels, such as `contents: read`. */
 export type TokenPermissions = { readonly [permission: string]: string }
+
+/** What the audit log says of a token beside its columns, kept for the record of its end; never a secret. */
+export type TokenFacts = { readonly [fact: string]: JsonValue }
 
 /** What is about to be minted, for whom, under which grant. */
 export type TokenIntent = {
@@ -26,6 +31,8 @@ export type TokenIntent = {
   readonly subject: TokenSubject
   readonly repositoryIds: readonly number[]
   readonly permissions: TokenPermissions
+  /** None for a token that the platform uses itself. */
+  readonly facts?: TokenFacts
 }
 
 /** What GitHub answered to the request for a token. */
@@ -47,7 +54,12 @@ export type EndingToken = LiveToken & {
   readonly retryAt: Date | undefined
   /** GitHub did not revoke it because the installation is suspended: it can be used for nothing meanwhile. */
   readonly suspended: boolean
+  /** Why and since when it must end; undefined before its revocation began. */
+  readonly ending: { readonly cause: string; readonly at: Date } | undefined
 }
+
+/** A token that expired before GitHub revoked it. */
+export type ExpiredToken = TokenIntent & Pick<EndingToken, 'id' | 'ending'> & { readonly hashedToken: string | undefined }
 
 /** An intent without an outcome: the process ended between the request to GitHub and the record of its answer. */
 export type OrphanedIntent = TokenIntent & { readonly id: string; readonly intendedAt: Date }
@@ -78,6 +90,7 @@ export function intentColumns(intent: TokenIntent) {
     requestedPermissions: intent.permissions,
     repositoryIds: [],
     permissions: {},
+    facts: intent.facts ?? {},
   }
 }
 
@@ -85,6 +98,7 @@ export function intentColumns(intent: TokenIntent) {
 export function mintedColumns(sealer: Sealer, id: string, minted: MintedFacts) {
   return {
     sealedToken: sealer.seal(minted.token, tokenSealContext(id)),
+    hashedToken: hashedToken(minted.token),
     expiresAt: minted.expiresAt,
     repositoryIds: minted.repositoryIds.map(BigInt),
     permissions: minted.permissions,
@@ -102,6 +116,7 @@ export function intentOf(row: TokenRow): TokenIntent {
     subject: { kind: row.subjectKind, namespace: row.namespace, name: row.subjectName, uid: row.subjectUid },
     repositoryIds: row.requestedIds.map(Number),
     permissions: row.requestedPermissions as TokenPermissions,
+    facts: row.facts as TokenFacts,
   }
 }
 
@@ -123,7 +138,16 @@ export function liveToken(sealer: Sealer, row: TokenRow): LiveToken {
 /** As `liveToken`, with how far its revocation is. */
 export function endingToken(sealer: Sealer, row: TokenRow): EndingToken {
   const { attempts, retryAt, suspended } = row
-  return { ...liveToken(sealer, row), attempts, retryAt: retryAt ?? undefined, suspended }
+  return { ...liveToken(sealer, row), attempts, retryAt: retryAt ?? undefined, suspended, ending: endingOf(row) }
+}
+
+/** The token of a row that holds it no more. */
+export function expiredToken(row: TokenRow): ExpiredToken {
+  return { ...intentOf(row), id: row.id, ending: endingOf(row), hashedToken: row.hashedToken ?? undefined }
+}
+
+function endingOf({ endingAt, reason }: TokenRow): EndingToken['ending'] {
+  return endingAt === null ? undefined : { cause: reason ?? '', at: endingAt }
 }
 
 /** The rows that pass every filter that is given. */

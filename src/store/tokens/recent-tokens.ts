@@ -46,7 +46,7 @@ export function createRecentTokens(deps: {
     const present = new Set(found.map(({ id }) => id))
     const lost = known.filter(({ id }) => !present.has(id))
     if (lost.length === 0) return 0
-    return (await prisma.tokenRow.createMany({ data: lost.map(toRevoke), skipDuplicates: true })).count
+    return (await prisma.tokenRow.createMany({ data: lost.map(row => toRevoke(row, clock.now())), skipDuplicates: true })).count
   }
   return {
     minted: row => void minted.set(row.id, { row, at: now() }),
@@ -59,14 +59,16 @@ export function createRecentTokens(deps: {
       forgetOld()
       const again = await prisma.tokenRow.updateMany({
         where: { id: { in: [...ended.keys()] }, state: 'minted' },
-        data: { state: 'revoking', reason },
+        data: { state: 'revoking', reason, endingAt: clock.now() },
       })
       return again.count + (await restoreMinted())
     },
   }
 }
 
-function toRevoke(row: TokenRow): Prisma.TokenRowCreateManyInput {
+function toRevoke(row: TokenRow, endingAt: Date): Prisma.TokenRowCreateManyInput {
   const requestedPermissions = row.requestedPermissions as Prisma.InputJsonObject
-  return { ...row, requestedPermissions, permissions: row.permissions as Prisma.InputJsonObject, state: 'revoking', reason }
+  const facts = row.facts as Prisma.InputJsonObject
+  const permissions = row.permissions as Prisma.InputJsonObject
+  return { ...row, requestedPermissions, permissions, facts, state: 'revoking', reason, endingAt }
 }

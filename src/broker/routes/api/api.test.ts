@@ -105,9 +105,23 @@ describe('the audit log', () => {
     expect((await ask('admin', `/api/v1/audit?since=${times[0]}`)).reasons).toEqual(['of globex', 'of acme'])
     for (const query of ['since=2000-01-01T00:00:00Z', 'outcome=allowed', 'object=x'])
       expect((await ask('owner', `/api/v1/audit?${query}`)).reasons).toEqual(['of acme'])
-    for (const query of ['since=2100-01-01T00:00:00Z', 'outcome=denied', 'object=y', 'repository=1'])
+    for (const query of [
+      'since=2100-01-01T00:00:00Z',
+      'until=2000-01-01T00:00:00Z',
+      'outcome=denied',
+      'object=y',
+      'repository=1',
+      'uid=y',
+    ])
       expect((await ask('owner', `/api/v1/audit?${query}`)).reasons).toEqual([])
-    for (const query of ['since=yesterday', 'since=2000-13-01T00:00:00Z', 'outcome=maybe', 'repository=acme', 'repository=1;2'])
+    for (const query of [
+      'since=yesterday',
+      'since=2000-13-01T00:00:00Z',
+      'outcome=maybe',
+      'repository=acme',
+      'repository=1;2',
+      'hashedToken=x',
+    ])
       expect(await ask('owner', `/api/v1/audit?${encodeURI(query)}`)).toMatchObject({ status: 400 })
   })
 

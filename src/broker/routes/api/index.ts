@@ -20,6 +20,7 @@ import { perMinute } from '../limits.ts'
 import { requireBearer } from './bearer.ts'
 
 const sequence = Type.String({ pattern: '^[0-9]{1,15}$' })
+const dateTime = Type.String({ format: 'date-time', maxLength: 30, pattern: 'Z$' })
 const auditQuery = Type.Object({
   after: Type.Optional(sequence),
   before: Type.Optional(sequence),
@@ -29,7 +30,14 @@ const auditQuery = Type.Object({
   outcome: Type.Optional(Type.Union(auditOutcomes.map(outcome => Type.Literal(outcome)))),
   object: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
   repository: Type.Optional(idText),
-  since: Type.Optional(Type.String({ format: 'date-time', maxLength: 30, pattern: 'Z$' })),
+  /** Who acted, in whose name access was, or who ended it. */
+  user: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  /** Of a grant or another object. */
+  uid: Type.Optional(Type.String({ pattern: '^[0-9a-zA-Z-]{1,64}$' })),
+  /** SHA-256 of a token in base64, as in GitHub's audit log. */
+  hashedToken: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$' })),
+  since: Type.Optional(dateTime),
+  until: Type.Optional(dateTime),
   limit: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,3}$' })),
 })
 const maxEntries = 1000
@@ -108,14 +116,15 @@ async function auditScope(context: ApiContext, identity: IdentityClaims, namespa
 }
 
 function auditFilter(query: Static<typeof auditQuery>) {
-  const { limit, after, before, action, actor, outcome, object, repository, since } = query
+  const { limit, after, before, action, actor, outcome, object, repository, user, uid, hashedToken, since, until } = query
   return {
     limit: Math.min(Number(limit ?? 100), maxEntries),
     ...(after === undefined ? {} : { after: Number(after) }),
     ...(before === undefined ? {} : { before: Number(before) }),
-    ...defined({ action, actor, outcome, object }),
+    ...defined({ action, actor, outcome, object, user, uid, hashedToken }),
     ...(repository === undefined ? {} : { repositoryId: Number(repository) }),
     ...(since === undefined ? {} : { since: new Date(since) }),
+    ...(until === undefined ? {} : { until: new Date(until) }),
   }
 }
 

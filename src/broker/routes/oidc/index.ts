@@ -48,9 +48,9 @@ function registerConsent(server: WebServer, context: BrokerContext): void {
 }
 
 /** Why the person gets no token, for the program that asked: they learn it there, and not only when the token is refused. */
-async function roleRefusal({ people }: BrokerContext, { subject }: Person): Promise<string | undefined> {
+async function roleRefusal({ tokenClaims }: BrokerContext, { subject }: Person): Promise<string | undefined> {
   try {
-    if ((await people.claims(subject)) !== undefined) return undefined
+    if ((await tokenClaims(subject)) !== undefined) return undefined
   } catch (error) {
     if (isAppError(error, 'forbidden')) return error.message
     throw error

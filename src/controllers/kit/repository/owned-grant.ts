@@ -15,6 +15,7 @@ import type { GitHubEndpoints } from '../../../github/index.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { controllerOf, ownerReference, uidOf } from '../../../kube/object/owner.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
 import { once } from '../../../lib/limits/once.ts'
 import type { SecretString } from '../../../lib/secret-string.ts'
@@ -153,6 +154,13 @@ export type AccessRequest = {
   readonly actor: string
 }
 
+/** The pull request that the owner follows, for the audit log; undefined for a branch, a commit, or every pull request. */
+function followedPullRequest({ kind, spec, status }: RepositoryFollower): number | undefined {
+  const follows = followerKinds.find(follower => follower.kind === kind)?.options.followsRepository
+  const pullRequest = follows?.source(spec, status).pullRequest
+  return typeof pullRequest === 'number' ? pullRequest : undefined
+}
+
 /**
  * A function that requests the token, with the owner as its subject, when it is first called; later calls share that answer, so
  * a reconcile requests at most one. It rejects as `TokenDesk.request`, and with `integrity_violation` unless the token reaches
@@ -163,7 +171,8 @@ export function accessOnce(deps: AccessDeps, { owner, grant, app, actor }: Acces
   const subject = { kind: owner.kind, namespace, name, uid: uidOf(owner) }
   return once(async () => {
     const endpoints = await deps.endpointsOf(app)
-    const { token, repositories } = await deps.tokens.request({ grant, subject, actor })
+    const from = defined({ pullRequest: followedPullRequest(owner) })
+    const { token, repositories } = await deps.tokens.request({ grant, subject, actor, from })
     const [repository] = repositories
     if (repository && repositories.length === 1) return { endpoints, token, repository }
     throw new AppError('integrity_violation', `the token for ${namespace}/${name} does not reach exactly one repository`)

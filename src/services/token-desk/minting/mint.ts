@@ -5,8 +5,8 @@ import type { AppClient, MintedToken, Permissions } from '../../../github/index.
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, isAppError, messageOf } from '../../../lib/errors.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { LiveToken, TokenIntent, TokenRegistry } from '../../../store/token-registry.ts'
-import type { CountedAudit } from '../audit/counted-audit.ts'
+import type { CountedAudit } from '../../../store/audit/counted-audit.ts'
+import { hashedToken, type LiveToken, type TokenIntent, type TokenRegistry } from '../../../store/token-registry.ts'
 import { type AuditAppend, refusalOf, requestRecord, tokenFacts } from '../audit/desk-audit.ts'
 import type { TokenRequest } from '../token-desk.ts'
 import { type Difference, differenceOf } from './compare-minted.ts'
@@ -56,7 +56,7 @@ export async function mint(deps: MintDeps, admitted: AdmittedRequest): Promise<L
   try {
     // In this order: once the token is in the registry, any process may find and deliver it, also after this one crashed.
     const expiresAt = minted.expiresAt.toISOString()
-    const withEnd = { ...details, expiresAt }
+    const withEnd = { ...details, hashedToken: hashedToken(minted.token), expiresAt }
     await deps.audit.append(requestRecord(request, { action: 'token.minted', outcome: 'allowed', reason, details: withEnd }))
     await deps.tokens.recordMinted(id, minted)
   } catch (error) {
@@ -73,7 +73,7 @@ async function intend(deps: MintDeps, { request, intent, tokensPerHour }: Admitt
   const id = await deps.tokens.intendWithin(intent, { limit: tokensPerHour, since })
   if (id !== undefined) return id
   const reason = `the tenant has used its ${tokensPerHour} tokens of this hour`
-  await deps.counted.append(refusalOf(request, 'QuotaExceeded', reason))
+  await deps.counted.append(refusalOf(request, { check: 'QuotaExceeded', reason, facts: intent.facts ?? {} }))
   throw new AppError('too_many_requests', reason, { reason: 'QuotaExceeded', retryAfterSeconds: 60 })
 }
 

@@ -7,6 +7,7 @@ import type { GitHubEndpoints } from '../../../github/index.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, isAppError } from '../../../lib/errors.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { SecretString } from '../../../lib/secret-string.ts'
 import type { DeliveredToken, TokenDesk } from '../token-desk.ts'
 import { type CredentialRequest, credentialAnswer, readCredentialRequest, repositoryOfPath } from './git-credential.ts'
@@ -67,12 +68,13 @@ function noToken(): AppError {
 }
 
 async function tokenFor(deps: TokenRouteDeps, workload: Workload, name: string): Promise<DeliveredToken> {
-  const { subject, username } = workload
+  const { subject, username: actor, from } = workload
   const { namespace } = subject
   try {
     const uid = await deps.desk.grantUid({ namespace, name })
-    if (uid === undefined) throw noToken()
-    return await deps.desk.request({ grant: { metadata: { namespace, name, uid } }, subject, actor: username })
+    // Without a uid the desk refuses, and records the refusal as every other one.
+    const metadata = { namespace, name, ...defined({ uid }) }
+    return await deps.desk.request({ grant: { metadata }, subject, actor, from })
   } catch (error) {
     if (isAppError(error, 'forbidden') || isAppError(error, 'not_found')) throw noToken()
     throw error

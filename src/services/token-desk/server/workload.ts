@@ -13,8 +13,12 @@ import type { TokenSubject } from '../../../store/token-registry.ts'
 import { isPlausibleBearer } from './plausible-bearer.ts'
 import type { RequestLimits } from './request-limits.ts'
 
-/** An identified workload, with the user name that Kubernetes knows it by. */
-export type Workload = { readonly subject: TokenSubject; readonly username: string }
+/** An identified workload, with the user name that Kubernetes knows it by, its pod and the address that it asked from. */
+export type Workload = {
+  readonly subject: TokenSubject
+  readonly username: string
+  readonly from: { readonly pod: { readonly name: string; readonly uid: string }; readonly address: string }
+}
 
 /** The token's claims, accepted by the API server. */
 export type ReviewedToken = {
@@ -60,7 +64,8 @@ export async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString,
   const pod = await deps.client.get<Pod>(pods, { namespace: reviewed.namespace, name: reviewed.podName })
   if (!isPodActive(pod, reviewed)) throw refused()
   const { namespace, serviceAccount: name, serviceAccountUid: uid, username } = reviewed
-  return { subject: { kind: 'ServiceAccount', namespace, name, uid }, username }
+  const from = { pod: { name: reviewed.podName, uid: reviewed.podUid }, address }
+  return { subject: { kind: 'ServiceAccount', namespace, name, uid }, username, from }
 }
 
 /** Undefined unless the token belongs to a ServiceAccount, has our audience and is bound to a pod. Pure. */

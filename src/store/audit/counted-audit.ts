@@ -2,10 +2,10 @@
 // window are one more record with their number. So a workload that repeats a request all day cannot fill the log that everybody
 // needs. When the process dies, the numbers that were not written yet are lost, and never the fact itself
 // (docs/adr/0023-equal-events-are-counted.md).
-import type { AuditRecord } from '../../../api/audit/audit-event.ts'
-import { type Clock, elapsed } from '../../../lib/clock.ts'
-import { messageOf } from '../../../lib/errors.ts'
-import type { Log } from '../../../lib/log.ts'
+import type { AuditRecord } from '../../api/audit/audit-event.ts'
+import { type Clock, elapsed } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
 
 /** An event that may be one of many equal ones. */
 export type CountedEvent = {

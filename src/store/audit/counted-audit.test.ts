@@ -1,9 +1,9 @@
 // Counting equal events: what is durable before the caller goes on, how many records a flood makes, and what a failure leaves.
 import { expect, test } from 'vitest'
-import type { AuditRecord } from '../../../api/audit/audit-event.ts'
-import { AppError } from '../../../lib/errors.ts'
-import { createFakeClock, settle } from '../../../lib/testing/fake-clock.ts'
-import { silentLog } from '../../../lib/testing/silent-log.ts'
+import type { AuditRecord } from '../../api/audit/audit-event.ts'
+import { AppError } from '../../lib/errors.ts'
+import { createFakeClock, settle } from '../../lib/testing/fake-clock.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import { type CountedEvent, createCountedAudit } from './counted-audit.ts'
 
 const minute = 60_000
