@@ -146,7 +146,7 @@ describe('a developer', () => {
 
   test('status, ps and why answer for an Application that nobody has looked at', async () => {
     expect((await sekisho('developer', 'status', 'shop')).out).toContain('the platform has not looked at it yet')
-    expect((await sekisho('developer', 'ps', 'shop')).out).toContain('no pods run')
+    expect((await sekisho('developer', 'ps', 'shop')).out).toContain('no pods of shop run')
     const found = await sekisho('developer', 'why', 'application/shop', '-o', 'yaml')
     expect(found.out).toContain('first:\n  step: application\n')
   })

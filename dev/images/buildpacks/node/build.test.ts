@@ -99,6 +99,12 @@ test('a build script that makes a site, without a start command, is a static sit
 
 test.each<[string, Files, string]>([
   ['a broken package.json', { 'package.json': '{' }, 'package.json is not valid JSON'],
+  ['a conflict', { 'package.json': '{\n<<<<<<< HEAD\n' }, 'package.json has an unresolved merge conflict: resolve it'],
+  [
+    'a conflict in the Procfile',
+    { 'package.json': '{}', Procfile: 'web: node a\n<<<<<<< HEAD\n' },
+    'Procfile has an unresolved merge conflict',
+  ],
   ['no start command', { 'package.json': '{}' }, 'no start command found: set scripts.start'],
   [
     'a build script that fails',

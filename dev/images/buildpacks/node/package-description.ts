@@ -1,6 +1,7 @@
 // Reads the parts of package.json that a build needs.
 // Source: https://docs.npmjs.com/cli/v11/configuring-npm/package-json
 import { BuildFailure } from '../shared/build-failure.ts'
+import { refuseConflict } from '../shared/text-file.ts'
 
 export type PackageDescription = {
   /** Version or range by name: what the program needs, what it can do without, and what only its development needs. */
@@ -43,6 +44,7 @@ export function parsePackageDescription(text: string, file = 'package.json'): Pa
 }
 
 function parse(text: string, file: string): Readonly<Record<string, unknown>> {
+  refuseConflict(file, text)
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -18,6 +18,7 @@ test('one name per line, comments and empty lines are skipped, and each counts o
 test.each([
   ['--allow-unauthenticated', 'is an option of apt'],
   ['-oDir::Etc=x', 'is an option of apt'],
+  ['curl -o Debug=1', 'is an option of apt'],
   [':repo:deb http://x/ stable main', 'names another source'],
   ['ppa:someone/thing', 'names another source'],
   ['deb [trusted=yes] http://x stable main', 'names another source'],
@@ -36,6 +37,12 @@ test.each([
 ])('%j is refused', (line, problem) => {
   expect(() => parseAptfile(`curl\n${line}\n`)).toThrow(
     `Aptfile, line 2: ${JSON.stringify(line.length > 60 ? `${line.slice(0, 60)}…` : line)} ${problem}`,
+  )
+})
+
+test('a merge conflict is named', () => {
+  expect(() => parseAptfile('<<<<<<< HEAD\ncurl\n=======\nwget\n>>>>>>> other\n')).toThrow(
+    'Aptfile has an unresolved merge conflict',
   )
 })
 

@@ -141,6 +141,7 @@ test.each<[string, Files, string]>([
     'uv.lock and poetry.lock contradict each other',
   ],
   ['a lock file alone', { 'requirements.in': '', 'uv.lock': 'x' }, 'uv.lock is there without pyproject.toml'],
+  ['a conflict', { 'pyproject.toml': '<<<<<<< HEAD\n' }, 'pyproject.toml has an unresolved merge conflict'],
   ['broken TOML', { 'pyproject.toml': '[project\n' }, 'pyproject.toml is not valid TOML: '],
   [
     'Latin-1',

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { BuildFailure } from '../shared/build-failure.ts'
 import type { Environment } from '../shared/config.ts'
+import { refuseConflict } from '../shared/text-file.ts'
 
 export type Project = {
   readonly name: string | undefined
@@ -39,6 +40,7 @@ export function readProject(text: string, environment: Environment): Project {
 }
 
 function parseToml(text: string, environment: Environment): Fields {
+  refuseConflict('pyproject.toml', text)
   try {
     const json = execFileSync('python3', ['-c', parser], {
       env: { ...environment },

@@ -1,5 +1,6 @@
 // The Procfile: one process per line, as `name: command`. Source: https://devcenter.heroku.com/articles/procfile
 import { BuildFailure } from './build-failure.ts'
+import { refuseConflict } from './text-file.ts'
 
 /** Command line by name of the process, in the order of the file. */
 export type Procfile = ReadonlyMap<string, string>
@@ -14,8 +15,9 @@ export const procfileLimit = 65_536
 /** As many as an Application reads from an image, and one for `release`. */
 const maxProcesses = 21
 
-/** @throws BuildFailure that names the line which has another form */
+/** @throws BuildFailure that names the line that is written otherwise */
 export function parseProcfile(text: string): Procfile {
+  refuseConflict('Procfile', text)
   const processes = new Map<string, string>()
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
     if (raw.trim() === '' || raw.trim().startsWith('#')) continue

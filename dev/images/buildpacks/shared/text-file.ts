@@ -21,6 +21,17 @@ export function decodeText(name: string, bytes: Uint8Array): string {
   }
 }
 
+/** What git writes where it could not merge. */
+const conflict = /^(?:<{7}|>{7})(?: |$)/m
+
+/**
+ * For files that people write and programs parse, whose parsers say something else of a conflict.
+ * @throws BuildFailure with the cure when git left conflicts of a merge in it
+ */
+export function refuseConflict(name: string, text: string, cure = 'resolve it'): void {
+  if (conflict.test(text)) throw new BuildFailure(`${name} has an unresolved merge conflict: ${cure}`)
+}
+
 function firstBadLine(bytes: Uint8Array): string {
   const lines = Buffer.from(bytes).toString('latin1').split('\n')
   const index = lines.findIndex(line => {

@@ -38,6 +38,7 @@ test.each<[string, Files, object | undefined]>([
 
 test.each<[object | string, string]>([
   ['{', 'static.json is not valid JSON'],
+  ['{\n>>>>>>> other\n', 'static.json has an unresolved merge conflict'],
   ['[]', 'static.json must contain an object'],
   [{ root: '../x' }, 'static.json: root must be a path inside the app'],
   [{ root: 'site' }, 'static.json: there is no folder site'],

@@ -30,6 +30,8 @@ describe('scale', () => {
     })
     expect(replicasPatch(application({ processes: [web] }), wanted)).toEqual({ processes: [{ name: 'web', replicas: 3 }] })
     expect(replicasPatch(application({}, { processes: [{ name: 'web' }] }), wanted)).toEqual({ replicas: 3 })
+    expect(() => replicasPatch(application({}), wanted)).toThrow('are those of its first image, which is not there yet')
+    expect(() => replicasPatch(application({ processes: [] }), wanted)).toThrow('spec.processes is empty')
     expect(() => replicasPatch(application({ processes: [{ ...web, autoscaling: {} }] }), wanted)).toThrow('by its load')
   })
 

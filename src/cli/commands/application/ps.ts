@@ -26,7 +26,7 @@ export async function ps(context: ClusterContext, options: { readonly output: Cl
   ])
   const text = (): string =>
     rows.length === 0
-      ? `no pods run in ${namespace}`
+      ? `no pods ${name === undefined ? '' : `of ${name} `}run in ${namespace}`
       : table(['APPLICATION', 'PROCESS', 'POD', 'STATE', 'READY', 'RESTARTS', 'AGE'], rows)
   await present(terminal, options.output, { value, text })
 }

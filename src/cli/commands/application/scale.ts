@@ -53,13 +53,21 @@ function replicasOf(application: Application, process: string): number | undefin
  * follows from its load.
  */
 export function replicasPatch(application: Application, wanted: ReadonlyMap<string, number>): object {
-  const { spec } = application
-  const processes = scaled(processesOf(application), wanted)
+  const { metadata, spec } = application
+  const known = processesOf(application)
+  if (known.length === 0)
+    throw new AppError(
+      'not_found',
+      spec.processes === undefined
+        ? `the processes of ${metadata.name} are those of its first image, which is not there yet; sekisho why application/${metadata.name} says more`
+        : `${metadata.name} has no processes: spec.processes is empty`,
+    )
+  const processes = scaled(known, wanted)
   const automatic = processes.find(({ name, autoscaling }) => wanted.has(name) && autoscaling !== undefined)
   if (automatic !== undefined)
     throw new AppError(
       'conflict',
-      `${automatic.name} is scaled by its load: change autoscaling.minReplicas and maxReplicas of the process (kubectl edit application ${application.metadata.name})`,
+      `${automatic.name} is scaled by its load: change autoscaling.minReplicas and maxReplicas of the process (kubectl edit application ${metadata.name})`,
     )
   const web = wanted.get('web')
   if (spec.processes === undefined && web !== undefined && wanted.size === 1) return { replicas: web }

@@ -97,8 +97,8 @@ function processesOf(own: readonly Pod[]): readonly ProcessStatus[] {
 export async function status(context: ClusterContext, options: Options, name?: string): Promise<void> {
   const { cluster, terminal } = context
   const { client, namespace } = cluster
-  const chosen = name === undefined ? await client.list(applications, { namespace }) : [await found(cluster, applications, name)]
-  const [all, syncs] = await Promise.all([
+  const [chosen, all, syncs] = await Promise.all([
+    name === undefined ? client.list(applications, { namespace }) : found(cluster, applications, name).then(one => [one]),
     client.list(pods, { namespace, labelSelector: labels.application }),
     client.list(remoteSyncs, { namespace }),
   ])

@@ -53,7 +53,13 @@ test('a dry run stores nothing, and -o yaml prints two documents', async () => {
   )
   expect(stored).toEqual([])
   expect(said[0]?.split('\n---\n')).toHaveLength(2)
-  for (const text of ['name: web', 'branch: main', 'subPath: apps/shop', 'strategy: Dockerfile']) expect(said[0]).toContain(text)
+  for (const text of [
+    'name: web',
+    'branch: main',
+    'subPath: apps/shop',
+    'strategy: Dockerfile\n    dockerfile:\n      path: Dockerfile.web',
+  ])
+    expect(said[0]).toContain(text)
 })
 
 test('what has the name and is something else is left alone', async () => {

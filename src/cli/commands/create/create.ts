@@ -36,7 +36,7 @@ export async function create(context: ClusterContext, options: CreateOptions, gi
     installation: await installationFor(cluster, repository, options.installation),
     branch: options.branch,
     subPath: options.path,
-    build: options.dockerfile === undefined ? {} : { strategy: 'Dockerfile', dockerfile: options.dockerfile },
+    build: options.dockerfile === undefined ? {} : { strategy: 'Dockerfile', dockerfile: { path: options.dockerfile } },
     application: {},
   })
   const before = await existing(cluster, name)

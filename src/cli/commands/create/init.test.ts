@@ -3,8 +3,12 @@ import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Value } from 'typebox/value'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { application as applicationKind } from '../../../api/apps/application.ts'
+import { remoteSync } from '../../../api/apps/remote-sync.ts'
+import type { TSchema } from '../../../api/schema/schema.ts'
 import { init } from './init.ts'
 
 let folder = ''
@@ -30,7 +34,16 @@ async function made(files: Readonly<Record<string, string | Buffer>>, options: o
     'shop',
     'shop',
   ])
+  expect(refusals(applicationKind.specSchema, application.spec)).toEqual([])
+  expect(refusals(remoteSync.specSchema, sync.spec)).toEqual([])
   return [application.spec, sync.spec]
+}
+
+/** What the schema of the kind refuses, with its defaults set as the API server sets them; admission adds `requestedBy`. */
+function refusals(schema: TSchema, spec: Spec): readonly string[] {
+  return Value.Errors(schema, Value.Default(schema, structuredClone(spec)))
+    .filter(error => !error.message.includes('requestedBy'))
+    .map(error => `${error.instancePath} ${error.message}`)
 }
 
 const notes = (): string => said.filter(text => text.startsWith('not taken over')).join('\n')
@@ -41,7 +54,7 @@ test('a Procfile is left to the buildpacks, but for its release command', async 
   })
   expect(application).toEqual({ releaseJob: { command: ['sh', '-c', 'node migrate.js'] } })
   expect(sync).toEqual({ installation: 'github', repository: 'acme/shop', source: {}, build: {}, application: 'shop' })
-  expect(notes()).toContain('Procfile, line 4: not "name: command"')
+  expect(notes()).toContain('Procfile: line 4 is not "name: command"')
 })
 
 test('a Dockerfile builds the image, and the processes of a Procfile beside it are written down', async () => {
@@ -81,9 +94,9 @@ test('app.json gives variables, schedules and the number of pods; secrets and ad
     cron: [{ name: 'cron-1', schedule: '0 3 * * *', command: ['sh', '-c', 'node nightly.js'] }],
   })
   for (const text of [
-    'SESSION is to be made up',
+    'SESSION is a random value: openssl rand -hex 32 | sekisho secrets set shop SESSION=-',
     'API_TOKEN looks like a secret',
-    'REGION has no value',
+    'REGION has no value: sekisho env set shop REGION=…, or sekisho secrets set shop REGION',
     'addons: databases',
     'hooks.created',
   ])
@@ -123,6 +136,20 @@ services:
     expect(notes()).toContain(text)
 })
 
+test('the Dockerfile of a compose file is that of the RemoteSync; arguments and variables without a value are said', async () => {
+  const compose = `
+services:
+  web:
+    build: {context: ., dockerfile: docker/Dockerfile, args: {A: b}}
+    environment: [LOG_LEVEL=debug, REGION]
+`
+  const [application, sync] = await made({ 'compose.yaml': compose })
+  expect(sync['build']).toEqual({ strategy: 'Dockerfile', dockerfile: { path: 'docker/Dockerfile' } })
+  expect(application['env']).toEqual([{ name: 'LOG_LEVEL', value: 'debug' }])
+  for (const text of ['service web, build.args', 'service web, variable REGION has no value: sekisho env set shop REGION=…'])
+    expect(notes()).toContain(text)
+})
+
 test('a folder without such files gives what buildpacks need; the repository is that of the remote origin', async () => {
   execFileSync('git', ['-C', folder, 'init', '--quiet'])
   execFileSync('git', ['-C', folder, 'remote', 'add', 'origin', 'git@github.com:acme/Shop.git'])
@@ -155,12 +182,14 @@ describe('bad input is refused, with the file and the cure', () => {
     await expect(made({})).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('exists already') })
     await expect(made({}, { repository: 'https://github.com/acme/shop' })).rejects.toThrow('write the repository as owner/name')
     await expect(made({}, { repository: undefined })).rejects.toThrow('no repository')
+    const options = { repository: 'acme/shop', installation: 'github', file: 'sekisho.yaml', output: 'table' as const }
+    await expect(init(terminal, options, join(folder, 'none'))).rejects.toThrow('there is no folder')
   })
 
   test('a Procfile of many short lines ends with a note', async () => {
     const lines = Array.from({ length: 20_000 }, (_, index) => `p${index}: x`).join('\n')
     await made({ Procfile: lines, Dockerfile: 'FROM a\nUSER 1000\nEXPOSE 80' })
-    expect(notes()).toContain('the rest is not read')
+    expect(notes()).toMatch(/the rest is not read[\s\S]*process p9: an Application has at most 10/)
     expect(said.length).toBeLessThan(100)
   })
 })

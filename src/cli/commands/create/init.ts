@@ -1,6 +1,6 @@
 // `sekisho init`: the manifests of an application from the files of another platform in a folder, and what has no place here.
 // It asks nobody; the files are read up to a bound.
-import { open, writeFile } from 'node:fs/promises'
+import { open, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
@@ -10,7 +10,7 @@ import { gitIn, repositoryOfUrl } from '../builds/checkout.ts'
 import { readAppJson } from './files/app-json.ts'
 import { readCompose } from './files/compose.ts'
 import { readDockerfile } from './files/dockerfile.ts'
-import type { Found, FoundProcess } from './files/found.ts'
+import { type Found, type FoundProcess, most } from './files/found.ts'
 import { readProcfile } from './files/procfile.ts'
 import { manifestsOf, nameFrom, repositoryIn } from './manifests.ts'
 import type { Wanted } from './wanted.ts'
@@ -29,6 +29,7 @@ const composeFiles = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'doc
 
 /** Rejects with `invalid_request` for what cannot be read or written, and with `conflict` for a file that is there already. */
 export async function init(terminal: Terminal, options: InitOptions, folder = '.'): Promise<void> {
+  await requireFolder(folder)
   const found = await readFolder(folder)
   const repository = repositoryIn(options.repository ?? (await remoteOf(folder)))
   const named = found.find(({ name }) => name !== undefined)?.name
@@ -39,12 +40,33 @@ export async function init(terminal: Terminal, options: InitOptions, folder = '.
   const text = `${stringify(manifests.application)}---\n${stringify(manifests.remoteSync)}`
   const file = join(folder, options.file)
   await write(file, text)
-  const notes = found.flatMap(one => one.notes.map(note => `${one.file}: ${note}`)).map(printable)
+  const notes = notesOf(found).map(note => printable(note.replaceAll('<application>', name)))
   if (options.output === 'json') return terminal.result(json({ file, name, read: found.map(one => one.file), notes }))
-  terminal.result(
-    `${file} written${found.length === 0 ? '' : ` from ${found.map(one => one.file).join(', ')}`}. Next: kubectl apply -f ${file}`,
-  )
+  const from =
+    found.length === 0
+      ? ', for buildpacks: there is no app.json, Procfile, compose file or Dockerfile'
+      : ` from ${found.map(one => one.file).join(', ')}`
+  terminal.result(`${file} written${from}. Next: kubectl apply -f ${file}`)
   for (const note of notes) terminal.say(`not taken over: ${note}`)
+}
+
+/** What was not taken over. */
+function notesOf(found: readonly Found[]): readonly string[] {
+  const beyond = processesOf(found)
+    .filter(isDescribed)
+    .slice(most.processes, most.processes + most.notes)
+  return [
+    ...found.flatMap(({ file, notes }) => notes.map(note => `${file}: ${note}`)),
+    ...beyond.map(({ name }) => `process ${name}: an Application has at most ${most.processes}`),
+  ]
+}
+
+async function requireFolder(folder: string): Promise<void> {
+  const isFolder = await stat(folder).then(
+    found => found.isDirectory(),
+    () => false,
+  )
+  if (!isFolder) throw new AppError('invalid_request', `there is no folder ${printable(folder)}`)
 }
 
 /** The files of the folder that are known, a Dockerfile before the Procfile, which it makes mean something else. */
@@ -101,14 +123,24 @@ async function write(file: string, text: string): Promise<void> {
 
 type Named = Pick<Wanted, 'name' | 'namespace' | 'repository' | 'installation'>
 
-/** What all files say together: processes of the same name are one, and what comes first counts. Pure. */
-export function wantedOf(named: Named, found: readonly Found[]): Wanted {
+/** Processes of the same name are one, and what comes first counts. */
+function processesOf(found: readonly Found[]): readonly FoundProcess[] {
   const processes = new Map<string, FoundProcess>()
   for (const process of found.flatMap(one => one.processes ?? []))
     processes.set(process.name, { ...process, ...processes.get(process.name) })
+  return [...processes.values()]
+}
+
+function isDescribed({ command, port }: FoundProcess): boolean {
+  return command !== undefined || port !== undefined
+}
+
+/** What all files say together. Pure. */
+export function wantedOf(named: Named, found: readonly Found[]): Wanted {
+  const processes = processesOf(found)
   // Without a program or a port a process is one that buildpacks find; how many of it there are is said for web alone.
-  const described = [...processes.values()].filter(({ command, port }) => command !== undefined || port !== undefined)
-  const replicas = processes.get('web')?.replicas
+  const described = processes.filter(isDescribed).slice(0, most.processes)
+  const replicas = processes.find(({ name }) => name === 'web')?.replicas
   const env = new Map(found.flatMap(one => [...(one.env ?? [])]))
   const cron = found.flatMap(one => one.cron ?? [])
   const releaseJob = found.find(one => one.releaseJob !== undefined)?.releaseJob

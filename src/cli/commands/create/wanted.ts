@@ -1,4 +1,8 @@
 // What is known about an application before it is made.
+import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+
+/** `spec.build` of a RemoteSync; what is left out has the default of the API server. */
+export type WantedBuild = Partial<RemoteSync['spec']['build']>
 
 export type Wanted = {
   readonly name: string
@@ -8,8 +12,7 @@ export type Wanted = {
   readonly installation: string
   readonly branch: string | undefined
   readonly subPath: string | undefined
-  /** `spec.build` of the RemoteSync. */
-  readonly build: Readonly<Record<string, unknown>>
+  readonly build: WantedBuild
   /** `spec` of the Application. */
   readonly application: Readonly<Record<string, unknown>>
 }

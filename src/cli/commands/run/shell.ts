@@ -16,7 +16,10 @@ const script = 'IFS= read -r _; if command -v bash >/dev/null; then exec bash; e
 export async function shell(context: ClusterContext, options: RunOptions, name?: string): Promise<void> {
   const local = processTerminal()
   if (local.input !== 'terminal' && options.dryRun !== true)
-    throw new AppError('invalid_request', 'a shell needs a terminal: sekisho run shop -- sh -c "…" runs commands without one')
+    throw new AppError(
+      'invalid_request',
+      `a shell needs a terminal: sekisho run ${name ?? '<application>'} -- sh -c "…" runs commands without one`,
+    )
   const { metadata } = await namedOrOnly(context.cluster, name)
   const interactive = { ...options, interactive: true, tty: true }
   await runTask(context, interactive, { name: metadata.name, command: ['sh', '-c', script], begins: '\n', local })

@@ -4,7 +4,7 @@ import type { AppSecret } from '../../../api/apps/app-secret.ts'
 import { secretUses } from '../../../api/apps/application/secret-uses.ts'
 import type { Application } from '../../../api/apps/application.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
-import { found } from '../../kubernetes/cluster.ts'
+import { absent, type Cluster } from '../../kubernetes/cluster.ts'
 import { applications, appSecrets } from '../../kubernetes/kinds.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
@@ -28,6 +28,19 @@ function rowsOf(appSecret: AppSecret, all: readonly Application[]): readonly Row
   })
 }
 
+/** An Application without values has no AppSecret. Rejects with `not_found` when there is no Application of the name, either. */
+async function chosenSecrets(
+  cluster: Cluster,
+  all: readonly Application[],
+  name: string | undefined,
+): Promise<readonly AppSecret[]> {
+  const { client, namespace } = cluster
+  if (name === undefined) return client.list(appSecrets, { namespace })
+  const one = await client.get(appSecrets, { name, namespace })
+  if (one !== undefined) return [one]
+  return all.some(({ metadata }) => metadata.name === name) ? [] : absent(cluster, appSecrets, name)
+}
+
 /** One line for each value; says of each AppSecret that is not ready why. */
 export async function secretsList(
   { terminal, cluster, clock }: ClusterContext,
@@ -35,12 +48,12 @@ export async function secretsList(
   name?: string,
 ): Promise<void> {
   const { client, namespace } = cluster
-  const chosen = name === undefined ? await client.list(appSecrets, { namespace }) : [await found(cluster, appSecrets, name)]
   const all = await client.list(applications, { namespace })
+  const chosen = await chosenSecrets(cluster, all, name)
   const value = chosen.flatMap(appSecret => rowsOf(appSecret, all))
   const text = (): string =>
     value.length === 0
-      ? 'there are no secret values; sekisho secrets set <application> KEY sets one'
+      ? `${name ?? namespace} has no secret values; sekisho secrets set ${name ?? '<application>'} KEY sets one`
       : table(
           ['APPSECRET', 'KEY', 'VERSION', 'CHANGED', 'USED BY'],
           value.map(row => [

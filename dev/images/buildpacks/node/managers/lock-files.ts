@@ -1,5 +1,5 @@
 // The lock files of package managers: whose they are, and which version of the tool wrote them.
-import { BuildFailure } from '../../shared/build-failure.ts'
+import { refuseConflict } from '../../shared/text-file.ts'
 
 export type Lock = {
   readonly file: string
@@ -21,8 +21,6 @@ const owners = {
 
 /** Lock files of large workspaces have a few megabytes. */
 const maxLockBytes = 67_108_864
-/** What git writes where it could not merge. */
-const conflict = /^(?:<{7}|>{7})(?: |$)/m
 
 const versions: Readonly<Record<string, RegExp>> = {
   npm: /"lockfileVersion"\s*:\s*(\d+)/,
@@ -37,8 +35,7 @@ export function findLocks(read: (path: string, limit?: number) => string | undef
   return Object.entries(owners).flatMap(([file, manager]) => {
     const text = read(file, maxLockBytes)
     if (text === undefined) return []
-    if (conflict.test(text))
-      throw new BuildFailure(`${file} has an unresolved merge conflict: resolve it, run "${manager} install" and commit ${file}`)
+    refuseConflict(file, text, `resolve it, run "${manager} install" and commit ${file}`)
     return [{ file, manager, version: versions[manager]?.exec(text.replaceAll('\r\n', '\n'))?.[1], text }]
   })
 }

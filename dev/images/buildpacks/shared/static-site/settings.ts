@@ -2,6 +2,7 @@
 // that has no effect here is named, because people rely on what they wrote.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { BuildFailure } from '../build-failure.ts'
+import { refuseConflict } from '../text-file.ts'
 import { patternProblem } from './server/path-pattern.ts'
 import type { HeaderRule, RedirectRule, RouteRule } from './server/site.ts'
 
@@ -61,6 +62,7 @@ export function readStaticSettings(text: string | undefined): StaticSettings {
 }
 
 function parse(text: string): Fields {
+  refuseConflict('static.json', text)
   let value: unknown
   try {
     value = JSON.parse(text)

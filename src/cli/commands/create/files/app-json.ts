@@ -2,7 +2,16 @@
 // Source: https://devcenter.heroku.com/articles/app-json-schema
 import { AppError } from '../../../../lib/errors.ts'
 import { asObject, integerAt, type JsonObject, objectAt, objectsAt, parseJson, textAt } from '../../../../lib/json/json-value.ts'
-import { type Found, type FoundCron, type FoundProcess, inShell, most, processName, variablesOf } from './found.ts'
+import {
+  type Found,
+  type FoundCron,
+  type FoundProcess,
+  inShell,
+  most,
+  processName,
+  variablesOf,
+  variableWithoutValue,
+} from './found.ts'
 
 const elsewhere: Readonly<Record<string, string>> = {
   addons: 'addons: databases are not part of the platform; bring the URL of one with sekisho secrets set',
@@ -50,9 +59,8 @@ function environmentOf(env: JsonObject = {}): {
     const { generator, required } = asObject(described) ?? {}
     if (given !== undefined) plain.push([name, given])
     else if (generator === 'secret')
-      notes.push(`variable ${name} is to be made up: openssl rand -hex 32 | sekisho secrets set <application> ${name}`)
-    else if (required !== false)
-      notes.push(`variable ${name} has no value: sekisho env set or sekisho secrets set <application> ${name}`)
+      notes.push(`variable ${name} is a random value: openssl rand -hex 32 | sekisho secrets set <application> ${name}=-`)
+    else if (required !== false) notes.push(variableWithoutValue(name))
   }
   return { plain, notes }
 }

@@ -3,7 +3,14 @@
 // Source: https://github.com/compose-spec/compose-spec/blob/main/spec.md
 import { AppError, messageOf } from '../../../../lib/errors.ts'
 import { asObject, type JsonObject, listAt, objectAt, textAt } from '../../../../lib/json/json-value.ts'
-import { type Found, type FoundProcess, inShell, most, processName, variablesOf } from './found.ts'
+import { type Found, type FoundProcess, inShell, most, processName, variablesOf, variableWithoutValue } from './found.ts'
+
+/** Fields of `build` that are not taken over. */
+const elsewhereInBuild: Readonly<Record<string, string>> = {
+  args: 'build.args: build.dockerfile.args of the RemoteSync',
+  target: 'build.target: build.dockerfile.target of the RemoteSync',
+  secrets: 'build.secrets: build.secrets of the RemoteSync, with sekisho secrets set --no-attach',
+}
 
 /** Fields of a service that have a place of their own here, or none. */
 const elsewhere: Readonly<Record<string, string>> = {
@@ -37,21 +44,25 @@ export async function readCompose(file: string, text: string): Promise<Found> {
   const isSame = ({ value }: Service): boolean => JSON.stringify(buildOf(value)) === JSON.stringify({ context, dockerfile })
   for (const { name } of others.filter(one => !isSame(one)).slice(0, most.notes))
     notes.push(`service ${name} is built otherwise: make an application of its own`)
-  const own = [first, ...others.filter(isSame)].slice(0, most.processes)
+  const own = [first, ...others.filter(isSame)]
   const variables = variablesOf(own.flatMap(({ value }) => environmentOf(value)))
   const left = own.flatMap(({ name, value }) =>
-    Object.keys(elsewhere)
-      .filter(field => value[field] !== undefined)
-      .map(field => `service ${name}, ${elsewhere[field]}`),
+    [...saidOf(elsewhereInBuild, objectAt(value, 'build')), ...saidOf(elsewhere, value), ...withoutValue(value)].map(
+      note => `service ${name}, ${note}`,
+    ),
   )
   if (context !== '.') notes.push(`service ${first.name} is built in ${context}: spec.subPath of the RemoteSync`)
   return {
     file,
-    build: { strategy: 'Dockerfile', ...(dockerfile === 'Dockerfile' ? {} : { dockerfile }) },
+    build: { strategy: 'Dockerfile', ...(dockerfile === 'Dockerfile' ? {} : { dockerfile: { path: dockerfile } }) },
     processes: own.map((service, index) => processOf(service, index === 0)),
     env: variables.env,
     notes: [...notes, ...variables.notes, ...left],
   }
+}
+
+function saidOf(known: Readonly<Record<string, string>>, value: JsonObject | undefined): readonly string[] {
+  return Object.entries(known).flatMap(([field, said]) => (value?.[field] === undefined ? [] : [said]))
 }
 
 async function parsed(file: string, text: string): Promise<JsonObject | undefined> {
@@ -98,10 +109,19 @@ function portOf(ports: readonly unknown[]): number | undefined {
 }
 
 function environmentOf(value: JsonObject): readonly (readonly [string, string])[] {
+  return pairsOf(value).flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]))
+}
+
+/** Without a value it is the one of the computer where compose runs. */
+function withoutValue(value: JsonObject): readonly string[] {
+  return pairsOf(value)
+    .filter(([, text]) => text === undefined)
+    .slice(0, most.notes)
+    .map(([name]) => variableWithoutValue(name))
+}
+
+function pairsOf(value: JsonObject): readonly (readonly [string, string | undefined])[] {
   const map = objectAt(value, 'environment')
   const pairs = map === undefined ? listAt(value, 'environment').map(line => String(line).split(/=(.*)/s)) : Object.entries(map)
-  // Without a value it is the one of the computer where compose runs.
-  return pairs.flatMap(([name, text]) =>
-    name === undefined || text === undefined || text === null ? [] : [[String(name), String(text)] as const],
-  )
+  return pairs.map(([name, text]) => [String(name), text === undefined || text === null ? undefined : String(text)] as const)
 }

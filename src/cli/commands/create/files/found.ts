@@ -1,4 +1,5 @@
 // What a file of another platform says about an application: what it is here, and what has no place here. Pure.
+import type { WantedBuild } from '../wanted.ts'
 
 export type FoundProcess = {
   readonly name: string
@@ -16,9 +17,8 @@ export type Found = {
   readonly env?: ReadonlyMap<string, string>
   readonly cron?: readonly FoundCron[]
   readonly releaseJob?: readonly string[]
-  /** `spec.build` of the RemoteSync. */
-  readonly build?: Readonly<Record<string, unknown>>
-  /** Sentences: what was not taken over, and what to do instead. */
+  readonly build?: WantedBuild
+  /** Sentences: what was not taken over, and what to do instead; `<application>` in them stands for its name. */
   readonly notes: readonly string[]
 }
 
@@ -37,6 +37,11 @@ export function processName(name: string): string {
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 40)
+}
+
+/** `<application>` stands for its name, which is not known yet. */
+export function variableWithoutValue(name: string): string {
+  return `variable ${name.slice(0, 60)} has no value: sekisho env set <application> ${name.slice(0, 60)}=…, or sekisho secrets set <application> ${name.slice(0, 60)}`
 }
 
 /** Whether the name or the value of a variable looks like a secret, which nobody should write into a manifest. */

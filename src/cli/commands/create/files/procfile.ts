@@ -12,10 +12,10 @@ export function readProcfile(text: string, withDockerfile: boolean): Found {
     .entries()) {
     if (raw.trim() === '' || raw.trim().startsWith('#')) continue
     const [, name, command] = /^\s*([A-Za-z0-9_-]{1,63})\s*:\s*(.+?)\s*$/.exec(raw) ?? []
-    if (name === undefined || command === undefined) notes.push(`Procfile, line ${index + 1}: not "name: command"`)
+    if (name === undefined || command === undefined) notes.push(`line ${index + 1} is not "name: command"`)
     else lines.set(name, command)
     if (lines.size + notes.length > most.processes + most.notes) {
-      notes.push('Procfile: the rest is not read, it has too many lines')
+      notes.push('the rest is not read, it has too many lines')
       break
     }
   }
@@ -23,13 +23,11 @@ export function readProcfile(text: string, withDockerfile: boolean): Found {
   const processes = [...lines]
     .filter(([name]) => name !== 'release')
     .map(([name, command]) => ({ name: processName(name), command: inShell(command) }))
-  for (const { name } of processes.slice(most.processes))
-    notes.push(`process ${name}: an Application has at most ${most.processes}`)
   if (lines.has('cron') || lines.has('clock'))
     notes.push('a process that only waits for the time is better an entry of spec.cron')
   return {
     file: 'Procfile',
-    ...(withDockerfile ? { processes: processes.slice(0, most.processes) } : {}),
+    ...(withDockerfile ? { processes } : {}),
     ...(release === undefined ? {} : { releaseJob: inShell(release) }),
     notes,
   }
