@@ -6,6 +6,7 @@ import pg from 'pg'
 import type { AuditAction } from '../../api/audit/audit-event.ts'
 import type { AuditOutcome } from '../../api/audit/audit-event-shape.ts'
 import { type ChainHead, emptyHead } from '../../lib/hash-chain/hash-chain.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import { type AuditEntry, type AuditTexts, entryOf } from './audit-chain.ts'
 
 /** Any number that no other lock of this database uses. */
@@ -22,6 +23,9 @@ const newest = 'SELECT sequence, hash FROM audit.entries ORDER BY sequence DESC 
 /** One round trip: the newest entry, and whether an earlier one is where it was. */
 const newestAndKnown = `SELECT sequence, hash, (SELECT hash FROM audit.entries WHERE sequence = $1) = $2 AS known
   FROM audit.entries ORDER BY sequence DESC LIMIT 1`
+const oldest = 'SELECT sequence, previous_hash AS hash FROM audit.entries ORDER BY sequence LIMIT 1'
+/** The literal is that of a partial index. */
+const approvals = `SELECT ${columns} FROM audit.entries WHERE action = 'audit.prune-approved' ORDER BY sequence DESC LIMIT 100`
 const present = 'SELECT hash FROM audit.entries WHERE hash = ANY ($1)'
 
 const newestOfNamespace = `SELECT ${columns} FROM (
@@ -61,6 +65,8 @@ export type Turn = {
   /** Entries of this action, newest first, among the newest `limit` of the namespace: the bound keeps the lock short. */
   readonly newest: (namespace: string, action: AuditAction, limit: number) => Promise<readonly AuditEntry[]>
   readonly insert: (entries: readonly AuditEntry[]) => Promise<void>
+  /** The head before the first entry, when the log was cut there and an entry approves that; undefined otherwise. */
+  readonly approvedStart: () => Promise<ChainHead | undefined>
 }
 
 /** Whether the log has this entry where it was. */
@@ -91,6 +97,10 @@ export async function inTurn<T>(pool: pg.Pool, known: ChainHead | undefined, wor
         return rows.map(entryOf)
       },
       insert: async entries => void (await client.query(insert, [JSON.stringify(entries)])),
+      async approvedStart() {
+        const start = await readStart(client)
+        return (await readApprovals(client)).find(({ details }) => sameJson(details.cut, start)) && start
+      },
     })
     await client.query('COMMIT')
     client.release()
@@ -105,6 +115,17 @@ export async function inTurn<T>(pool: pg.Pool, known: ChainHead | undefined, wor
 /** The newest entry's sequence and hash; `emptyHead` while the log is empty. */
 export async function readHead(pool: pg.Pool): Promise<ChainHead> {
   return headOf((await pool.query<HeadRow>(newest)).rows)
+}
+
+/** The head before the oldest entry: sequence 0 unless the log was cut. */
+export async function readStart(client: pg.Pool | pg.PoolClient): Promise<ChainHead> {
+  const [row] = (await client.query<HeadRow>(oldest)).rows
+  return row === undefined ? emptyHead : { sequence: Number(row.sequence) - 1, hash: row.hash }
+}
+
+/** The newest 100 entries that approve a cut, newest first. */
+export async function readApprovals(client: pg.Pool | pg.PoolClient): Promise<readonly AuditEntry[]> {
+  return (await client.query<AuditTexts>(textQuery(approvals, []))).rows.map(entryOf)
 }
 
 type HeadRow = { readonly sequence: string; readonly hash: string }
@@ -126,6 +147,8 @@ function textQuery(text: string, values: unknown[]): pg.QueryArrayConfig {
 export type AuditQuery = {
   /** Only entries with a greater sequence, oldest first. */
   readonly after?: number
+  /** Only entries with this sequence or a smaller one. */
+  readonly through?: number
   /** Only entries with a smaller sequence; without `after` the newest come first. */
   readonly before?: number
   readonly namespace?: string
@@ -137,6 +160,10 @@ export type AuditQuery = {
   readonly repositoryId?: number
   /** Only entries written at this time or later. */
   readonly since?: Date
+  /** Only entries written before this time. */
+  readonly until?: Date
+  /** Only entries with one of these actions. */
+  readonly actions?: readonly AuditAction[]
   /** 1 to 1000. */
   readonly limit: number
 }
@@ -146,6 +173,7 @@ export async function readEntries(pool: pg.Pool, query: AuditQuery): Promise<rea
   const values: unknown[] = [query.limit]
   const conditions = [
     ['sequence >', query.after],
+    ['sequence <=', query.through],
     ['sequence <', query.before],
     ['namespace =', query.namespace],
     ['action =', query.action],
@@ -155,7 +183,9 @@ export async function readEntries(pool: pg.Pool, query: AuditQuery): Promise<rea
     // An array contains a number that is one of its elements.
     ["details->'repositoryIds' @>", query.repositoryId],
     ['at >=', query.since],
-  ].flatMap(([comparison, value]) => (value === undefined ? [] : [`${comparison} $${values.push(value)}`]))
+    ['at <', query.until],
+    ['action = ANY', query.actions],
+  ].flatMap(([comparison, value]) => (value === undefined ? [] : [`${comparison} ($${values.push(value)})`]))
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   const order = query.after === undefined ? 'DESC' : 'ASC'
   const text = `SELECT ${columns} FROM audit.entries${where} ORDER BY sequence ${order} LIMIT $1`
