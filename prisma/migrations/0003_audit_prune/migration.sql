@@ -11,8 +11,8 @@ BEGIN
 END
 $$;
 
--- Approvals are few: they are found without reading the log.
-CREATE INDEX "entries_prune_approvals_idx" ON "audit"."entries" ("sequence") WHERE "action" = 'audit.prune-approved';
+-- Entries about cuts are few: they are found without reading the log.
+CREATE INDEX "entries_cuts_idx" ON "audit"."entries" ("sequence") WHERE "action" IN ('audit.prune-approved', 'audit.pruned');
 
 -- Removes the entries up to "cut" at once or not at all, and returns how many. "approval" is the sequence of the entry that approves it.
 CREATE FUNCTION "audit"."prune"("approval" BIGINT, "cut" BIGINT, "cut_hash" TEXT) RETURNS BIGINT

@@ -6,11 +6,13 @@ import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
 import { noVersion } from '../../api/resource.ts'
 import { type CheckpointKeys, signCheckpoint, signingKeyId } from '../../identity/oidc/audit-checkpoint.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
+import { isAppError } from '../../lib/errors.ts'
 import type { ChainHead, ChainResult } from '../../lib/hash-chain/hash-chain.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import { checkpointFields, checkpointsKey, keysFields, problemAnnotation, statementsIn } from './checkpoint-map.ts'
-import { contains, examineNewest } from './examine-log.ts'
+import { contains } from './examine-log.ts'
+import { examineFrom, provenStart, recordPruned } from './log-start.ts'
 import { type LossDeps, type ProvenHead, provenHeads, recordLosses } from './lost-entries.ts'
 
 export type CheckpointExportDeps = LossDeps & {
@@ -35,6 +37,8 @@ const manager = { fieldManager: 'sekisho-broker-audit' }
 /** Exports once now and then at the interval, after `start`. */
 export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointExport {
   const { kube, audit, keys, everyMilliseconds, isLeader, clock, log } = deps
+  /** The sequence of the cut that was recorded. */
+  let noted: number | undefined
   /** The state of the ConfigMap in which the log was found broken: reading the log again would find the same. */
   let brokenAt: { readonly version: string | undefined; readonly result: Altered } | undefined
 
@@ -56,8 +60,15 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
   const examine = async (kept: ConfigMap, heads: readonly ProvenHead[]): Promise<ChainResult> => {
     const [known, newest] = [brokenAt, heads.at(-1)]
     const examined = known !== undefined && known.version === kept.metadata.resourceVersion
-    if (examined && newest !== undefined && !(await contains(audit, newest))) return known.result
-    return examineNewest(audit, heads)
+    const isThere = newest !== undefined && (await contains(audit, newest))
+    if (examined && newest !== undefined && !isThere) return known.result
+    const begun = await provenStart(deps, kept).catch(startProblem)
+    if ('problem' in begun) return { ok: false, kind: 'altered', sequence: 1, problem: begun.problem }
+    if (noted !== begun.start.sequence) await recordPruned(deps, begun)
+    noted = begun.start.sequence
+    // Nothing is read beyond two entries while the log contains the newest head: this is done every minute.
+    if (isThere) return { ok: true, entries: newest.sequence, head: newest }
+    return examineFrom(audit, heads, begun.start)
   }
   const truncated = async (kept: ConfigMap, heads: readonly ProvenHead[], found: Truncated): Promise<'truncated'> => {
     log.error({ problem: found.problem }, 'attested entries of the audit log are missing')
@@ -97,6 +108,12 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
     enabled: isLeader,
   })
   return { once, start, stop }
+}
+
+/** The text of a start that no signed cut allows; other errors are none of the log. */
+function startProblem(error: unknown): { readonly problem: string } {
+  if (isAppError(error, 'integrity_violation')) return { problem: error.message.replace(/^entry 1 /, '') }
+  throw error
 }
 
 /** Every minute, until somebody acknowledged it. */

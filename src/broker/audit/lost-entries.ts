@@ -31,13 +31,14 @@ import {
   problemAnnotation,
   statementsIn,
 } from './checkpoint-map.ts'
-import { examineAll, lossesOf } from './examine-log.ts'
+import { lossesOf } from './examine-log.ts'
+import { examineFrom, provenStart } from './log-start.ts'
 
 const manager = { fieldManager: 'sekisho-broker-audit' }
 
 export type LossDeps = {
   readonly kube: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
-  readonly audit: Pick<BrokerStore['audit'], 'head' | 'list' | 'append' | 'appendOnce'>
+  readonly audit: Pick<BrokerStore['audit'], 'head' | 'start' | 'cuts' | 'list' | 'append' | 'appendOnce'>
   readonly keys: Pick<IssuerKeys, 'sign' | 'publicKeys'>
   /** The issuer identifier that statements carry. */
   readonly issuer: string
@@ -106,7 +107,8 @@ export async function openLosses(deps: LossDeps, kept: ConfigMap | undefined): P
   if (lost.length === 0) return []
   const present = await provenHeads(deps, kept, statementsIn(kept, 'entry'))
   const acknowledged = await acknowledgements(deps, kept)
-  return lossesOf(await examineAll(deps.audit, [...present, ...lost])).filter(
+  const { start } = await provenStart(deps, kept)
+  return lossesOf(await examineFrom(deps.audit, [...present, ...lost], start)).filter(
     loss => !acknowledged.some(one => acknowledges(one, loss)),
   )
 }
@@ -178,7 +180,7 @@ async function recordPresented(deps: LossDeps, { statements, actor }: Acknowledg
   )
   const known = new Set(statementsIn(kept, 'lost').map(({ sequence }) => sequence))
   const heads = [...own, ...presented.filter(({ sequence }) => !known.has(sequence))]
-  const result = await examineAll(deps.audit, heads)
+  const result = await examineFrom(deps.audit, heads, (await provenStart(deps, kept)).start)
   if (!result.ok && result.kind === 'altered')
     throw new AppError('conflict', `entry ${result.sequence} ${result.problem}: it was altered, which cannot be acknowledged`)
   const losses = lossesOf(result)

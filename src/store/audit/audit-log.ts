@@ -9,8 +9,9 @@ import type { Log } from '../../lib/log.ts'
 import { leastKeptMilliseconds } from '../../api/audit/retention.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
 import { type AuditEntry, nextEntries } from './audit-chain.ts'
+import { type NamedId, readNames } from './audit-names.ts'
 import { storableRecord } from './audit-record.ts'
-import { type AuditQuery, hasEntry, insertAfter, inTurn, readApprovals, readEntries, readHead, readStart, type Turn } from './audit-rows.ts'
+import { type AuditQuery, hasEntry, insertAfter, inTurn, readCuts, readEntries, readHead, readStart, type Turn } from './audit-rows.ts'
 import { createKnownEntries, type KnownEntries, lossRecord } from './known-entries.ts'
 
 /** The port for the audit log. */
@@ -32,8 +33,10 @@ export type AuditLog = {
   readonly head: () => Promise<ChainHead>
   /** The head before the oldest entry: that of an empty log, unless the log was cut. That the cut was allowed is not checked. */
   readonly start: () => Promise<ChainHead>
-  /** The newest entries (at most 100) that approve a cut, newest first. Their signatures are not checked. */
-  readonly approvals: () => Promise<readonly AuditEntry[]>
+  /** The newest entries (at most 100) about cuts, newest first. Their signatures are not checked. */
+  readonly cuts: () => Promise<readonly AuditEntry[]>
+  /** Ids and names, also former ones, in the newest 500,000 entries, or those of them that are of this namespace. */
+  readonly names: (kind: 'person' | 'repository', namespace: string | undefined) => Promise<readonly NamedId[]>
 }
 
 type AuditLogDeps = {
@@ -93,7 +96,8 @@ export function createAuditLog(
     },
     head: () => readHead(pool),
     start: () => readStart(pool),
-    approvals: () => readApprovals(pool),
+    cuts: () => readCuts(pool),
+    names: (kind, namespace) => readNames(pool, kind, namespace),
     async examine() {
       const newest = known.newest()
       if (newest !== undefined && !(await hasEntry(pool, newest))) await append(async () => [])

@@ -24,8 +24,8 @@ const newest = 'SELECT sequence, hash FROM audit.entries ORDER BY sequence DESC 
 const newestAndKnown = `SELECT sequence, hash, (SELECT hash FROM audit.entries WHERE sequence = $1) = $2 AS known
   FROM audit.entries ORDER BY sequence DESC LIMIT 1`
 const oldest = 'SELECT sequence, previous_hash AS hash FROM audit.entries ORDER BY sequence LIMIT 1'
-/** The literal is that of a partial index. */
-const approvals = `SELECT ${columns} FROM audit.entries WHERE action = 'audit.prune-approved' ORDER BY sequence DESC LIMIT 100`
+/** The literals are those of a partial index. */
+const cuts = `SELECT ${columns} FROM audit.entries WHERE action IN ('audit.prune-approved', 'audit.pruned') ORDER BY sequence DESC LIMIT 100`
 const present = 'SELECT hash FROM audit.entries WHERE hash = ANY ($1)'
 
 const newestOfNamespace = `SELECT ${columns} FROM (
@@ -99,7 +99,8 @@ export async function inTurn<T>(pool: pg.Pool, known: ChainHead | undefined, wor
       insert: async entries => void (await client.query(insert, [JSON.stringify(entries)])),
       async approvedStart() {
         const start = await readStart(client)
-        return (await readApprovals(client)).find(({ details }) => sameJson(details.cut, start)) && start
+        const isApproval = ({ action, details }: AuditEntry) => action === 'audit.prune-approved' && sameJson(details.cut, start)
+        return (await readCuts(client)).some(isApproval) ? start : undefined
       },
     })
     await client.query('COMMIT')
@@ -123,9 +124,9 @@ export async function readStart(client: pg.Pool | pg.PoolClient): Promise<ChainH
   return row === undefined ? emptyHead : { sequence: Number(row.sequence) - 1, hash: row.hash }
 }
 
-/** The newest 100 entries that approve a cut, newest first. */
-export async function readApprovals(client: pg.Pool | pg.PoolClient): Promise<readonly AuditEntry[]> {
-  return (await client.query<AuditTexts>(textQuery(approvals, []))).rows.map(entryOf)
+/** The newest 100 entries about cuts, newest first. */
+export async function readCuts(client: pg.Pool | pg.PoolClient): Promise<readonly AuditEntry[]> {
+  return (await client.query<AuditTexts>(textQuery(cuts, []))).rows.map(entryOf)
 }
 
 type HeadRow = { readonly sequence: string; readonly hash: string }
@@ -154,6 +155,8 @@ export type AuditQuery = {
   readonly namespace?: string
   readonly action?: AuditAction
   readonly actor?: string
+  /** Only entries of which this user is the actor, or in whose name or against whom they were. */
+  readonly person?: string
   readonly outcome?: AuditOutcome
   readonly object?: string
   /** Only entries about this repository, by its id on GitHub: `details.repositoryIds` contains it. */
@@ -178,6 +181,7 @@ export async function readEntries(pool: pg.Pool, query: AuditQuery): Promise<rea
     ['namespace =', query.namespace],
     ['action =', query.action],
     ['actor =', query.actor],
+    ["ARRAY[actor, details->>'person', details->>'doer'] @>", query.person && [query.person]],
     ['outcome =', query.outcome],
     ['object =', query.object],
     // An array contains a number that is one of its elements.

@@ -10,7 +10,7 @@ import { silentLog } from '../../../lib/testing/silent-log.ts'
 import type { AuditEntry } from '../../../store/audit/audit-chain.ts'
 import { createWebServer, type WebServer } from '../../../web/server.ts'
 import type { LossDeps } from '../../audit/lost-entries.ts'
-import { registerAuditAcknowledge } from './audit-acknowledge.ts'
+import { registerAuditAcknowledge } from './audit/acknowledge.ts'
 import { registerKeys } from './keys.ts'
 
 const administrator = 'token-of-a-platform-admin'
