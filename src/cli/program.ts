@@ -36,7 +36,7 @@ export function createProgram(terminal: Terminal): Command {
   addSecretCommands(program, runners)
   addBuildCommands(program, runners)
   addPreviewCommands(program, runners)
-  addAuditCommands(program, runners)
+  addAuditCommands(program, runners, terminal)
   addPlatformCommands(program, runners)
   addExamples(program)
   explainUnknownCommands(program)

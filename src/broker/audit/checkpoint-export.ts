@@ -10,9 +10,9 @@ import { isAppError } from '../../lib/errors.ts'
 import type { ChainHead, ChainResult } from '../../lib/hash-chain/hash-chain.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
-import { checkpointFields, checkpointsKey, keysFields, problemAnnotation, statementsIn } from './checkpoint-map.ts'
+import { checkpointFields, checkpointsKey, cutFields, keysFields, problemAnnotation, statementsIn } from './checkpoint-map.ts'
 import { contains } from './examine-log.ts'
-import { examineFrom, provenStart, recordPruned } from './log-start.ts'
+import { examineFrom, type LogStart, provenStart, recordPruned } from './log-start.ts'
 import { type LossDeps, type ProvenHead, provenHeads, recordLosses } from './lost-entries.ts'
 
 export type CheckpointExportDeps = LossDeps & {
@@ -37,8 +37,8 @@ const manager = { fieldManager: 'sekisho-broker-audit' }
 /** Exports once now and then at the interval, after `start`. */
 export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointExport {
   const { kube, audit, keys, everyMilliseconds, isLeader, clock, log } = deps
-  /** The sequence of the cut that was recorded. */
-  let noted: number | undefined
+  /** Where the log begins, when that was looked at last. */
+  let begins: LogStart | undefined
   /** The state of the ConfigMap in which the log was found broken: reading the log again would find the same. */
   let brokenAt: { readonly version: string | undefined; readonly result: Altered } | undefined
 
@@ -64,8 +64,8 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
     if (examined && newest !== undefined && !isThere) return known.result
     const begun = await provenStart(deps, kept).catch(startProblem)
     if ('problem' in begun) return { ok: false, kind: 'altered', sequence: 1, problem: begun.problem }
-    if (noted !== begun.start.sequence) await recordPruned(deps, begun)
-    noted = begun.start.sequence
+    if (begins?.start.sequence !== begun.start.sequence) await recordPruned(deps, begun)
+    begins = begun
     // Nothing is read beyond two entries while the log contains the newest head: this is done every minute.
     if (isThere) return { ok: true, entries: newest.sequence, head: newest }
     return examineFrom(audit, heads, begun.start)
@@ -91,12 +91,12 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
     const head = await audit.head()
     return kept === undefined ? begin(head) : goOn(kept, heads, head)
   }
-  const begin = async (head: ChainHead) => (head.sequence === 0 ? 'unchanged' : write(deps, undefined, head))
+  const begin = async (head: ChainHead) => (head.sequence === 0 ? 'unchanged' : write(deps, { kept: undefined, cut: undefined }, head))
   const goOn = async (kept: ConfigMap, heads: readonly ProvenHead[], head: ChainHead): ReturnType<CheckpointExport['once']> => {
     const result = await examine(kept, heads)
     if (!result.ok) return result.kind === 'altered' ? altered(result) : truncated(kept, heads, result)
     remind(log, kept)
-    return isAttested(head, heads.at(-1), keys.publicKeys) ? 'unchanged' : write(deps, kept, head)
+    return isAttested(head, heads.at(-1), keys.publicKeys) ? 'unchanged' : write(deps, { kept, cut: begins?.cut }, head)
   }
 
   const { start, stop } = periodic({
@@ -142,9 +142,14 @@ function isAttested(head: ChainHead, last: ProvenHead | undefined, published: Ch
   return head.sequence === last.sequence && signingKeyId(last.statement) === published.keys[0]?.kid
 }
 
-async function write(deps: CheckpointExportDeps, kept: ConfigMap | undefined, head: ChainHead): Promise<'written' | 'raced'> {
+async function write(
+  deps: CheckpointExportDeps,
+  { kept, cut }: { readonly kept: ConfigMap | undefined; readonly cut: LogStart['cut'] },
+  head: ChainHead,
+): Promise<'written' | 'raced'> {
   const { kube, keys, log } = deps
-  const fields = checkpointFields(kept, head, await signCheckpoint(keys, deps.issuer, head))
+  const checkpoint = checkpointFields(kept, head, await signCheckpoint(keys, deps.issuer, head))
+  const fields = { ...checkpoint, ...(cut === undefined ? {} : cutFields(kept, cut)) }
   const data = { ...fields, ...keysFields(kept, fields, keys.publicKeys) }
   try {
     if (kept === undefined) {

@@ -16,7 +16,7 @@ import type { LossDeps, ProvenHead } from './lost-entries.ts'
 type StartDeps = Pick<LossDeps, 'audit' | 'keys' | 'issuer'>
 
 /** The head before the first entry, and the cut that allows it; none while the log has all its entries. */
-export type LogStart = { readonly start: ChainHead; readonly cut: AuditCut | undefined }
+export type LogStart = { readonly start: ChainHead; readonly cut: (AuditCut & { readonly statement: string }) | undefined }
 
 /** Rejects with `integrity_violation` when the log begins later and no signed cut allows it. */
 export async function provenStart(deps: StartDeps, kept: ConfigMap | undefined): Promise<LogStart> {
@@ -38,11 +38,12 @@ async function signedCut(
   { keys, issuer }: StartDeps,
   kept: ConfigMap | undefined,
   { details }: AuditEntry,
-): Promise<AuditCut | undefined> {
+): Promise<LogStart['cut']> {
   const parts = details.cutStatement
   if (!Array.isArray(parts)) return undefined
+  const statement = parts.join('.')
   try {
-    return await verifyCut(parts.join('.'), mergedKeys(keys.publicKeys, keptKeys(kept)), issuer)
+    return { ...(await verifyCut(statement, mergedKeys(keys.publicKeys, keptKeys(kept)), issuer)), statement }
   } catch (error) {
     if (isAppError(error, 'integrity_violation')) return undefined
     throw error

@@ -1,9 +1,9 @@
-// Reads signed checkpoints of the audit log that a user kept: one statement per line, or the platform's ConfigMap in the form of
-// `kubectl get -o json`. Every statement in the file must be valid.
-import { type CheckpointKeys, verifyCheckpoint } from '../../identity/oidc/audit-checkpoint.ts'
+// Reads signed checkpoints of the audit log that a user kept: one statement per line, the lines that the platform writes to a
+// folder or bucket, or its ConfigMap in the form of `kubectl get -o json`. Every statement in the file must be valid.
+import { type CheckpointKeys, mergedKeys, verifyCheckpoint } from '../../identity/oidc/audit-checkpoint.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { AttestedHead } from '../../lib/hash-chain/attested-heads.ts'
-import { objectAt, parseJson } from '../../lib/json/json-value.ts'
+import { asObject, listAt, objectAt, parseJson, textAt } from '../../lib/json/json-value.ts'
 import { readTextFile } from './private-file.ts'
 
 const maxStatements = 10_000
@@ -60,12 +60,36 @@ async function verified(statement: string, keySets: readonly CheckpointKeys[], i
   throw refusal
 }
 
+/**
+ * The keys of a file: a key set as the platform publishes it, or those beside checkpoints. Rejects with `invalid_request` for a
+ * file without any.
+ */
+export async function keysIn(file: string): Promise<CheckpointKeys> {
+  const text = await readTextFile(file)
+  if (text === undefined) throw new AppError('invalid_request', `--keys: the file ${file} does not exist`)
+  const published = listAt(asObject(parseJson(text)), 'keys')
+  const keySets = published.length > 0 ? [{ keys: published as CheckpointKeys['keys'] }] : contentOf(text).kept
+  if (keySets.some(({ keys }) => keys.length > 0)) return mergedKeys(...keySets)
+  throw new AppError('invalid_request', `--keys: ${file} is neither a key set (JSON with keys) nor has keys beside checkpoints`)
+}
+
+/** A line of the checkpoints that the platform writes to a folder or a bucket: the statement, with the key that signed it. */
+function keptLine(text: string): { readonly statement: string; readonly key: CheckpointKeys['keys'][number] | undefined } | undefined {
+  const line = asObject(parseJson(text))
+  const statement = textAt(line, 'checkpoint')
+  return statement === undefined ? undefined : { statement, key: objectAt(line, 'key') as CheckpointKeys['keys'][number] | undefined }
+}
+
 function contentOf(text: string): { readonly statements: readonly string[]; readonly kept: readonly CheckpointKeys[] } {
   if (!text.trimStart().startsWith('{')) return { statements: text.split(/\s+/).filter(line => line !== ''), kept: [] }
+  const lines = text.split('\n').filter(line => line.trim() !== '')
+  const kept = lines.flatMap(line => keptLine(line) ?? [])
+  if (kept.length > 0 && kept.length === lines.length)
+    return { statements: kept.map(({ statement }) => statement), kept: [{ keys: kept.flatMap(({ key }) => key ?? []) }] }
   const data = dataOf(text)
   const statements = Object.entries(data).flatMap(([name, value]) => (/^(entry|lost)-/.test(name) ? [value] : []))
-  const kept = data[keysField]
-  return { statements, kept: kept === undefined ? [] : [JSON.parse(kept) as CheckpointKeys] }
+  const keySet = data[keysField]
+  return { statements, kept: keySet === undefined ? [] : [JSON.parse(keySet) as CheckpointKeys] }
 }
 
 function dataOf(text: string): Readonly<Record<string, string>> {

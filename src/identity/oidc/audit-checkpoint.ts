@@ -1,6 +1,6 @@
 // A signed statement of the audit log's head: whoever keeps one can later prove whether the log was truncated or rewritten.
 // Owns its form and its verification against a set of public keys. It knows neither the log nor the origin of the keys.
-import { createLocalJWKSet, decodeProtectedHeader, type JWK, type JWTPayload, jwtVerify } from 'jose'
+import { calculateJwkThumbprint, createLocalJWKSet, decodeProtectedHeader, type JWK, type JWTPayload, jwtVerify } from 'jose'
 import { AppError } from '../../lib/errors.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 
@@ -103,6 +103,11 @@ export function signingKeyId(statement: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** SHA-256 of each key (RFC 7638), by which people compare it over another channel. */
+export function thumbprints({ keys }: CheckpointKeys): Promise<readonly string[]> {
+  return Promise.all(keys.map(key => calculateJwkThumbprint(key)))
 }
 
 type Expected = { readonly keySet: CheckpointKeys; readonly issuer: string; readonly type: string; readonly what: string }
