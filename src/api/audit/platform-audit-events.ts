@@ -40,7 +40,8 @@ export const platformAuditEvents = {
     details: {
       cut: 'Sequence and hash of the last entry that may be removed.',
       cutAt: 'When that entry was written.',
-      cutStatement: 'The three parts of the signed cut (a JWS), by which `sekisho audit verify` accepts that the log begins after it.',
+      cutStatement:
+        'The three parts of the signed cut (a JWS), by which `sekisho audit verify` accepts that the log begins after it.',
     },
   },
   'audit.pruned': {

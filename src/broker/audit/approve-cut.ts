@@ -21,7 +21,12 @@ export type CutRequest = {
 }
 
 /** What was allowed, and by which entry. */
-export type ApprovedCut = { readonly sequence: number; readonly hash: string; readonly approval: number; readonly entries: number }
+export type ApprovedCut = {
+  readonly sequence: number
+  readonly hash: string
+  readonly approval: number
+  readonly entries: number
+}
 
 /**
  * Rejects with `invalid_request` for a statement of somebody else or a young entry, and with `conflict` while the log has a
@@ -58,7 +63,10 @@ async function requireSigned(deps: LossDeps, kept: ConfigMap | undefined, statem
 async function requireEntry({ audit, clock }: LossDeps, head: ProvenHead): Promise<AuditEntry> {
   const [entry] = await audit.list({ after: head.sequence - 1, limit: 1 })
   if (entry === undefined || !isSameHead(entry, head) || entryHash(entry) !== entry.hash)
-    throw new AppError('conflict', `the log does not have the entry ${head.sequence} that the checkpoint attests: run sekisho audit verify`)
+    throw new AppError(
+      'conflict',
+      `the log does not have the entry ${head.sequence} that the checkpoint attests: run sekisho audit verify`,
+    )
   if (Date.parse(entry.at) < clock.now().getTime() - leastKeptMilliseconds) return entry
   throw new AppError('invalid_request', `entry ${head.sequence} is younger than ${leastKeptDays} days, which are always kept`)
 }
@@ -74,7 +82,10 @@ async function requireNoProblem(
   if (problem !== undefined) throw new AppError('conflict', `the audit log has a problem that nobody acknowledged: ${problem}`)
   const lost = statementsIn(kept, 'lost').find(({ sequence }) => sequence >= head.sequence)
   if (lost !== undefined)
-    throw new AppError('conflict', `entries up to ${lost.sequence} were lost once: cut after a later one, so that the proof of it stays whole`)
+    throw new AppError(
+      'conflict',
+      `entries up to ${lost.sequence} were lost once: cut after a later one, so that the proof of it stays whole`,
+    )
   const result = await examineFrom(deps.audit, await provenHeads(deps, kept, statementsIn(kept, 'entry')), start)
   if (!result.ok) throw new AppError('conflict', `entry ${result.sequence}: ${result.problem}; run sekisho audit verify`)
 }

@@ -91,7 +91,8 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
     const head = await audit.head()
     return kept === undefined ? begin(head) : goOn(kept, heads, head)
   }
-  const begin = async (head: ChainHead) => (head.sequence === 0 ? 'unchanged' : write(deps, { kept: undefined, cut: undefined }, head))
+  const begin = async (head: ChainHead) =>
+    head.sequence === 0 ? 'unchanged' : write(deps, { kept: undefined, cut: undefined }, head)
   const goOn = async (kept: ConfigMap, heads: readonly ProvenHead[], head: ChainHead): ReturnType<CheckpointExport['once']> => {
     const result = await examine(kept, heads)
     if (!result.ok) return result.kind === 'altered' ? altered(result) : truncated(kept, heads, result)

@@ -8,7 +8,6 @@ type ReadableLog = Pick<AuditLog, 'list'>
 
 const pageSize = 1000
 
-
 /**
  * What the log says of the heads. They are looked at in the order in which they were attested: after a loss, sequences begin
  * again. The log is read from the last head on before which nothing is missing, or from its beginning, which must be before all of them.

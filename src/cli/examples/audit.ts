@@ -8,7 +8,10 @@ export const auditExamples: Readonly<Record<string, readonly Example[]>> = {
       line: 'sekisho audit list --repository acme/shop --since yesterday --until 12:00',
       does: 'show what happened with one repository from yesterday until noon',
     },
-    { line: 'sekisho audit list --person gary --limit 100000 -o jsonl', does: 'print everything about one person, for a program' },
+    {
+      line: 'sekisho audit list --person gary --limit 100000 -o jsonl',
+      does: 'print everything about one person, for a program',
+    },
   ],
   'audit show': [{ line: 'sekisho audit show 4711', does: 'show all of one entry, in words' }],
   'audit follow': [
@@ -21,7 +24,10 @@ export const auditExamples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'audit verify': [
     { line: 'sekisho audit verify', does: 'verify what was appended since the last time, and all once a week' },
-    { line: 'sekisho audit verify --all --checkpoint checkpoints.json', does: 'verify all of it, also against checkpoints that you kept' },
+    {
+      line: 'sekisho audit verify --all --checkpoint checkpoints.json',
+      does: 'verify all of it, also against checkpoints that you kept',
+    },
     { line: 'sekisho audit verify --export audit.jsonl --keys jwks.json', does: 'verify an export, without a platform' },
   ],
   'audit prune': [

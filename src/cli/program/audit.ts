@@ -78,7 +78,10 @@ function addProving(audit: Command, { run }: Runners, terminal: Terminal): void 
     })
   onPlatform(audit.command('prune'))
     .description('for platform admins: allow the owner of the database to remove the oldest entries')
-    .requiredOption('--before <time>', 'up to the newest kept checkpoint that is older: 400d, 2025-01-01; never younger than 30 days')
+    .requiredOption(
+      '--before <time>',
+      'up to the newest kept checkpoint that is older: 400d, 2025-01-01; never younger than 30 days',
+    )
     .requiredOption('--reason <text>', 'why, for the log', reasonText)
     .option('--checkpoint <file>', 'more signed checkpoints to choose from, as a folder or bucket has them')
     .option('--confirm', 'allow it; without it, only say what would be removed')

@@ -77,13 +77,17 @@ test('the zone is said, and what it is elsewhere', () => {
 test('what is written in a zone is read as the same moment', () => {
   const zones = ['UTC', 'Europe/Berlin', 'America/St_Johns', 'Asia/Kolkata', 'Pacific/Apia', 'Australia/Lord_Howe']
   fc.assert(
-    fc.property(fc.constantFrom(...zones), fc.date({ min: new Date('2015-01-01'), max: now, noInvalidDate: true }), (zone, moment) => {
-      const seconds = new Date(Math.floor(moment.getTime() / 1000) * 1000)
-      const written = saidTime(seconds.toISOString(), { now, zone })?.text ?? ''
-      const again = saidTime(written.split(' ').slice(1, 3).join(' '), { now, zone })?.at ?? now
-      // Where an hour comes twice, its first is meant.
-      const difference = seconds.getTime() - again.getTime()
-      return difference === 0 || difference === 3_600_000 || difference === 1_800_000
-    }),
+    fc.property(
+      fc.constantFrom(...zones),
+      fc.date({ min: new Date('2015-01-01'), max: now, noInvalidDate: true }),
+      (zone, moment) => {
+        const seconds = new Date(Math.floor(moment.getTime() / 1000) * 1000)
+        const written = saidTime(seconds.toISOString(), { now, zone })?.text ?? ''
+        const again = saidTime(written.split(' ').slice(1, 3).join(' '), { now, zone })?.at ?? now
+        // Where an hour comes twice, its first is meant.
+        const difference = seconds.getTime() - again.getTime()
+        return difference === 0 || difference === 3_600_000 || difference === 1_800_000
+      },
+    ),
   )
 })

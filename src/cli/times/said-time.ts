@@ -102,8 +102,7 @@ function timeOfDay(text: string): TimeOfDay | undefined {
 
 /** Where clocks are set back an hour comes twice: the first counts. Where they are set forward, the time after the gap. */
 function momentIn(wanted: LocalTime, zone: string): Date {
-  const asUtc = (time: LocalTime): number =>
-    Date.UTC(time.year, time.month - 1, time.day, time.hour, time.minute, time.second)
+  const asUtc = (time: LocalTime): number => Date.UTC(time.year, time.month - 1, time.day, time.hour, time.minute, time.second)
   const target = asUtc(wanted)
   const offsetAt = (moment: number): number => asUtc(localTime(new Date(moment), zone)) - moment
   // Offsets change by hours, and never twice within two days.

@@ -2,16 +2,26 @@
 // never change or remove one, and never report an entry as appended before it is durable.
 import type pg from 'pg'
 import type { AuditRecord, TenantAuditRecord } from '../../api/audit/audit-event.ts'
+import { leastKeptMilliseconds } from '../../api/audit/retention.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { ChainHead } from '../../lib/hash-chain/hash-chain.ts'
 import type { Log } from '../../lib/log.ts'
-import { leastKeptMilliseconds } from '../../api/audit/retention.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
 import { type AuditEntry, nextEntries } from './audit-chain.ts'
 import { type NamedId, readNames } from './audit-names.ts'
 import { storableRecord } from './audit-record.ts'
-import { type AuditQuery, hasEntry, insertAfter, inTurn, readCuts, readEntries, readHead, readStart, type Turn } from './audit-rows.ts'
+import {
+  type AuditQuery,
+  hasEntry,
+  insertAfter,
+  inTurn,
+  readCuts,
+  readEntries,
+  readHead,
+  readStart,
+  type Turn,
+} from './audit-rows.ts'
 import { createKnownEntries, type KnownEntries, lossRecord } from './known-entries.ts'
 
 /** The port for the audit log. */

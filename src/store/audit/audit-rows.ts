@@ -129,6 +129,16 @@ export async function readCuts(client: pg.Pool | pg.PoolClient): Promise<readonl
   return (await client.query<AuditTexts>(textQuery(cuts, []))).rows.map(entryOf)
 }
 
+/** Removes the entries up to the cut, all or none, as an entry approves it; for the role of the program that may. */
+export async function pruneThrough(pool: pg.Pool, approval: number, cut: ChainHead): Promise<number> {
+  const { rows } = await pool.query<{ removed: string }>('SELECT audit.prune($1, $2, $3) AS removed', [
+    approval,
+    cut.sequence,
+    cut.hash,
+  ])
+  return Number(rows[0]?.removed ?? 0)
+}
+
 type HeadRow = { readonly sequence: string; readonly hash: string }
 type KnownRow = { readonly known: boolean | null }
 

@@ -31,7 +31,15 @@ function tenant(name: string, id: number, createdAt: Date): Tenant {
 
 function identity(userId: number, ...held: readonly string[]): IdentityClaims {
   const subject = `github|${host}|${userId}`
-  return { subject, host, userId, login: 'x', groups: held, tokenId: undefined, expiresAt: new Date(clock.now().getTime() + 600_000) }
+  return {
+    subject,
+    host,
+    userId,
+    login: 'x',
+    groups: held,
+    tokenId: undefined,
+    expiresAt: new Date(clock.now().getTime() + 600_000),
+  }
 }
 
 const people: Readonly<Record<string, IdentityClaims>> = {

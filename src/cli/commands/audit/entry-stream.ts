@@ -31,7 +31,8 @@ export async function* streamEntries(context: CommandContext, reading: Reading):
     if (place.ended) return
     failures = place.after > before ? 0 : failures + 1
     if (error !== undefined && !isAppError(error, 'unavailable') && !isAppError(error, 'too_many_requests')) throw error
-    if (failures > maxFailures) throw error ?? new AppError('unavailable', 'the connection to the platform breaks again and again')
+    if (failures > maxFailures)
+      throw error ?? new AppError('unavailable', 'the connection to the platform breaks again and again')
     if (failures === 1 && error !== undefined) context.say('the connection broke: trying to go on')
     await context.clock.sleep(reconnectMilliseconds)
   }
@@ -66,7 +67,10 @@ function movePlace(value: unknown, place: Place): void {
   const mark = asObject(value)
   const shortened = integerAt(mark, 'shortenedTo')
   if (shortened !== undefined)
-    throw new AppError('log_truncated', `the log ends at entry ${shortened}, but had entry ${place.after}: run sekisho audit verify`)
+    throw new AppError(
+      'log_truncated',
+      `the log ends at entry ${shortened}, but had entry ${place.after}: run sekisho audit verify`,
+    )
   const through = integerAt(mark, 'readThrough')
   if (through === undefined) throw new AppError('integrity_violation', 'the platform sent data that is not an audit entry')
   place.after = Math.max(place.after, through)

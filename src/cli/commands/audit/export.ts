@@ -1,10 +1,11 @@
 // `sekisho audit export`: the audit log, or the part of it since a time, as JSON lines with everything by which it verifies
 // elsewhere: where it begins, signed checkpoints, the keys. What it needs stands before the entries, so that a file of any
 // length is verified in one reading. It ends with an entry that the platform signed.
+
+import { mergedKeys, verifyCheckpoint } from '../../../identity/oidc/audit-checkpoint.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { startBefore } from '../../../lib/hash-chain/chain-start.ts'
 import type { ChainHead } from '../../../lib/hash-chain/hash-chain.ts'
-import { mergedKeys, verifyCheckpoint } from '../../../identity/oidc/audit-checkpoint.ts'
 import { drained, jsonLine } from '../../output.ts'
 import type { PlatformApi } from '../../platform-api.ts'
 import type { CommandContext } from '../context.ts'
@@ -68,7 +69,11 @@ async function startSince(api: PlatformApi, since: Date, head: ChainHead): Promi
   return first === undefined ? { sequence: head.sequence, hash: head.hash } : startBefore(first)
 }
 
-async function attestedAfter(statements: readonly string[], { keys, issuer }: Signer, start: ChainHead): Promise<SignedStatement[]> {
+async function attestedAfter(
+  statements: readonly string[],
+  { keys, issuer }: Signer,
+  start: ChainHead,
+): Promise<SignedStatement[]> {
   const heads: SignedStatement[] = []
   for (const statement of statements) heads.push({ ...(await verifyCheckpoint(statement, keys, issuer)), statement })
   return heads.filter(({ sequence }) => sequence >= start.sequence)

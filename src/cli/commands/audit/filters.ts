@@ -45,7 +45,8 @@ export function timeRange(context: CommandContext, options: Pick<AuditFilterOpti
     const text = options[option]
     if (text === undefined) return undefined
     const said = saidTime(text, { now, zone: ownZone() })
-    if (said === undefined) throw new AppError('invalid_request', `--${option}: ${text} is no time; say it as in: ${timeExamples}`)
+    if (said === undefined)
+      throw new AppError('invalid_request', `--${option}: ${text} is no time; say it as in: ${timeExamples}`)
     context.say(`${option} ${said.text}`)
     return said.at
   }
@@ -69,7 +70,11 @@ export async function personOf(context: CommandContext, text: string, scope: { r
 }
 
 /** A number is an id: names of repositories have a slash. */
-export async function repositoryOf(context: CommandContext, text: string, scope: { readonly namespace?: string }): Promise<string> {
+export async function repositoryOf(
+  context: CommandContext,
+  text: string,
+  scope: { readonly namespace?: string },
+): Promise<string> {
   if (/^[1-9][0-9]{0,14}$/.test(text)) return text
   if (!text.includes('/')) throw new AppError('invalid_request', `--repository: ${text} is neither an id nor owner/name`)
   return idOf(context, { kind: 'repository', name: text, cure: 'name it by id' }, scope)

@@ -23,7 +23,10 @@ type AuditPruneOptions = {
 /** Rejects as `auditVerify` when the log does not verify, and with `invalid_request` when nothing can be removed. */
 export async function auditPrune(context: CommandContext, options: AuditPruneOptions): Promise<void> {
   const before = timeBefore(context, options.before)
-  const verified = await verifyOnline(context, { all: true, ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }) })
+  const verified = await verifyOnline(context, {
+    all: true,
+    ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
+  })
   const found = (await signedHeads(context, options)).filter(
     ({ sequence, attestedAt }) => attestedAt <= before && sequence > verified.start.sequence,
   )
@@ -33,12 +36,18 @@ export async function auditPrune(context: CommandContext, options: AuditPruneOpt
       'invalid_request',
       `no kept checkpoint is older than ${before.toISOString()} and after the beginning of the log: choose a later time, or give checkpoints that you kept with --checkpoint`,
     )
-  const plan = { through: cut.sequence, entries: cut.sequence - verified.start.sequence, attestedAt: cut.attestedAt.toISOString() }
+  const plan = {
+    through: cut.sequence,
+    entries: cut.sequence - verified.start.sequence,
+    attestedAt: cut.attestedAt.toISOString(),
+  }
   const left = verified.head.sequence - cut.sequence
   const sentence = `${plan.entries} entries, up to ${plan.through} (head of the log at ${plan.attestedAt}); ${left} stay`
   if (options.confirm !== true) {
     if (options.output === 'json') return context.terminal.result(json({ ...plan, left, approved: null }))
-    return context.terminal.result(`would allow to remove ${sentence}\nexport them first (sekisho audit export), then say it with --confirm`)
+    return context.terminal.result(
+      `would allow to remove ${sentence}\nexport them first (sekisho audit export), then say it with --confirm`,
+    )
   }
   const body = { reason: options.reason, statement: cut.statement }
   const approval = integerAt(asObject(await (await context.api()).post('/api/v1/audit/prune', body)), 'approval')
@@ -53,7 +62,10 @@ function timeBefore({ clock, say }: CommandContext, text: string): Date {
   const said = saidTime(text, { now, zone: ownZone() })
   if (said === undefined) throw new AppError('invalid_request', `--before: ${text} is no time; say it as in: ${timeExamples}`)
   if (said.at.getTime() > now.getTime() - leastKeptMilliseconds)
-    throw new AppError('invalid_request', `--before: ${said.text} is later than ${leastKeptDays} days ago; younger entries are always kept`)
+    throw new AppError(
+      'invalid_request',
+      `--before: ${said.text} is later than ${leastKeptDays} days ago; younger entries are always kept`,
+    )
   say(`before ${said.text}`)
   return said.at
 }

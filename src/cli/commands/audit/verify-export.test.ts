@@ -73,7 +73,10 @@ async function exported(options: { readonly since?: string; readonly until?: str
     },
   }
   const terminal = { result: (text: string) => void lines.push(text), say: () => {} }
-  await auditExport({ settings: { issuer }, terminal, say: () => {}, clock, api: async () => api } as unknown as CommandContext, options)
+  await auditExport(
+    { settings: { issuer }, terminal, say: () => {}, clock, api: async () => api } as unknown as CommandContext,
+    options,
+  )
   return lines
 }
 
@@ -128,7 +131,8 @@ describe('what was changed in the file is found', () => {
   const mutations: readonly ((lines: string[], at: number, salt: number) => readonly string[])[] = [
     (lines, at) => lines.filter((_, index) => index !== at),
     (lines, at) => lines.flatMap((line, index) => (index === at ? [line, line] : [line])),
-    (lines, at) => lines.map((line, index) => (index === at ? (lines[at + 1] ?? '{"x":1}') : index === at + 1 ? (lines[at] ?? '') : line)),
+    (lines, at) =>
+      lines.map((line, index) => (index === at ? (lines[at + 1] ?? '{"x":1}') : index === at + 1 ? (lines[at] ?? '') : line)),
     (lines, at) => lines.slice(0, at),
     (lines, at, salt) =>
       lines.map((line, index) => {

@@ -48,7 +48,10 @@ export async function verifyExport(terminal: Terminal, options: VerifyExportOpti
   const entries = entriesFrom(first, lines)
   const verified = await verifyEntries({ entries, start, heads, acknowledgements, signer, say: terminal.say })
   if (!heads.some(head => isSameHead(head, verified.head)))
-    throw new AppError('integrity_violation', `entry ${verified.head.sequence}: no signed checkpoint attests the last entry of the export`)
+    throw new AppError(
+      'integrity_violation',
+      `entry ${verified.head.sequence}: no signed checkpoint attests the last entry of the export`,
+    )
   const whose = given === undefined ? await claimText(signer) : `the keys of ${options.keys}`
   if (options.output === 'json') {
     const { head, read, losses } = verified
@@ -57,7 +60,9 @@ export async function verifyExport(terminal: Terminal, options: VerifyExportOpti
     return terminal.result(json({ ok: true, issuer: signer.issuer, start, head, entries: read, ownKeys, losses, pruned }))
   }
   const part = since === undefined ? '' : `; a part: it begins after entry ${start.sequence}`
-  const missing = verified.losses.map(({ from, to, by, at }) => `\nentries ${from} to ${to} are missing: acknowledged by ${by} at ${at}`)
+  const missing = verified.losses.map(
+    ({ from, to, by, at }) => `\nentries ${from} to ${to} are missing: acknowledged by ${by} at ${at}`,
+  )
   terminal.result(
     `export verified: ${verified.read} entries, head ${verified.head.hash}, signed by ${signer.issuer}${part}; verified with ${whose}${cutText(cut)}${missing.join('')}`,
   )

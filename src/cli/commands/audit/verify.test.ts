@@ -11,8 +11,8 @@ import { type IssuerKeys, loadIssuerKeys } from '../../../identity/oidc/issuer-k
 import { type ChainHead, emptyHead } from '../../../lib/hash-chain/hash-chain.ts'
 import { type AuditEntry, nextEntries } from '../../../store/audit/audit-chain.ts'
 import { exitCodeOf } from '../../output.ts'
-import { type AuditVerifyOptions, auditVerify } from './verify.ts'
 import type { CommandContext } from '../context.ts'
+import { type AuditVerifyOptions, auditVerify } from './verify.ts'
 
 const issuer = 'https://sekisho.test'
 const clock = movableClock()
@@ -56,9 +56,7 @@ async function verify(options: Partial<AuditVerifyOptions> = {}): Promise<number
   const statement = await signCheckpoint(keys, issuer, { sequence, hash })
   const api = {
     json: async (path: string) =>
-      path === '/oidc/jwks' || path.endsWith('checkpoints')
-        ? { keys: [...keys.publicKeys.keys] }
-        : { sequence, hash, statement },
+      path === '/oidc/jwks' || path.endsWith('checkpoints') ? { keys: [...keys.publicKeys.keys] } : { sequence, hash, statement },
     lines: async (_path: string, query: URLSearchParams) =>
       log
         .filter(entry => entry.sequence > Number(query.get('after')) && (query.get('action') ?? entry.action) === entry.action)

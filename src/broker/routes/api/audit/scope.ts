@@ -55,7 +55,9 @@ export async function auditScope(
 export function auditFilter(query: AuditFilters, scope: AuditScope) {
   const { what, action, actor, person, outcome, object, repository, since, until } = query
   // The tenant's own beginning is a limit that a request cannot move.
-  const begins = [since === undefined ? [] : new Date(since), scope.since ?? []].flat().toSorted((a, b) => b.getTime() - a.getTime())
+  const begins = [since === undefined ? [] : new Date(since), scope.since ?? []]
+    .flat()
+    .toSorted((a, b) => b.getTime() - a.getTime())
   return {
     ...defined({ action, actor, person, outcome, object, ...scope, since: begins[0] }),
     ...(what === undefined ? {} : { actions: actionsOf(what) }),

@@ -37,7 +37,10 @@ async function valid<T>(statements: readonly string[], verify: (statement: strin
   return found
 }
 
-export function validAcknowledgements(statements: readonly string[], { keys, issuer }: Signer): Promise<readonly LossAcknowledgement[]> {
+export function validAcknowledgements(
+  statements: readonly string[],
+  { keys, issuer }: Signer,
+): Promise<readonly LossAcknowledgement[]> {
   return valid(statements, statement => verifyAcknowledgement(statement, keys, issuer))
 }
 
