@@ -22,6 +22,7 @@ import { type SecurityHeaderOptions, securityHeaders } from '../web/security-hea
 import { createWebServer, listen, type WebServer } from '../web/server.ts'
 import type { Certificate } from '../web/tls.ts'
 import { createCheckpointExport } from './audit/checkpoint-export.ts'
+import { createCheckpointFolder } from './audit/checkpoint-folder.ts'
 import { createVisibleBuilds } from './builds/visible-builds.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerContext } from './context.ts'
@@ -133,6 +134,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     ...losses,
     everyMilliseconds: settings.auditCheckpointSeconds * 1000,
     isLeader,
+    keep: settings.auditCheckpointFolder === undefined ? undefined : createCheckpointFolder(settings.auditCheckpointFolder),
   })
 
   const metrics = deps.metrics ?? new Registry()

@@ -1,7 +1,6 @@
 // Cuts the audit log where the platform allowed it. Before anything is removed, all that would be removed is read and verified
 // against checkpoints that were kept outside of the database: what was altered must not be made forgotten. The removal is one
 // statement, all or nothing, which the database itself allows only for an approved cut (prisma/migrations, audit.prune).
-import type pg from 'pg'
 import { leastKeptDays, leastKeptMilliseconds } from '../api/audit/retention.ts'
 import {
   type AuditCheckpoint,
@@ -16,9 +15,10 @@ import { headsAfter, isSameHead } from '../lib/hash-chain/chain-start.ts'
 import { type ChainHead, createChainVerifier } from '../lib/hash-chain/hash-chain.ts'
 import type { AuditEntry } from '../store/audit/audit-chain.ts'
 import { pruneThrough, readCuts, readEntries, readStart } from '../store/audit/audit-rows.ts'
+import type { Database } from '../store/database/database.ts'
 
 export type CutDeps = {
-  readonly pool: pg.Pool
+  readonly pool: Database['pool']
   readonly clock: Pick<Clock, 'now'>
   /** The issuer that must have signed the cut and the checkpoints. */
   readonly issuer: string

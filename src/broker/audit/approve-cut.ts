@@ -11,7 +11,8 @@ import { entryHash } from '../../lib/hash-chain/hash-chain.ts'
 import type { AuditEntry } from '../../store/audit/audit-chain.ts'
 import { checkpointsKey, problemAnnotation, statementsIn } from './checkpoint-map.ts'
 import { examineFrom, provenStart } from './log-start.ts'
-import { type LossDeps, type ProvenHead, provenHeads } from './lost-entries.ts'
+import type { LossDeps, ProvenHead } from './loss-deps.ts'
+import { provenHeads } from './lost-entries.ts'
 
 export type CutRequest = {
   readonly actor: string

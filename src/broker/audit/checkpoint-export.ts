@@ -6,19 +6,23 @@ import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
 import { noVersion } from '../../api/resource.ts'
 import { type CheckpointKeys, signCheckpoint, signingKeyId } from '../../identity/oidc/audit-checkpoint.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
-import { isAppError } from '../../lib/errors.ts'
+import { isAppError, messageOf } from '../../lib/errors.ts'
 import type { ChainHead, ChainResult } from '../../lib/hash-chain/hash-chain.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import { checkpointFields, checkpointsKey, cutFields, keysFields, problemAnnotation, statementsIn } from './checkpoint-map.ts'
+import type { KeepCheckpoint } from './checkpoint-folder.ts'
 import { contains } from './examine-log.ts'
 import { examineFrom, type LogStart, provenStart, recordPruned } from './log-start.ts'
-import { type LossDeps, type ProvenHead, provenHeads, recordLosses } from './lost-entries.ts'
+import type { LossDeps, ProvenHead } from './loss-deps.ts'
+import { provenHeads, recordLosses } from './lost-entries.ts'
 
 export type CheckpointExportDeps = LossDeps & {
   readonly everyMilliseconds: number
   /** False on a replica that does not lead: one at a time compares and signs. */
   readonly isLeader: () => boolean
+  /** One more place for each checkpoint; the ConfigMap is written whether it works or not. */
+  readonly keep?: KeepCheckpoint | undefined
 }
 
 export type CheckpointExport = Pick<Periodic, 'start' | 'stop'> & {
@@ -111,6 +115,19 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
   return { once, start, stop }
 }
 
+async function keepCopy(
+  { keep, keys, clock, log }: CheckpointExportDeps,
+  statement: string,
+  head: ChainHead,
+): Promise<void> {
+  try {
+    await keep?.(statement, keys.publicKeys, clock.now())
+  } catch (error) {
+    const fault = { error: messageOf(error), sequence: head.sequence }
+    log.error(fault, 'failed to keep an audit checkpoint in SEKISHO_AUDIT_CHECKPOINT_FOLDER')
+  }
+}
+
 /** The text of a start that no signed cut allows; other errors are none of the log. */
 function startProblem(error: unknown): { readonly problem: string } {
   if (isAppError(error, 'integrity_violation')) return { problem: error.message.replace(/^entry 1 /, '') }
@@ -149,7 +166,8 @@ async function write(
   head: ChainHead,
 ): Promise<'written' | 'raced'> {
   const { kube, keys, log } = deps
-  const checkpoint = checkpointFields(kept, head, await signCheckpoint(keys, deps.issuer, head))
+  const statement = await signCheckpoint(keys, deps.issuer, head)
+  const checkpoint = checkpointFields(kept, head, statement)
   const fields = { ...checkpoint, ...(cut === undefined ? {} : cutFields(kept, cut)) }
   const data = { ...fields, ...keysFields(kept, fields, keys.publicKeys) }
   try {
@@ -166,6 +184,7 @@ async function write(
     if (isKubeError(error, 409)) return 'raced'
     throw error
   }
+  await keepCopy(deps, statement, head)
   // Log collectors keep the head in one more place.
   log.info({ sequence: head.sequence, hash: head.hash }, 'audit checkpoint written')
   return 'written'

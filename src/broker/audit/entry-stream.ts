@@ -26,25 +26,37 @@ export type EntryStream = {
  * has entries that the log has lost.
  */
 export async function* entryLines(stream: EntryStream): AsyncGenerator<string> {
-  const { audit, clock, signal } = stream
+  const { audit, clock, signal, follow } = stream
   let after = Math.max(stream.after, (await audit.start()).sequence)
   while (!signal.aborted) {
     const head = await audit.head()
-    if (head.sequence < after) return yield `${JSON.stringify({ shortenedTo: head.sequence })}\n`
-    while (after < head.sequence && !signal.aborted) {
-      const through = Math.min(after + window, head.sequence)
-      const page = await audit.list({ ...stream.filter, after, through, limit: pageSize })
-      // A chunk for each page: a piece for each entry would cost more than reading it.
-      if (page.length > 0) yield page.map(entry => `${JSON.stringify(entry)}\n`).join('')
-      after = page.length === pageSize ? (page.at(-1)?.sequence ?? through) : through
-      if (page.length === 0) yield `${JSON.stringify({ readThrough: after })}\n`
+    if (head.sequence < after) return yield mark({ shortenedTo: head.sequence })
+    for (; after < head.sequence && !signal.aborted; ) {
+      const page = await onePage(stream, after, head.sequence)
+      after = page.through
+      yield page.text
     }
     if (signal.aborted) return
-    if (!stream.follow) return yield `${JSON.stringify({ readThrough: after, end: true })}\n`
-    yield `${JSON.stringify({ readThrough: after })}\n`
+    if (!follow) return yield mark({ readThrough: after, end: true })
+    yield mark({ readThrough: after })
     await clock.sleep(pollMilliseconds, signal).catch(ignoreAbort(signal))
   }
 }
+
+/** A piece for each page: a piece for each entry would cost more than reading it. */
+async function onePage(
+  { audit, filter }: EntryStream,
+  after: number,
+  end: number,
+): Promise<{ readonly text: string; readonly through: number }> {
+  const through = Math.min(after + window, end)
+  const page = await audit.list({ ...filter, after, through, limit: pageSize })
+  if (page.length === 0) return { text: mark({ readThrough: through }), through }
+  const text = page.map(entry => `${JSON.stringify(entry)}\n`).join('')
+  return { text, through: page.length === pageSize ? (page.at(-1)?.sequence ?? through) : through }
+}
+
+const mark = (place: object): string => `${JSON.stringify(place)}\n`
 
 function ignoreAbort(signal: AbortSignal) {
   return (error: unknown): void => {

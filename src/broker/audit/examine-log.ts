@@ -10,7 +10,8 @@ const pageSize = 1000
 
 /**
  * What the log says of the heads. They are looked at in the order in which they were attested: after a loss, sequences begin
- * again. The log is read from the last head on before which nothing is missing, or from its beginning, which must be before all of them.
+ * again. The log is read from the last head on before which nothing is missing, or from its beginning, which must be before
+ * all of them.
  */
 export async function examineAll(
   audit: ReadableLog,

@@ -11,7 +11,7 @@ import { sameJson } from '../../lib/json/same-json.ts'
 import type { AuditEntry } from '../../store/audit/audit-chain.ts'
 import { keptKeys } from './checkpoint-map.ts'
 import { examineAll } from './examine-log.ts'
-import type { LossDeps, ProvenHead } from './lost-entries.ts'
+import type { LossDeps, ProvenHead } from './loss-deps.ts'
 
 type StartDeps = Pick<LossDeps, 'audit' | 'keys' | 'issuer'>
 

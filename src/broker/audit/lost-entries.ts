@@ -33,21 +33,9 @@ import {
 } from './checkpoint-map.ts'
 import { lossesOf } from './examine-log.ts'
 import { examineFrom, provenStart } from './log-start.ts'
+import type { LossDeps, ProvenHead } from './loss-deps.ts'
 
 const manager = { fieldManager: 'sekisho-broker-audit' }
-
-export type LossDeps = {
-  readonly kube: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
-  readonly audit: Pick<BrokerStore['audit'], 'head' | 'start' | 'cuts' | 'list' | 'append' | 'appendOnce'>
-  readonly keys: Pick<IssuerKeys, 'sign' | 'publicKeys'>
-  /** The issuer identifier that statements carry. */
-  readonly issuer: string
-  readonly clock: Clock
-  readonly log: Log
-}
-
-/** A checkpoint with the statement that proves it. */
-export type ProvenHead = AuditCheckpoint & { readonly statement: string }
 
 /** The statements that verify with the published keys or with those beside them. Others are left out: they prove nothing. */
 export async function provenHeads(

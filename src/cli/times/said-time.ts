@@ -41,7 +41,7 @@ function ago(said: string, { now }: Here): Date | undefined {
   return match === null ? undefined : new Date(now.getTime() - Number(count) * (secondsOf[unit.charAt(0)] ?? 0) * 1000)
 }
 
-/** `yesterday`, `tuesday`, `last tuesday`, `2026-11-24`, or nothing (today), and a time of that day; without one, its beginning. */
+/** `yesterday`, `tuesday`, `last tuesday`, `2026-11-24`, or nothing (today), and a time of that day, else its beginning. */
 function onDay(said: string, here: Here): Date | undefined {
   if (said === 'now') return here.now
   const match = /^(?:(\d{4}-\d\d-\d\d)|(today|yesterday)|((?:last )?[a-z]{3,9}))?[t ]?(?:(?:at )?(.+))?$/.exec(said)

@@ -9,7 +9,7 @@ import { AppError } from '../../../lib/errors.ts'
 import { silentLog } from '../../../lib/testing/silent-log.ts'
 import type { AuditEntry } from '../../../store/audit/audit-chain.ts'
 import { createWebServer, type WebServer } from '../../../web/server.ts'
-import type { LossDeps } from '../../audit/lost-entries.ts'
+import type { LossDeps } from '../../audit/loss-deps.ts'
 import { registerAuditAcknowledge } from './audit/acknowledge.ts'
 import { registerKeys } from './keys.ts'
 

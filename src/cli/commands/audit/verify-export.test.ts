@@ -85,11 +85,11 @@ async function verify(lines: readonly string[], trusted: IssuerKeys | null = key
   writeFileSync(file, lines.map(line => `${line}\n`).join(''))
   const keyFile = join(folder, 'jwks.json')
   if (trusted !== null) writeFileSync(keyFile, JSON.stringify(trusted.publicKeys))
-  let said = ''
-  const terminal = { result: (text: string) => void (said += text), say: () => {} }
+  const printed: string[] = []
+  const terminal = { result: (text: string) => void printed.push(text), say: () => {} }
   const options = { export: file, output: 'table' as const, ...(trusted === null ? {} : { keys: keyFile }) }
   return verifyExport(terminal, options).then(
-    () => ({ code: 0, said }),
+    () => ({ code: 0, said: printed.join('') }),
     (error: Error) => ({ code: exitCodeOf(error), said: error.message }),
   )
 }
