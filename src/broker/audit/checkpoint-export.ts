@@ -10,8 +10,8 @@ import { isAppError, messageOf } from '../../lib/errors.ts'
 import type { ChainHead, ChainResult } from '../../lib/hash-chain/hash-chain.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
-import { checkpointFields, checkpointsKey, cutFields, keysFields, problemAnnotation, statementsIn } from './checkpoint-map.ts'
 import type { KeepCheckpoint } from './checkpoint-folder.ts'
+import { checkpointFields, checkpointsKey, cutFields, keysFields, problemAnnotation, statementsIn } from './checkpoint-map.ts'
 import { contains } from './examine-log.ts'
 import { examineFrom, type LogStart, provenStart, recordPruned } from './log-start.ts'
 import type { LossDeps, ProvenHead } from './loss-deps.ts'
@@ -115,11 +115,7 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
   return { once, start, stop }
 }
 
-async function keepCopy(
-  { keep, keys, clock, log }: CheckpointExportDeps,
-  statement: string,
-  head: ChainHead,
-): Promise<void> {
+async function keepCopy({ keep, keys, clock, log }: CheckpointExportDeps, statement: string, head: ChainHead): Promise<void> {
   try {
     await keep?.(statement, keys.publicKeys, clock.now())
   } catch (error) {

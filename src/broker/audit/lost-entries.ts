@@ -4,21 +4,15 @@
 import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
 import { platformNamespace } from '../../api/names.ts'
 import {
-  type AuditCheckpoint,
   type LossAcknowledgement,
   mergedKeys,
   signAcknowledgement,
   verifyAcknowledgement,
   verifyCheckpoint,
 } from '../../identity/oidc/audit-checkpoint.ts'
-import type { IssuerKeys } from '../../identity/oidc/issuer-keys.ts'
-import type { KubeClient } from '../../kube/client/client.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { type AttestedHead, acknowledges, type LostEntries } from '../../lib/hash-chain/attested-heads.ts'
 import { type ChainHead, lossText } from '../../lib/hash-chain/hash-chain.ts'
-import type { Log } from '../../lib/log.ts'
-import type { BrokerStore } from '../../store/store.ts'
 import {
   acknowledgedFields,
   acknowledgementsIn,

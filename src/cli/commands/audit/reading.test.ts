@@ -61,7 +61,12 @@ function contextOf(follow: Follow = async function* () {}): CommandContext {
 test('any number of entries comes in pages, each of which goes on where the one before ended', async () => {
   await auditList(contextOf(), { limit: '2300', output: 'jsonl' })
   const lines = printed.join('\n').split('\n')
-  expect(lines.map(line => JSON.parse(line).sequence)).toEqual(entries.toReversed().slice(0, 2300).map(({ sequence }) => sequence))
+  expect(lines.map(line => JSON.parse(line).sequence)).toEqual(
+    entries
+      .toReversed()
+      .slice(0, 2300)
+      .map(({ sequence }) => sequence),
+  )
   expect(pages).toHaveLength(3)
   printed = []
   await auditList(contextOf(), { limit: '1500', output: 'json' })
@@ -77,7 +82,11 @@ test('an entry that is not there is not found', async () => {
 describe('names and times', () => {
   test('a name becomes an id, which is said; ids stay', async () => {
     const query = await filterQuery(contextOf(), { person: 'gary', repository: '4001', actor: 'system:serviceaccount:acme:ci' })
-    expect(Object.fromEntries(query)).toEqual({ person: 'github|github.com|1004', repository: '4001', actor: 'system:serviceaccount:acme:ci' })
+    expect(Object.fromEntries(query)).toEqual({
+      person: 'github|github.com|1004',
+      repository: '4001',
+      actor: 'system:serviceaccount:acme:ci',
+    })
     expect(said).toEqual(['gary is github|github.com|1004'])
   })
   test.each([
@@ -120,7 +129,7 @@ describe('a stream that breaks', () => {
       yield* values
     }
     const reading = async () => {
-      for await (const _entry of streamEntries(contextOf(follow), { after: 0 })) continue
+      for await (const _entry of streamEntries(contextOf(follow), { after: 0 }));
     }
     await expect(reading()).rejects.toMatchObject({ code })
   })

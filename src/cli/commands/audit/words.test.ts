@@ -24,7 +24,9 @@ test('a row says who, what and about what in 100 columns', () => {
   const person = { ...entry, actor: 'github|github.com|42', details: { login: 'gary' } }
   expect(entryTable([person], false)).toContain('  gary (42)  ')
   // A login of somebody else is not the actor's.
-  expect(entryTable([{ ...person, details: { login: 'olivia', person: 'github|github.com|1' } }], false)).toContain('github|github.com|42')
+  expect(entryTable([{ ...person, details: { login: 'olivia', person: 'github|github.com|1' } }], false)).toContain(
+    'github|github.com|42',
+  )
 })
 
 test('no row is wider, whatever outsiders write, and none moves the cursor', () => {
