@@ -1,6 +1,6 @@
 // Runs one stage. What it prints goes to a file and appears in one piece when it has ended, because another lane prints at
 // the same time.
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -63,11 +63,13 @@ export async function runStage(stage: Stage, options: StageOptions): Promise<Sta
       env: { ...options.environment, ...stage.environment, [recordVariable]: recordPath },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
+    const forget = endWithRun(child)
     for (const output of [child.stdout, child.stderr]) output.pipe(log, { end: false })
     const ended = await new Promise<number | string>(resolve => {
       child.once('error', error => resolve(error.message))
       child.once('close', (status, signal) => resolve(status ?? signal ?? 'ended'))
     })
+    forget()
     log.end()
     await finished(log)
     return ended
@@ -77,6 +79,25 @@ export async function runStage(stage: Stage, options: StageOptions): Promise<Sta
   options.print(`\n──── ${stage.title}\n${output}`)
   if (code !== 0) options.progress.note(`${stage.title} FAILED (${code}); its output is above and in ${path}`)
   return { code, seconds, output, record: await readRecord(recordPath) }
+}
+
+/**
+ * A signal that ends this process ends the stage first, also when only this process gets it: a terminal's Ctrl-C reaches both.
+ * Call the result when the stage has ended.
+ */
+function endWithRun(child: ChildProcess): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const forget = (): void => {
+    for (const signal of signals) process.off(signal, end)
+  }
+  const end = (signal: NodeJS.Signals): void => {
+    // The signal that is sent to this process again must meet no listener of this stage.
+    forget()
+    child.once('close', () => process.kill(process.pid, signal))
+    child.kill(signal)
+  }
+  for (const signal of signals) process.on(signal, end)
+  return forget
 }
 
 function stageFile({ title }: Stage, { logFolder }: StageOptions, ending: string): string {
