@@ -2,7 +2,7 @@
 // to a folder or bucket, or its ConfigMap in the form of `kubectl get -o json`. Pure; it verifies nothing.
 import { AppError } from '../../lib/errors.ts'
 import { asObject, objectAt, parseJson, textAt } from '../../lib/json/json-value.ts'
-import type { CheckpointKeys } from './audit-checkpoint.ts'
+import { type CheckpointKeys, mergedKeys } from './audit-checkpoint.ts'
 
 const keysField = 'keys.json'
 
@@ -15,7 +15,10 @@ export function keptStatements(text: string): KeptStatements {
   const lines = text.split('\n').filter(line => line.trim() !== '')
   const kept = lines.flatMap(line => keptLine(line) ?? [])
   if (kept.length > 0 && kept.length === lines.length)
-    return { statements: kept.map(({ statement }) => statement), kept: [{ keys: kept.flatMap(({ key }) => key ?? []) }] }
+    return {
+      statements: kept.map(({ statement }) => statement),
+      kept: [mergedKeys({ keys: kept.flatMap(({ key }) => key ?? []) })],
+    }
   const data = dataOf(text)
   const statements = Object.entries(data).flatMap(([name, value]) => (/^(entry|lost)-/.test(name) ? [value] : []))
   const keySet = data[keysField]
