@@ -158,7 +158,7 @@ describe('what was changed in the file is found', () => {
     },
   ]
 
-  test('1,000 random mutations', async () => {
+  test('random mutations, each of them', async () => {
     const lines = await exported()
     const first = lines.findIndex(isEntryLine)
     await fc.assert(
@@ -167,10 +167,10 @@ describe('what was changed in the file is found', () => {
         const { code } = await verify(changed)
         expect([4, 5]).toContain(code)
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     )
     expect(await verify(lines)).toMatchObject({ code: 0 })
-  }, 60_000)
+  }, 240_000)
 
   test('a file that is no export, or is cut off in its last line, says so', async () => {
     const lines = await exported()
