@@ -30,10 +30,10 @@ export type Verdict = (
   readonly measured?: readonly string[]
 }
 
-const longestEvidence = 260
+const maxEvidence = 260
 
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim().slice(0, longestEvidence)
+  return text.replace(/\s+/g, ' ').trim().slice(0, maxEvidence)
 }
 
 export function stopped(by: Layer, evidence: string): Verdict {

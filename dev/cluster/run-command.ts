@@ -20,7 +20,7 @@ export type CommandOptions = {
 export type CommandResult = { readonly code: number; readonly output: string; readonly errorOutput: string }
 
 /** For downloads and installations, which take as long as the network takes. */
-export const longestFetchMilliseconds = 600_000
+export const maxFetchMilliseconds = 600_000
 
 const maxOutput = 16 * 1024 * 1024
 const shownErrorOutput = 2000

@@ -57,7 +57,7 @@ export type ClusterSettings = {
 }
 
 const repository = resolve(fileURLToPath(new URL('../..', import.meta.url)))
-const longestStateFolder = 60
+const maxStateFolder = 60
 
 /** Reads all settings; reports all wrong ones at once, by variable. */
 export function readClusterSettings(
@@ -81,9 +81,9 @@ export function readClusterSettings(
   const nodeAddress = address('SEKISHO_NODE_ADDRESS', facts.root ? '10.88.0.1' : '127.0.0.1')
   const hostRecordFolder = join(text('XDG_STATE_HOME', join(home, '.local', 'state')), 'sekisho')
   const stateFolder = resolve(text('SEKISHO_STATE', defaultStateFolder(repository, hostRecordFolder)))
-  if (Buffer.byteLength(stateFolder) > longestStateFolder) {
+  if (Buffer.byteLength(stateFolder) > maxStateFolder) {
     problems.push(
-      `SEKISHO_STATE must be a folder whose path has at most ${longestStateFolder} bytes (Unix socket paths below it may have at most 107), not ${stateFolder}`,
+      `SEKISHO_STATE must be a folder whose path has at most ${maxStateFolder} bytes (Unix socket paths below it may have at most 107), not ${stateFolder}`,
     )
   }
   const given = environment['KUBECONFIG'] || undefined
@@ -136,7 +136,7 @@ export function readClusterSettings(
 /** `.state` of the checkout, or a short path of its own where that is too long for the Unix sockets below it. */
 export function defaultStateFolder(checkout: string, hostRecordFolder: string): string {
   const inside = join(checkout, '.state')
-  if (Buffer.byteLength(inside) <= longestStateFolder) return inside
+  if (Buffer.byteLength(inside) <= maxStateFolder) return inside
   return join(hostRecordFolder, 'state', createHash('sha256').update(checkout).digest('hex').slice(0, 8))
 }
 

@@ -5,7 +5,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../../src/lib/errors.ts'
 import { isAccessible } from '../cluster/file-access.ts'
-import { longestFetchMilliseconds, type RunCommand } from '../cluster/run-command.ts'
+import { maxFetchMilliseconds, type RunCommand } from '../cluster/run-command.ts'
 import { certificateBundle } from './image/image-plan.ts'
 
 export type NodeSource = {
@@ -42,7 +42,7 @@ export function createNodeSource({ run, cacheFolder, nodeVersion, step }: NodeSo
         ['install', '--loglevel=error', '--no-save', '--ignore-scripts', '--prefix', unfinished, `${name}@${version}`],
         {
           environment: { NODE_EXTRA_CA_CERTS: certificateBundle },
-          timeoutMilliseconds: longestFetchMilliseconds,
+          timeoutMilliseconds: maxFetchMilliseconds,
         },
       )
       await rm(folder, { recursive: true, force: true })

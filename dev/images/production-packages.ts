@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAccessible } from '../cluster/file-access.ts'
-import { longestFetchMilliseconds } from '../cluster/run-command.ts'
+import { maxFetchMilliseconds } from '../cluster/run-command.ts'
 import { certificateBundle } from './image/image-plan.ts'
 import { productionManifest } from './production-manifest.ts'
 import type { RecipeDeps } from './recipes/recipe.ts'
@@ -45,7 +45,7 @@ export async function productionPackages({
       await run('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
         folder: unfinished,
         environment: { NODE_EXTRA_CA_CERTS: certificateBundle },
-        timeoutMilliseconds: longestFetchMilliseconds,
+        timeoutMilliseconds: maxFetchMilliseconds,
       })
       await rename(unfinished, folder)
     } finally {

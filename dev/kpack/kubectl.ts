@@ -17,14 +17,14 @@ export type Kubectl = {
 
 export type KubectlDeps = { readonly run: RunCommand; readonly program: string; readonly kubeconfig: string }
 
-const longestCallMilliseconds = 300_000
+const maxCallMilliseconds = 300_000
 
 export function createKubectl({ run, program, kubeconfig }: KubectlDeps): Kubectl {
   const call = (parameters: readonly string[], input?: string): Promise<string> =>
     run(program, parameters, {
       // Not as an argument: KUBECONFIG may be a list.
       environment: { KUBECONFIG: kubeconfig },
-      timeoutMilliseconds: longestCallMilliseconds,
+      timeoutMilliseconds: maxCallMilliseconds,
       ...defined({ input }),
     })
 

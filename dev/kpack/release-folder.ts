@@ -3,7 +3,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isAccessible } from '../cluster/file-access.ts'
-import { longestFetchMilliseconds, type RunCommand } from '../cluster/run-command.ts'
+import { maxFetchMilliseconds, type RunCommand } from '../cluster/run-command.ts'
 
 export type ReleaseFolderDeps = {
   readonly run: RunCommand
@@ -18,7 +18,7 @@ export async function findReleaseFolder({ run, moduleFolder, cacheFolder, versio
   const record = join(cacheFolder, 'kpack', `release-folder-${version}`)
   const known = await readFile(record, 'utf8').catch(() => undefined)
   if (known !== undefined && (await isAccessible(known))) return known
-  await run('go', ['mod', 'download', modulePath], { folder: moduleFolder, timeoutMilliseconds: longestFetchMilliseconds })
+  await run('go', ['mod', 'download', modulePath], { folder: moduleFolder, timeoutMilliseconds: maxFetchMilliseconds })
   const folder = join((await run('go', ['list', '-m', '-f', '{{.Dir}}', modulePath], { folder: moduleFolder })).trim(), 'config')
   await mkdir(dirname(record), { recursive: true })
   await writeFile(record, folder)

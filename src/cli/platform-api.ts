@@ -20,7 +20,7 @@ export type PlatformApi = {
 }
 
 /** A line has a piece of a log, which is smaller, as JSON. */
-const longestLine = 4 * 1024 * 1024
+const maxLine = 4 * 1024 * 1024
 
 function failure(status: number, text: string): AppError {
   const given = textAt(objectAt(parseJson(text), 'error'), 'message')
@@ -62,7 +62,7 @@ export function createPlatformApi(issuer: string, idToken: string, connection: C
     const response = await connection.open(url, { authorization: `Bearer ${idToken}`, accept: 'application/x-ndjson' })
     if (response.status >= 300) throw failure(response.status, await response.text())
     const body = response.body as AsyncIterable<Uint8Array> | null
-    for await (const line of completeLines(longestLine, untilItBreaks(body ?? []))) yield parsed(line, path, issuer)
+    for await (const line of completeLines(maxLine, untilItBreaks(body ?? []))) yield parsed(line, path, issuer)
   }
 
   return {

@@ -1,5 +1,11 @@
 // The entry point of the GitHub client: code outside this folder uses GitHub's API only through these functions.
-export { type AppClient, type AppFacts, createAppClient, type InstallationPage } from './clients/app-client.ts'
+export {
+  type AppClient,
+  type AppFacts,
+  createAppClient,
+  type InstallationPage,
+  type WebhookEncoding,
+} from './clients/app-client.ts'
 export {
   type ApprovalStatement,
   createDiscussionClient,

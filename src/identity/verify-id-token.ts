@@ -27,13 +27,13 @@ export type IdentityClaims = {
   readonly expiresAt: Date
 }
 
-const longestTokenCharacters = 16_384
+const maxTokenCharacters = 16_384
 const maxGroups = 500
 
 /** The verifier throws `unauthenticated` with a short cure; the exact reason is not disclosed to the client. */
 export function createIdTokenVerifier(options: VerifierOptions): (token: string) => Promise<IdentityClaims> {
   return async token => {
-    if (token.length > longestTokenCharacters) throw refused('the token is too long')
+    if (token.length > maxTokenCharacters) throw refused('the token is too long')
     const { payload } = await verified(token, options)
     return identityClaims(payload)
   }

@@ -96,7 +96,7 @@ function mistakes(image: string): readonly Mistake[] {
         processes: [{ ...web, command: ['e2e-absent'] }],
       },
     ),
-    application('no-listener', 'NotAnswering', [/process web/, /3000/], {
+    application('no-listener', 'NotAnsweringYet', [/process web/, /3000/], {
       processes: [{ ...web, command: ['node', '-e', 'setInterval(() => {}, 1000)'] }],
     }),
     application('too-large', 'QuotaExceeded', [/memory/, /request less .* or ask a platform admin/], {

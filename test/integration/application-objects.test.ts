@@ -481,7 +481,7 @@ describe('what keeps an Application from running', () => {
       conditions: [],
       containerStatuses: [{ ...container, ready: false, started: true, state: { running: { startedAt } } }],
     })
-    const waiting = await readyReason(fixture.client, application, keyIn(fixture), 'NotAnswering')
+    const waiting = await readyReason(fixture.client, application, keyIn(fixture), 'NotAnsweringYet')
     expect(JSON.stringify(waiting.status?.conditions)).toContain('nothing listens on port 3000')
     const again = (await fixture.client.get(pods, { namespace: fixture.namespace, name: pod.metadata.name })) ?? pod
     await setPodStatus(again, runningStatus(again))

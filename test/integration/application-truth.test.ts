@@ -126,7 +126,7 @@ test('a check that fails is told with what the kubelet got', async () => {
   await inState(fixture, { ready: false, state: { running: { startedAt: ago(30) } } })
   const found = await says(fixture, 'answers GET /healthz on port 3000 with the status 400')
   expect(findCondition(found.status?.conditions, 'Ready')).toMatchObject({
-    reason: 'NotAnswering',
+    reason: 'NotAnsweringYet',
     message: expect.stringContaining('healthHeaders'),
   })
 })

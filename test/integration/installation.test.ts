@@ -185,6 +185,35 @@ const appBecomes = (fixture: InstallationFixture, reason: string) =>
   })
 
 describe('a ClusterGitHubApp', () => {
+  test('says that its webhook is form-encoded as long as it is', async () => {
+    const fixture = await withControllers()
+    const [app] = github.context.state.apps
+    if (app === undefined) throw new Error('no App')
+    const before = app.webhookUrl
+    app.webhookEncoding = 'form'
+    app.webhookUrl = 'http://127.0.0.1:9/'
+    onTestFinished(() => {
+      delete app.webhookEncoding
+      app.webhookUrl = before
+    })
+    await fixture.putKey(github.app.privateKeyPem)
+    const webhookIs = (reason: string) =>
+      waitUntil(`the webhook is ${reason}`, async () => {
+        const found = await fixture.client.get(clusterGitHubApp, { name: fixture.app })
+        return found?.status?.conditions?.find(({ type }) => type === 'WebhookReadable')?.reason === reason
+      })
+    await webhookIs('FormDeliveries')
+    app.webhookEncoding = 'json'
+    // Any change makes the controller look at once; otherwise it does within a minute.
+    await fixture.client.mergePatch(
+      clusterGitHubApp,
+      { name: fixture.app },
+      { metadata: { labels: { look: 'again' } } },
+      { fieldManager },
+    )
+    await webhookIs('JsonDeliveries')
+  })
+
   test('waits for its key, refuses a wrong one, and is verified without a restart when the right one arrives', async () => {
     const fixture = await withControllers()
     await appBecomes(fixture, 'PrivateKeyMissing')

@@ -46,13 +46,13 @@ export async function sampleProcess(pid: number, healthUrl: string, at: number):
     residentMegabytes: Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / 1024,
     openFiles: names.length,
     sockets: targets.filter(target => target.startsWith('socket:')).length,
-    ...longestSilence(metrics),
+    ...maxSilence(metrics),
     lists: sum(values('sekisho_watch_lists_total')),
     watchEnds: sum(values('sekisho_watch_ends_total')),
   }
 }
 
-function longestSilence(metrics: string): Pick<Sample, 'watchSilence' | 'silentKind'> {
+function maxSilence(metrics: string): Pick<Sample, 'watchSilence' | 'silentKind'> {
   let longest = { watchSilence: 0, silentKind: '' }
   for (const [, kind = '', value] of metrics.matchAll(/^sekisho_watch_silence_seconds\{kind="([^"]+)"[^}]*\} (\S+)$/gm))
     if (Number(value) > longest.watchSilence) longest = { watchSilence: Number(value), silentKind: kind }

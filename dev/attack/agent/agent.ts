@@ -10,7 +10,7 @@ import { connect } from 'node:net'
 import type { Probe, ProbeResult } from './probe.ts'
 
 const patience = 2500
-const longestText = 65_536
+const maxText = 65_536
 const refusedCodes = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EACCES', 'EPERM']
 
 function failure(error: unknown): ProbeResult {
@@ -47,7 +47,7 @@ function http(probe: Extract<Probe, { kind: 'http' }>): Promise<ProbeResult> {
       let size = 0
       answer.on('data', (chunk: Buffer) => {
         size += chunk.length
-        if (size <= longestText) chunks.push(chunk)
+        if (size <= maxText) chunks.push(chunk)
       })
       answer.on('error', error => resolve(failure(error)))
       answer.on('end', () => resolve(answered(answer, Buffer.concat(chunks).toString())))
@@ -103,7 +103,7 @@ function textsBelow(path: string, depth = 3): readonly string[] {
 
 function textOf(path: string): readonly string[] {
   try {
-    return [`${path}: ${readFileSync(path, 'utf8').slice(0, longestText)}`]
+    return [`${path}: ${readFileSync(path, 'utf8').slice(0, maxText)}`]
   } catch (error) {
     return [`${path}: ${error instanceof Error && 'code' in error ? error.code : 'unreadable'}`]
   }

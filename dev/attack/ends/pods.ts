@@ -15,7 +15,7 @@ const pods = corePath(neighbourNamespace, 'pods')
 const hour = 3600
 const ages = 2 ** 31
 /** The most that the API server takes for a deadline. */
-const longestDeadline = 2 ** 31 - 1
+const maxDeadline = 2 ** 31 - 1
 
 const probe = (field: string, seconds: number): Fields => ({
   [field]: { tcpSocket: { port: 80 }, terminationGracePeriodSeconds: seconds },
@@ -59,7 +59,7 @@ function deadlines(image: string): readonly ApiAttempt[] {
   return jobs.flatMap(([kind, path, object]) =>
     ['activeDeadlineSeconds', 'ttlSecondsAfterFinished'].map((field): ApiAttempt => {
       const { spec, ...rest } = object as { readonly spec: Fields & { readonly jobTemplate?: { readonly spec: object } } }
-      const more = { [field]: longestDeadline }
+      const more = { [field]: maxDeadline }
       const { jobTemplate } = spec
       const changed = jobTemplate === undefined ? more : { jobTemplate: { spec: { ...jobTemplate.spec, ...more } } }
       const json = { ...rest, spec: { ...spec, ...changed } }
@@ -91,7 +91,7 @@ async function refused(world: World): Promise<readonly Attempt[]> {
       pod(`Pod with ${what}`, spec),
       ...templates(spec).map(one => template(what, one)),
     ]),
-    pod('Pod that may run for 68 years', podSpec(image, { activeDeadlineSeconds: longestDeadline })),
+    pod('Pod that may run for 68 years', podSpec(image, { activeDeadlineSeconds: maxDeadline })),
     ...deadlines(image),
     ...heldBy.flatMap(finalizer => [
       pod(`Pod with the finalizer ${finalizer}`, podSpec(image), { finalizers: [finalizer] }),

@@ -12,7 +12,7 @@ import type { Probe, ProbeResult } from '../agent/probe.ts'
 export type AgentPod = { readonly probe: (probe: Probe) => Promise<ProbeResult>; readonly name: string }
 
 export const agentName = 'attack-agent'
-const longestArgument = 4000
+const maxArgument = 4000
 const patience = 15_000
 
 /** Joins the arguments, takes the types away, and runs what is left. */
@@ -27,7 +27,7 @@ const start = [
 export async function agentManifest(image: string, key: string): Promise<Record<string, unknown>> {
   const source = await readFile(join(import.meta.dirname, '../agent/agent.ts'), 'utf8')
   const code = gzipSync(source).toString('base64')
-  const parts = code.match(new RegExp(`.{1,${longestArgument}}`, 'g')) ?? []
+  const parts = code.match(new RegExp(`.{1,${maxArgument}}`, 'g')) ?? []
   return {
     apiVersion: 'apps.sekisho.dev/v1alpha1',
     kind: 'Application',

@@ -25,13 +25,13 @@ export type Http = {
 export const attackUserAgent = 'attack'
 
 const patience = 20_000
-const longestAnswer = 4_000_000
+const maxAnswer = 4_000_000
 
 /** `seen` gets every answer, whole. */
 export function createHttp(certificateAuthority: string, seen: (place: string, text: string) => void): Http {
   const agent = new Agent({ allowH2: false, connect: { ca: certificateAuthority, timeout: 5000 }, connections: 32 })
   return {
-    async send(url, { method = 'GET', headers = {}, body, milliseconds = patience, atMost = longestAnswer } = {}) {
+    async send(url, { method = 'GET', headers = {}, body, milliseconds = patience, atMost = maxAnswer } = {}) {
       const response = await request(url, {
         method: method as Dispatcher.HttpMethod,
         dispatcher: agent,

@@ -6,7 +6,7 @@ import { AppError } from '../../../src/lib/errors.ts'
 import { runCommand, tryCommand } from '../run-command.ts'
 import type { CatalogEntry, StubbedFile } from './catalog.ts'
 
-const longestBuildMilliseconds = 60 * 60_000
+const maxBuildMilliseconds = 60 * 60_000
 
 export async function goAvailable(): Promise<boolean> {
   return tryCommand('go', ['version']).then(
@@ -43,7 +43,7 @@ function go(args: readonly string[], moduleFolder: string): Promise<string> {
   return runCommand('go', args, {
     folder: moduleFolder,
     environment: { CGO_ENABLED: '0', GOWORK: 'off' },
-    timeoutMilliseconds: longestBuildMilliseconds,
+    timeoutMilliseconds: maxBuildMilliseconds,
   })
 }
 

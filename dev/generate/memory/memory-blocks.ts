@@ -20,7 +20,7 @@ export const blockForm = `// Memory (<name>): <key> → <value>
 //   freshness: <what ends or corrects an entry before>
 //   replicas: <what two replicas do>`
 
-const longestLine = 130
+const maxLine = 130
 const start = /^\s*\/\/ Memory \((?<name>[^)]*)\):(?<text>.*)$/
 /** Also what is meant as a block and is none. */
 const startLike = /^\s*\/\/ Memory ?[(:]/
@@ -117,8 +117,8 @@ function problemOf({ name, texts, fields, lines }: Draft): string | undefined {
   const empty = texts.indexOf('')
   if (empty === 0) return 'this memory block does not say what it holds'
   if (empty > 0) return `${fields[empty - 1]} of this memory block is empty`
-  const isLong = lines.some(line => line.length > longestLine)
-  return isLong ? `a line of this memory block has more than ${longestLine} characters` : undefined
+  const isLong = lines.some(line => line.length > maxLine)
+  return isLong ? `a line of this memory block has more than ${maxLine} characters` : undefined
 }
 
 function blockOf({ name, texts }: Draft): MemoryBlock {

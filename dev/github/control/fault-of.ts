@@ -12,7 +12,7 @@ export type Arming = {
 }
 
 const maxTimes = 10_000
-const longestSeconds = 86_400
+const maxSeconds = 86_400
 
 function bounded(fields: Fields, name: 'times' | 'for', most: number): number | undefined {
   const value = fields.optionalNumber(name)
@@ -54,7 +54,7 @@ export function faultOf(body: unknown): Arming {
   const kind = fields.text('kind', 60)
   if (!isFaultKind(kind)) throw invalidField('Fault', 'kind', 'invalid')
   const times = bounded(fields, 'times', maxTimes)
-  const seconds = bounded(fields, 'for', longestSeconds)
+  const seconds = bounded(fields, 'for', maxSeconds)
   const {
     kind: _kind,
     times: _times,

@@ -24,8 +24,8 @@ export type BackendCall = {
 
 /** The largest request: a push of 512 MiB. */
 const largestRequest = 512 * 1024 * 1024
-const longestRun = 300_000
-const longestHead = 16 * 1024
+const maxRun = 300_000
+const maxHead = 16 * 1024
 
 function header(request: IncomingMessage, name: string): string {
   const value = request.headers[name]
@@ -66,7 +66,7 @@ function relay(child: ChildProcessWithoutNullStreams, response: ServerResponse):
     if (!pending) return forward(chunk)
     pending = Buffer.concat([pending, chunk])
     const end = pending.indexOf('\r\n\r\n')
-    if (end < 0 && pending.length > longestHead) child.kill('SIGKILL')
+    if (end < 0 && pending.length > maxHead) child.kill('SIGKILL')
     if (end < 0) return
     sendHead(response, pending.subarray(0, end).toString('latin1'))
     const rest = pending.subarray(end + 4)
@@ -105,7 +105,7 @@ function environmentOf(call: BackendCall): NodeJS.ProcessEnv {
 /** Runs the backend to its end; resolves when the response is complete, rejects when git failed to start. */
 export async function runHttpBackend(call: BackendCall): Promise<void> {
   const { request, response } = call
-  const child = spawn('git', ['http-backend'], { env: environmentOf(call), timeout: longestRun })
+  const child = spawn('git', ['http-backend'], { env: environmentOf(call), timeout: maxRun })
   const relayed = relay(child, response)
   child.stderr.resume()
   // git ends early when it refuses; then the response that it wrote counts.

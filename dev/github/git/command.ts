@@ -24,8 +24,8 @@ export class GitError extends Error {
   }
 }
 
-const longestOutput = 32 * 1024 * 1024
-const longestRun = 60_000
+const maxOutput = 32 * 1024 * 1024
+const maxRun = 60_000
 
 /** A runner whose processes see only `environment`, which must contain PATH. */
 export function createGitCommand(environment: Readonly<Record<string, string>>): GitCommand {
@@ -34,14 +34,14 @@ export function createGitCommand(environment: Readonly<Record<string, string>>):
       const child = spawn('git', [...args], {
         ...defined({ cwd: options.cwd }),
         env: { ...environment, ...options.environment },
-        timeout: longestRun,
+        timeout: maxRun,
       })
       const chunks: Buffer[] = []
       let size = 0
       let complaint = ''
       child.stdout.on('data', (chunk: Buffer) => {
         size += chunk.length
-        if (size > longestOutput) child.kill('SIGKILL')
+        if (size > maxOutput) child.kill('SIGKILL')
         else chunks.push(chunk)
       })
       child.stderr.on('data', (chunk: Buffer) => {

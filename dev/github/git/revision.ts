@@ -2,13 +2,13 @@
 // Rules of a ref name: git-check-ref-format(1).
 
 /** GitHub keeps branches of several hundred characters. */
-const longestRevision = 1000
+const maxRevision = 1000
 
 /** Whether the text is a plain ref name or commit id: not an option, a range, or an `@{}` or `~^:` expression. */
 export function isSafeRevision(text: string): boolean {
   return (
     text.length > 0 &&
-    text.length <= longestRevision &&
+    text.length <= maxRevision &&
     !/^[-./]|[/.]$|\.\.|@\{|\/\/|\.lock$/.test(text) &&
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must be refused
     !/[\u0000-\u0020\u007f~^:?*[\\]/.test(text)

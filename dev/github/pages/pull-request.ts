@@ -18,8 +18,8 @@ import { actionOf, repositoryOfPage, requireNotArchived, requirePush, statusList
 
 type Subject = { readonly repository: Repository; readonly pull: PullRequest; readonly at: string }
 
-const longestTitle = 256
-const longestText = 65_536
+const maxTitle = 256
+const maxText = 65_536
 
 function subjectOf(call: PageCall): Subject {
   const repository = repositoryOfPage(call)
@@ -88,8 +88,8 @@ async function open(call: PageCall): Promise<PageResult> {
   requireNotArchived(repository)
   const person = { kind: 'person', user: call.visitor.user } as const
   const pull = await openPullRequest(actionOf(call, repository), {
-    title: bounded(call.posted.one('title'), longestTitle, 'The title'),
-    body: call.posted.one('body')?.slice(0, longestText) ?? null,
+    title: bounded(call.posted.one('title'), maxTitle, 'The title'),
+    body: call.posted.one('body')?.slice(0, maxText) ?? null,
     head: bounded(call.posted.one('head'), 255, 'The head branch'),
     base: bounded(call.posted.one('base'), 255, 'The base branch'),
     draft: call.posted.one('draft') === '1',
@@ -101,7 +101,7 @@ async function open(call: PageCall): Promise<PageResult> {
 function comment(call: PageCall): PageResult {
   const { repository, pull, at } = subjectOf(call)
   requireNotArchived(repository)
-  createComment(actionOf(call, repository), pull.number, bounded(call.posted.one('body'), longestText, 'The comment'))
+  createComment(actionOf(call, repository), pull.number, bounded(call.posted.one('body'), maxText, 'The comment'))
   return { redirect: at }
 }
 

@@ -85,6 +85,10 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
   test('the webhook of the App', async () => {
     await receiver.waitFor(one => one.event === 'installation')
     await emulator.context.webhooks.idle()
+    expect((await clients.app.request('GET /app/hook/config')).data).toMatchObject({ content_type: 'json' })
+    const asForm = await clients.app.request('PATCH /app/hook/config', { content_type: 'form' })
+    expect(asForm.data).toMatchObject({ content_type: 'form' })
+    await clients.app.request('PATCH /app/hook/config', { content_type: 'json' })
     const { data } = await clients.app.request('GET /app/hook/deliveries', { per_page: 1 })
     const [first] = data
     if (!first) throw new Error('no delivery')

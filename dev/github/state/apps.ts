@@ -20,6 +20,8 @@ export type App = {
   publicKeys: string[]
   webhookUrl: string | null
   webhookSecret: string
+  /** JSON when absent. */
+  webhookEncoding?: 'json' | 'form'
   callbackUrls: string[]
   setupUrl: string | null
   setupOnUpdate: boolean

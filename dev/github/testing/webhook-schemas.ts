@@ -14,7 +14,7 @@ export type WebhookCheck = {
 
 type Described = { readonly components: object; readonly webhooks: Readonly<Record<string, unknown>> }
 
-const longestDetail = 200
+const maxDetail = 200
 
 /** `pull_request` with the action `ready_for_review` is described as `pull-request-ready-for-review`. */
 function nameOf(event: string, action: unknown): string {
@@ -36,7 +36,7 @@ export function checkWebhooks(description: WebhookDescription): WebhookCheck {
       if (!validate) return [`${name} has no schema in ${description}`]
       if (validate(payload) === true) return []
       return (validate.errors ?? []).map(
-        one => `${name} ${one.instancePath} ${one.message} ${JSON.stringify(one.params).slice(0, longestDetail)}`,
+        one => `${name} ${one.instancePath} ${one.message} ${JSON.stringify(one.params).slice(0, maxDetail)}`,
       )
     },
   }

@@ -10,7 +10,7 @@ export type Authentication =
 
 const badCredentials: Authentication = { ok: false, status: 401, message: 'Bad credentials' }
 /** The longest header that is read; GitHub's longest credential has about 520 characters. */
-const longestHeader = 4096
+const maxHeader = 4096
 
 /** User name and password of Basic credentials; `undefined` when the header is malformed. */
 export function basicCredentials(header: string): { readonly name: string; readonly password: string } | undefined {
@@ -47,7 +47,7 @@ export function authenticateToken(state: GitHubState, token: string, now: number
 
 /** The credential in an Authorization header: after `Bearer` or `token`, or as user name or password of Basic. */
 export function tokenOf(header: string | undefined): string | undefined {
-  if (header === undefined || header.length > longestHeader) return undefined
+  if (header === undefined || header.length > maxHeader) return undefined
   const basic = basicCredentials(header)
   if (basic) return basic.password === '' || basic.password === 'x-oauth-basic' ? basic.name : basic.password
   return /^(?:bearer|token) (\S+)$/i.exec(header)?.[1]

@@ -33,7 +33,7 @@ export type Sender = {
 
 /** GitHub ends the request after 10 seconds. */
 const answerWithin = 10_000
-const longestKeptAnswer = 16 * 1024
+const maxKeptAnswer = 16 * 1024
 
 function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   return Object.fromEntries(
@@ -85,7 +85,7 @@ export function createSender(caFile: string | undefined, within = answerWithin):
           dispatcher,
           signal: AbortSignal.timeout(within),
         })
-        const payload = (await answer.body.text()).slice(0, longestKeptAnswer)
+        const payload = (await answer.body.text()).slice(0, maxKeptAnswer)
         const ok = answer.statusCode >= 200 && answer.statusCode < 300
         return {
           status: ok ? 'OK' : `Invalid HTTP Response: ${answer.statusCode}`,

@@ -59,7 +59,7 @@ type Job = Pick<Delivery, 'guid' | 'event' | 'action' | 'installationId' | 'repo
 function headersOf(app: App, job: Job, enterpriseHost: string | undefined): Record<string, string> {
   return {
     accept: '*/*',
-    'content-type': 'application/json',
+    'content-type': app.webhookEncoding === 'form' ? 'application/x-www-form-urlencoded' : 'application/json',
     'user-agent': 'GitHub-Hookshot/0000000',
     'x-github-delivery': job.guid,
     'x-github-event': job.event,
@@ -134,7 +134,10 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
       installationId: installation?.id ?? null,
       repositoryId: event.repositoryId,
       redelivery: false,
-      body: JSON.stringify(payload),
+      body:
+        app.webhookEncoding === 'form'
+          ? new URLSearchParams({ payload: JSON.stringify(payload) }).toString()
+          : JSON.stringify(payload),
     })
   }
 

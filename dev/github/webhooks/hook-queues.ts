@@ -14,7 +14,7 @@ export type HookQueues = {
 }
 
 /** The most queued deliveries per hook; further ones are lost, to bound the memory. */
-const longestQueue = 10_000
+const maxQueue = 10_000
 
 export function createHookQueues(): HookQueues {
   let stopped = false
@@ -25,7 +25,7 @@ export function createHookQueues(): HookQueues {
   const enqueue = (hookId: number, job: () => Promise<void>): boolean => {
     const queue = queues.get(hookId) ?? { waiting: 0, tail: Promise.resolve() }
     queues.set(hookId, queue)
-    if (queue.waiting >= longestQueue) return false
+    if (queue.waiting >= maxQueue) return false
     queue.waiting += 1
     queue.tail = queue.tail
       .then(() => (stopped ? undefined : job()))

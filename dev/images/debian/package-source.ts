@@ -5,7 +5,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../src/lib/errors.ts'
 import { isAccessible } from '../../cluster/file-access.ts'
-import { longestFetchMilliseconds, type RunCommand } from '../../cluster/run-command.ts'
+import { maxFetchMilliseconds, type RunCommand } from '../../cluster/run-command.ts'
 import { readTree } from '../archive/read-tree.ts'
 import type { TreeEntry } from '../archive/tree-entry.ts'
 import { dependencyClosure, type PackageFile, parseDependencies, parsePackageFiles } from './dependency-closure.ts'
@@ -55,7 +55,7 @@ export function createPackageSource({ run, cacheFolder, step }: PackageSourceDep
     try {
       step(`${missing.length} Debian packages: ${missing.map(file => file.name).join(' ')}`)
       const wanted = missing.map(file => `${file.name}=${decodeURIComponent(file.fileName.split('_')[1] ?? '')}`)
-      await run('apt-get', ['download', '-q', ...wanted], { folder: unfinished, timeoutMilliseconds: longestFetchMilliseconds })
+      await run('apt-get', ['download', '-q', ...wanted], { folder: unfinished, timeoutMilliseconds: maxFetchMilliseconds })
       for (const file of missing) {
         const archive = join(unfinished, file.fileName)
         const sha256 = createHash('sha256')
@@ -90,7 +90,7 @@ export function createPackageSource({ run, cacheFolder, step }: PackageSourceDep
       // report.
       const files = await resolveAndFetch().catch(async () => {
         step('apt-get update (the package lists are missing or outdated)')
-        await run('apt-get', ['update', '-q'], { timeoutMilliseconds: longestFetchMilliseconds })
+        await run('apt-get', ['update', '-q'], { timeoutMilliseconds: maxFetchMilliseconds })
         return resolveAndFetch()
       })
       await mkdir(cacheFolder, { recursive: true })

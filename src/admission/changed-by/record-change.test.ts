@@ -2,7 +2,7 @@
 // webhook.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { changedByOf, changeRun, generationOf, longestUserName } from '../../api/apps/application/changed-by.ts'
+import { changedByOf, changeRun, generationOf, maxUserName } from '../../api/apps/application/changed-by.ts'
 import { changedByAnnotation } from '../../api/names.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { type JsonObject, objectAt } from '../../lib/json/json-value.ts'
@@ -80,9 +80,9 @@ describe('the annotation', () => {
   })
 
   test('is nobody for a name that is too long, and is not written on other objects', () => {
-    const long = 'x'.repeat(longestUserName + 1)
+    const long = 'x'.repeat(maxUserName + 1)
     expect(recorded(application(2, 1, '1-1 dave'), application(1, 1, '1-1 dave'), long)).toBeUndefined()
-    expect(recorded(application(1), undefined, 'x'.repeat(longestUserName))).toBe(`1-1 ${long.slice(1)}`)
+    expect(recorded(application(1), undefined, 'x'.repeat(maxUserName))).toBe(`1-1 ${long.slice(1)}`)
     const object = application(1)
     for (const other of [{ resource: 'remotesyncs' }, { subResource: 'scale' }, { subResource: 'status' }])
       expect(recordChange(request({ operation: 'CREATE', object, ...other }))).toEqual([])

@@ -22,6 +22,8 @@ const reasons = defineReasons(
       WaitingForImage:
         '`spec.image` is not set. The message names the RemoteSync that builds it, and how far that is. When it names none: create a RemoteSync that builds it, or set it.',
       RollingOut: 'New pods are starting. Until they are ready, the earlier version keeps serving.',
+      NotAnsweringYet:
+        'A process has run for a while and does not answer so far: it may be slow to start. The message says what was tried, the cure, and when it counts as `NotAnswering`.',
     },
     person: {
       ImageNotBuilt:
@@ -62,7 +64,8 @@ const reasons = defineReasons(
       Crashing:
         'A process exits soon after its start, or runs out of memory. The message has the cure for what it wrote last, or names the command that shows its log.',
       CommandNotFound: 'The image does not have the program of a process, or no shell. The message names it.',
-      NotAnswering: 'A process runs, but nothing listens on its port, or its check fails. The message says what was tried.',
+      NotAnswering:
+        'A process runs, but nothing listens on its port, or its check fails: longer than a start may take, or after it has answered. The message says what was tried.',
       RolloutStalled:
         'Pods are not created, or do not become ready in time. Check `port` and `healthPath`, and the quota of the namespace.',
     },

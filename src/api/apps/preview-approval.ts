@@ -93,7 +93,7 @@ export const previewApproval = defineKind({
   columns: [
     { name: 'Pipeline', type: 'string', jsonPath: '.spec.pipeline.name' },
     { name: 'Pull', type: 'integer', jsonPath: '.spec.number' },
-    { name: 'Commit', type: 'string', jsonPath: '.spec.headCommit' },
+    { name: 'Commit', type: 'string', jsonPath: '.spec.headCommit', priority: 1 },
     { name: 'By', type: 'string', jsonPath: '.spec.by.login' },
     { name: 'Via', type: 'string', jsonPath: '.spec.via' },
     ...readyColumns,

@@ -5,7 +5,7 @@ import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons } from '../reasons/reason.ts'
 import { commitId, dnsLabel, timestamp } from '../schema/fields.ts'
 import { choice, integer, map, object, optional, text, withoutProperties } from '../schema/schema.ts'
-import { longestUserName } from './application/changed-by.ts'
+import { maxUserName } from './application/changed-by.ts'
 import { type Application, application } from './application.ts'
 
 /**
@@ -108,7 +108,7 @@ export const release = defineKind({
           name: text({
             description:
               'The name of the RemoteSync; or the tag; or the user name, as `kubectl auth whoami` shows it; or `unknown (kubectl-edit)`: nobody is named, and in brackets is the name that the program which sent the last change gave itself.',
-            max: longestUserName,
+            max: maxUserName,
           }),
           requestedBy: optional(text({ description: 'The person in whose name the RemoteSync acts.', max: 512 })),
           login: optional(
@@ -122,7 +122,7 @@ export const release = defineKind({
             text({
               description:
                 'A user who changed the spec since the release before, when others did too, or may have: then `name` names nobody.',
-              max: longestUserName,
+              max: maxUserName,
             }),
           ),
         },
@@ -142,12 +142,12 @@ export const release = defineKind({
   conditions: { Ready: 'The release was rolled out: all its processes were ready at the same time.' },
   reasons,
   columns: [
-    { name: 'Application', type: 'string', jsonPath: '.spec.application.name' },
+    { name: 'Application', type: 'string', jsonPath: '.spec.application.name', priority: 1 },
     { name: 'Number', type: 'integer', jsonPath: '.spec.number' },
-    { name: 'Commit', type: 'string', jsonPath: '.spec.commit' },
+    { name: 'Commit', type: 'string', jsonPath: '.spec.commit', priority: 1 },
     { name: 'Image', type: 'string', jsonPath: '.spec.image', priority: 1 },
     { name: 'Change', type: 'string', jsonPath: '.spec.reason' },
-    { name: 'By', type: 'string', jsonPath: '.spec.by.name' },
+    { name: 'By', type: 'string', jsonPath: '.spec.by.name', priority: 1 },
     { name: 'Login', type: 'string', jsonPath: '.spec.by.login' },
     ...readyColumns,
     ageColumn,

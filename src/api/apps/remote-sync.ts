@@ -273,7 +273,7 @@ export const remoteSync = defineKind({
   columns: [
     { name: 'Repository', type: 'string', jsonPath: '.spec.repository' },
     { name: 'Followed', type: 'string', jsonPath: '.status.repository.name', priority: 1 },
-    { name: 'Commit', type: 'string', jsonPath: '.status.commit' },
+    { name: 'Commit', type: 'string', jsonPath: '.status.commit', priority: 1 },
     { name: 'Built', type: 'string', jsonPath: '.status.imageCommit', priority: 1 },
     { name: 'Queue', type: 'string', jsonPath: '.status.build.queue' },
     ...readyColumns,

@@ -26,6 +26,7 @@ export type Deployment = KubeObject & {
   readonly spec?: {
     readonly replicas?: number
     readonly paused?: boolean
+    readonly progressDeadlineSeconds?: number
     readonly selector: { readonly matchLabels?: Readonly<Record<string, string>> }
     readonly template: PodTemplate
   }

@@ -11,11 +11,14 @@ const reasons = defineReasons(
   {
     ready: {
       Verified: 'GitHub accepts the private key.',
+      JsonDeliveries: 'GitHub sends the deliveries of the App as JSON.',
     },
     machine: {
       GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. The platform tries again.',
     },
     person: {
+      FormDeliveries:
+        'GitHub sends the deliveries of the App form-encoded, and the platform reads JSON only: nothing wakes it, so that pushes are found by its slower look-ups. Set “Content type: application/json” in the settings of the webhook of the App.',
       PrivateKeyMissing: 'A Secret in `spec.privateKeys` or its key does not exist. Create it in the platform namespace.',
       PrivateKeyRefused:
         'GitHub does not accept the private key. Check `spec.clientId`, and that the key belongs to the App and was not deleted on GitHub.',
@@ -25,11 +28,19 @@ const reasons = defineReasons(
         'The key and the client ID belong to another App than `spec.appId`. Correct the object, or create another ClusterGitHubApp.',
     },
   },
-  { keyMissing: 'PrivateKeyMissing', keyRefused: 'PrivateKeyRefused', mismatch: 'AppMismatch', unreachable: 'GitHubUnreachable' },
+  {
+    keyMissing: 'PrivateKeyMissing',
+    keyRefused: 'PrivateKeyRefused',
+    mismatch: 'AppMismatch',
+    unreachable: 'GitHubUnreachable',
+  },
 )
 
 /** Reasons of the condition Ready. */
 export const clusterGitHubAppReasons = reasons.names
+
+/** The condition about the webhook of the App. */
+export const webhookReadable = 'WebhookReadable'
 
 export const clusterGitHubApp = defineKind({
   group: 'github',
@@ -118,7 +129,10 @@ export const clusterGitHubApp = defineKind({
       reportedPermissions('The permissions that the App requests, as GitHub reports them. No token can have more.'),
     ),
   },
-  conditions: { Ready: 'GitHub accepts the private key of the App.' },
+  conditions: {
+    Ready: 'GitHub accepts the private key of the App.',
+    [webhookReadable]: 'GitHub sends the deliveries of the App in the encoding that the platform reads.',
+  },
   reasons,
   columns: [
     { name: 'Host', type: 'string', jsonPath: '.spec.host' },

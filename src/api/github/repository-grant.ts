@@ -187,9 +187,10 @@ export const repositoryGrant = defineKind({
   },
   reasons,
   columns: [
+    { name: 'Repositories', type: 'string', jsonPath: '.spec.repositories' },
     { name: 'Decision', type: 'string', jsonPath: '.status.decision' },
-    { name: 'Delivery', type: 'string', jsonPath: '.spec.delivery' },
-    { name: 'Requested by', type: 'string', jsonPath: '.spec.requestedBy' },
+    { name: 'Delivery', type: 'string', jsonPath: '.spec.delivery', priority: 1 },
+    { name: 'Requested by', type: 'string', jsonPath: '.spec.requestedBy', priority: 1 },
     ...readyColumns,
     { name: 'Expires', type: 'string', jsonPath: '.status.expiresAt', priority: 1 },
     ageColumn,

@@ -4,6 +4,7 @@ import { applicationReasons } from '../apps/application.ts'
 import type { ContainerStatus, Pod } from '../builtin/index.ts'
 import { labels } from '../names.ts'
 import { exitProblem } from './exit-problem.ts'
+import { newestPods } from './newest-pods.ts'
 import { type PodProblem, problem } from './problem.ts'
 import { untilSettled } from './settled.ts'
 import { startProblem } from './start-problem.ts'
@@ -87,12 +88,9 @@ function problemsOf(pod: Pod, now: Date): readonly PodProblem[] {
 
 export type TroubledPod = { readonly pod: Pod; readonly problem: PodProblem }
 
-/** The newest pod that has a problem. Ignores pods that are being deleted. */
+/** The newest pod that has a problem, of those that are not being deleted or replaced. */
 export function troubledPod(pods: readonly Pod[], now: Date): TroubledPod | undefined {
-  const newestFirst = pods
-    .filter(pod => pod.metadata.deletionTimestamp === undefined)
-    .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1))
-  for (const pod of newestFirst) {
+  for (const pod of newestPods(pods)) {
     const [first] = problemsOf(pod, now)
     if (first !== undefined) return { pod, problem: first }
   }

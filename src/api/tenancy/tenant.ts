@@ -18,12 +18,15 @@ const reasons = defineReasons(
     ready: {
       NamespacesReady: 'Both namespaces can be used.',
       TeamsFound: 'All teams exist, or no role is for a team.',
+      InstallationsReady: 'Every Installation of the namespace is ready.',
       PoliciesEnforced: 'The connections that the network policies of the platform forbid were refused, in both directions.',
     },
     progress: {
       NamespaceTerminating: 'A namespace of the tenant is being deleted. The platform creates it again when it is gone.',
       QuotaNotCounted:
         'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
+      InstallationsPending:
+        'The namespace has no Installation yet, or one of them waits for GitHub or is being checked. The message has its reason.',
       TeamsNotChecked:
         'GitHub was not asked about the teams yet, does not answer, or the App may not read them. The roles apply nevertheless.',
       PoliciesNotProbed:
@@ -34,6 +37,8 @@ const reasons = defineReasons(
         'A namespace with this name exists and was not created for this Tenant. Delete it, or create a Tenant with another namespace.',
       NamespaceHeld:
         'A namespace of the tenant is being deleted and does not end, because finalizers that the platform did not set hold objects in it. The message names them.',
+      InstallationNotReady:
+        'An Installation of the namespace is not ready, so that nothing of its account can be reached on GitHub. The message has its reason and the cure.',
       NoUserRange: 'Every range of user ids belongs to another Tenant. Delete a Tenant that is not used.',
       RuntimeClassNotUsable:
         'A RuntimeClass that the Tenant or the platform names does not exist, or cannot be used. No pod of the tenant starts with it; the message has the cure.',
@@ -207,6 +212,7 @@ export const tenant = defineKind({
   conditions: {
     Ready: 'Both namespaces exist, with their roles, quotas and network policies.',
     RolesResolved: 'Every team in `spec.roles` exists in the organization.',
+    GitHubAccess: 'Every Installation of the namespace is ready, so that the account can be reached on GitHub.',
     NetworkPoliciesEnforced: 'The network plugin of the cluster enforces the network policies of the namespaces.',
   },
   reasons,
@@ -214,6 +220,7 @@ export const tenant = defineKind({
     { name: 'Account', type: 'string', jsonPath: '.spec.account.login' },
     { name: 'Namespace', type: 'string', jsonPath: '.spec.namespace' },
     ...readyColumns,
+    { name: 'GitHub', type: 'string', jsonPath: '.status.conditions[?(@.type=="GitHubAccess")].reason' },
     ageColumn,
   ],
 })
@@ -221,4 +228,8 @@ export const tenant = defineKind({
 export type Tenant = ObjectOf<typeof tenant>
 
 /** The conditions beside Ready. */
-export const tenantConditions = { rolesResolved: 'RolesResolved', networkPoliciesEnforced: 'NetworkPoliciesEnforced' } as const
+export const tenantConditions = {
+  rolesResolved: 'RolesResolved',
+  networkPoliciesEnforced: 'NetworkPoliciesEnforced',
+  gitHubAccess: 'GitHubAccess',
+} as const

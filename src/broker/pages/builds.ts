@@ -6,7 +6,8 @@ import { type Html, html } from '../../web/html.ts'
 import type { BuildList } from '../builds/visible-builds.ts'
 import type { Person } from '../sessions.ts'
 import { page } from './layout.ts'
-import { time } from './table.ts'
+import { classOfBuild, signed } from './state/sign.ts'
+import { commit, facts, table, time, whole } from './table.ts'
 
 /** The page of a build that runs, and a list with one. */
 const live = { seconds: 3, reloadSeconds: 3 } as const
@@ -16,10 +17,15 @@ function summaryOf({ builds, queued }: BuildList): string {
 }
 
 /** The outcome, or the step that runs. */
-export function stateOf({ ended, steps }: BuildRecord): string {
+function stateOf({ ended, steps }: BuildRecord): string {
   if (ended !== undefined) return ended.outcome
   const step = steps.find(({ state }) => state === 'Running')?.name
   return step === undefined ? 'Starting' : `Running: ${step}`
+}
+
+/** The same with its sign. */
+export function buildState(build: BuildRecord): Html {
+  return signed(classOfBuild(build), stateOf(build))
 }
 
 function minutesAndSeconds(milliseconds: number): string {
@@ -41,20 +47,30 @@ export function buildsPage(options: {
   const { person, namespace, list, now } = options
   const { builds, queued } = list
   const runs = builds.some(({ ended }) => ended === undefined) || queued.length > 0
-  const waiting = html`<h2>Queue</h2><table><thead><tr><th scope="col">RemoteSync</th><th scope="col">State</th></tr></thead><tbody>
-${queued.map(({ remoteSync, message }) => html`<tr><td>${remoteSync}</td><td>${message}</td></tr>`)}</tbody></table>`
-  const table = html`<div class="wide"><table><thead><tr><th scope="col">Build</th><th scope="col">RemoteSync</th><th scope="col">Commit</th><th scope="col">State</th><th scope="col">Began</th><th scope="col">Took</th></tr></thead>
-<tbody>${builds.map(
-    build => html`<tr><td><a href="/tenants/${namespace}/builds/${build.name}">${build.name}</a></td><td>${build.remoteSync.name}</td>
-<td><code>${build.commit.slice(0, 10)}</code></td><td>${stateOf(build)}</td><td>${time(build.createdAt)}</td><td>${duration(build, now)}</td></tr>`,
-  )}</tbody></table></div>`
+  const waiting = table({
+    caption: 'What waits for its turn.',
+    columns: ['RemoteSync', 'State'],
+    rows: queued.map(({ remoteSync, message }) => [whole(remoteSync), html`${signed('progress', 'Queued')} ${message}`]),
+  })
+  const newest = table({
+    caption: 'The newest builds. The name leads to the log.',
+    columns: ['Build', 'RemoteSync', 'Commit', 'State', 'Began', 'Took'],
+    rows: builds.map(build => [
+      html`<a href="/tenants/${namespace}/builds/${build.name}">${whole(build.name)}</a>`,
+      whole(build.remoteSync.name),
+      commit(build.commit),
+      buildState(build),
+      time(build.createdAt),
+      whole(duration(build, now)),
+    ]),
+  })
   return page({
     title: `Builds in ${namespace}`,
     person,
     ...(runs ? { live: { ...live, summary: summaryOf(list) } } : {}),
     body: html`<p><a href="/tenants/${namespace}">Everything of this tenant</a></p>
-${queued.length === 0 ? undefined : waiting}
-${builds.length === 0 ? html`<p>There is no build here yet. A build begins when a RemoteSync finds a new commit.</p>` : table}`,
+${queued.length === 0 ? undefined : html`<h2>Queue</h2>${waiting}`}
+${builds.length === 0 ? html`<p>There is no build here yet. A build begins when a RemoteSync finds a new commit.</p>` : newest}`,
   })
 }
 
@@ -67,12 +83,12 @@ export function buildPage(options: {
   readonly now: Date
 }): Html {
   const { person, build, log, isWhole, now } = options
-  const { namespace, name, remoteSync, commit, attempt, ended, createdAt, leftOut } = build
+  const { namespace, name, remoteSync, attempt, ended, createdAt, leftOut } = build
   const cause = ended?.cause
   const rows: readonly (readonly [string, string | Html])[] = [
-    ['State', stateOf(build)],
+    ['State', buildState(build)],
     ['RemoteSync', remoteSync.name],
-    ['Commit', html`<code>${commit}</code>${attempt > 1 ? ` (attempt ${attempt})` : ''}`],
+    ['Commit', html`<code>${build.commit}</code>${attempt > 1 ? ` (attempt ${attempt})` : ''}`],
     ['Began', time(createdAt)],
     [ended === undefined ? 'Runs for' : 'Took', duration(build, now)],
   ]
@@ -83,7 +99,7 @@ export function buildPage(options: {
     ...(ended === undefined ? { live: { ...live, summary: `Build ${name}: ${stateOf(build)}` } } : {}),
     body: html`<p><a href="/tenants/${namespace}">Everything of this tenant</a> · <a href="/tenants/${namespace}/builds">Builds in ${namespace}</a></p>
 ${cause === undefined ? undefined : html`<p role="alert">${cause}</p>`}
-<table><tbody>${rows.map(([term, value]) => html`<tr><th scope="row">${term}</th><td>${value}</td></tr>`)}</tbody></table>
+${facts(rows)}
 <h2>${heading}</h2>
 ${leftOut > 0 ? html`<p class="fine">The log is longer than what is kept: ${leftOut} bytes of its middle are left out.</p>` : undefined}
 ${log === '' ? html`<p>Nothing yet.</p>` : html`<pre class="log" id="log" data-scrolls tabindex="0" aria-label="Log">${log}</pre>`}

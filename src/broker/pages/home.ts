@@ -1,11 +1,16 @@
 // The first page: who is signed in, in which tenants they have a role, how to use kubectl. Pure.
 
-import type { Condition } from '../../api/resource.ts'
+import { classOfReason } from '../../api/reasons/class-of-reason.ts'
+import { type Tenant, tenantConditions } from '../../api/tenancy/tenant.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { HeldTenant } from '../people/tenant-access.ts'
 import type { Person } from '../sessions.ts'
 import { page } from './layout.ts'
+import { signed } from './state/sign.ts'
+import { readyCondition, stateCell } from './state/state.ts'
+import { shortText, table, whole } from './table.ts'
 
 /** For a person who is not signed in. */
 export function welcomePage(): Html {
@@ -26,15 +31,23 @@ kubectl get applications</pre>
 <p class="fine">When the certificate of this page is from an authority of your company, add <code>--ca-file ca.crt</code> to the first command, with the certificate of that authority.</p>`
 }
 
-/** The condition that says whether an object is ready. */
-export function readyCondition(conditions: readonly Condition[] = []): Condition | undefined {
-  return findCondition(conditions, 'Ready')
+/** Whether the tenant works: its namespaces, and its account on GitHub. The first that is not as it should be is said. */
+function tenantState({ metadata, status }: Tenant): Html {
+  const access = findCondition(status?.conditions, tenantConditions.gitHubAccess)
+  const isPrepared = readyCondition(status?.conditions)?.status === 'True'
+  if (!isPrepared || metadata.deletionTimestamp !== undefined) return stateCell({ metadata, ...defined({ status }) })
+  if (access === undefined || access.status === 'True') return signed('ready', 'ready')
+  return html`${signed(classOfReason(access.reason) ?? 'machine', access.reason)} <span class="fine">${shortText(access.message)}</span>`
 }
 
-function tenantRow({ tenant, role }: HeldTenant): Html {
-  const ready = readyCondition(tenant.status?.conditions)
-  return html`<tr><td><a href="/tenants/${tenant.spec.namespace}">${tenant.metadata.name}</a></td>
-<td>${tenant.spec.account.login}</td><td>${role}</td><td>${ready?.status === 'True' ? 'ready' : (ready?.reason ?? 'in preparation')}</td></tr>`
+function tenantRow({ tenant, role }: HeldTenant) {
+  const { metadata, spec } = tenant
+  return [
+    html`<a href="/tenants/${spec.namespace}">${whole(metadata.name)}</a>`,
+    whole(spec.account.login),
+    role,
+    tenantState(tenant),
+  ]
 }
 
 /** `held` in the order in which it is shown. */
@@ -50,8 +63,11 @@ export function homePage(options: {
     first === undefined
       ? html`<p>You have no role in any tenant yet. If you own an organisation on GitHub, <a href="/onboard">onboard it here</a>;
 otherwise ask an owner of your organisation to onboard it, or to give your team a role.</p>`
-      : html`<table><thead><tr><th scope="col">Tenant</th><th scope="col">GitHub account</th><th scope="col">Your role</th><th scope="col">State</th></tr></thead>
-<tbody>${held.map(tenantRow)}</tbody></table><h2>kubectl</h2>
+      : html`${table({
+          caption: 'The name leads to everything of the tenant.',
+          columns: ['Tenant', 'GitHub account', 'Your role', 'State'],
+          rows: held.map(tenantRow),
+        })}<h2>kubectl</h2>
 ${kubectlSteps(issuer, first.tenant.spec.namespace)}`
   return page({
     title: 'Your tenants',

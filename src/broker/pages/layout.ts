@@ -36,10 +36,10 @@ function headOfLive({ reloadSeconds }: Live): Html {
 <script src="${refreshScript.path}" integrity="${refreshScript.integrity}" defer></script>`
 }
 
-/** The script fills the status and adds a button that stops it. */
-function footOfLive(): Html {
-  return html`
-<footer class="live"><a href="">Load this page again</a> <span id="live-status" role="status" aria-live="polite"></span></footer>`
+/** Of a page that shows how things are now, the script fills the status and adds a button that stops it. */
+function foot(isLive: boolean): Html {
+  const live = html`<a href="">Load this page again</a> <span id="live-status" role="status" aria-live="polite"></span>`
+  return html`<footer>${isLive && live} <a href="#main">Back to the top</a></footer>`
 }
 
 /** The whole document. */
@@ -58,11 +58,13 @@ export function page(options: {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">${refresh}${live && headOfLive(live)}
 <title>${title} · Sekisho</title><link rel="stylesheet" href="/style.css"><link rel="icon" href="/icon.svg" type="image/svg+xml"></head>
 <body>
+<a class="skip" href="#main">Skip to content</a>
 <header><a class="brand" href="/">Sekisho</a><nav aria-label="Main"><a href="/">Tenants</a> <a href="/onboard">Onboard an account</a></nav>
 <div class="who">${who(person)}</div></header>
-<main${live && html` data-refresh="${live.seconds}" data-summary="${live.summary}"`}><h1>${title}</h1>
+<main id="main" tabindex="-1"${live && html` data-refresh="${live.seconds}" data-summary="${live.summary}"`}><h1>${title}</h1>
 ${body}
-</main>${live && footOfLive()}
+</main>
+${foot(live !== undefined)}
 </body>
 </html>
 `

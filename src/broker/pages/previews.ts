@@ -7,7 +7,8 @@ import { type Html, html } from '../../web/html.ts'
 import type { PreviewRow } from '../previews/visible-previews.ts'
 import type { Person } from '../sessions.ts'
 import { formSecret, page } from './layout.ts'
-import { repositoryUrl, table, webLink } from './table.ts'
+import { classOfPreview, signed } from './state/sign.ts'
+import { hostLink, repositoryUrl, table, webLink } from './table.ts'
 
 type Options = {
   readonly person: Person
@@ -40,9 +41,9 @@ function row(options: Options, pipeline: AppPipeline, preview: PreviewRow) {
   const { number, headCommit, state, message, url } = preview
   return [
     `#${number}`,
-    state,
+    signed(classOfPreview[state], state),
     changesLink(options.web, pipeline, preview, headCommit),
-    url === undefined ? message : webLink(url),
+    url === undefined ? html`<span class="fine">${message}</span>` : hostLink(url),
     state === 'WaitingForApproval' ? approveForm(options, pipeline, preview) : undefined,
   ]
 }

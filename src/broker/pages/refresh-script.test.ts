@@ -25,6 +25,6 @@ test('only a page that shows how things are now has it, and a browser without sc
   const live = page({ title: 'x', body: html``, live: { seconds: 5, reloadSeconds: 9, summary: 'a "b"' } }).toString()
   expect(live).toContain(`<script src="${path}" integrity="${integrity}" defer></script>`)
   expect(live).toContain('<noscript><meta http-equiv="refresh" content="9"></noscript>')
-  expect(live).toContain('<main data-refresh="5" data-summary="a &quot;b&quot;">')
+  expect(live).toContain('<main id="main" tabindex="-1" data-refresh="5" data-summary="a &quot;b&quot;">')
   expect(live).toContain('aria-live="polite"')
 })

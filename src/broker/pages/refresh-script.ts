@@ -46,7 +46,13 @@ const content = `'use strict';
   const positions = () => [...main.querySelectorAll('[data-scrolls]')]
     .map(({ id, scrollLeft, scrollTop }) => ({ id, scrollLeft, scrollTop, atEnd: isAtEnd(document.getElementById(id)) }));
 
-  const restore = (kept, focus) => {
+  const folded = () => [...main.querySelectorAll('details[id]')].map(({ id, open }) => ({ id, open }));
+
+  const restore = (kept, focus, folds) => {
+    for (const { id, open } of folds) {
+      const element = document.getElementById(id);
+      if (element) element.open = open;
+    }
     for (const { id, scrollLeft, scrollTop, atEnd } of kept) {
       const element = document.getElementById(id);
       if (!element) continue;
@@ -65,12 +71,13 @@ const content = `'use strict';
     const next = page.querySelector('main');
     if (!next) return location.reload();
     const kept = positions();
+    const folds = folded();
     const focus = focused();
     const [before, after] = [[...main.children], [...next.children]];
     const alike = before.length === after.length && before.every((part, index) => part.tagName === after[index].tagName);
     if (!alike) main.replaceChildren(...next.childNodes);
     else before.forEach((part, index) => { if (!part.isEqualNode(after[index])) part.replaceWith(after[index]); });
-    restore(kept, focus);
+    restore(kept, focus, folds);
     if (document.title !== page.title) document.title = page.title;
     const news = main.dataset.summary === next.dataset.summary ? undefined : next.dataset.summary;
     main.dataset.summary = next.dataset.summary ?? '';

@@ -23,6 +23,32 @@ export function table(options: {
 <tbody role="rowgroup">${rows.map(row => html`<tr role="row">${row.map(cell)}</tr>`)}</tbody></table>`
 }
 
+/** What is known of one thing: a name and a value in each row. Like `table` on a narrow screen. */
+export function facts(rows: readonly (readonly [name: string, ...values: readonly Cell[]])[], caption?: string): Html {
+  const values = (cells: readonly Cell[]) => cells.map(value => html`<td role="cell">${value ?? ''}</td>`)
+  return html`<table class="stack facts" role="table">${caption === undefined ? undefined : html`<caption>${caption}</caption>`}
+<tbody role="rowgroup">${rows.map(([name, ...cells]) => html`<tr role="row"><th scope="row" role="rowheader">${name}</th>${values(cells)}</tr>`)}</tbody></table>`
+}
+
+const maxWhole = 40
+
+/** Text that does not break inside of its words: a name or a host of usual length. A longer one breaks where it must. */
+export function whole(text: string | Html, length = String(text).length): Html {
+  return length > maxWhole ? html`<span class="any">${text}</span>` : html`<span class="word">${text}</span>`
+}
+
+/** A link to an address, shown without what all of them begin with. */
+export function hostLink(address: string): Html {
+  const url = URL.parse(address)
+  const text = url === null ? address : `${url.host}${url.pathname === '/' ? '' : url.pathname}`
+  return webLink(address, whole(isWeb(url) ? text : address))
+}
+
+/** What runs: the commit where it is known, else the image, which breaks wherever it must. */
+export function commitOrImage(id: string | undefined, image: string | undefined): Html {
+  return commit(id) ?? html`<span class="any">${shortText(image ?? '', 80)}</span>`
+}
+
 /** The beginning of a commit id. */
 export function commit(id: string | undefined): Html | undefined {
   return id === undefined || id === '' ? undefined : html`<code class="word">${id.slice(0, 12)}</code>`
@@ -32,7 +58,7 @@ export function commit(id: string | undefined): Html | undefined {
 export function time(at: Date | string): Html {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return html`${shortText(String(at))}`
-  return html`<time datetime="${date.toISOString()}">${date.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>`
+  return html`<time class="word" datetime="${date.toISOString()}">${date.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>`
 }
 
 /** At most 300 characters, never half of one. */
@@ -43,7 +69,11 @@ export function shortText(text: string, most = 300): string {
 /** A link to a page elsewhere, when the address is one of the web; its text otherwise. */
 export function webLink(address: string, text: string | Html = address): Html {
   const url = URL.parse(address)
-  return url?.protocol === 'https:' || url?.protocol === 'http:' ? html`<a href="${url.href}">${text}</a>` : html`${text}`
+  return isWeb(url) ? html`<a href="${url.href}">${text}</a>` : html`${text}`
+}
+
+function isWeb(url: URL | null): url is URL {
+  return url?.protocol === 'https:' || url?.protocol === 'http:'
 }
 
 /** The page of a repository on GitHub, or one below it. Names come from GitHub's answers and are encoded all the same. */

@@ -10,7 +10,7 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import { type Bounded, bounded } from './bounded.ts'
 
-const maxApplications = 100
+const maxApplications = 300
 /**
  * The API server lists by name, and names do not say which is the newest: all that an Application can have are read, and the
  * newest are shown.

@@ -19,7 +19,7 @@ import { accessOf, applicationQuestion, noAccess, seesAnything, type TenantAcces
 import type { ApplicationReader } from './applications.ts'
 import { type Bounded, bounded, byName } from './bounded.ts'
 
-const maxListed = 100
+const maxListed = 300
 const maxPipelines = 20
 const maxBuilds = 10
 

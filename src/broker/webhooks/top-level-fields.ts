@@ -13,7 +13,7 @@ type Place = 'before the object' | 'key' | 'colon' | 'shape' | 'value' | 'after 
 
 const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c]
 const [openObject, closeObject, openList, closeList] = [0x7b, 0x7d, 0x5b, 0x5d]
-const longestKey = 256
+const maxKey = 256
 
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 const isOpening = (byte: number): boolean => byte === openObject || byte === openList
@@ -126,7 +126,7 @@ export class FieldReader {
     const raw = this.#taken()
     this.#bytes -= Buffer.byteLength(raw)
     // None of the wanted keys is written with escapes.
-    this.#key = raw.length <= longestKey ? raw : ''
+    this.#key = raw.length <= maxKey ? raw : ''
     this.#place = 'colon'
   }
 

@@ -1,5 +1,5 @@
 // The completion of fish. Pure.
-import { longestWait, namePattern } from './posix.ts'
+import { maxWait, namePattern } from './posix.ts'
 import type { CommandWords } from './words.ts'
 
 /** https://fishshell.com/docs/current/language.html#quotes */
@@ -46,9 +46,9 @@ function __sekisho_names
     case words
       printf '%s\\n' $parts[2..-1]
     case names
-      kubectl get $parts[2] -o name ${longestWait} $scope 2>/dev/null | string replace -r '.*/' '' | string match -r ${namePattern}
+      kubectl get $parts[2] -o name ${maxWait} $scope 2>/dev/null | string replace -r '.*/' '' | string match -r ${namePattern}
     case kinds
-      kubectl get $parts[2] -o name ${longestWait} $scope 2>/dev/null | string replace -r '\\..*/' '/' | string match -r ${namePattern}
+      kubectl get $parts[2] -o name ${maxWait} $scope 2>/dev/null | string replace -r '\\..*/' '/' | string match -r ${namePattern}
     case contexts
       kubectl config get-contexts -o name 2>/dev/null
   end

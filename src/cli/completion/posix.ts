@@ -6,7 +6,7 @@ import type { CommandWords } from './words.ts'
  * is given: a server that a context names must not run code here.
  */
 export const namePattern = "'^[a-z0-9][-a-z0-9./]*$'"
-export const longestWait = '--request-timeout=3s'
+export const maxWait = '--request-timeout=3s'
 
 /**
  * `_sekisho_words trail`, `_sekisho_option trail flag`, `_sekisho_argument trail index` and `_sekisho_names values [flags of
@@ -40,8 +40,8 @@ _sekisho_names() {
   shift
   case "$values" in
     "words "*) printf '%s\\n' "\${values#words }" | tr ' ' '\\n' ;;
-    "names "*) kubectl get "\${values#names }" -o name ${longestWait} "$@" 2>/dev/null | sed 's|.*/||' | grep -E ${namePattern} ;;
-    "kinds "*) kubectl get "\${values#kinds }" -o name ${longestWait} "$@" 2>/dev/null | sed 's|\\..*/|/|' | grep -E ${namePattern} ;;
+    "names "*) kubectl get "\${values#names }" -o name ${maxWait} "$@" 2>/dev/null | sed 's|.*/||' | grep -E ${namePattern} ;;
+    "kinds "*) kubectl get "\${values#kinds }" -o name ${maxWait} "$@" 2>/dev/null | sed 's|\\..*/|/|' | grep -E ${namePattern} ;;
     contexts) kubectl config get-contexts -o name 2>/dev/null | grep -E '^[-A-Za-z0-9_./@:]+$' ;;
   esac
 }`

@@ -31,8 +31,8 @@ export type Observation = {
   readonly grant: string | undefined
 }
 
-const longestMessage = 512
-const longestReason = 128
+const maxMessage = 512
+const maxReason = 128
 
 function standing(entry: Entry, { refused, pipeline }: Observation): Standing {
   const problem = refused.get(entry.number)
@@ -74,8 +74,8 @@ function rowOf(entry: Entry, observation: Observation, before: Row | undefined):
     headCommit,
     ...defined({ headRepository }),
     state,
-    reason: reason.slice(0, longestReason),
-    message: message.slice(0, longestMessage),
+    reason: reason.slice(0, maxReason),
+    message: message.slice(0, maxMessage),
     ...defined({ url }),
     ...(application === undefined ? {} : { application: application.metadata.name }),
     since: before?.state === state ? before.since : observation.now.toISOString(),

@@ -18,7 +18,7 @@ import { entryText } from './objects/inventory.ts'
 import type { ReleaseObservation } from './releases/release-status.ts'
 import { reportOf } from './releases/report.ts'
 import { autoscalingCondition } from './rollout/autoscaling.ts'
-import { evaluateRollout, untilJudged } from './rollout/rollout.ts'
+import { evaluateRollout, podsOfGeneration, untilJudged } from './rollout/rollout.ts'
 import { withDelay } from './rollout/rollout-times.ts'
 import { type FailedChecks, unansweredProblem, unreadyIn, untilAsked } from './rollout/unanswered.ts'
 import { type ApplicationStatus, nextStatus } from './status.ts'
@@ -68,10 +68,11 @@ export function observe(
   const { application, progress, inventory, observed } = step
   const { pods } = facts
   const found = deploymentsOf(facts, step)
-  const unready = unreadyIn(pods, runningIn(facts), now)
-  const unanswered = unansweredProblem(unready, { failed: failedChecks, otherPorts: portsNotTaken(facts) })
+  const unready = unreadyIn(podsOfGeneration(pods, found), runningIn(facts), now)
+  const time = { deployments: found, now }
+  const unanswered = unansweredProblem(unready, { failed: failedChecks, otherPorts: portsNotTaken(facts), ...time })
   const rollout = evaluateRollout({ deployments: found, pods, unanswered }, now)
-  const untilNextLook = rollout.complete ? undefined : soonest(untilAsked(unready), untilJudged(pods, now))
+  const untilNextLook = rollout.complete ? undefined : soonest(untilAsked(unready, time), untilJudged(pods, now))
   const releases = reportOf(application, { observed, progress, rollout, pods, replicas: replicasOfWeb(found) }, now)
   const present = inventory.filter(({ kind }) => kind === ingresses.kind).map(({ name }) => name)
   const applied = progress.kind === 'applied'

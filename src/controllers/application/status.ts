@@ -67,11 +67,11 @@ function availableCondition(application: Application, observation: Observation):
 function heldCondition({ reason, message }: Refusal, { rollout }: Observation, serving: string): WantedCondition {
   const state = rollout.complete ? '' : `; what runs instead: ${rollout.problem?.message ?? rollout.progress}`
   const note = reason === applicationReasons.rolledBack ? '' : serving
-  return { type: 'Ready', status: 'False', reason, message: `${message}${note}${state}`.slice(0, longestMessage) }
+  return { type: 'Ready', status: 'False', reason, message: `${message}${note}${state}`.slice(0, maxMessage) }
 }
 
 /** Of conditions in the schema. */
-const longestMessage = 4096
+const maxMessage = 4096
 
 function readyCondition(application: Application, observation: Observation): WantedCondition {
   const type = 'Ready'

@@ -1,5 +1,5 @@
 // Whether the platform can act as a GitHub App: checks in order, each with its reason and the cure. Pure.
-import { clusterGitHubAppReasons as reasons } from '../../api/github/cluster-github-app.ts'
+import { clusterGitHubAppReasons as reasons, webhookReadable } from '../../api/github/cluster-github-app.ts'
 import type { WantedCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal } from '../../policy/check.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
@@ -9,7 +9,11 @@ import type { Facts } from './gather.ts'
 /** The status is Unknown when GitHub did not answer. */
 type AppRefusal = Refusal & { readonly status: 'False' | 'Unknown' }
 
-export type Decision = { readonly ready: WantedCondition } & Pick<AppRefusal, 'requeueAfterMilliseconds'>
+export type Decision = {
+  readonly ready: WantedCondition
+  /** Undefined when GitHub does not say it: then what it said last stays. */
+  readonly webhook: WantedCondition | undefined
+} & Pick<AppRefusal, 'requeueAfterMilliseconds'>
 
 /** Nothing watches Secrets: another key is found by asking for the Secret again. GitHub is not asked twice about the same key. */
 const keyRetryMilliseconds = 5_000
@@ -43,10 +47,34 @@ const isThisApp: Check<Facts, AppRefusal> = ({ object: { spec }, answer }) => {
 
 const checks: readonly Check<Facts, AppRefusal>[] = [hasKey, keyIsAccepted, gitHubAnswers, isThisApp]
 
+/** Whoever corrects it looks at once. */
+const formRetryMilliseconds = 60_000
+
+/**
+ * By what GitHub is set to, not by what arrived: it ends as soon as the setting is right, also when nothing is delivered. Not
+ * part of Ready: tokens do not need the webhook.
+ */
+function webhookCondition({ answer }: Facts): WantedCondition | undefined {
+  const encoding = answer.kind === 'app' ? answer.encoding : undefined
+  if (encoding === undefined) return undefined
+  const type = webhookReadable
+  if (encoding === 'json') return { type, status: 'True', reason: reasons.jsonDeliveries, message: 'deliveries are JSON' }
+  const cure =
+    'set “Content type: application/json” in the settings of the webhook of the App on GitHub (by API: PATCH /app/hook/config with content_type=json)'
+  const message = `GitHub sends the deliveries of the App form-encoded, which cannot be read, so that nothing wakes the platform: ${cure}`
+  return { type, status: 'False', reason: reasons.formDeliveries, message }
+}
+
 /** Ready with the reason of the first check that does not hold. */
 export function decide(facts: Facts): Decision {
   const refusal = firstRefusal(checks, facts)
   const verified = { status: 'True', reason: reasons.verified, message: 'GitHub accepts the App’s key' } as const
   const { status, reason, message } = refusal ?? verified
-  return { ready: { type: 'Ready', status, reason, message }, requeueAfterMilliseconds: refusal?.requeueAfterMilliseconds }
+  const webhook = webhookCondition(facts)
+  const again = webhook?.status === 'False' ? formRetryMilliseconds : undefined
+  return {
+    ready: { type: 'Ready', status, reason, message },
+    webhook,
+    requeueAfterMilliseconds: refusal?.requeueAfterMilliseconds ?? again,
+  }
 }

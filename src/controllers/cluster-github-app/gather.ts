@@ -1,7 +1,7 @@
 // What must be known about a ClusterGitHubApp: what GitHub answers to the App's own key. Reads only; never throws, a failure is
 // a fact too.
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
-import { type AppClient, type AppFacts, githubReasons } from '../../github/index.ts'
+import { type AppClient, type AppFacts, githubReasons, type WebhookEncoding } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import { type GitHubApps, privateKeyMissing } from '../../services/token-desk/app-clients.ts'
@@ -9,7 +9,7 @@ import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
 
 /** GitHub's answer; `key-missing` and `key-refused` carry the reason for people. */
 export type AppAnswer =
-  | { readonly kind: 'app'; readonly app: AppFacts }
+  | { readonly kind: 'app'; readonly app: AppFacts; readonly encoding: WebhookEncoding | undefined }
   | { readonly kind: 'key-missing' | 'key-refused'; readonly message: string }
   | Unreachable
 
@@ -21,7 +21,7 @@ export type Refusals = WeakMap<AppClient, { readonly answer: AppAnswer; readonly
 /** A refused key is not asked about again for so long. */
 const refusedMilliseconds = 120_000
 
-/** Costs one request to GitHub, and none for a key that was refused a moment ago. */
+/** Costs two requests to GitHub, and none for a key that was refused a moment ago. */
 export async function gather(
   { githubApps, refusals, clock }: { readonly githubApps: GitHubApps; readonly refusals: Refusals; readonly clock: Clock },
   object: ClusterGitHubApp,
@@ -41,7 +41,8 @@ export async function gather(
 async function answerFor(githubApps: GitHubApps, name: string): Promise<AppAnswer> {
   try {
     const { client } = await githubApps.get(name)
-    return { kind: 'app', app: await client.app() }
+    const app = await client.app()
+    return { kind: 'app', app, encoding: await client.webhookEncoding() }
   } catch (error) {
     const message = messageOf(error)
     if (isAppError(error) && error.reason === privateKeyMissing) return { kind: 'key-missing', message }

@@ -1,6 +1,6 @@
 // Wires the ClusterGitHubApp controller. Decides nothing. A changed key is found when it is used or at the next look: nothing
 // watches Secrets.
-import { clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
+import { clusterGitHubApp, webhookReadable } from '../../api/github/cluster-github-app.ts'
 import type { ControllerDefinition } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
@@ -18,7 +18,14 @@ export function createClusterGitHubAppController(deps: ClusterGitHubAppControlle
   const apps = deps.manager.cache(clusterGitHubApp)
   const { client } = deps.manager
   const fieldManager = 'sekisho.dev/cluster-github-app'
-  const status = createStatusWriter({ type: clusterGitHubApp, fieldManager, client, cache: apps, events: deps.events })
+  const status = createStatusWriter({
+    type: clusterGitHubApp,
+    fieldManager,
+    client,
+    cache: apps,
+    events: deps.events,
+    eventsOn: ['Ready', webhookReadable],
+  })
   const refusals: Refusals = new WeakMap()
   return {
     name: 'cluster-github-app',

@@ -6,11 +6,11 @@ import { boundedName } from '../../lib/text/bounded-name.ts'
 
 type ReportedKind = GitHubReport['spec']['follower']['kind']
 
-const longestName = 253
+const maxName = 253
 
 /** `<kind>-<name>` with the name of the preview or RemoteSync; a hash replaces the end of a name that is too long. */
 export function reportName(kind: ReportedKind, name: string): string {
-  return boundedName(`${kind.toLowerCase()}-${name}`, longestName)
+  return boundedName(`${kind.toLowerCase()}-${name}`, maxName)
 }
 
 /** Names an installation: ids are unique for each App and host. */

@@ -17,7 +17,7 @@ export type Accepted = {
 
 const maxFormer = 20
 const maxUnanswered = 10
-const longestRefusal = 500
+const maxRefusal = 500
 
 function withRecord(status: ReportStatus, record: WriteRecord): ReportStatus {
   return { ...status, writes: [...(status.writes ?? []).filter(({ kind }) => kind !== record.kind), record] }
@@ -92,7 +92,7 @@ export function withWritten(status: ReportStatus, { kind, hash }: DueWrite, acce
 /** GitHub will not show it, whatever is repeated. */
 export function withRefused(status: ReportStatus, { kind }: DueWrite, message: string): ReportStatus {
   const record = recordOf(status, kind)
-  return record === undefined ? status : withRecord(status, { ...record, refused: message.slice(0, longestRefusal) || 'refused' })
+  return record === undefined ? status : withRecord(status, { ...record, refused: message.slice(0, maxRefusal) || 'refused' })
 }
 
 /** The deployment was deleted on GitHub: another one is made when the next state is written. */

@@ -15,13 +15,13 @@ export type InstallationRefusal = Refusal & { readonly status?: 'Unknown' }
 const appRetryMilliseconds = 120_000
 
 const shortestRetryMilliseconds = 30_000
-const longestRetryMilliseconds = 600_000
+const maxRetryMilliseconds = 600_000
 
 /** As long again as the condition has failed already, so that the waits double. */
 function growing({ object, askedAt }: Facts, shortest: number): number {
   const before = findCondition(object.status?.conditions, 'Verified')
   const failing = before === undefined || before.status === 'True' ? 0 : askedAt.getTime() - Date.parse(before.lastTransitionTime)
-  return Math.min(longestRetryMilliseconds, Math.max(shortest, failing))
+  return Math.min(maxRetryMilliseconds, Math.max(shortest, failing))
 }
 
 /** Stops an Installation whose App has no key, or a key that GitHub does not accept. */

@@ -17,7 +17,7 @@ export type Unreachable = {
  * asked each second.
  */
 const shortestMilliseconds = { unasked: 30_000, asked: 10_000 }
-const longestMilliseconds = 3_600_000
+const maxMilliseconds = 3_600_000
 
 /** `error` is what a call to GitHub, or a step before it, threw. */
 export function unreachable(error: unknown): Unreachable {
@@ -35,5 +35,5 @@ export function isPaced(error: unknown): boolean {
  */
 export function retryMilliseconds({ retryAfterSeconds }: Unreachable, shortest?: number): number {
   const least = shortest ?? shortestMilliseconds[retryAfterSeconds === undefined ? 'unasked' : 'asked']
-  return Math.min(Math.max(least, (retryAfterSeconds ?? 0) * 1000), longestMilliseconds)
+  return Math.min(Math.max(least, (retryAfterSeconds ?? 0) * 1000), maxMilliseconds)
 }

@@ -20,7 +20,7 @@ type Reporting<S extends Status> = KubeObject & { readonly status?: S }
 
 /** Authorizers learn of a new binding within a second; with a slow API server within some. */
 const authorizerMilliseconds = 20_000
-const longestMessage = 1000
+const maxMessage = 1000
 const index = 'missing-right/namespace'
 
 /**
@@ -53,7 +53,7 @@ export function rightMissing({ metadata, status }: Reporting<Status>, error: unk
   if (!lacksRight(error)) return undefined
   const since = findCondition(status?.conditions, 'Ready')?.lastTransitionTime ?? metadata.creationTimestamp
   if (since === undefined || now.getTime() - Date.parse(since) < authorizerMilliseconds) return undefined
-  return { reason: missing.names.rightMissing, message: messageFor(error).slice(0, longestMessage) }
+  return { reason: missing.names.rightMissing, message: messageFor(error).slice(0, maxMessage) }
 }
 
 /**

@@ -55,7 +55,7 @@ export type ReportsOf = (followerUid: string) => readonly GitHubReport[]
 
 const index = 'github-report/follower'
 const followerOf = ({ spec }: GitHubReport): readonly string[] => [spec.follower.uid]
-const longestWait = 60_000
+const maxWait = 60_000
 /** The writes of an installation are spread: so long for each report. */
 const waitForEach = 5_000
 /** Beyond this many objects that are deleted at once, the one that waits longest begins its wait again. */
@@ -102,7 +102,7 @@ export function createReportWait(reportsOf: ReportsOf, clock: Clock): ReportWait
     }
     const now = elapsed(clock)
     // For as many reports as there are at the beginning: that some have ended is not a reason to wait less for the others.
-    const { until } = waits.get(uid) ?? { until: now + longestWait + waitForEach * length }
+    const { until } = waits.get(uid) ?? { until: now + maxWait + waitForEach * length }
     waits.set(uid, { until })
     return until > now ? requeueAfter(Math.max(1000, until - now)) : undefined
   }

@@ -26,9 +26,9 @@ export type BuiltImage = {
   readonly isRebased?: boolean
 }
 
-const longestPrefix = 30
+const maxPrefix = 30
 /** kpack names a volume after the Secret of the build, with a prefix, and such a name has 63 characters at most. */
-const longestPrefixWithSecrets = 24
+const maxPrefixWithSecrets = 24
 /** The source URL stays valid this long after the build timeout, in case the end of the build is observed late. */
 const sourceGraceSeconds = 300
 
@@ -53,7 +53,7 @@ export function buildName(remoteSync: RemoteSync, commit: string, attempt: numbe
   }
   const hash = shortHash(canonicalJson(inputs))
   const prefix = remoteSync.metadata.name
-    .slice(0, secrets.length === 0 ? longestPrefix : longestPrefixWithSecrets)
+    .slice(0, secrets.length === 0 ? maxPrefix : maxPrefixWithSecrets)
     .replaceAll('.', '-')
     .replace(/-+$/, '')
   return `${prefix}-${hash}`

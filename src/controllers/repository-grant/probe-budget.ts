@@ -12,7 +12,7 @@ const ofTenant = { burst: 500, millisecondsPerToken: 6000 }
 /** One grant: five at once, then one a minute. */
 const ofGrant = { burst: 5, millisecondsPerToken: 60_000 }
 /** Beyond it nobody gets a turn, so that what a tenant creates and deletes holds up its later grants for no longer. */
-const longestWait = 3_600_000
+const maxWait = 3_600_000
 /** Of tenants, and of grants that wait for their turn. A grant beyond them gets a new turn. */
 const maxKeys = 10_000
 
@@ -48,7 +48,7 @@ export function createProbeBudget(clock: Clock): ProbeBudget {
 
   function takeTurn({ namespace, uid }: GrantName, now: number): Unreachable | undefined {
     const next = takeToken(ofTenant, reserved.get(namespace), now)
-    if (next.wait > longestWait) return later(longestWait)
+    if (next.wait > maxWait) return later(maxWait)
     reserved.set(namespace, next.reserved)
     if (next.wait === 0) return undefined
     turns.set(uid, now + next.wait)

@@ -26,7 +26,7 @@ export type RepositoryGrantDeps = GatherDeps & {
 }
 
 /** What a timer of Node.js can hold: 24.8 days. */
-const longestWait = 2_147_000_000
+const maxWait = 2_147_000_000
 
 /** Idempotent. The finalizer is set before the grant can be approved, and so before any token can exist under it. */
 export function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
@@ -91,9 +91,9 @@ function auditRecord({ object, installation, answer }: Facts, { ruling }: Decisi
  * and one without a ready Installation wait for a change of what they were decided from, which wakes them.
  */
 function nextCheck(deps: RepositoryGrantDeps, { object, answer, askedAt }: Facts, status: GrantStatus): Outcome {
-  const end = status.expiresAt === undefined ? longestWait : Date.parse(status.expiresAt) - askedAt.getTime()
+  const end = status.expiresAt === undefined ? maxWait : Date.parse(status.expiresAt) - askedAt.getTime()
   if (end <= 0) return done
   if (answer.kind === 'unreachable') return requeueAfter(retryMilliseconds(answer))
   if (findCondition(status.conditions, 'Ready')?.status !== 'True') return done
-  return requeueAfter(Math.min(deps.recheck.inUseMilliseconds * spreadOfGrant(object), end, longestWait))
+  return requeueAfter(Math.min(deps.recheck.inUseMilliseconds * spreadOfGrant(object), end, maxWait))
 }

@@ -8,7 +8,6 @@ import { type Tenant, tenant, tenantConditions } from '../../api/tenancy/tenant.
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
-import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 import { evenlyPerHour } from '../../lib/limits/token-bucket.ts'
@@ -17,6 +16,7 @@ import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { tenantsByNamespace } from '../kit/tenants-by-namespace.ts'
 import { fieldManager } from './desired.ts'
+import { accessFields } from './github-access.ts'
 import { createOwnObjects, ownedKinds } from './own-objects.ts'
 import { reconcileTenant, type TenantDeps } from './reconcile.ts'
 import { chosenClasses, classNames } from './runtime/choose-classes.ts'
@@ -67,7 +67,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
     client,
     cache: tenants,
     events: deps.events,
-    eventsOn: ['Ready', tenantConditions.rolesResolved, tenantConditions.networkPoliciesEnforced],
+    eventsOn: ['Ready', tenantConditions.rolesResolved, tenantConditions.gitHubAccess, tenantConditions.networkPoliciesEnforced],
   })
   const own = createOwnObjects(manager)
   const { platformNamespace } = deps
@@ -85,7 +85,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
     watches: [
       ...own.watches,
       watches(installation, ({ metadata }) => tenantsIn(metadata.namespace ?? '').map(keyOf), {
-        predicate: partChanged(({ status }) => [findCondition(status?.conditions, 'Ready')?.status, status?.permissions]),
+        predicate: partChanged(one => [accessFields(one), one.status?.permissions]),
       }),
       watches(runtimeClasses, ({ metadata }) => tenants.list().filter(uses(metadata.name)).map(keyOf)),
       watches(configMaps, ({ metadata }) => (metadata.name === enforcementConfigMap ? tenants.list().map(keyOf) : []), platform),

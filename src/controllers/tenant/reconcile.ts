@@ -55,10 +55,9 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   const result = decision.kind === 'fill' ? await fillNamespaces(deps, facts) : decision
   // After the namespaces: they must not wait for GitHub.
   const teams = await checkTeams(deps, tenant)
-  await deps.status.write(
-    tenant,
-    nextStatus(tenant, { decision: result, teams, enforcement: deps.enforcement() }, deps.clock.now()),
-  )
+  const installations = deps.installationsIn(tenant.spec.namespace)
+  const observed = { decision: result, teams, enforcement: deps.enforcement(), installations }
+  await deps.status.write(tenant, nextStatus(tenant, observed, deps.clock.now()))
   const retry = result.kind === 'refused' ? result.requeueAfterMilliseconds : undefined
   const next = retry ?? soonest(nextTeamCheckMilliseconds(teams), rotationMilliseconds(deps))
   // What is further away is found by the resync, which a requeue would replace.

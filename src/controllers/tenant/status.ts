@@ -1,5 +1,6 @@
 // The status of a Tenant from the decision, the answer about its teams and what is known about the network. Pure; the
 // namespaces are named once they exist and are filled.
+import type { Installation } from '../../api/github/installation.ts'
 import { buildNamespaceOf } from '../../api/names.ts'
 import { type Tenant, tenantReasons } from '../../api/tenancy/tenant.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
@@ -8,6 +9,7 @@ import { userRangeSize } from '../../lib/limits/user-range.ts'
 import type { Enforcement } from '../../services/network-probe/enforcement.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import type { Decision } from './decide.ts'
+import { gitHubAccessCondition } from './github-access.ts'
 import { networkCondition } from './network/network-condition.ts'
 import type { ClassNames } from './runtime/choose-classes.ts'
 import type { TeamsAnswer } from './teams/check-teams.ts'
@@ -19,10 +21,12 @@ export type Observed = {
   readonly decision: Decision
   readonly teams: TeamsAnswer
   readonly enforcement: Enforcement
+  /** In its namespace. */
+  readonly installations: readonly Installation[]
 }
 
 /** Equal to the status before when nothing changed and GitHub was not asked. */
-export function nextStatus(tenant: Tenant, { decision, teams, enforcement }: Observed, now: Date): TenantStatus {
+export function nextStatus(tenant: Tenant, { decision, teams, enforcement, installations }: Observed, now: Date): TenantStatus {
   const generation = tenant.metadata.generation ?? 0
   const { conditions, runtimeClasses, ...before } = tenant.status ?? {}
   const { namespace } = tenant.spec
@@ -42,7 +46,7 @@ export function nextStatus(tenant: Tenant, { decision, teams, enforcement }: Obs
     observedGeneration: generation,
     conditions: mergeConditions(
       conditions,
-      [ready, rolesResolvedCondition(tenant, teams), networkCondition(enforcement)],
+      [ready, rolesResolvedCondition(tenant, teams), gitHubAccessCondition(installations), networkCondition(enforcement)],
       generation,
       now,
     ),

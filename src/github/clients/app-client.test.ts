@@ -268,6 +268,18 @@ describe('bounds', () => {
     expect(elsewhere.asked).toHaveLength(0)
   })
 
+  test.each([
+    ['json', { status: 200, body: { content_type: 'json' } }],
+    ['form', { status: 200, body: { content_type: 'form' } }],
+    [undefined, { status: 200, body: { content_type: 'xml' } }],
+    [undefined, { status: 200, body: {} }],
+    [undefined, { status: 404, body: { message: 'Not Found' } }],
+  ])('the encoding of the webhook: %s', async (encoding, answer) => {
+    await using github = await scriptedGitHub(() => answer)
+    await expect(clientFor(github.url).webhookEncoding()).resolves.toBe(encoding)
+    expect(github.asked.at(-1)?.path).toBe('/app/hook/config')
+  })
+
   test('a missing installation is undefined', async () => {
     await using github = await scriptedGitHub(() => ({ status: 404, body: { message: 'Not Found' } }))
     await expect(clientFor(github.url).installation(99)).resolves.toBeUndefined()

@@ -53,6 +53,9 @@ export type InstallationPage = {
   readonly hasNext: boolean
 }
 
+const webhookEncodings = ['json', 'form'] as const
+export type WebhookEncoding = (typeof webhookEncodings)[number]
+
 /** All methods throw AppError: see failure.ts for codes and reasons. */
 export type AppClient = {
   readonly app: () => Promise<AppFacts>
@@ -81,6 +84,11 @@ export type AppClient = {
   readonly deliveries: (options?: {
     readonly cursor?: string
   }) => Promise<{ readonly deliveries: readonly Delivery[]; readonly nextCursor: string | undefined }>
+  /**
+   * How GitHub encodes what it sends to the webhook of the App; undefined when the App has none, or of another encoding.
+   * https://docs.github.com/en/rest/apps/webhooks#get-a-webhook-configuration-for-an-app
+   */
+  readonly webhookEncoding: () => Promise<WebhookEncoding | undefined>
   /** GitHub sends the delivery once more. */
   readonly redeliver: (deliveryId: string) => Promise<void>
 }
@@ -160,12 +168,8 @@ export function createAppClient(deps: AppClientDeps): AppClient {
       }
     },
     async installation(id) {
-      try {
-        return installationFacts((await asApp('GET /app/installations/{installation_id}', { installation_id: id })).data)
-      } catch (error) {
-        if (isAppError(error, 'not_found')) return undefined
-        throw error
-      }
+      const answer = await unlessAbsent(() => asApp('GET /app/installations/{installation_id}', { installation_id: id }))
+      return answer && installationFacts(answer.data)
     },
     async installationPage(page, known) {
       const route = 'GET /app/installations'
@@ -192,10 +196,25 @@ export function createAppClient(deps: AppClientDeps): AppClient {
       const { data, headers } = await asApp('GET /app/hook/deliveries', parameters, redelivering)
       return deliveryPage({ body: data instanceof ReadableStream ? await new Response(data).text() : '', headers })
     },
+    async webhookEncoding() {
+      const answer = await unlessAbsent(() => asApp('GET /app/hook/config', {}))
+      const said = answer && recordOf(answer.data, 'webhook configuration')['content_type']
+      return webhookEncodings.find(encoding => encoding === said)
+    },
     async redeliver(deliveryId) {
       if (!/^[0-9]{1,20}$/.test(deliveryId)) throw new AppError('invalid_request', 'deliveryId must be a number')
       await asApp('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: deliveryId }, redelivering)
     },
+  }
+}
+
+/** Undefined for what GitHub does not have. */
+async function unlessAbsent<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (isAppError(error, 'not_found')) return undefined
+    throw error
   }
 }
 

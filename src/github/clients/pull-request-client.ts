@@ -125,10 +125,10 @@ function changedFiles(comparison: Answer): readonly string[] | undefined {
 }
 
 /** Texts of people, with GitHub's own bounds: a longer one is not GitHub's. */
-const longestBranch = 255
-const longestLogin = 100
-const longestName = 300
-const longestLabel = 50
+const maxBranch = 255
+const maxLogin = 100
+const maxName = 300
+const maxLabel = 50
 const maxLabels = 100
 
 /** Half a character at the end would come back from the API server as another one. */
@@ -137,7 +137,7 @@ function cut(text: string, most: number): string {
 }
 
 function branchAt(end: Answer, what: string): string {
-  return cut(textAt(end, 'ref', what), longestBranch)
+  return cut(textAt(end, 'ref', what), maxBranch)
 }
 
 function pullRequestOf(answer: Answer, repository: number): PullRequest {
@@ -149,7 +149,7 @@ function pullRequestOf(answer: Answer, repository: number): PullRequest {
   const { user } = answer
   return {
     number: integerAt(answer, 'number', 'pull request'),
-    repositoryName: cut(textAt(into, 'full_name', 'base.repo'), longestName),
+    repositoryName: cut(textAt(into, 'full_name', 'base.repo'), maxName),
     state: textAt(answer, 'state', 'pull request') === 'open' ? 'open' : 'closed',
     draft: answer['draft'] === true,
     skips: skipMark.test(textAt(answer, 'title', 'pull request')),
@@ -161,14 +161,14 @@ function pullRequestOf(answer: Answer, repository: number): PullRequest {
     author: isJsonObject(user) ? authorOf(user) : undefined,
     labels: listOf(answer['labels'], 'pull request.labels')
       .slice(0, maxLabels)
-      .map(label => cut(textAt(recordOf(label, 'labels'), 'name', 'labels'), longestLabel)),
+      .map(label => cut(textAt(recordOf(label, 'labels'), 'name', 'labels'), maxLabel)),
     updatedAt: textAt(answer, 'updated_at', 'pull request').slice(0, 40),
     pushedAt: optionalTextAt(into, 'pushed_at', 'base.repo')?.slice(0, 40),
   }
 }
 
 function authorOf(user: Answer): NonNullable<PullRequest['author']> {
-  const login = cut(textAt(user, 'login', 'user'), longestLogin)
+  const login = cut(textAt(user, 'login', 'user'), maxLogin)
   return { id: integerAt(user, 'id', 'user'), login, isBot: user['type'] === 'Bot' }
 }
 

@@ -20,7 +20,7 @@ export type Circuit = {
 const failuresInARow = 5
 const pauses = { baseMilliseconds: 1000, capMilliseconds: 30_000 }
 /** GitHub's longest window is an hour; a header cannot stop us for longer. */
-const longestLimitMilliseconds = 3_600_000
+const maxLimitMilliseconds = 3_600_000
 
 type Pause = { readonly since: number; readonly milliseconds: number; readonly code: 'unavailable' | 'too_many_requests' }
 
@@ -63,7 +63,7 @@ export function createCircuit(clock: Clock): Circuit {
     const { status, headers } = response
     const text = status === 403 ? await response.clone().text() : ''
     const limited = limitedSeconds(status, Object.fromEntries(headers), text, clock.now())
-    if (limited !== undefined) return wait(Math.min(longestLimitMilliseconds, limited * 1000), 'too_many_requests')
+    if (limited !== undefined) return wait(Math.min(maxLimitMilliseconds, limited * 1000), 'too_many_requests')
     if (overtaken()) return
     if (status >= 500) return failed()
     failures = 0

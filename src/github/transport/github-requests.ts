@@ -46,7 +46,7 @@ export type GitHubClient = {
 }
 
 const apiVersion = '2022-11-28'
-const longestSleepSeconds = 3
+const maxSleepSeconds = 3
 const maxItems = 5000
 
 const LimitedOctokit = Octokit.plugin(retry, throttling, paginateRest)
@@ -113,7 +113,7 @@ export function createClient(deps: ClientDeps, bucket: string): GitHubClient {
 }
 
 function worthSleeping(seconds: number, count: number): boolean {
-  return count < 1 && seconds <= longestSleepSeconds
+  return count < 1 && seconds <= maxSleepSeconds
 }
 
 function octokitLog(log: Log) {

@@ -16,7 +16,7 @@ export type KubeErrorFacts = {
   readonly cause?: unknown
 }
 
-const longestMessage = 1000
+const maxMessage = 1000
 const retryableStatuses: ReadonlySet<number> = new Set([0, 429, 500, 502, 503, 504])
 // Statuses whose messages do not quote the object. The message of a failed patch or validation may quote a Secret's data.
 const quotesNothing: ReadonlySet<number> = new Set([401, 403, 404, 405, 409, 410, 429, 503, 504])
@@ -30,7 +30,7 @@ export class KubeError extends Error {
   readonly retryAfterSeconds: number | undefined
 
   constructor(message: string, facts: KubeErrorFacts) {
-    super(redactTokens(message).slice(0, longestMessage), facts.cause === undefined ? undefined : { cause: facts.cause })
+    super(redactTokens(message).slice(0, maxMessage), facts.cause === undefined ? undefined : { cause: facts.cause })
     this.status = facts.status
     this.reason = facts.reason
     this.fields = facts.fields ?? []

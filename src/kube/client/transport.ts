@@ -63,7 +63,7 @@ const verbs = {
 } as const
 const largestAnswerBytes = 64 * 1024 * 1024
 const largestRefusalBytes = 256 * 1024
-const longestThrottleSeconds = 30
+const maxThrottleSeconds = 30
 const throttleRetries = 5
 
 /** The name of a request in error messages, such as `get Secret acme/db`. */
@@ -142,7 +142,7 @@ export function createTransport(deps: TransportDeps): Transport {
       if (retries === 0) throw result
       retriesLeft.set(status, retries - 1)
       if (status === 429)
-        await clock.sleep(Math.min(waitSeconds, longestThrottleSeconds) * 1000, request.signal ?? request.guard?.signal)
+        await clock.sleep(Math.min(waitSeconds, maxThrottleSeconds) * 1000, request.signal ?? request.guard?.signal)
     }
   }
 

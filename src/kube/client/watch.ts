@@ -19,7 +19,7 @@ const defaultSilenceMilliseconds = 45_000
 const briefSeconds = 2
 const briefSilenceMilliseconds = 10_000
 // etcd's largest object is 1.5 MiB; an event is one object on one line.
-const longestLine = 16 * 1024 * 1024
+const maxLine = 16 * 1024 * 1024
 
 /** The `timeoutSeconds` of a watch: a random 75–90 % of the time limit, so that many watches do not end at once. */
 function endSeconds(silenceMilliseconds: number, random: () => number): number {
@@ -47,7 +47,7 @@ export async function* watch<T extends KubeObject>(
   const name = requestName(request)
   try {
     // A consumer that returns early closes the stream, and with it the connection.
-    for await (const line of completeLines(longestLine, await transport.open(request))) yield parseEvent<T>(type, line, name)
+    for await (const line of completeLines(maxLine, await transport.open(request))) yield parseEvent<T>(type, line, name)
   } catch (error) {
     options.signal.throwIfAborted()
     if (timeLimit.aborted) {

@@ -41,7 +41,7 @@ export type ControllerRunner = {
 type Run = Pick<ReconcileContext, 'reconcileId' | 'log'> & Readonly<{ key: string; limit: AbortSignal; term: AbortSignal }>
 
 const graceMilliseconds = 10_000
-const longestRetryAfterMilliseconds = 3_600_000
+const maxRetryAfterMilliseconds = 3_600_000
 // The longest backoff while the API server is unavailable, so that work resumes soon after its return. A server that answers
 // may refuse this one object for ever, also with a 500: after so many failures its backoff grows as after every other error.
 const unavailableCapMilliseconds = 3000
@@ -201,5 +201,5 @@ function backoffCap(error: unknown, failures: number): number | undefined {
 /** The wait that a failed call's response requested (Retry-After), bounded, in milliseconds. */
 function requestedWait(error: unknown): number {
   const seconds = isKubeError(error) || isAppError(error) ? (error.retryAfterSeconds ?? 0) : 0
-  return Math.min(seconds * 1000, longestRetryAfterMilliseconds)
+  return Math.min(seconds * 1000, maxRetryAfterMilliseconds)
 }

@@ -14,7 +14,7 @@ import { createLeaseHolder } from './lease.ts'
 
 const key = { namespace: 'ns', name: 'leader' }
 // Shorter than the margin of the renew deadline: 15 s / 1.1 − 10 s / 0.9 = 2.5 s.
-const longestFlight = 2000
+const maxFlight = 2000
 
 /** The server's side: one Lease with optimistic locking, and the writers in the order in which their writes arrived. */
 function createServer() {
@@ -123,7 +123,7 @@ async function perform(environment: FakeClock, all: readonly Candidate[], { who,
     cut: { cut: true },
     leaseCut: { leaseCut: true },
     join: { cut: false, leaseCut: false },
-    slow: { flightMilliseconds: milliseconds % longestFlight },
+    slow: { flightMilliseconds: milliseconds % maxFlight },
     quick: { flightMilliseconds: 0 },
     freeze: { resumesAt: environment.monotonic() + milliseconds },
   }

@@ -39,9 +39,9 @@ export type EventRecorderDeps = {
 
 type NewEvent = Applied & NewObject<CoreEvent>
 
-const longestMessage = 1024
+const maxMessage = 1024
 const rememberedEvents = 4096
-const longestQueue = 1000
+const maxQueue = 1000
 const perObject = { burst: 25, millisecondsPerToken: 300_000 }
 
 // Memory (Events of a process): Event → its count, or its place in the queue; object → token bucket
@@ -90,11 +90,11 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
     record(object, { type, reason, message: text }) {
       const { apiVersion, kind } = object
       const { name, namespace, uid } = object.metadata
-      const message = redactTokens(text).slice(0, longestMessage)
+      const message = redactTokens(text).slice(0, maxMessage)
       const metadata = { namespace: namespace ?? 'default', name: eventName(object, type, reason, message) }
       const key = keyText(metadata)
       const subject = uid ?? keyText({ ...metadata, name })
-      if (!withinRate(subject) || (!waiting.has(key) && waiting.size >= longestQueue)) {
+      if (!withinRate(subject) || (!waiting.has(key) && waiting.size >= maxQueue)) {
         log.debug({ object: subject, reason }, 'dropped an Event: too many')
         return
       }

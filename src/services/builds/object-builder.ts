@@ -1,7 +1,8 @@
 // What builders have in common whose builds are objects of the cluster, one for one commit: to create one, to find it again,
 // and to tell whose it is. Deleting the object cancels the build.
 import { remoteSync } from '../../api/apps/remote-sync.ts'
-import { type KubeObject, parseKey, type ResourceType } from '../../api/resource.ts'
+import { type Pod, pods } from '../../api/builtin/index.ts'
+import { type KubeObject, type ObjectKey, parseKey, type ResourceType } from '../../api/resource.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient, NewObject } from '../../kube/client/client.ts'
 import { isKubeError, lacksRight } from '../../kube/client/errors.ts'
@@ -166,14 +167,29 @@ export async function createBuildObject<T extends KubeObject>(
   return { kind: 'taken', message }
 }
 
-/** The end of the log of one step. A log that cannot be read says so: it may be gone with its pod. */
+/** npm prints its whole usage after the cause. */
+const maxLogLines = 400
+/** Counts from the first of these lines: it must not cut their end. */
+const maxLogBytes = 1_048_576
+
+/**
+ * The pod as it is now, with the end of the log of one of its steps, for the cause of a failure. Nothing of a pod that is gone:
+ * then its own message is used. A log that cannot be read says so: it may go with its pod meanwhile.
+ */
 export async function logOfStep(
-  client: Pick<KubeClient, 'podLogs'>,
-  pod: BuildKey,
-  options: { readonly container: string; readonly tailLines: number; readonly limitBytes: number },
-): Promise<string> {
-  return client.podLogs(pod, options).catch((error: unknown) => {
-    if (isKubeError(error) && !error.retryable) return `the log of step ${options.container} cannot be read: ${messageOf(error)}`
-    throw error
-  })
+  client: Pick<KubeClient, 'get' | 'podLogs'>,
+  { namespace = '', name }: ObjectKey,
+  containerOf: (pod: Pod) => string,
+): Promise<{ readonly pod: Pod | undefined; readonly log: string }> {
+  const key = { namespace, name }
+  const pod = name === '' ? undefined : await client.get(pods, key)
+  if (pod === undefined) return { pod, log: '' }
+  const container = containerOf(pod)
+  const log = await client
+    .podLogs(key, { container, tailLines: maxLogLines, limitBytes: maxLogBytes })
+    .catch((error: unknown) => {
+      if (isKubeError(error) && !error.retryable) return `the log of step ${container} cannot be read: ${messageOf(error)}`
+      throw error
+    })
+  return { pod, log }
 }

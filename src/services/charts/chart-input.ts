@@ -72,7 +72,7 @@ export type WorkerRequest = {
   readonly chart: ChartSource
   readonly input: ChartInput | 'check'
   /** The longest JSON text that the worker may answer with, in UTF-16 units. */
-  readonly longestAnswer: number
+  readonly maxAnswer: number
 }
 
 /** Main thread → process of one chart of a ConfigMap. */
@@ -81,7 +81,7 @@ export type ModuleRequest = {
   readonly answerKey: string
   readonly code: string
   readonly input: ChartInput | 'check'
-  readonly longestAnswer: number
+  readonly maxAnswer: number
 }
 
 /** Worker → main thread. Objects travel as JSON text: its size is known before it is parsed, and no prototype crosses. */

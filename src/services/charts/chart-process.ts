@@ -18,7 +18,7 @@ import { readRendered } from './rendered-json.ts'
 export type ChartProcessOptions = {
   readonly heapMegabytes: number
   /** In UTF-16 units. */
-  readonly longestAnswer: number
+  readonly maxAnswer: number
   /** For tests of the other walls: a worker that gives up nothing. */
   readonly program?: string
 }
@@ -28,7 +28,7 @@ const moduleWorker = fileURLToPath(new URL('./module-worker.ts', import.meta.url
 const project = join(dirname(moduleWorker), '..', '..', '..')
 /** What a chart may take beside its heap: new objects, compiled code, buffers. */
 const besideHeapMegabytes = 128
-const longestMessage = 4096
+const maxMessage = 4096
 
 /** Libraries are public code; no setting, Secret or data of the platform is below these paths. */
 function readable(program: string): readonly string[] {
@@ -79,27 +79,27 @@ function failed(message: string): ChartOutcome {
 }
 
 function readFailure(text: string): ChartOutcome {
-  const message: unknown = JSON.parse(text.slice(0, longestMessage))
+  const message: unknown = JSON.parse(text.slice(0, maxMessage))
   return failed(typeof message === 'string' ? message.slice(0, 500) : 'the chart failed')
 }
 
 /** The one line that a process may answer with. The key keeps a chart from answering for the worker. */
-function readAnswer(line: string, answerKey: string, longestAnswer: number): ChartOutcome {
+function readAnswer(line: string, answerKey: string, maxAnswer: number): ChartOutcome {
   const [, kind, text = ''] = /^\S{1,64} (rendered|failed) (.*)$/s.exec(line) ?? []
   if (kind === undefined || !line.startsWith(`${answerKey} `)) return failed('the chart wrote to the pipe of its worker')
   try {
-    return kind === 'rendered' ? readRendered(text, longestAnswer) : readFailure(text)
+    return kind === 'rendered' ? readRendered(text, maxAnswer) : readFailure(text)
   } catch {
     return failed('the chart failed')
   }
 }
 
-type Answers = { readonly pipe: Readable; readonly answerKey: string; readonly longestAnswer: number }
+type Answers = { readonly pipe: Readable; readonly answerKey: string; readonly maxAnswer: number }
 
 /** `ready`, then one answer. More, or more than can be an answer, fails. */
-function readAnswers({ pipe, answerKey, longestAnswer }: Answers, onReady: () => void, answered: ChartReports['answered']): void {
+function readAnswers({ pipe, answerKey, maxAnswer }: Answers, onReady: () => void, answered: ChartReports['answered']): void {
   /** In UTF-8 a UTF-16 unit takes three bytes at most. */
-  const longest = longestAnswer * 3 + longestMessage
+  const longest = maxAnswer * 3 + maxMessage
   let isReady = false
   let pieces: Buffer[] = []
   let length = 0
@@ -108,7 +108,7 @@ function readAnswers({ pipe, answerKey, longestAnswer }: Answers, onReady: () =>
     length += piece.length
     if (length > longest) {
       pipe.destroy()
-      return answered(failed(`chart rendered more than ${longestAnswer} characters of JSON`))
+      return answered(failed(`chart rendered more than ${maxAnswer} characters of JSON`))
     }
     if (!piece.includes(0x0a)) return
     const [line = '', ...rest] = Buffer.concat(pieces).toString('utf8').split('\n')
@@ -119,7 +119,7 @@ function readAnswers({ pipe, answerKey, longestAnswer }: Answers, onReady: () =>
       return onReady()
     }
     pipe.destroy()
-    answered(rest.join('') === '' ? readAnswer(line, answerKey, longestAnswer) : failed('the chart answered more than once'))
+    answered(rest.join('') === '' ? readAnswer(line, answerKey, maxAnswer) : failed('the chart answered more than once'))
   })
   // The process may have ended while it wrote; its exit is what counts.
   pipe.on('error', () => {})
@@ -136,14 +136,14 @@ export function startChartProcess(options: ChartProcessOptions): ChartRunner {
       child.kill('SIGKILL')
       ended('the chart was not started, because it could not be confined: is prlimit (util-linux) installed?')
     }
-    readAnswers({ pipe, answerKey, longestAnswer: options.longestAnswer }, () => void cage(), answered)
+    readAnswers({ pipe, answerKey, maxAnswer: options.maxAnswer }, () => void cage(), answered)
     child.on('error', error => ended(`the process for charts cannot be started: ${error.message}`))
     child.on('exit', (code, signal) => ended(endMessage(code, signal, options.heapMegabytes)))
     child.stdin?.on('error', () => {})
     return {
-      send({ chart, input, longestAnswer }) {
+      send({ chart, input, maxAnswer }) {
         if (chart.kind !== 'module') return answered(failed('only charts of ConfigMaps run in this process'))
-        const request: ModuleRequest = { answerKey, code: chart.code, input, longestAnswer }
+        const request: ModuleRequest = { answerKey, code: chart.code, input, maxAnswer }
         child.stdin?.end(JSON.stringify(request))
       },
       async kill() {

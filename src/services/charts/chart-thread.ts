@@ -14,13 +14,7 @@ function endMessage(error: unknown, heapMegabytes: number): string {
 const unexpectedExit = 'the chart ended its thread'
 
 /** Starts a thread. The first request waits until the thread is ready; that wait does not count towards the chart's timeout. */
-export function startChartThread({
-  heapMegabytes,
-  longestAnswer,
-}: {
-  heapMegabytes: number
-  longestAnswer: number
-}): ChartRunner {
+export function startChartThread({ heapMegabytes, maxAnswer }: { heapMegabytes: number; maxAnswer: number }): ChartRunner {
   const worker = new Worker(new URL('./render-worker.ts', import.meta.url), {
     env: {},
     execArgv: [],
@@ -33,7 +27,7 @@ export function startChartThread({
   return createChartRunner(({ ready, answered, ended }) => {
     worker.on('message', (answer: WorkerAnswer) => {
       if (answer.kind === 'ready') ready()
-      else if (answer.kind === 'rendered') answered(readRendered(answer.json, longestAnswer))
+      else if (answer.kind === 'rendered') answered(readRendered(answer.json, maxAnswer))
       else if (answer.kind === 'failed') answered({ kind: 'failed', message: answer.message })
       // Anything else is from Node.js: in watch mode threads report what they load.
     })

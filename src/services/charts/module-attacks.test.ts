@@ -59,7 +59,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'chart-attacks-'))
   secret = join(folder, 'sealing-keys')
   await writeFile(secret, secretText)
-  renderer = createChartRenderer({ processes: 2, heapMegabytes: 96, longestAnswer: 20_000 })
+  renderer = createChartRenderer({ processes: 2, heapMegabytes: 96, maxAnswer: 20_000 })
 })
 afterAll(async () => {
   await renderer.stop()
@@ -200,11 +200,11 @@ describe('the walls without the worker’s own', () => {
   const program = fileURLToPath(new URL('./testing/open-worker.ts', import.meta.url))
 
   async function open(body: string): Promise<ChartOutcome> {
-    const runner = startChartProcess({ heapMegabytes: 96, longestAnswer: 20_000, program })
+    const runner = startChartProcess({ heapMegabytes: 96, maxAnswer: 20_000, program })
     onTestFinished(runner.end)
     const code = `import fs from 'node:fs'; import net from 'node:net'; import os from 'node:os'
       const builtin = name => process.getBuiltinModule(name); export async function chart() { ${body} }`
-    return runner.run({ id: 1, chart: moduleChart(code), input, longestAnswer: 20_000 }, 5000)
+    return runner.run({ id: 1, chart: moduleChart(code), input, maxAnswer: 20_000 }, 5000)
   }
 
   test.each([
@@ -268,9 +268,9 @@ describe('the walls without the worker’s own', () => {
   })
 
   test('the limits cannot be raised, because the kernel has them', async () => {
-    const runner = startChartProcess({ heapMegabytes: 96, longestAnswer: 20_000, program })
+    const runner = startChartProcess({ heapMegabytes: 96, maxAnswer: 20_000, program })
     onTestFinished(runner.end)
-    void runner.run({ id: 1, chart: moduleChart('export function chart() { for (;;); }'), input, longestAnswer: 20_000 }, 20_000)
+    void runner.run({ id: 1, chart: moduleChart('export function chart() { for (;;); }'), input, maxAnswer: 20_000 }, 20_000)
     await waitUntil("the limits of the chart's process", async () => {
       const [pid = 0] = await chartProcesses()
       const limits = await readFile(`/proc/${pid}/limits`, 'utf8')
@@ -300,9 +300,9 @@ describe('the walls without the worker’s own', () => {
   test('a second answer fails', async () => {
     const twice = `const { stringify } = JSON
       JSON.stringify = value => stringify(value) + '\\nand another'; export function chart() { return [] }`
-    const runner = startChartProcess({ heapMegabytes: 96, longestAnswer: 20_000, program })
+    const runner = startChartProcess({ heapMegabytes: 96, maxAnswer: 20_000, program })
     onTestFinished(runner.end)
-    const outcome = await runner.run({ id: 1, chart: moduleChart(twice), input, longestAnswer: 20_000 }, 5000)
+    const outcome = await runner.run({ id: 1, chart: moduleChart(twice), input, maxAnswer: 20_000 }, 5000)
     expect(outcome).toEqual({ kind: 'failed', message: 'the chart answered more than once' })
   })
 })

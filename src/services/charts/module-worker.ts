@@ -62,13 +62,13 @@ async function load(code: string): Promise<ChartFunction> {
   return (input, libraries) => exported(input, libraries)
 }
 
-async function answer({ code, input, longestAnswer }: ModuleRequest): Promise<string> {
+async function answer({ code, input, maxAnswer }: ModuleRequest): Promise<string> {
   try {
     const chart = await load(code)
     const objects = input === 'check' ? [] : await chart(input, { cdk8s, plus })
     if (!Array.isArray(objects)) throw new Error('chart must return an array of Kubernetes objects')
     const json = JSON.stringify(objects)
-    if (json.length > longestAnswer) throw new Error(`chart rendered more than ${longestAnswer} characters of JSON`)
+    if (json.length > maxAnswer) throw new Error(`chart rendered more than ${maxAnswer} characters of JSON`)
     return `rendered ${json}`
   } catch (error) {
     const text = error instanceof Error ? error.message || error.name : String(error)

@@ -21,8 +21,7 @@ async function answer(request: WorkerRequest): Promise<WorkerAnswer> {
     const objects = request.input === 'check' ? [] : await chart(request.input, { cdk8s, plus })
     if (!Array.isArray(objects)) throw new Error('chart must return an array of Kubernetes objects')
     const json = JSON.stringify(objects)
-    if (json.length > request.longestAnswer)
-      throw new Error(`chart rendered more than ${request.longestAnswer} characters of JSON`)
+    if (json.length > request.maxAnswer) throw new Error(`chart rendered more than ${request.maxAnswer} characters of JSON`)
     return { kind: 'rendered', id, json }
   } catch (error) {
     const text = error instanceof Error ? error.message || error.name : String(error)

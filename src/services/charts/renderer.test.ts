@@ -28,7 +28,7 @@ const web: ChartSource = { kind: 'built-in', name: 'web', revision: 'test' }
 describe('chart renderer', () => {
   let renderer: ChartRenderer
   beforeAll(() => {
-    renderer = createChartRenderer({ processes: 1, heapMegabytes: 96, longestAnswer: 20_000 })
+    renderer = createChartRenderer({ processes: 1, heapMegabytes: 96, maxAnswer: 20_000 })
   })
   afterAll(() => renderer.stop())
 

@@ -34,7 +34,7 @@ export type RendererOptions = {
   /** Of one thread or process. Default 256. */
   readonly heapMegabytes?: number
   /** The longest JSON text of one rendering, in UTF-16 units. Default 1,048,576. */
-  readonly longestAnswer?: number
+  readonly maxAnswer?: number
   /** The thread ends when it was not used for so long: it holds about 50 MB. Default one minute. */
   readonly idleMilliseconds?: number
 }
@@ -50,8 +50,8 @@ const platform = ''
 //   replicas: leader only
 /** Starts no thread before `warmUp` or the first request. */
 export function createChartRenderer(options: RendererOptions = {}): ChartRenderer {
-  const { heapMegabytes = 256, longestAnswer = 1_048_576, idleMilliseconds = 60_000 } = options
-  const limits = { heapMegabytes, longestAnswer }
+  const { heapMegabytes = 256, maxAnswer = 1_048_576, idleMilliseconds = 60_000 } = options
+  const limits = { heapMegabytes, maxAnswer }
   const turns = { 'built-in': createFairTurns(1), module: createFairTurns(options.processes ?? 3) } as const
   const processes = new Set<ChartRunner>()
   let thread: ChartRunner | undefined
@@ -112,7 +112,7 @@ export function createChartRenderer(options: RendererOptions = {}): ChartRendere
   async function run(chart: ChartSource, input: ChartInput | 'check', timeoutMilliseconds: number): Promise<ChartOutcome> {
     return turns[chart.kind].run(input === 'check' ? platform : input.namespace, async () => {
       if (stopped) throw new AppError('unavailable', 'the chart renderer has stopped')
-      const request = { id: nextId++, chart, input, longestAnswer }
+      const request = { id: nextId++, chart, input, maxAnswer }
       return (chart.kind === 'module' ? inProcess : inThread)(request, timeoutMilliseconds)
     })
   }

@@ -1,7 +1,7 @@
 // The built-in chart: what a developer relies on, and what Pod Security `restricted` demands.
 import { describe, expect, test } from 'vitest'
 import type { ChartInput } from './chart-input.ts'
-import { longestNames, objectName } from './web/names.ts'
+import { maxNameLengths, objectName } from './web/names.ts'
 import { chart } from './web.ts'
 
 const input: ChartInput = {
@@ -136,10 +136,10 @@ describe('chart web', () => {
 describe('names', () => {
   test('that fit are plain, those that do not are cut and end in a hash of the whole', () => {
     expect(objectName('shop', 'web', 63)).toBe('shop-web')
-    const [one, other] = ['a', 'b'].map(end => objectName('x'.repeat(40), `${'y'.repeat(39)}${end}`, longestNames.cronJob))
+    const [one, other] = ['a', 'b'].map(end => objectName('x'.repeat(40), `${'y'.repeat(39)}${end}`, maxNameLengths.cronJob))
     for (const name of [one, other]) expect(name).toMatch(/^x{40}-[0-9a-f]{10}$/)
     expect(one).not.toBe(other)
-    expect(objectName('x'.repeat(40), `${'y'.repeat(39)}a`, longestNames.cronJob)).toBe(one)
+    expect(objectName('x'.repeat(40), `${'y'.repeat(39)}a`, maxNameLengths.cronJob)).toBe(one)
   })
 })
 

@@ -44,14 +44,14 @@ type Entry = { digest?: string; problem?: string | undefined; failures: number; 
 const limits = { concurrency: 4, waitingPerKey: 50, waiting: 10_000 } as const
 /** Beyond this number what was asked longest ago is forgotten. */
 const maxEntries = 20_000
-const longestPause = 3_600_000
+const maxPause = 3_600_000
 const shortestPause = 60_000
 /** When too many wait for their turn, and at least before the next look. */
 const refusedLook = 10_000
 const usualSoonest = 1000
 
 function clamped(milliseconds: number): number {
-  return Math.min(Math.max(milliseconds, shortestPause), longestPause)
+  return Math.min(Math.max(milliseconds, shortestPause), maxPause)
 }
 
 // Memory (followed tags): tag → digest, and when it is asked for next; registry → end of the pause that it wants (ADR 0053)
@@ -84,7 +84,7 @@ export function createTagWatch({ read, clock, everyMilliseconds }: TagWatchDeps)
     if (answer.kind === 'digest') return everyMilliseconds * spread
     if (answer.pauseSeconds !== undefined)
       return Math.max(clamped(answer.pauseSeconds * 1000), everyMilliseconds) * (spread + 0.1)
-    const pauses = { baseMilliseconds: everyMilliseconds, capMilliseconds: Math.max(longestPause, everyMilliseconds) }
+    const pauses = { baseMilliseconds: everyMilliseconds, capMilliseconds: Math.max(maxPause, everyMilliseconds) }
     return exponential(pauses, failures - 1) * spread
   }
 

@@ -39,7 +39,7 @@ const hour = 3_600_000
 const periodMilliseconds = 30 * 24 * hour
 /** The credential of the former period is accepted this long, until the new one has been written everywhere. */
 const overlapMilliseconds = 24 * hour
-const longestPart = 200
+const maxPart = 200
 const platformUsername = 'platform'
 
 /** `build.<namespace>` or `pull.<namespace>`: a namespace is a DNS label, so the first dot separates. */
@@ -67,7 +67,7 @@ export function createRegistryCredentials({ key, tenantsOf, clock }: CredentialD
     }),
     ofPlatform: () => ({ username: platformUsername, password: password(present(), platformUsername) }),
     verify(username, given) {
-      if (username.length > longestPart || given.length > longestPart) return undefined
+      if (username.length > maxPart || given.length > maxPart) return undefined
       if (username === platformUsername) return matches(given, [platformUsername]) ? { purpose: 'platform' } : undefined
       const [, purpose, namespace] = tenantUsername.exec(username) ?? []
       if ((purpose !== 'build' && purpose !== 'pull') || namespace === undefined) return undefined

@@ -141,7 +141,7 @@ function statusText({ status }: Extract<RegistryReply, { kind: 'answered' }>): s
 
 const maxKept = 256
 /** In UTF-16 units: 16 MB for all that is kept. Labels of buildpacks have 5 to 50 thousand. */
-const longestKept = 65_536
+const maxKeptLength = 65_536
 
 // Memory (labels of images): image by digest → labels, entry point, ports, user of the lifecycle
 //   life: the process
@@ -155,7 +155,7 @@ export function keepingLabels(read: (image: string) => Promise<ImageLabels>): (i
     const known = kept.get(image)
     if (known !== undefined) return known
     const answer = await read(image)
-    if (answer.kind === 'labels' && JSON.stringify(answer).length <= longestKept) kept.set(image, answer)
+    if (answer.kind === 'labels' && JSON.stringify(answer).length <= maxKeptLength) kept.set(image, answer)
     return answer
   }
 }

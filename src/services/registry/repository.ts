@@ -15,13 +15,13 @@ export type RepositoryAccess = {
 
 /** More than any client of a build asks for; what is beyond is not granted. */
 const maxScopes = 20
-const longestScope = 400
-const longestName = 255
+const maxScope = 400
+const maxName = 255
 const component = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
 
 /** True for a name in canonical form. Anything else, such as `acme/../globex`, is the name of no repository. */
 export function isRepositoryName(name: string): boolean {
-  return name.length <= longestName && name.split('/').every(part => component.test(part))
+  return name.length <= maxName && name.split('/').every(part => component.test(part))
 }
 
 /** True for `path` itself and for what lies below it: `acme/shop` is below `acme`, `acme-inc/shop` is not. */
@@ -39,7 +39,7 @@ function isAction(text: string): text is RepositoryAction {
  */
 function parseScope(scope: string): RepositoryAccess | undefined {
   const [type, name, actions, ...rest] = scope.split(':')
-  if (scope.length > longestScope || type !== 'repository' || rest.length > 0) return undefined
+  if (scope.length > maxScope || type !== 'repository' || rest.length > 0) return undefined
   if (name === undefined || actions === undefined || !isRepositoryName(name)) return undefined
   const known = [...new Set(actions.split(','))].filter(isAction)
   return known.length === 0 ? undefined : { type, name, actions: known }

@@ -21,7 +21,7 @@ export type Attempts = {
   readonly deleteExpired: (now: Date) => Promise<number>
 }
 
-const longestName = 300
+const maxName = 300
 
 /** The count stops growing far above every bound in use, so that it cannot overflow. */
 const count = `
@@ -35,8 +35,8 @@ const count = `
 export function createAttempts({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }): Attempts {
   return {
     async count(name, windowMilliseconds) {
-      if (name === '' || name.length > longestName)
-        throw new AppError('invalid_request', `the name of attempts must have 1 to ${longestName} characters`)
+      if (name === '' || name.length > maxName)
+        throw new AppError('invalid_request', `the name of attempts must have 1 to ${maxName} characters`)
       const now = clock.now()
       const until = new Date(now.getTime() + windowMilliseconds)
       const { rows } = await pool.query<{ count: number }>(count, [name, now, until])

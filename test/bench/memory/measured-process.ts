@@ -30,7 +30,7 @@ type Options = Omit<ProcessOptions, 'command' | 'folder'> & {
 /** Mounts the account where pods have it, then becomes the program. An empty /run hides nothing that the platform uses. */
 const asInPod = 'mount -t tmpfs none /run && mkdir -p "$0" && mount --bind "$1" "$0" && shift && exec "$@"'
 const serviceAccountFolder = '/run/secrets/kubernetes.io/serviceaccount'
-const rest = { share: 0.05, seconds: 5, longestSeconds: 180 }
+const rest = { share: 0.05, seconds: 5, maxSeconds: 180 }
 
 export async function startMeasuredProcess({ program, app, accountFolder, ...options }: Options): Promise<MeasuredProcess> {
   const node = [process.execPath, '--expose-gc', '--import', app.reporter, ...program]
@@ -50,7 +50,7 @@ export async function startMeasuredProcess({ program, app, accountFolder, ...opt
         return since.cpuSeconds - before.cpuSeconds <= rest.share * rest.seconds || undefined
       }
       await waitUntil(`${name} to be at rest`, check, {
-        timeoutMilliseconds: rest.longestSeconds * 1000,
+        timeoutMilliseconds: rest.maxSeconds * 1000,
         everyMilliseconds: rest.seconds * 1000,
         hopeless: async () => ended(),
       })

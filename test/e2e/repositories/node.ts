@@ -178,7 +178,7 @@ const running: readonly Repository[] = [
       'package.json': json({ scripts: start }),
       'server.js': `require('node:http').createServer((_, response) => response.end()).listen(Number(process.env.PORT), '127.0.0.1')\n`,
     },
-    becomes: doesNotRun('NotAnswering', /0\.0\.0\.0/),
+    becomes: doesNotRun('NotAnsweringYet', /0\.0\.0\.0/),
     maxSeconds: 90,
   },
   {

@@ -1,5 +1,6 @@
 import type { Delivery } from '../../webhooks/delivery.ts'
 import { accepted, invalidField, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
 import { perPage } from '../protocol/page.ts'
 import { type AppCall, appRoute, type RestRoute } from '../route.ts'
 
@@ -79,7 +80,23 @@ function list(call: AppCall): RestAnswer {
   return { ...page, headers: { link: `<${call.paging.url}?${query.toString()}>; rel="next"` } }
 }
 
+function configuration({ app }: AppCall) {
+  const { webhookUrl: url, webhookEncoding: encoding = 'json' } = app
+  if (url === null) throw notFound()
+  return { content_type: encoding, insecure_ssl: '0', secret: '********', url }
+}
+
+/** Only the encoding: the rest is set where the App is registered. */
+function configure(call: AppCall): RestAnswer {
+  const wanted = fieldsOf(call.body, 'Hook').optionalText('content_type', 10)
+  if (wanted !== undefined && wanted !== 'json' && wanted !== 'form') throw invalidField('Hook', 'content_type', 'invalid')
+  if (wanted !== undefined) call.app.webhookEncoding = wanted
+  return ok(configuration(call))
+}
+
 export const deliveryRoutes: readonly RestRoute[] = [
+  appRoute({ method: 'GET', path: '/app/hook/config', handle: call => ok(configuration(call)) }),
+  appRoute({ method: 'PATCH', path: '/app/hook/config', handle: configure }),
   appRoute({ method: 'GET', path: '/app/hook/deliveries', handle: list }),
   appRoute({ method: 'GET', path: '/app/hook/deliveries/{delivery_id}', handle: call => ok(full(deliveryOf(call))) }),
   appRoute({

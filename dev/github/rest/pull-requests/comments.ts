@@ -9,7 +9,7 @@ import { paged } from '../protocol/page.ts'
 import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 import { pullOf } from './pull-of.ts'
 
-const longestBody = 65_536
+const maxBody = 65_536
 
 function commentOf({ context, repository, params }: RepositoryCall): IssueComment {
   const found = context.state.comments.find(one => one.repositoryId === repository.id && String(one.id) === params['comment_id'])
@@ -44,7 +44,7 @@ export const commentRoutes: readonly RestRoute[] = [
     method: 'POST',
     path: '/repos/{owner}/{repo}/issues/{issue_number}/comments',
     handle: call => {
-      const body = fieldsOf(call.body, 'IssueComment').text('body', longestBody)
+      const body = fieldsOf(call.body, 'IssueComment').text('body', maxBody)
       const view = commentView(call.context, createComment(actionOf(call), pullOf(call, 'issue_number').number, body))
       return created(view, { location: view.url })
     },
@@ -59,7 +59,7 @@ export const commentRoutes: readonly RestRoute[] = [
     path: '/repos/{owner}/{repo}/issues/comments/{comment_id}',
     handle: call => {
       const comment = ownCommentOf(call)
-      editComment(actionOf(call), comment, fieldsOf(call.body, 'IssueComment').text('body', longestBody))
+      editComment(actionOf(call), comment, fieldsOf(call.body, 'IssueComment').text('body', maxBody))
       return ok(commentView(call.context, comment))
     },
   }),

@@ -8,11 +8,11 @@ import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute } from '
 import { pullOf } from './pull-of.ts'
 
 const maxLabels = 100
-const longestName = 50
+const maxName = 50
 
 function namesOf({ body }: RepositoryCall): readonly string[] {
   const names = fieldsOf(body, 'Label').optionalTexts('labels', maxLabels) ?? []
-  if (names.length === 0 || names.some(name => name === '' || name.length > longestName))
+  if (names.length === 0 || names.some(name => name === '' || name.length > maxName))
     throw invalidField('Label', 'name', 'invalid')
   return names
 }

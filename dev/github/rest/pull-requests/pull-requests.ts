@@ -13,8 +13,8 @@ import { paged } from '../protocol/page.ts'
 import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 import { pullOf } from './pull-of.ts'
 
-const longestTitle = 256
-const longestBody = 65_536
+const maxTitle = 256
+const maxBody = 65_536
 
 async function full(call: RepositoryCall, pull: PullRequest) {
   return fullPullRequest(call.context, pull, await pullRequestFacts(call.context, pull))
@@ -53,8 +53,8 @@ function list(call: RepositoryCall) {
 async function open(call: RepositoryCall) {
   const fields = fieldsOf(call.body, 'PullRequest')
   const pull = await openPullRequest(actionOf(call), {
-    title: fields.text('title', longestTitle),
-    body: fields.optionalText('body', longestBody) ?? null,
+    title: fields.text('title', maxTitle),
+    body: fields.optionalText('body', maxBody) ?? null,
     head: fields.text('head', 255),
     seesHead: repository => canSee(call.context.state, call.actor, repository),
     base: fields.text('base', 255),
@@ -75,8 +75,8 @@ async function update(call: RepositoryCall) {
   requireAuthorOrWriter(call, pull)
   const fields = fieldsOf(call.body, 'PullRequest')
   const change = {
-    title: fields.optionalText('title', longestTitle),
-    body: fields.optionalText('body', longestBody),
+    title: fields.optionalText('title', maxTitle),
+    body: fields.optionalText('body', maxBody),
     base: fields.optionalText('base', 255),
   }
   const state = fields.optionalOneOf('state', ['open', 'closed'])
@@ -90,8 +90,8 @@ async function merge(call: RepositoryCall) {
   const sha = await mergePullRequest(actionOf(call), pullOf(call), {
     method: fields.optionalOneOf('merge_method', ['merge', 'squash']) ?? 'merge',
     expectedHead: fields.optionalText('sha', 40),
-    title: fields.optionalText('commit_title', longestTitle),
-    message: fields.optionalText('commit_message', longestBody),
+    title: fields.optionalText('commit_title', maxTitle),
+    message: fields.optionalText('commit_message', maxBody),
   })
   return ok({ sha, merged: true, message: 'Pull Request successfully merged' })
 }

@@ -7,7 +7,7 @@ import { paged } from '../protocol/page.ts'
 import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 import { pullOf } from './pull-of.ts'
 
-const longestBody = 65_536
+const maxBody = 65_536
 const path = '/repos/{owner}/{repo}/pulls/{pull_number}/reviews'
 const states = { APPROVE: 'APPROVED', REQUEST_CHANGES: 'CHANGES_REQUESTED', COMMENT: 'COMMENTED' } as const
 
@@ -17,7 +17,7 @@ async function submit(call: RepositoryCall) {
   const event = fields.optionalOneOf('event', ['APPROVE', 'REQUEST_CHANGES', 'COMMENT']) ?? 'COMMENT'
   const review = await submitReview(actionOf(call), pullOf(call), {
     state: states[event],
-    body: fields.optionalText('body', longestBody) ?? '',
+    body: fields.optionalText('body', maxBody) ?? '',
     commitId: fields.optionalText('commit_id', 40),
   })
   return ok(reviewView(call.context, review))

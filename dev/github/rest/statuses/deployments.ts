@@ -10,7 +10,7 @@ import { paged } from '../protocol/page.ts'
 import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 import { keepEnvironment } from './environments.ts'
 
-const longestPayload = 64 * 1024
+const maxPayload = 64 * 1024
 
 function deploymentOf({ context, repository, params }: RepositoryCall): Deployment {
   const found = context.state.deployments.find(
@@ -40,7 +40,7 @@ async function create(call: RepositoryCall) {
   const sha = await context.git.resolve(repository.id, ref)
   if (sha === undefined) throw new RestError(422, `No ref found for: ${ref.slice(0, 80)}`)
   const payload = JSON.stringify(fields.raw('payload') ?? {})
-  if (payload.length > longestPayload) throw invalidField('Deployment', 'payload', 'invalid')
+  if (payload.length > maxPayload) throw invalidField('Deployment', 'payload', 'invalid')
   const environment = fields.optionalText('environment', 255) ?? 'production'
   const at = timestamp(context.now())
   const deployment: Deployment = context.store.change(state => {

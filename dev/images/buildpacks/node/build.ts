@@ -2,6 +2,7 @@
 // say how the processes start, and see that what they start is there.
 import { writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
+import { openAppFiles } from '../shared/app-files.ts'
 import { startsByItself } from '../shared/application.ts'
 import { BuildFailure } from '../shared/build-failure.ts'
 import type { BuildContext } from '../shared/config.ts'
@@ -98,7 +99,7 @@ function siteOf(context: BuildContext, { folder, own, script }: NodeApp): readon
   const place = { ...context, appFolder: join(context.appFolder, folder) }
   // What a build script makes is in a folder of its own; without one, the files are the site.
   const isWhole = script === undefined && (own.scripts['start'] ?? '').trim() === ''
-  const site = findSite(place.appFolder, isWhole)
+  const site = findSite(openAppFiles(context.appFolder, folder), isWhole)
   if (site !== undefined) {
     context.say(describeSite(site))
     return [serveSite(place, site)]

@@ -1,6 +1,6 @@
 // Files of the app as the buildpacks read them: nothing outside of the app's folder, whatever links lead there, and never more
 // than a limit.
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { BuildFailure } from './build-failure.ts'
 import { decodeText } from './text-file.ts'
@@ -10,6 +10,9 @@ export type AppFiles = {
   readonly exists: (path: string) => boolean
   /** Like `exists`, of a file that is no folder. */
   readonly hasFile: (path: string) => boolean
+  readonly hasFolder: (path: string) => boolean
+  /** The names of the folders in a folder, links left out; none when it is not there. */
+  readonly foldersIn: (path: string) => readonly string[]
   /** The text as `decodeText` has it; undefined when there is nothing under this path. @throws BuildFailure */
   readonly read: (path: string, limit?: number) => string | undefined
   /** The place of the path without links, relative to the app; undefined when it is not there, or outside. */
@@ -31,11 +34,19 @@ export function openAppFiles(root: string, folder = '.'): AppFiles {
       return undefined
     }
   }
+  const is = (path: string, test: (facts: Stats) => boolean): boolean => {
+    const found = real(path)
+    return found !== undefined && test(statSync(found))
+  }
+  const hasFolder = (path: string): boolean => is(path, facts => facts.isDirectory())
   return {
     exists: path => real(path) !== undefined,
-    hasFile(path) {
-      const found = real(path)
-      return found !== undefined && statSync(found).isFile()
+    hasFile: path => is(path, facts => facts.isFile()),
+    hasFolder,
+    foldersIn(path) {
+      const found = hasFolder(path) ? real(path) : undefined
+      const entries = found === undefined ? [] : readdirSync(found, { withFileTypes: true })
+      return entries.filter(entry => entry.isDirectory()).map(({ name }) => name)
     },
     placeOf(path) {
       const found = real(path)

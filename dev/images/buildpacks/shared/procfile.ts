@@ -8,7 +8,7 @@ export type Procfile = ReadonlyMap<string, string>
 export const releaseType = 'release'
 
 const line = /^\s*([A-Za-z0-9_-]+)\s*:\s*(.+?)\s*$/
-const longestName = 63
+const maxName = 63
 /** A Procfile of people has a few lines. */
 export const procfileLimit = 65_536
 /** As many as an Application reads from an image, and one for `release`. */
@@ -20,7 +20,7 @@ export function parseProcfile(text: string): Procfile {
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
     if (raw.trim() === '' || raw.trim().startsWith('#')) continue
     const [, name = '', command = ''] = line.exec(raw) ?? []
-    if (command === '' || name.length > longestName)
+    if (command === '' || name.length > maxName)
       throw new BuildFailure(`Procfile, line ${index + 1}: write "name: command", such as "web: node server.js"`)
     processes.set(name, command)
     if (processes.size > maxProcesses)

@@ -1,10 +1,11 @@
 // Static sites: which folder is served, what static.json may say, and what the server of the image answers over HTTP.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { openAppFiles } from '../shared/app-files.ts'
 import { findSite } from '../shared/static-site/find-site.ts'
 import { type Files, type HostWorkshop, openWorkshop } from '../testing/run-on-host.ts'
 
@@ -30,7 +31,7 @@ test.each<[string, Files, object | undefined]>([
   ],
   ['nothing', { 'readme.md': '' }, undefined],
 ])('the site of %s', (_what, files, expected) => {
-  const found = findSite(workshopOf(files).appFolder, true)
+  const found = findSite(openAppFiles(workshopOf(files).appFolder), true)
   if (expected === undefined) expect(found).toBeUndefined()
   else expect(found).toMatchObject(expected)
 })
@@ -51,15 +52,26 @@ test.each<[object | string, string]>([
   [{ redirects: { '/a': { url: '/b', status: 200 } } }, 'redirects["/a"].status must be 301'],
 ])('%j is refused', (settings, message) => {
   const text = typeof settings === 'string' ? settings : JSON.stringify(settings)
-  expect(() => findSite(workshopOf({ 'index.html': '', 'static.json': text }).appFolder, true)).toThrow(message)
+  expect(() => findSite(openAppFiles(workshopOf({ 'index.html': '', 'static.json': text }).appFolder), true)).toThrow(message)
+})
+
+test('a link that leads out of the app is no site, and one inside of it is', () => {
+  const { appFolder } = workshopOf({ 'static.json': '{"root": "site"}', 'made/index.html': '' })
+  symlinkSync('../..', join(appFolder, 'site'))
+  expect(() => findSite(openAppFiles(appFolder), true)).toThrow('static.json: there is no folder site')
+  rmSync(join(appFolder, 'site'))
+  symlinkSync('made', join(appFolder, 'site'))
+  expect(findSite(openAppFiles(appFolder), true)).toMatchObject({ root: 'site' })
 })
 
 test('another encoding than UTF-8 is named', () => {
   const { appFolder } = workshopOf({ 'index.html': '' })
   writeFileSync(join(appFolder, 'static.json'), Buffer.from('\uFEFF{}', 'utf16le'))
-  expect(() => findSite(appFolder, true)).toThrow('static.json is encoded in UTF-16 (little endian): save it as UTF-8')
+  expect(() => findSite(openAppFiles(appFolder), true)).toThrow(
+    'static.json is encoded in UTF-16 (little endian): save it as UTF-8',
+  )
   writeFileSync(join(appFolder, 'static.json'), Buffer.from('{\n"root": "stra\u00dfe"}', 'latin1'))
-  expect(() => findSite(appFolder, true)).toThrow('static.json is not encoded in UTF-8 (line 2')
+  expect(() => findSite(openAppFiles(appFolder), true)).toThrow('static.json is not encoded in UTF-8 (line 2')
 })
 
 const page: Files = {

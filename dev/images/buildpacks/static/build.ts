@@ -11,10 +11,11 @@ import { describeSite, findSite, serveSite } from '../shared/static-site/find-si
 /** @throws BuildFailure whose message is for the app's owner */
 export function buildSite(context: BuildContext): void {
   const { appFolder, layersFolder, say } = context
-  const site = findSite(appFolder, true)
+  const files = openAppFiles(appFolder)
+  const site = findSite(files, true)
   if (site === undefined)
     throw new BuildFailure('there is no index.html in the root folder, or in dist, build, out, _site or public')
-  if (parseProcfile(openAppFiles(appFolder).read('Procfile') ?? '').size > 0)
+  if (parseProcfile(files.read('Procfile') ?? '').size > 0)
     throw new BuildFailure(
       'a static site has no programs that a Procfile could start: remove the Procfile, or add a package.json or requirements.txt',
     )

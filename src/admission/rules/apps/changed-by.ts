@@ -1,12 +1,6 @@
 // The annotation of an Application that says who changed its spec: Releases name that user. The webhook writes it
 // (src/admission/changed-by); this rule lets it be nothing but the truth, whoever writes it, and holds without the webhook.
-import {
-  changedByOf,
-  changedByText,
-  generationOf,
-  loginPattern,
-  longestUserName,
-} from '../../../api/apps/application/changed-by.ts'
+import { changedByOf, changedByText, generationOf, loginPattern, maxUserName } from '../../../api/apps/application/changed-by.ts'
 import { application } from '../../../api/apps/application.ts'
 import { changedByAnnotation, loginExtra } from '../../../api/names.ts'
 import type { AdmissionRequest } from '../../review.ts'
@@ -63,7 +57,7 @@ export const changedBy: Rule = {
       {
         name: 'isTrue',
         expression: [
-          `size(request.userInfo.username) <= ${longestUserName} && variables.after == `,
+          `size(request.userInfo.username) <= ${maxUserName} && variables.after == `,
           '(variables.continues ? variables.first : variables.begun) + string(variables.generation) + variables.by',
         ].join(''),
       },

@@ -3,7 +3,7 @@
 // only: a webhook would be asked about every pod that ends in the cluster's tenants, for a number that the API server can
 // compare itself.
 // Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination-forced
-import { longestGraceSeconds } from '../../../api/apps/application/process.ts'
+import { maxGraceSeconds } from '../../../api/apps/application/process.ts'
 import type { PolicyRule } from '../../rule.ts'
 
 /** DELETE, deletecollection (for each pod), and evictions, which have the options in their body. */
@@ -24,8 +24,8 @@ export const podDeletion: PolicyRule = {
       },
     ],
     validation: {
-      expression: `variables.seconds <= ${longestGraceSeconds}`,
-      message: `gracePeriodSeconds of a deletion in a tenant’s namespace must be at most ${longestGraceSeconds}: ask for less, or omit it`,
+      expression: `variables.seconds <= ${maxGraceSeconds}`,
+      message: `gracePeriodSeconds of a deletion in a tenant’s namespace must be at most ${maxGraceSeconds}: ask for less, or omit it`,
     },
   }),
 }

@@ -3,7 +3,7 @@
 // Jobs give them to their pods. `preStop` needs no bound of its own: it ends with the grace period, and the API server refuses
 // a sleep that is longer.
 // Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination
-import { longestGraceSeconds } from '../../../api/apps/application/process.ts'
+import { maxGraceSeconds } from '../../../api/apps/application/process.ts'
 import { drainTaint } from '../../../api/builtin/index.ts'
 import { type JsonObject, listAt, objectAt, objectsAt } from '../../../lib/json/json-value.ts'
 import { sameJson } from '../../../lib/json/same-json.ts'
@@ -14,7 +14,7 @@ import { isKubernetes, isKubernetesExpression } from '../kinds/writers.ts'
 import { podMatches, podSpecOf, podSpecVariables, podTemplateExpression, podTemplateOf, samePodSpec } from './pod-spec.ts'
 
 /** A year. A Job without a deadline is allowed; its pods end when it is deleted. */
-const longestDeadlineSeconds = 31_536_000
+const maxDeadlineSeconds = 31_536_000
 /**
  * The controller of Jobs gives it to its pods, and takes it away; from a pod of another owner nobody takes it (`syncOrphanPod`
  * of Kubernetes).
@@ -24,7 +24,7 @@ const containerLists = ['containers', 'initContainers']
 const probes = ['livenessProbe', 'startupProbe']
 const jobFields = ['activeDeadlineSeconds', 'ttlSecondsAfterFinished']
 
-const message = `pods in a tenant’s namespace must end: set terminationGracePeriodSeconds of pods and probes to at most ${longestGraceSeconds}, activeDeadlineSeconds and ttlSecondsAfterFinished to at most ${longestDeadlineSeconds}, and remove finalizers of pods and tolerations of ${drainTaint}`
+const message = `pods in a tenant’s namespace must end: set terminationGracePeriodSeconds of pods and probes to at most ${maxGraceSeconds}, activeDeadlineSeconds and ttlSecondsAfterFinished to at most ${maxDeadlineSeconds}, and remove finalizers of pods and tolerations of ${drainTaint}`
 
 const above = (bound: number, value: unknown): boolean => typeof value === 'number' && value > bound
 
@@ -32,8 +32,8 @@ function endsLate(spec: JsonObject): boolean {
   const containers = containerLists.flatMap(list => objectsAt(spec, list))
   const graces = containers.flatMap(one => probes.map(probe => objectAt(one, probe)?.['terminationGracePeriodSeconds']))
   return (
-    [spec['terminationGracePeriodSeconds'], ...graces].some(value => above(longestGraceSeconds, value)) ||
-    above(longestDeadlineSeconds, spec['activeDeadlineSeconds'])
+    [spec['terminationGracePeriodSeconds'], ...graces].some(value => above(maxGraceSeconds, value)) ||
+    above(maxDeadlineSeconds, spec['activeDeadlineSeconds'])
   )
 }
 
@@ -63,14 +63,14 @@ function isHeld(request: AdmissionRequest, identities: PlatformIdentities): bool
 
 function hasLateJob({ resource, object, oldObject }: AdmissionRequest): boolean {
   const [now, before] = [jobSpecOf(resource, object), jobSpecOf(resource, oldObject)]
-  return jobFields.some(field => now?.[field] !== before?.[field] && above(longestDeadlineSeconds, now?.[field]))
+  return jobFields.some(field => now?.[field] !== before?.[field] && above(maxDeadlineSeconds, now?.[field]))
 }
 
 const jobSpecExpression = (object: string): string =>
   `variables.r == 'jobs' ? dyn(${object}).?spec.orValue({}) : variables.r == 'cronjobs' ? dyn(${object}).?spec.?jobTemplate.?spec.orValue({}) : {}`
 
 const unchangedOr = (field: string): string =>
-  `(variables.job.?${field}.orValue(0) <= ${longestDeadlineSeconds} || variables.job.?${field} == variables.oldJob.?${field})`
+  `(variables.job.?${field}.orValue(0) <= ${maxDeadlineSeconds} || variables.job.?${field} == variables.oldJob.?${field})`
 
 /** A running pod can only get other tolerations, and is not stopped by its past otherwise. */
 export const podEnd: Rule = {
@@ -122,11 +122,10 @@ export const podEnd: Rule = {
       {
         name: 'endsInTime',
         expression: [
-          `variables.spec.?terminationGracePeriodSeconds.orValue(0) <= ${longestGraceSeconds}`,
-          `variables.spec.?activeDeadlineSeconds.orValue(0) <= ${longestDeadlineSeconds}`,
+          `variables.spec.?terminationGracePeriodSeconds.orValue(0) <= ${maxGraceSeconds}`,
+          `variables.spec.?activeDeadlineSeconds.orValue(0) <= ${maxDeadlineSeconds}`,
           ...probes.map(
-            probe =>
-              `variables.containers.all(c, c.?${probe}.?terminationGracePeriodSeconds.orValue(0) <= ${longestGraceSeconds})`,
+            probe => `variables.containers.all(c, c.?${probe}.?terminationGracePeriodSeconds.orValue(0) <= ${maxGraceSeconds})`,
           ),
         ].join(' && '),
       },

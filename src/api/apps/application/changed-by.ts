@@ -6,7 +6,7 @@ import { integerAt, type JsonObject, objectAt, textAt } from '../../../lib/json/
 import { changedByAnnotation } from '../../names.ts'
 
 /** In characters. The changes of a user with a longer name are not recorded. */
-export const longestUserName = 512
+export const maxUserName = 512
 
 const login = '[A-Za-z0-9_-]{1,100}'
 /**
@@ -41,7 +41,7 @@ export function generationOf(object: JsonObject | undefined): number {
  * so `before` is compared as a whole and never taken apart behind its first hyphen. Whoever has another login now begins anew.
  */
 export function changedByText(before: string, generation: number, { user, login }: Changer): string {
-  if ([...user].length > longestUserName) return ''
+  if ([...user].length > maxUserName) return ''
   const [first = ''] = before.split('-', 1)
   const by = `${login !== undefined && wholeLogin.test(login) ? `@${login}` : ''} ${user}`
   return before === `${first}-${generation - 1}${by}` ? `${first}-${generation}${by}` : `${generation}-${generation}${by}`

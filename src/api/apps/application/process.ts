@@ -7,7 +7,7 @@ import { healthHeadersField, healthPathOptions, probesField } from './probe.ts'
 import { drainSeconds, maxReplicas, processDefaults } from './process-defaults.ts'
 
 /** The longest grace period of a pod, in seconds: of Applications, and by admission of every pod of a tenant. */
-export const longestGraceSeconds = 3600
+export const maxGraceSeconds = 3600
 /** Of which the process has half after SIGTERM. */
 const shortestGrace = 2 * drainSeconds
 
@@ -153,7 +153,7 @@ export const processField = object(
       integer({
         description: `The time from the deletion of a pod until its process is killed, in seconds. The first ${drainSeconds} seconds pass before SIGTERM, so that the ingress sends no request to a process that stops. When omitted: 30.`,
         min: shortestGrace,
-        max: longestGraceSeconds,
+        max: maxGraceSeconds,
       }),
     ),
     rollout: optional(rolloutField),

@@ -2,20 +2,20 @@
 // rights: the broker changes nothing for people.
 import type { Application } from '../../../api/apps/application.ts'
 import type { Release } from '../../../api/apps/release.ts'
-import { personText } from '../../../api/names.ts'
+import { releaseAuthor } from '../../../api/apps/release-author.ts'
 import { type Html, html } from '../../../web/html.ts'
 import type { Person } from '../../sessions.ts'
 import type { ApplicationView } from '../../tenants/visible-tenants.ts'
-import { readyCondition } from '../home.ts'
 import { page } from '../layout.ts'
-import { commit, shortText, table, time, webLink } from '../table.ts'
+import { signed } from '../state/sign.ts'
+import { isMoving, readyCondition, reasonOf, stateCell } from '../state/state.ts'
+import { commitOrImage, facts as factsTable, hostLink, shortText, table, time } from '../table.ts'
 import { section } from './sections.ts'
-import { isMoving, reasonOf, stateCell } from './state.ts'
 
 function facts({ spec, status }: Application): readonly (readonly [string, string | Html | undefined])[] {
   const { url, commit: runs = spec.commit, image = spec.image, release, rollback } = status ?? {}
   return [
-    ['URL', url === undefined ? undefined : webLink(url)],
+    ['URL', url === undefined ? undefined : hostLink(url)],
     ['Commit', runs === undefined ? undefined : html`<code>${runs}</code>`],
     ['Image', image === undefined ? undefined : html`<code>${image}</code>`],
     ['Release', release === undefined ? undefined : String(release)],
@@ -26,17 +26,8 @@ function facts({ spec, status }: Application): readonly (readonly [string, strin
 
 function releaseState({ metadata, spec, status }: Release, runs: number | undefined): Html {
   const ready = readyCondition(status?.conditions)
-  if (spec.number === runs) return html`<strong>runs</strong>`
+  if (spec.number === runs) return html`${signed('ready', 'runs')}`
   return ready === undefined ? html`not rolled out yet` : stateCell({ metadata, status: { conditions: [ready] } })
-}
-
-/** The name of a field manager is not the name of a person, whatever it is: the kind is shown with it. */
-function byText({ kind, name, login, alsoChangedBy }: Release['spec']['by']): string {
-  const person = (user: string): string => shortText(personText(user, login), 120)
-  if (kind === 'User') return `${kind} ${person(name)}`
-  const also = alsoChangedBy === undefined ? '' : `, also ${person(alsoChangedBy)}`
-  const of = kind === 'RemoteSync' && login !== undefined ? ` of ${shortText(login, 80)}` : ''
-  return `${kind} ${shortText(name, 80)}${of}${also}`
 }
 
 function releaseRow(release: Release, runs: number | undefined) {
@@ -45,8 +36,8 @@ function releaseRow(release: Release, runs: number | undefined) {
     String(spec.number),
     releaseState(release, runs),
     spec.reason,
-    spec.commit === undefined ? shortText(spec.image, 80) : commit(spec.commit),
-    byText(spec.by),
+    commitOrImage(spec.commit, spec.image),
+    shortText(releaseAuthor(spec)),
     time(metadata.creationTimestamp ?? ''),
   ]
 }
@@ -90,8 +81,7 @@ export function applicationPage(options: {
       summary: `${application.metadata.name}: ${reasonOf(application)}`,
     },
     body: html`<p><a href="/tenants/${namespace}">Everything of this tenant</a></p>
-<table><caption>What runs now.</caption><tbody><tr><th scope="row">State</th><td>${stateCell(application)}</td></tr>
-${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</tbody></table>
+${factsTable([['State', stateCell(application)], ...rows], 'What runs now.')}
 ${releasesSection(namespace, view)}
 <p class="fine">Why is it in this state? <code>sekisho why application/${application.metadata.name} --namespace ${namespace}</code></p>`,
   })

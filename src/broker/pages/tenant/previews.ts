@@ -1,33 +1,22 @@
 // Previews on a tenant's page, and what waits for somebody's approval. Pure. The form names the commit that the person sees: a
 // push in between makes it a refusal, never the approval of something else.
-
-import { type PreviewState, previewStates } from '../../../api/apps/app-pipeline/status.ts'
+import type { PreviewState } from '../../../api/apps/app-pipeline/status.ts'
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import { followedRepository } from '../../../api/capabilities/repository-follower.ts'
+import type { ReasonClass } from '../../../api/reasons/reason.ts'
 import { type Html, html } from '../../../web/html.ts'
 import type { PreviewRow } from '../../previews/visible-previews.ts'
 import type { Person } from '../../sessions.ts'
 import { bounded } from '../../tenants/bounded.ts'
 import type { TenantView } from '../../tenants/visible-tenants.ts'
 import { approveForm, changesLink } from '../previews.ts'
-import { repositoryUrl, shortText, table, time, webLink } from '../table.ts'
+import { chosen, isEverything, stateChoices } from '../state/choice.ts'
+import { classOfPreview, signed } from '../state/sign.ts'
+import { hostLink, repositoryUrl, shortText, table, time, webLink } from '../table.ts'
 import { type Place, section } from './sections.ts'
 
 const maxOfPipeline = 30
 const maxWaiting = 20
-
-/** What a person may have to do something about comes first, what has no preview last; the newest pull request first. */
-const order: readonly PreviewState[] = [
-  'WaitingForApproval',
-  'Failed',
-  'Conflict',
-  'Building',
-  'Waiting',
-  'Removing',
-  'Running',
-  'Paused',
-]
-const rank = (state: PreviewState): number => (order.includes(state) ? order.indexOf(state) : previewStates.length)
 
 /** The rows of an AppPipeline. */
 export function previewsOf({ status }: AppPipeline): readonly PreviewRow[] {
@@ -42,31 +31,55 @@ function pullRequest(web: string, pipeline: AppPipeline, { number }: PreviewRow)
 
 const withLog: readonly PreviewState[] = ['Building', 'Running', 'Failed']
 
-function pipelineTable({ namespace, web }: Place, pipeline: AppPipeline, { access }: TenantView): Html {
-  const rows = previewsOf(pipeline).toSorted((a, b) => rank(a.state) - rank(b.state) || b.number - a.number)
+/** What somebody may have to do something about comes first; of equals the newest pull request. */
+function chosenRows({ choice }: Place, pipeline: AppPipeline): readonly PreviewRow[] {
+  const name = pipeline.metadata.name
+  const rows = previewsOf(pipeline)
+    .toSorted((a, b) => b.number - a.number)
+    .map(row => {
+      const { number, state, reason, application, url } = row
+      return { row, of: classOfPreview[state], texts: [name, `#${number}`, state, reason, application, url] }
+    })
+  return chosen(choice, rows).map(({ row }) => row)
+}
+
+const attention: readonly ReasonClass[] = stateChoices.attention.classes
+
+/** Closed where nothing needs anybody, so that many previews do not hide the rest of the page. */
+function pipelineTable(place: Place, pipeline: AppPipeline, { access }: TenantView): Html {
+  const { namespace, web, choice } = place
+  const all = previewsOf(pipeline)
+  const rows = chosenRows(place, pipeline)
   const { items, more } = bounded(rows, maxOfPipeline)
   const log = ({ application, state }: PreviewRow) =>
     access.builds && application !== undefined && withLog.includes(state)
       ? html` <a href="/tenants/${namespace}/builds/${encodeURIComponent(application)}" aria-label="Build log of ${application}">log</a>`
       : undefined
-  const { open = rows.length, running = 0, waiting = 0 } = pipeline.status?.counts ?? {}
+  const { open = all.length, running = 0, waiting = 0 } = pipeline.status?.counts ?? {}
   const { name } = pipeline.metadata
+  const counted = `${open} open, ${running} running, ${waiting} waiting`
   const list = table({
-    caption: `${open} open, ${running} running, ${waiting} waiting.`,
+    caption: `${counted}.`,
     columns: ['Pull request', 'State', 'Commit', 'URL or reason', 'Since'],
     rows: items.map(item => [
       pullRequest(web, pipeline, item),
-      html`<span class="word">${item.state}</span>${log(item)}`,
+      html`${signed(classOfPreview[item.state], item.state)}${log(item)}`,
       changesLink(web, pipeline, item, item.headCommit.slice(0, 12)),
-      item.url === undefined ? html`${item.reason} <span class="fine">${shortText(item.message)}</span>` : webLink(item.url),
+      item.url === undefined ? html`${item.reason} <span class="fine">${shortText(item.message)}</span>` : hostLink(item.url),
       time(item.since),
     ]),
   })
   const pause = html`<p class="fine">Pause or resume one: <code>sekisho previews pause ${name} &lt;number&gt; --namespace ${namespace}</code></p>`
-  return html`<h3>${name}: ${pipeline.spec.repository}</h3>
-${rows.length === 0 ? html`<p>There is no open pull request.</p>` : list}
-${more ? html`<p class="fine"><a href="/tenants/${namespace}/previews">All ${rows.length} pull requests</a></p>` : undefined}
-${access.changePipelines && rows.length > 0 ? pause : undefined}`
+  const heading = html`<h3>${name}: ${pipeline.spec.repository}</h3>`
+  if (all.length === 0) return html`${heading}<p>There is no open pull request.</p>`
+  const needed = all.map(({ state }) => classOfPreview[state]).filter(of => attention.includes(of))
+  const isOpen = needed.length > 0 || !isEverything(choice)
+  const sign =
+    needed.length > 0 && html` ${signed(needed.includes('failed') ? 'failed' : 'person', `${needed.length} to look at`)}`
+  return html`<details id="previews-${name}"${isOpen && html` open`}><summary>${heading} ${counted}${sign}</summary>
+${rows.length === 0 ? html`<p>None of them is what you filter by.</p>` : list}
+${more ? html`<p class="fine"><a href="/tenants/${namespace}/previews">All ${all.length} pull requests</a></p>` : undefined}
+${access.changePipelines ? pause : undefined}</details>`
 }
 
 /** The pull requests of every AppPipeline. */

@@ -6,16 +6,21 @@ import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { followedRepository } from '../../../api/capabilities/repository-follower.ts'
 import { type Html, html } from '../../../web/html.ts'
 import type { TenantView } from '../../tenants/visible-tenants.ts'
-import { stateOf } from '../builds.ts'
-import { commit, repositoryUrl, shortText, table, time, webLink } from '../table.ts'
-import { stateCell } from './state.ts'
+import { buildState } from '../builds.ts'
+import { type Choice, chosen, type PagedList, pageOf } from '../state/choice.ts'
+import { classOfState, reasonOf, stateCell } from '../state/state.ts'
+import { commit, commitOrImage, hostLink, repositoryUrl, shortText, table, time, webLink, whole } from '../table.ts'
 
 /** What the sections need beside what they show. */
 export type Place = {
   readonly namespace: string
   /** The origin of GitHub's pages. */
   readonly web: string
+  readonly choice: Choice
 }
+
+/** The address of the page of a tenant. */
+export const tenantPath = (namespace: string): string => `/tenants/${namespace}`
 
 /** A part of the page that the script exchanges by itself; `kubectl` shows what it leaves out. */
 export function section(id: string, title: string, body: Html): Html {
@@ -40,16 +45,33 @@ function applicationRow(namespace: string, application: Application) {
   const runs = status?.commit ?? spec.commit
   const image = status?.image ?? spec.image
   return [
-    html`<a href="/tenants/${namespace}/applications/${encodeURIComponent(metadata.name)}">${metadata.name}</a>`,
+    html`<a href="/tenants/${namespace}/applications/${encodeURIComponent(metadata.name)}">${whole(metadata.name)}</a>`,
     stateCell(application),
-    status?.url === undefined ? undefined : webLink(status.url),
-    runs === undefined ? shortText(image ?? '', 80) : commit(runs),
+    status?.url === undefined ? undefined : hostLink(status.url),
+    commitOrImage(runs, image),
     releaseOf(application),
   ]
 }
 
+const noneChosen = html`<p>None of them is what you filter by.</p>`
+
+/** Those that were chosen, the failed ones first, a page of them at a time. */
+function listed<T extends RemoteSync | Application>(
+  { namespace, choice }: Place,
+  list: PagedList,
+  items: readonly T[],
+  textsOf: (item: T) => readonly (string | undefined)[],
+) {
+  const rows = items.map(item => ({
+    item,
+    of: classOfState(item),
+    texts: [item.metadata.name, reasonOf(item), ...textsOf(item)],
+  }))
+  return pageOf(choice, list, { rows: chosen(choice, rows), path: tenantPath(namespace) })
+}
+
 /** Applications that belong to no preview. */
-export function applicationsSection({ namespace }: Place, { applications }: TenantView): Html | undefined {
+export function applicationsSection(place: Place, { applications }: TenantView): Html | undefined {
   if (applications === undefined) return undefined
   if (applications === 'unread')
     return section(
@@ -57,14 +79,17 @@ export function applicationsSection({ namespace }: Place, { applications }: Tena
       'Applications',
       html`<p role="alert">They cannot be read at the moment. Load the page again.</p>`,
     )
+  const { namespace } = place
   const { items, more } = applications
+  const { shown, links } = listed(place, 'applications', items, ({ status }) => [status?.url])
   const list = table({
     caption: 'What runs. The name leads to the releases.',
     columns: ['Application', 'State', 'URL', 'Commit or image', 'Release'],
-    rows: items.map(item => applicationRow(namespace, item)),
+    rows: shown.map(({ item }) => applicationRow(namespace, item)),
   })
-  const body = items.length === 0 ? html`<p>There is no Application yet.</p>` : list
-  return section('applications', 'Applications', html`${body}${rest(more, 'kubectl get applications', namespace)}`)
+  const some = shown.length === 0 ? noneChosen : list
+  const body = items.length === 0 ? html`<p>There is no Application yet.</p>` : some
+  return section('applications', 'Applications', html`${body}${links}${rest(more, 'kubectl get applications', namespace)}`)
 }
 
 function followed({ spec }: RemoteSync): string {
@@ -76,13 +101,15 @@ function followed({ spec }: RemoteSync): string {
 
 function repositoryCell(web: string, { spec, status }: RemoteSync | AppPipeline): Html {
   const known = followedRepository({ spec, status } as RemoteSync)
-  return known === undefined ? html`${spec.repository}` : webLink(repositoryUrl(web, known.name), known.name)
+  return known === undefined ? html`${spec.repository}` : webLink(repositoryUrl(web, known.name), whole(known.name))
 }
 
 /** RemoteSyncs that belong to no preview. */
-export function remoteSyncsSection({ namespace, web }: Place, { remoteSyncs, access }: TenantView): Html | undefined {
+export function remoteSyncsSection(place: Place, { remoteSyncs, access }: TenantView): Html | undefined {
   if (remoteSyncs === undefined) return undefined
+  const { namespace, web } = place
   const { items, more } = remoteSyncs
+  const { shown, links } = listed(place, 'remotesyncs', items, ({ spec }) => [spec.repository, spec.application])
   const log = ({ metadata, status }: RemoteSync) =>
     access.builds && status?.build !== undefined
       ? html` <a href="/tenants/${namespace}/builds/${encodeURIComponent(metadata.name)}">log of the newest build</a>`
@@ -90,8 +117,8 @@ export function remoteSyncsSection({ namespace, web }: Place, { remoteSyncs, acc
   const list = table({
     caption: 'Which repositories are built, and for which Application.',
     columns: ['RemoteSync', 'Repository', 'Follows', 'Newest commit', 'Built commit', 'State', 'Application'],
-    rows: items.map(item => [
-      item.metadata.name,
+    rows: shown.map(({ item }) => [
+      whole(item.metadata.name),
       repositoryCell(web, item),
       followed(item),
       commit(item.status?.commit),
@@ -100,8 +127,9 @@ export function remoteSyncsSection({ namespace, web }: Place, { remoteSyncs, acc
       item.spec.application,
     ]),
   })
-  const body = items.length === 0 ? html`<p>There is no RemoteSync yet.</p>` : list
-  return section('remote-syncs', 'RemoteSyncs', html`${body}${rest(more, 'kubectl get remotesyncs', namespace)}`)
+  const some = shown.length === 0 ? noneChosen : list
+  const body = items.length === 0 ? html`<p>There is no RemoteSync yet.</p>` : some
+  return section('remotesyncs', 'RemoteSyncs', html`${body}${links}${rest(more, 'kubectl get remotesyncs', namespace)}`)
 }
 
 const maxQueued = 20
@@ -115,10 +143,10 @@ export function buildsSection({ namespace }: Place, { builds: list }: TenantView
     caption: 'The newest builds. The name leads to the log.',
     columns: ['Build', 'RemoteSync', 'Commit', 'State', 'Began'],
     rows: builds.map(build => [
-      html`<a href="/tenants/${namespace}/builds/${encodeURIComponent(build.name)}">${build.name}</a>`,
-      build.remoteSync.name,
+      html`<a href="/tenants/${namespace}/builds/${encodeURIComponent(build.name)}">${whole(build.name)}</a>`,
+      whole(build.remoteSync.name),
       commit(build.commit),
-      html`${stateOf(build)} ${build.ended?.cause === undefined ? undefined : html`<span class="fine">${shortText(build.ended.cause)}</span>`}`,
+      html`${buildState(build)} ${build.ended?.cause === undefined ? undefined : html`<span class="fine">${shortText(build.ended.cause)}</span>`}`,
       time(build.createdAt),
     ]),
   })

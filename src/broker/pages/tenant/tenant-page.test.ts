@@ -8,6 +8,7 @@ import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { type Tenant, tenant as tenantKind } from '../../../api/tenancy/tenant.ts'
 import { noAccess, type TenantAccess } from '../../tenants/access.ts'
 import type { TenantView } from '../../tenants/visible-tenants.ts'
+import { choiceIn, everything as everyChoice } from '../state/choice.ts'
 import { applicationPage } from './application-page.ts'
 import { tenantPage, tenantStatePage } from './tenant-page.ts'
 
@@ -67,10 +68,10 @@ const preview = (number: number, state: string, text = 'why') => ({
 
 const list = <T>(...items: readonly T[]) => ({ items, more: false })
 
-function shown(change: Partial<TenantView> = {}, minutes = 60): string {
+function shown(change: Partial<TenantView> = {}, minutes = 60, choice = everyChoice): string {
   const view: TenantView = { tenant: tenant('acme', ready), role: undefined, access: noAccess, ...change }
   const now = new Date(created.getTime() + minutes * 60_000)
-  return tenantPage({ person, view, issuer: 'https://here.example', web: 'https://github.com', now }).toString()
+  return tenantPage({ person, view, issuer: 'https://here.example', web: 'https://github.com', now, choice }).toString()
 }
 
 const headings = (text: string): readonly string[] =>
@@ -157,7 +158,7 @@ describe('what strangers wrote is text', () => {
     const options = { application: application(hostile, 'Crashing'), releases: list(release(4, hostile), release(3)) }
     const text = (access: TenantAccess) => applicationPage({ person, namespace: 'acme', view: { ...options, access } }).toString()
     expect(text(everything)).not.toContain('<script>')
-    expect(text(everything)).toContain('<strong>runs</strong>')
+    expect(text(everything)).toContain('runs</span>')
     expect(text(everything)).toContain('sekisho rollback shop &lt;number&gt; --namespace acme')
     expect(text(noAccess)).not.toContain('rollback shop')
   })
@@ -173,6 +174,45 @@ test('long lists and texts are cut, and the page says so', () => {
   expect(text).toContain('All 200 pull requests')
   expect(text).toContain('kubectl get applications --namespace acme')
   expect(text.length).toBeLessThan(60_000)
+})
+
+describe('of many things', () => {
+  const named = (name: string, reason: string): Application => {
+    const { metadata, ...rest } = application('', reason)
+    return { ...rest, metadata: { ...metadata, name } }
+  }
+  const many = Array.from({ length: 34 }, (_, index) => named(`app-${10 + index}`, index === 33 ? 'Crashing' : 'Available'))
+  const names = (text: string): readonly string[] => [...text.matchAll(/applications\/(app-\d+)"/g)].map(([, name]) => name ?? '')
+  const page = (query: Record<string, unknown> = {}) => shown({ applications: list(...many) }, 60, choiceIn(query))
+
+  test('the failed ones come first, twenty at a time', () => {
+    expect(names(page()).slice(0, 2)).toEqual(['app-43', 'app-10'])
+    expect(names(page())).toHaveLength(20)
+    expect(page()).toContain('1 to 20 of 34 <a href="/tenants/acme?applications=2#applications">Next</a>')
+    expect(names(page({ applications: '2' }))).toHaveLength(14)
+    expect(names(page({ applications: '99' }))).toHaveLength(14)
+  })
+
+  test('a name or a state can be chosen, with a form that needs no script, and the choice stays on other pages', () => {
+    expect(page()).toContain('<form method="get" action="/tenants/acme" class="filter"')
+    expect(names(page({ name: 'APP-12' }))).toEqual(['app-12'])
+    expect(names(page({ state: 'attention' }))).toEqual(['app-43'])
+    expect(page({ state: 'good' })).toContain('/tenants/acme?state=good&amp;applications=2#applications')
+    expect(page({ name: 'none' })).toContain('None of them is what you filter by')
+    expect(page({ name: hostile })).not.toContain('<script>alert')
+  })
+
+  test('few things need no form', () => {
+    expect(shown({ applications: list(application()) })).not.toContain('class="filter"')
+  })
+
+  test('previews are closed where nothing needs anybody, and open with their number where something does', () => {
+    const running = Array.from({ length: 12 }, (_, index) => preview(index + 1, 'Running'))
+    expect(shown({ pipelines: list(pipeline(running)) })).toContain('<details id="previews-shop"><summary>')
+    const failed = shown({ pipelines: list(pipeline([...running, preview(20, 'Failed')])) })
+    expect(failed).toContain('<details id="previews-shop" open><summary>')
+    expect(failed).toContain('1 to look at')
+  })
 })
 
 describe('how often it is asked for again', () => {

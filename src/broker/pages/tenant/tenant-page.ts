@@ -2,15 +2,18 @@
 // Pure. A section is there exactly when the view has its part, which RBAC decided.
 import type { Installation } from '../../../api/github/installation.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
+import { defined } from '../../../lib/json/defined.ts'
 import { type Html, html } from '../../../web/html.ts'
 import type { Person } from '../../sessions.ts'
 import type { TenantView } from '../../tenants/visible-tenants.ts'
-import { kubectlSteps, readyCondition } from '../home.ts'
+import { kubectlSteps } from '../home.ts'
 import { type Live, page } from '../layout.ts'
-import { shortText } from '../table.ts'
+import { type Choice, choiceForm, isEverything } from '../state/choice.ts'
+import { classOfPreview, signed } from '../state/sign.ts'
+import { classOfState, isMoving, readyCondition } from '../state/state.ts'
+import { facts, shortText } from '../table.ts'
 import { previewsOf, previewsSection, waitingSection } from './previews.ts'
-import { applicationsSection, buildsSection, remoteSyncsSection, section } from './sections.ts'
-import { isMoving } from './state.ts'
+import { applicationsSection, buildsSection, type Place, remoteSyncsSection, section, tenantPath } from './sections.ts'
 
 type Options = {
   readonly person: Person
@@ -19,18 +22,23 @@ type Options = {
   /** The origin of GitHub's pages. */
   readonly web: string
   readonly now: Date
+  readonly choice: Choice
 }
 
 function isReady({ status }: Installation | Tenant): boolean {
   return readyCondition(status?.conditions)?.status === 'True'
 }
 
-function stateRow(name: string, { status }: Installation | Tenant): Html {
-  const ready = readyCondition(status?.conditions)
-  return html`<tr><th scope="row">${name}</th><td>${ready?.status === 'True' ? 'Ready' : (ready?.reason ?? 'Pending')}</td><td>${shortText(ready?.message ?? '')}</td></tr>`
+type StateRow = readonly [name: string, state: Html, message: string]
+
+function stateRow(name: string, object: Installation | Tenant): StateRow {
+  const ready = readyCondition(object.status?.conditions)
+  const { metadata, status } = object
+  const word = ready?.status === 'True' ? 'Ready' : (ready?.reason ?? 'Pending')
+  return [name, signed(classOfState({ metadata, ...defined({ status }) }), word), shortText(ready?.message ?? '')]
 }
 
-const pendingRow = html`<tr><th scope="row">Installation</th><td>Pending</td><td>waiting until the namespace is created</td></tr>`
+const pendingRow: StateRow = ['Installation', signed('progress', 'Pending'), 'waiting until the namespace is created']
 
 /** Of the Tenant for its people and whoever may read it, of Installations for whoever may list them. */
 function stateSection({ tenant, role, access, installations }: TenantView): Html | undefined {
@@ -39,25 +47,18 @@ function stateSection({ tenant, role, access, installations }: TenantView): Html
   const pending = !isReady(tenant) || installations !== undefined
   const rows = installations?.length
     ? installations.map(item => stateRow(`Installation ${item.metadata.name}`, item))
-    : pending && pendingRow
-  return section(
-    'state',
-    'State',
-    html`<table><caption>Whether the tenant can be used.</caption><tbody>${seesTenant && stateRow('Tenant', tenant)}
-${rows}</tbody></table>`,
-  )
+    : pending
+      ? [pendingRow]
+      : []
+  const all = [...(seesTenant ? [stateRow('Tenant', tenant)] : []), ...rows]
+  return section('state', 'State', facts(all, 'Whether the tenant can be used.'))
 }
 
 function rolesSection({ tenant, role, access }: TenantView): Html | undefined {
   if (role === undefined && !access.tenant) return undefined
-  const rows = tenant.spec.roles.map(
-    item => html`<tr><th scope="row">${item.role}</th><td>${item.subject.type} ${item.subject.name ?? ''}</td></tr>`,
-  )
-  return section(
-    'roles',
-    'Roles',
-    html`<table><caption>Who has which role in the namespace.</caption><tbody>${rows}</tbody></table>`,
-  )
+  const rows = tenant.spec.roles.map(({ role: held, subject }) => [held, `${subject.type} ${subject.name ?? ''}`] as const)
+  const change = html`<p class="fine"><a href="/onboard">Change who has which role</a> (owners of the account)</p>`
+  return section('roles', 'Roles', html`${facts(rows, 'Who has which role in the namespace.')}${change}`)
 }
 
 function introduction({ tenant, role, access }: TenantView): Html {
@@ -80,7 +81,7 @@ function countsOf(view: TenantView) {
     applications: applications.length,
     builds: (builds?.builds ?? []).filter(({ ended }) => ended === undefined).length + (builds?.queued.length ?? 0),
     waiting: rows.filter(({ state }) => state === 'WaitingForApproval').length,
-    moving: rows.some(({ state }) => state === 'Building' || state === 'Waiting' || state === 'Removing'),
+    moving: rows.some(({ state }) => classOfPreview[state] === 'progress'),
   }
 }
 
@@ -107,11 +108,22 @@ function liveOf(view: TenantView, now: Date): Live {
   return moves ? { seconds: paces.moving, reloadSeconds: paces.reloadMoving, summary } : { seconds: paces.resting, summary }
 }
 
+const minFiltered = 10
+
+/** Where there is much to see, or something was chosen. */
+function filterOf(view: TenantView, { namespace, choice }: Place): Html | undefined {
+  const { remoteSyncs, pipelines } = view
+  const rows = [applicationsOf(view), remoteSyncs?.items ?? [], (pipelines?.items ?? []).flatMap(previewsOf)]
+  const isLong = rows.some(({ length }) => length > minFiltered)
+  return isLong || !isEverything(choice) ? choiceForm(tenantPath(namespace), choice) : undefined
+}
+
 /** `/tenants/:namespace`. */
-export function tenantPage({ person, view, issuer, web, now }: Options): Html {
+export function tenantPage({ person, view, issuer, web, now, choice }: Options): Html {
   const { namespace } = view.tenant.spec
-  const place = { namespace, web }
+  const place = { namespace, web, choice }
   const body = html`${introduction(view)}
+${filterOf(view, place)}
 ${waitingSection(place, person, view)}
 ${applicationsSection(place, view)}
 ${remoteSyncsSection(place, view)}

@@ -4,6 +4,7 @@ import { Type } from '@fastify/type-provider-typebox'
 import { isAppError } from '../../../lib/errors.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
+import { choiceIn } from '../../pages/state/choice.ts'
 import { tenantPage, tenantStatePage } from '../../pages/tenant/tenant-page.ts'
 import type { Person } from '../../sessions.ts'
 import { noTenant } from '../../tenants/visible-tenants.ts'
@@ -15,7 +16,8 @@ import type { Identities } from './identities.ts'
 /** The page; as long as GitHub does not answer, the state of the Tenant alone. */
 export function registerTenantPage(server: WebServer, context: BrokerContext, identityOf: Identities): void {
   const { sessions, people, visibleTenants, settings, github, clock } = context
-  const options = { schema: { params: Type.Object({ namespace: namespaceText }) }, config: perMinute(120) }
+  const query = Type.Record(Type.String(), Type.Unknown())
+  const options = { schema: { params: Type.Object({ namespace: namespaceText }), querystring: query }, config: perMinute(120) }
 
   server.get('/tenants/:namespace', options, async (request, reply) => {
     const person = await personOrSignIn(sessions, request, reply)
@@ -25,7 +27,10 @@ export function registerTenantPage(server: WebServer, context: BrokerContext, id
     if (identity === undefined) return sendPage(reply, tenantStatePage({ person, view: await lastKnown(person, namespace) }))
     const view = await visibleTenants.find(identity, namespace)
     const { web } = github.app().endpoints
-    return sendPage(reply, tenantPage({ person, view, issuer: settings.publicUrl.origin, web, now: clock.now() }))
+    return sendPage(
+      reply,
+      tenantPage({ person, view, issuer: settings.publicUrl.origin, web, now: clock.now(), choice: choiceIn(request.query) }),
+    )
   })
 
   async function lastKnown({ subject, host, userId }: Person, namespace: string) {

@@ -8,7 +8,7 @@ import { namedObject } from '../../kubernetes/named-object.ts'
 import { imagePatch, refuseWhenBuilt } from './deploy.ts'
 import { withoutUrl } from './open.ts'
 import { podState } from './pods.ts'
-import { byText, rollbackTarget, stateOf } from './releases.ts'
+import { rollbackTarget, stateOf } from './releases.ts'
 import { parseReplicas, replicasPatch, scaled } from './scale.ts'
 import { statusOf, verdict } from './status.ts'
 
@@ -191,20 +191,6 @@ describe('releases', () => {
       'RolledOut',
       'RolledOut',
     ])
-  })
-  test('who made a release', () => {
-    const mia = 'github|github.com|7'
-    expect(byText({ kind: 'RemoteSync', name: 'shop', requestedBy: mia })).toBe('RemoteSync shop')
-    expect(byText({ kind: 'User', name: mia })).toBe(mia)
-    const unknown = 'unknown (kubectl-edit)'
-    expect(byText({ kind: 'Tag', name: 'ghcr.io/acme/shop:v1' })).toBe('tag ghcr.io/acme/shop:v1')
-    expect(byText({ kind: 'FieldManager', name: unknown })).toBe(unknown)
-    expect(byText({ kind: 'FieldManager', name: unknown, alsoChangedBy: mia })).toBe(`${unknown}, also ${mia}`)
-    expect(byText({ kind: 'User', name: mia, login: 'mia' })).toBe(`mia (${mia})`)
-    expect(byText({ kind: 'RemoteSync', name: 'shop', requestedBy: mia, login: 'mia' })).toBe('RemoteSync shop of mia')
-    expect(byText({ kind: 'FieldManager', name: unknown, alsoChangedBy: mia, login: 'mia' })).toBe(
-      `${unknown}, also mia (${mia})`,
-    )
   })
 })
 

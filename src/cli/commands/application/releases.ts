@@ -2,7 +2,7 @@
 
 import type { Application } from '../../../api/apps/application.ts'
 import type { Release } from '../../../api/apps/release.ts'
-import { personText } from '../../../api/names.ts'
+import { releaseAuthor } from '../../../api/apps/release-author.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { type Cluster, found } from '../../kubernetes/cluster.ts'
@@ -34,14 +34,6 @@ export function stateOf(release: Release, { spec, status }: Application): string
   return `${outcomeOf(release)}${pinned}`
 }
 
-/** Who made the change, for people. */
-export function byText({ kind, name, login, alsoChangedBy }: Release['spec']['by']): string {
-  if (kind === 'RemoteSync') return login === undefined ? `RemoteSync ${name}` : `RemoteSync ${name} of ${login}`
-  if (kind === 'Tag') return `tag ${name}`
-  if (kind === 'User') return personText(name, login)
-  return alsoChangedBy === undefined ? name : `${name}, also ${personText(alsoChangedBy, login)}`
-}
-
 /** Prints the releases that are kept. */
 export async function releases(context: ClusterContext, options: Options, name: string): Promise<void> {
   const { cluster, clock, terminal } = context
@@ -61,7 +53,7 @@ export async function releases(context: ClusterContext, options: Options, name: 
     one.state,
     one.commit?.slice(0, 8) ?? '-',
     one.reason,
-    byText(one.by),
+    releaseAuthor(one),
     age(one.createdAt, clock.now()),
   ])
   const text = (): string =>

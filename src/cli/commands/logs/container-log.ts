@@ -22,7 +22,7 @@ export type LogRange = {
 }
 
 /** A program that never writes a newline would fill the memory. */
-const longestLine = 1024 * 1024
+const maxLine = 1024 * 1024
 const maxBytes = 16 * 1024 * 1024
 const pauseMilliseconds = 1000
 
@@ -70,7 +70,7 @@ async function* oneStream(
     },
   )
   let last = after ?? ''
-  for await (const text of completeLines(longestLine, ended(stream))) {
+  for await (const text of completeLines(maxLine, ended(stream))) {
     const line = parseLine(source, text, last)
     last = line.time
     if (after === undefined || line.time > after) yield line

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { maxRows } from '../../../api/apps/app-pipeline/status.ts'
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import { fullCommit } from './previews-approve.ts'
 import { listedPreviews } from './previews-list.ts'
-import { pausedAfter, unknownNumbers } from './previews-pause.ts'
+import { pausedAfter, requireKnown } from './previews-pause.ts'
 
 const commit = 'a'.repeat(40)
 
@@ -31,8 +32,33 @@ test('previews are listed by AppPipeline and number', () => {
   expect(rows.map(row => `${row.pipeline}/${row.number}`)).toEqual(['api/5', 'shop/3', 'shop/12'])
 })
 
-test('a number that no open pull request has is said', () => {
-  const status = { previews: [{ number: 7 }] } as never
-  expect(unknownNumbers({ status }, ['7', '99'])).toEqual(['99'])
-  expect(unknownNumbers({}, ['7'])).toEqual(['7'])
+describe('a number that no open pull request has', () => {
+  const listed = (open: readonly number[], { paused = [] as readonly number[], status = 'True' } = {}) =>
+    ({
+      metadata: { name: 'shop' },
+      spec: { paused },
+      status: { previews: open.map(number => ({ number })), conditions: [{ type: 'Listed', status }] },
+    }) as unknown as AppPipeline
+  const asked = (pipeline: AppPipeline, change: 'pause' | 'resume', ...numbers: readonly string[]) => {
+    return () => requireKnown(pipeline, { change, numbers })
+  }
+
+  test('is refused before anything is changed, with those that are open', () => {
+    const text = 'AppPipeline shop has no open pull request 99, so nothing was changed; open are 7, 12'
+    expect(asked(listed([7, 12]), 'pause', '7', '99')).toThrow(text)
+    expect(asked(listed([7, 12]), 'resume', '99')).toThrow(text)
+    expect(asked(listed([]), 'pause', '98', '99')).toThrow(/pull requests 98, 99.*none is open/)
+    expect(asked(listed([7]), 'pause', '7')).not.toThrow()
+  })
+
+  test('can be resumed when it is paused', () => {
+    expect(asked(listed([], { paused: [99] }), 'resume', '99')).not.toThrow()
+    expect(asked(listed([], { paused: [99] }), 'pause', '99')).toThrow('99')
+  })
+
+  test('is not certain while GitHub has not answered, or when the list is longer than a status', () => {
+    expect(asked(listed([], { status: 'False' }), 'pause', '99')).not.toThrow()
+    const full = listed(Array.from({ length: maxRows }, (_, index) => index + 1))
+    expect(asked(full, 'pause', '999')).not.toThrow()
+  })
 })

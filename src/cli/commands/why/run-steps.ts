@@ -131,7 +131,9 @@ function isLate({ deployments }: Pick<Facts, 'deployments'>): boolean {
   )
 }
 
-function podsStep(application: Application, { pods, deployments, now }: Facts): Judgement {
+const unanswered: ReadonlySet<string> = new Set([reasons.notAnswering, reasons.notAnsweringYet])
+
+function podsStep(application: Application, { pods, now }: Facts): Judgement {
   const { name } = application.metadata
   const running = pods.filter(pod => !hasEnded(pod) && pod.metadata.deletionTimestamp === undefined)
   const troubled = troubledPod(running, now)
@@ -141,10 +143,9 @@ function podsStep(application: Application, { pods, deployments, now }: Facts): 
   if (states.length === 0) return open('no pod exists')
   if (unready === undefined) return ok(`${states.length} ready`)
   const process = processOf(unready.pod)
-  // What the controller found out about the check. A process may be slow to start as long as Kubernetes waits for it.
+  // What the controller found out about the check, and whether it may still be slow to start.
   const ready = conditionOf(application, 'Ready')
-  if (ready?.reason === reasons.notAnswering)
-    return isLate({ deployments }) ? wrong(`NotAnswering: ${ready.message}`) : waiting(`not ready yet: ${ready.message}`)
+  if (unanswered.has(ready?.reason ?? '')) return fromCondition(ready)
   return waiting(
     `${unready.pod.metadata.name}: ${unready.text}`,
     unready.text !== 'Running, not ready'

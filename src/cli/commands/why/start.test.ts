@@ -8,7 +8,7 @@ import { walk } from './walk.ts'
 const said = 'process web runs, but nothing listens on port 3000: listen on 0.0.0.0'
 const starting: Facts = {
   ...healthy,
-  application: application({ Ready: `NotAnswering: ${said}` }, { status: { latestRelease: 1 } }),
+  application: application({ Ready: `NotAnsweringYet: ${said}` }, { status: { latestRelease: 1 } }),
   deployments: [deployment({ status: { readyReplicas: 0 } })],
   pods: [pod({ running: {} }, false)],
   endpointSlices: [],
@@ -36,7 +36,11 @@ test('the first release has none before it', () => {
 })
 
 test('what was not ready in time stops at its pods, with the words of the controller', () => {
-  const facts = { ...starting, deployments: [deployment({ status: { readyReplicas: 0, conditions: [late] } })] }
+  const facts = {
+    ...starting,
+    application: application({ Ready: `NotAnswering: ${said}` }),
+    deployments: [deployment({ status: { readyReplicas: 0, conditions: [late] } })],
+  }
   expect(walk(facts).first).toMatchObject({ step: 'pods', mark: 'wrong', text: expect.stringMatching(/NotAnswering.*port 3000/) })
   const unknown = { ...facts, application: application({ Ready: 'RolloutStalled: made no progress in time' }) }
   expect(walk(unknown).first).toMatchObject({ step: 'rollout', mark: 'wrong' })

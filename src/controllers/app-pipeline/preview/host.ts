@@ -4,9 +4,9 @@
 import { boundedName } from '../../../lib/text/bounded-name.ts'
 
 /** RFC 1035 §2.3.4. */
-const longestLabel = 63
+const maxLabel = 63
 /** With the longest pattern, number and name, at least eight characters are left for a branch. */
-const longestName = 22
+const maxName = 22
 const forkMark = 'fork-'
 
 function slugOf(branch: string, most: number): string {
@@ -31,9 +31,9 @@ export type HostFacts = {
 
 /** The first label of the host name: a DNS label. */
 export function hostLabel({ pattern, pipeline, number, branch, isFork }: HostFacts): string {
-  const filled = pattern.replace('{number}', String(number)).replace('{name}', boundedName(pipeline, longestName, { length: 8 }))
+  const filled = pattern.replace('{number}', String(number)).replace('{name}', boundedName(pipeline, maxName, { length: 8 }))
   // Also of a host that is not of a fork, so that the same branch has the same name in both.
-  const left = longestLabel - forkMark.length - filled.replace('{branch}', '').length
+  const left = maxLabel - forkMark.length - filled.replace('{branch}', '').length
   const label = filled.replace('{branch}', () => slugOf(branch, left))
   return isFork ? `${forkMark}${label}` : label
 }

@@ -34,7 +34,7 @@ type Entry = {
 const maxAtOnce = 8
 /** Beyond this number what was asked longest ago is forgotten. */
 const maxEntries = 20_000
-const longestPause = 300_000
+const maxPause = 300_000
 const provenPause = 60_000
 const pendingPause = 250
 
@@ -45,7 +45,7 @@ const pendingPause = 250
 //   replicas: leader only; the next looks up again
 /** Does nothing until it is asked. */
 export function createDomainProofs({ lookUp, clock, leastMilliseconds = 5000 }: DomainProofsDeps): DomainProofs {
-  const pauses = { baseMilliseconds: leastMilliseconds, capMilliseconds: longestPause }
+  const pauses = { baseMilliseconds: leastMilliseconds, capMilliseconds: maxPause }
   const entries = new BoundedMap<Entry>(maxEntries)
   const oneOfTenant = createKeyedMutex()
   const limit = createFairLimit({ concurrency: maxAtOnce, waitingPerKey: 1, waiting: maxEntries })

@@ -4,7 +4,7 @@ import type { Setting } from '../../../lib/config.ts'
 import { type RedirectAnnotations, targetPlaceholder } from './redirects.ts'
 
 const most = 10
-const longestValue = 1024
+const maxValue = 1024
 
 /** Keys that already mean something on every Ingress of an Application. */
 const otherKeys = ['kubernetes.io/ingress.class', 'kubectl.kubernetes.io/', 'cert-manager.io/']
@@ -27,8 +27,8 @@ function annotationOf(item: string): readonly [string, string] {
     throw new Error(`holds ${item.slice(0, 100)}; it must hold only annotations such as ${example}`)
   if (isReservedKey(key) || otherKeys.some(other => key.startsWith(other)))
     throw new Error(`holds ${key}, which the platform itself sets or forbids: remove it`)
-  if (value.length > longestValue || !/^[\x20-\x7e]*$/.test(value))
-    throw new Error(`holds a value of ${key} that is not at most ${longestValue} characters of ASCII: correct it`)
+  if (value.length > maxValue || !/^[\x20-\x7e]*$/.test(value))
+    throw new Error(`holds a value of ${key} that is not at most ${maxValue} characters of ASCII: correct it`)
   const unknown = value.match(placeholderPattern)?.find(placeholder => placeholder !== targetPlaceholder)
   if (unknown !== undefined)
     throw new Error(`holds ${unknown} in ${key}; the only placeholder is ${targetPlaceholder}, the host to which people are led`)

@@ -31,12 +31,12 @@ export function knownContents(state: ContentsState): ImageContents | undefined {
 }
 
 const label = 'io.buildpacks.build.metadata'
-const longestLabel = 1_048_576
+const maxLabel = 1_048_576
 /** The bounds of `status.imageContents.processes`. */
 export const maxImageProcesses = 20
 /** The bound of `status.imageContents.otherPorts`. */
 const maxOtherPorts = 5
-const longestName = 40
+const maxName = 40
 const processFolder = '/cnb/process/'
 /** The specification's names of process types. */
 const typePattern = /^[A-Za-z0-9._-]{1,64}$/
@@ -48,7 +48,7 @@ function nameOf(type: string): string {
   return type
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, longestName)
+    .slice(0, maxName)
     .replaceAll(/^-+|-+$/g, '')
 }
 
@@ -86,7 +86,7 @@ export function contentsOf(image: string, { labels, entryPoint, ports }: Descrip
   const text = labels[label]
   const basic = { image, ...portOf(ports) }
   if (text === undefined) return { kind: 'known', contents: basic }
-  if (text.length > longestLabel) return unreadable(`its label ${label} is too long`)
+  if (text.length > maxLabel) return unreadable(`its label ${label} is too long`)
   const processes = processesIn(text, entryPoint)
   if (processes.length > maxImageProcesses) return unreadable(`it has more than ${maxImageProcesses} processes`)
   if (new Set(processes.map(({ name }) => name)).size < processes.length)

@@ -35,7 +35,7 @@ export type FollowDeps = {
 
 const setting = 'SEKISHO_FOLLOWED_REGISTRIES'
 /** Of a name with its registry (distribution reference grammar), so that there is room for a digest. */
-const longestName = 255
+const maxName = 255
 const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/
 const digestCure = 'until then name a digest (@sha256:…) in spec.image, without spec.followTag'
 
@@ -69,7 +69,7 @@ function tagOf(application: Application, image: string, { tags, place, following
     const message = `spec.followTag: in the platform's own registry only builds push, each under a tag of its own: a RemoteSync deploys what it builds; remove spec.followTag`
     return { reason: reasons.registryNotFollowed, message }
   }
-  if (!isRepositoryName(repository) || !tagPattern.test(tag) || name.length > longestName)
+  if (!isRepositoryName(repository) || !tagPattern.test(tag) || name.length > maxName)
     return { reason: reasons.tagUnreadable, message: 'spec.image is not the name of an image with a tag: correct it' }
   const registry = tags.registries.find(listed => listed.host === host)
   if (registry === undefined) return notFollowed(tags.registries, host)

@@ -21,7 +21,7 @@ import { isolationLabels } from '../rendering/isolation.ts'
 export type JobRecord = NonNullable<NonNullable<Application['status']>['releaseJob']>
 
 /** The name of a Job becomes a label of its pods, which has at most 63 characters. */
-const longestName = 63
+const maxName = 63
 /** Beside the deadline of the pod, which keeps its log: for a pod that no node takes. */
 const schedulingSeconds = 60
 /** A week: the log of the last release job can be read that long. */
@@ -30,7 +30,7 @@ const keptSeconds = 604_800
 /** `<application>-release-v<number>`; a hash replaces the end of a name that is too long. */
 export function jobName(application: string, number: number): string {
   const suffix = `-release-v${number}`
-  return `${boundedName(application, longestName - suffix.length, { length: 8 })}${suffix}`
+  return `${boundedName(application, maxName - suffix.length, { length: 8 })}${suffix}`
 }
 
 /** A volume claim can be held by a running pod on another node, so the job does without. */

@@ -31,7 +31,7 @@ export type ManifestSource = {
 
 const maxKept = 256
 /** In UTF-16 units of a rendering's JSON: 16 MB for all that is kept; a usual rendering has 3 KB. */
-const longestKept = 65_536
+const maxKeptLength = 65_536
 
 const reasons = { failed: applicationReasons.chartFailed, 'timed-out': applicationReasons.chartTimedOut } as const
 
@@ -63,7 +63,7 @@ export function createManifestSource(renderer: Pick<ChartRenderer, 'render'>): M
       if (rendering.kind !== 'rendered') return refused(application, reasons[rendering.kind], rendering.message)
       const manifests = desiredManifests(application, rendering.objects, { ...input, redirects })
       if (manifests.kind === 'refused') return refused(application, reasons.failed, manifests.message)
-      if (rendering.length <= longestKept) kept.set(uid, { renderedFrom, manifests })
+      if (rendering.length <= maxKeptLength) kept.set(uid, { renderedFrom, manifests })
       return manifests
     },
   }

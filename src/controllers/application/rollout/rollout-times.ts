@@ -12,7 +12,7 @@ type Status = NonNullable<Application['status']>
 export type RolloutRecord = NonNullable<Status['rollout']>
 
 /** A cluster where a thousand Applications start at once needs less. */
-const longestUsualSeconds = 60
+const maxUsualSeconds = 60
 /** A rollout with less time counts as delayed after a third of it. */
 const shareOfTime = 1 / 3
 
@@ -26,7 +26,7 @@ export function rolloutRecord(status: Status | undefined, runs: number, now: Dat
 
 /** Milliseconds until a rollout that was not observed counts as delayed; undefined when it does. */
 export function untilDelayed({ startedAt, delayed }: RolloutRecord, timeoutSeconds: number, now: Date): number | undefined {
-  const usualSeconds = Math.min(longestUsualSeconds, timeoutSeconds * shareOfTime)
+  const usualSeconds = Math.min(maxUsualSeconds, timeoutSeconds * shareOfTime)
   const left = Date.parse(startedAt) + usualSeconds * 1000 - now.getTime()
   return delayed === true || left <= 0 ? undefined : left
 }

@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
 import type { Refusal } from '../../../policy/check.ts'
+import type { ChartProcess } from '../../../services/charts/chart-input.ts'
 import { evaluateRollout as evaluate, untilJudged } from './rollout.ts'
 import { withDelay } from './rollout-times.ts'
 import { mostSpecific } from './specificity.ts'
-import { unansweredProblem, unreadyIn, untilAsked } from './unanswered.ts'
+import { type FailedChecks, unansweredProblem, unreadyIn, untilAsked } from './unanswered.ts'
 
 const now = new Date('2026-01-01T01:00:00Z')
 const evaluateRollout = (deployments: readonly (Deployment | undefined)[], pods: readonly Pod[], unanswered?: Refusal) =>
@@ -160,24 +161,66 @@ describe('a process that runs and is not ready', () => {
   const started = new Date('2026-01-01T00:00:00Z')
   const later = (seconds: number): Date => new Date(started.getTime() + seconds * 1000)
   const running = pod({ state: { running: { startedAt: started.toISOString() } } }, { uid: 'u1' })
-  const none = { failed: new Map(), otherPorts: [] }
   const process = { name: 'web', replicas: 1, cpu: '1m', memory: '1Mi', port: 3000 }
-  const unready = (seconds: number, pods: readonly Pod[] = [running]) => unreadyIn(pods, [process], later(seconds))
+  const unready = (seconds: number, pods: readonly Pod[] = [running], asked: ChartProcess = process) =>
+    unreadyIn(pods, [asked], later(seconds))
+  const progressing = (reason = 'ReplicaSetUpdated'): Deployment => {
+    const conditions = [{ type: 'Progressing', status: reason === 'ProgressDeadlineExceeded' ? 'False' : 'True', reason }]
+    const item = deployment({ observedGeneration: 2, updatedReplicas: 1, replicas: 1, conditions })
+    return { ...item, spec: { selector: {}, template: {}, ...item.spec, progressDeadlineSeconds: 120 } }
+  }
+  type More = { readonly deployment?: Deployment; readonly pods?: readonly Pod[]; readonly asked?: ChartProcess }
+  const told = (
+    seconds: number,
+    { deployment: item = progressing(), pods, asked }: More = {},
+    failed: FailedChecks = new Map(),
+  ) => unansweredProblem(unready(seconds, pods, asked), { failed, otherPorts: [], deployments: [item], now: later(seconds) })
+  const next = (seconds: number, item = progressing()) =>
+    untilAsked(unready(seconds), { deployments: [item], now: later(seconds) })
+  const withReady = (status: string, seconds: number): Pod => ({
+    ...running,
+    status: { ...running.status, conditions: [{ type: 'Ready', status, lastTransitionTime: later(seconds).toISOString() }] },
+  })
 
-  test('is looked at again after twenty seconds, and named then', () => {
-    expect([unansweredProblem(unready(5), none), untilAsked(unready(5))]).toEqual([undefined, 15_000])
-    expect(unansweredProblem(unready(20), none)).toMatchObject({
-      reason: 'NotAnswering',
-      message: expect.stringContaining('nothing listens on port 3000'),
+  test('may be slow to start after twenty seconds, with the cure, and has failed when its Deployment waits no longer', () => {
+    expect([told(5), next(5)]).toEqual([undefined, 15_000])
+    expect(told(20)).toEqual({
+      reason: 'NotAnsweringYet',
+      message: expect.stringMatching(/nothing listens on port 3000: listen on 0\.0\.0\.0.*failure 120 seconds after its start/),
     })
-    expect(untilAsked(unready(20))).toBeUndefined()
+    expect(next(20)).toBe(100_000)
+    expect([told(120)?.reason, next(120)]).toEqual(['NotAnswering', undefined])
+    expect(told(120)?.message).not.toContain('slow')
+    const late = progressing('ProgressDeadlineExceeded')
+    expect([told(30, { deployment: late })?.reason, next(30, late)]).toEqual(['NotAnswering', undefined])
+  })
+
+  test('has the time that Kubernetes gives when its Deployment names none', () => {
+    const without = deployment({ observedGeneration: 2, updatedReplicas: 1, replicas: 1 })
+    expect([told(599, { deployment: without })?.reason, told(600, { deployment: without })?.reason]).toEqual([
+      'NotAnsweringYet',
+      'NotAnswering',
+    ])
+  })
+
+  test('has failed when it has answered before', () => {
+    expect(told(30, { pods: [withReady('False', 10)] })?.reason).toBe('NotAnswering')
+    // Not ready from before it started.
+    expect(told(30, { pods: [withReady('False', -1)] })?.reason).toBe('NotAnsweringYet')
+    expect(told(30, { pods: [withReady('False', 0)] })?.reason).toBe('NotAnsweringYet')
+  })
+
+  test('of several, one that answered before is spoken of', () => {
+    const other = { ...withReady('False', 10), metadata: { ...running.metadata, name: 'q', uid: 'u2' } }
+    expect(unready(30, [running, other]).map(({ hasAnswered }) => hasAnswered)).toEqual([true, false])
+    expect(told(30, { pods: [running, other] })?.reason).toBe('NotAnswering')
   })
 
   test('says what the kubelet got, and which ports the image has', () => {
     const failed = new Map([['u1', { probe: 'readiness', said: 'HTTP probe failed with statuscode: 404' }]] as const)
-    const checked = unreadyIn([running], [{ ...process, healthPath: '/up' }], later(30))
-    expect(unansweredProblem(checked, { failed, otherPorts: [] })?.message).toContain('with the status 404')
-    expect(unansweredProblem(unready(30), { failed: new Map(), otherPorts: [9090] })?.message).toContain('also 9090')
+    expect(told(30, { asked: { ...process, healthPath: '/up' } }, failed)?.message).toContain('with the status 404')
+    const options = { failed: new Map(), otherPorts: [9090], deployments: [], now: later(30) }
+    expect(unansweredProblem(unready(30), options)?.message).toContain('also 9090')
   })
 
   test('is not named when it is ready, when it crashed, and when it is going away', () => {
@@ -187,5 +230,26 @@ describe('a process that runs and is not ready', () => {
       { ...running, metadata: { ...running.metadata, deletionTimestamp: started.toISOString() } },
     ]
     for (const other of others) expect(unready(60, [other])).toEqual([])
+  })
+})
+
+describe('while a version is replaced, what is wrong with its pods says nothing about the new one', () => {
+  const of = (template: string, createdAt: string, changes: Partial<Statuses[number]> = {}): Pod =>
+    pod(changes, { creationTimestamp: createdAt, labels: { [labels.process]: 'web', 'pod-template-hash': template } })
+  const crash = { restartCount: 1, lastState: { terminated: { exitCode: 3 } } }
+  const old = of('a', '2026-01-01T00:00:00Z', crash)
+
+  test('when it has pods, and while Kubernetes has made none yet', () => {
+    const begun = deployment({ observedGeneration: 2, updatedReplicas: 1, replicas: 2 })
+    expect(evaluateRollout([begun], [old, of('b', '2026-01-01T00:10:00Z')]).problem).toBeUndefined()
+    expect(evaluateRollout([deployment({ observedGeneration: 1, updatedReplicas: 1 })], [old]).problem).toBeUndefined()
+    expect(evaluateRollout([deployment({ observedGeneration: 2, replicas: 1 })], [old]).problem).toBeUndefined()
+  })
+
+  test('a crash of its own is said, and one of the version that runs', () => {
+    const begun = deployment({ observedGeneration: 2, updatedReplicas: 1, replicas: 2 })
+    const healthy = of('a', '2026-01-01T00:00:00Z')
+    expect(evaluateRollout([begun], [healthy, of('b', '2026-01-01T00:10:00Z', crash)]).problem?.reason).toBe('Crashing')
+    expect(evaluateRollout([begun], [old]).problem?.reason).toBe('Crashing')
   })
 })

@@ -57,8 +57,13 @@ function refusedProblem(deployment: Deployment): Refusal | undefined {
     : { reason: applicationReasons.rolloutStalled, message }
 }
 
+/** Whether Kubernetes has given up waiting for this generation. */
+export function isLate(deployment: Deployment): boolean {
+  return conditionOf(deployment, 'Progressing', 'False')?.reason === 'ProgressDeadlineExceeded'
+}
+
 function deadlineProblem(deployment: Deployment): Refusal | undefined {
-  if (conditionOf(deployment, 'Progressing', 'False')?.reason !== 'ProgressDeadlineExceeded') return undefined
+  if (!isLate(deployment)) return undefined
   const process = deployment.metadata.labels?.[labels.process]
   const log = process === undefined ? 'see their log' : `see the log of process ${process}`
   const message = `Deployment ${deployment.metadata.name} made no progress in time: its pods start but do not become ready: ${log}`
@@ -80,6 +85,17 @@ export type RolloutFacts = {
   readonly unanswered?: Refusal | undefined
 }
 
+/**
+ * Pods of this generation: while a Deployment has made none, those that are there belong to one that is being replaced.
+ */
+export function podsOfGeneration(pods: readonly Pod[], deployments: RolloutFacts['deployments']): readonly Pod[] {
+  const without = deployments.filter(
+    deployment => deployment !== undefined && (deployment.spec?.replicas ?? 1) > 0 && counts(deployment, 0).updated === 0,
+  )
+  const processes = new Set(without.map(deployment => deployment?.metadata.labels?.[labels.process]))
+  return pods.filter(({ metadata }) => !processes.has(metadata.labels?.[labels.process]))
+}
+
 export function evaluateRollout({ deployments, pods, unanswered }: RolloutFacts, now: Date): Rollout {
   const present = deployments.filter(deployment => deployment !== undefined)
   const alive = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
@@ -94,7 +110,7 @@ export function evaluateRollout({ deployments, pods, unanswered }: RolloutFacts,
     deployments.length === 0 ? 'no process is to run all the time' : `${updated} of ${wanted} replicas run this version`
   if (complete) return { available, complete, observed, progress }
   const problem = mostSpecific({
-    pod: troubledPod(pods, now)?.problem,
+    pod: troubledPod(podsOfGeneration(pods, deployments), now)?.problem,
     refused: present.map(refusedProblem).find(found => found !== undefined),
     unanswered,
     deadline: present.map(deadlineProblem).find(found => found !== undefined),

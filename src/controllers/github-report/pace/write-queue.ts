@@ -41,7 +41,7 @@ const maxInstallations = 10_000
 const writesOfTurn = reportWriteKinds.length
 /** A place whose owner did not ask again so long after it should have is free. */
 const lateMilliseconds = 30_000
-const longestPause = 3_600_000
+const maxPause = 3_600_000
 const shortestWait = 1_000
 
 type Wants = Readonly<Record<Share, number>>
@@ -166,7 +166,7 @@ export function createWriteQueue({ clock, known }: WriteQueueDeps): WriteQueue {
     pause(installation, milliseconds) {
       const now = clock.now().getTime()
       const queue = queueOf(installation, now)
-      queue.pausedUntil = Math.max(queue.pausedUntil, now + Math.min(longestPause, milliseconds))
+      queue.pausedUntil = Math.max(queue.pausedUntil, now + Math.min(maxPause, milliseconds))
     },
   }
 }

@@ -4,9 +4,9 @@ import { wakeAnnotation } from '../../../api/names.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 
 /** The bound of `status.observedWake` and `status.handledWake`. */
-const longestWake = 512
+const maxWake = 512
 
 /** The object's wake annotation, cut to what a status can hold; undefined when there is none or it is empty. */
 export function wakeOf({ metadata }: KubeObject): string | undefined {
-  return metadata.annotations?.[wakeAnnotation]?.slice(0, longestWake) || undefined
+  return metadata.annotations?.[wakeAnnotation]?.slice(0, maxWake) || undefined
 }

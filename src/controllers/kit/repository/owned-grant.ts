@@ -22,14 +22,14 @@ import { boundedName } from '../../../lib/text/bounded-name.ts'
 import type { Refusal } from '../../../policy/check.ts'
 import type { TokenDesk } from '../../../services/token-desk/token-desk.ts'
 
-const longestName = 253
+const maxName = 253
 const lifetimeSeconds = 2_592_000
 /** Replaced this long before it expires, so that no build meets an expired grant. */
 const renewMilliseconds = 3_600_000
 
 /** `<kind>-<name>`; a hash replaces the end of a name that is too long. */
 export function ownedGrantName(owner: RepositoryFollower): string {
-  return boundedName(`${owner.kind.toLowerCase()}-${owner.metadata.name}`, longestName)
+  return boundedName(`${owner.kind.toLowerCase()}-${owner.metadata.name}`, maxName)
 }
 
 /**

@@ -37,14 +37,14 @@ export type Asked = {
   readonly now: Date
 }
 
-const longestBranch = 300
+const maxBranch = 300
 const shortestWait = 1_000
-const longestWait = 300_000
+const maxWait = 300_000
 
 /** How long until GitHub is asked again: as long as it has been waited for so far. Webhooks may come earlier. */
 export function mergeWait(since: string, now: Date): number {
   const waited = now.getTime() - Date.parse(since)
-  return Math.min(Math.max(waited, shortestWait), longestWait)
+  return Math.min(Math.max(waited, shortestWait), maxWait)
 }
 
 function none(head: FollowedHead | undefined, refused: Halt): NoCommit {
@@ -89,7 +89,7 @@ export async function findPullRequestCommit(
     headCommit: headSha,
     ...defined({ headRepository: headRepositoryId }),
     // Whoever may push chooses its name; git has no bound that a status could rely on.
-    baseBranch: baseBranch.slice(0, longestBranch).toWellFormed(),
+    baseBranch: baseBranch.slice(0, maxBranch).toWellFormed(),
   }
   if (found.state !== 'open')
     return none(

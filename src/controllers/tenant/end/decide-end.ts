@@ -1,5 +1,5 @@
 // What does not end in a namespace that is being deleted: which pods are forced, and what the namespace is held by. Pure.
-import { longestGraceSeconds } from '../../../api/apps/application/process.ts'
+import { maxGraceSeconds } from '../../../api/apps/application/process.ts'
 import type { Namespace, Pod } from '../../../api/builtin/index.ts'
 import { isReservedKey } from '../../../api/names.ts'
 import type { KubeObject } from '../../../api/resource.ts'
@@ -17,7 +17,7 @@ export function isOverdue({ metadata }: Pod, now: Date): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds: grace = 0 } = metadata
   if (deletionTimestamp === undefined || grace === 0) return false
   const requested = Date.parse(deletionTimestamp) - grace * 1000
-  return now.getTime() >= requested + (Math.min(grace, longestGraceSeconds) + marginSeconds) * 1000
+  return now.getTime() >= requested + (Math.min(grace, maxGraceSeconds) + marginSeconds) * 1000
 }
 
 /** A kind of which objects remain, as the namespace controller names it. */

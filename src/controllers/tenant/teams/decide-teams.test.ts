@@ -8,7 +8,7 @@ import { nextStatus } from '../status.ts'
 import type { TeamsAnswer } from './check-teams.ts'
 import { nextTeamCheckMilliseconds, rolesResolvedCondition } from './decide-teams.ts'
 
-const filled = { decision: { kind: 'fill' }, enforcement: unknownEnforcement } as const
+const filled = { decision: { kind: 'fill' }, enforcement: unknownEnforcement, installations: [] } as const
 
 const askedAt = new Date('2026-01-01T00:00:00Z')
 
@@ -98,6 +98,7 @@ describe('while GitHub cannot be reached', () => {
 test('an unknown team does not change Ready, and the status records the check with the wake it saw', () => {
   const status = nextStatus(tenant(), { ...filled, teams: { kind: 'known', teams: [9], missing: [9], askedAt } }, askedAt)
   expect(status.conditions).toMatchObject([
+    { type: 'GitHubAccess', status: 'Unknown' },
     { type: 'NetworkPoliciesEnforced', status: 'Unknown' },
     { type: 'Ready', status: 'True' },
     { type: 'RolesResolved', status: 'False' },

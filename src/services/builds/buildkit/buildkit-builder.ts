@@ -2,6 +2,7 @@
 // build. Builds live in the tenant's build namespace, where the tenant has no rights.
 import { type Pod, pods } from '../../../api/builtin/index.ts'
 import { dockerfileBuildContainers as containers, dockerfileBuildLabel } from '../../../api/dockerfile-build.ts'
+import { keyOf } from '../../../api/resource.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/errors.ts'
@@ -33,14 +34,7 @@ export function createBuildkitBuilder(deps: BuildkitDeps): Builder {
   async function evidenceOf(pod: Pod): Promise<PodEvidence> {
     const image = builtImage(pod)
     if (image !== undefined) return { proof: commitOfRevision(await labelsOf(image)) }
-    return hasFailed(pod) ? { log: await logOf(pod) } : {}
-  }
-
-  /** The log may be gone with its pod; then the pod's own message is used. */
-  async function logOf({ metadata: { namespace = '', name } }: Pod): Promise<string> {
-    const key = { namespace, name }
-    const pod = await client.get(pods, key)
-    return pod ? logOfStep(client, key, { container: stepOf(pod), tailLines: 200, limitBytes: 262_144 }) : ''
+    return hasFailed(pod) ? { log: (await logOfStep(client, keyOf(pod), stepOf)).log } : {}
   }
 
   return createObjectBuilder(deps, {

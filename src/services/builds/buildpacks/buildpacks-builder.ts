@@ -3,6 +3,7 @@
 // makes the builder image, rebases, and builds with builders of which too little is known (`known-builder.ts`).
 import { buildpacksBuildLabel, buildpacksBuildContainers as containers } from '../../../api/buildpacks-build.ts'
 import { type Pod, pods } from '../../../api/builtin/index.ts'
+import { keyOf } from '../../../api/resource.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -28,10 +29,6 @@ export type BuildpacksDeps = ObjectBuilderDeps & {
   /** Reads the labels of an image that is named by its digest. Never rejects. */
   readonly labelsOf: (image: string) => Promise<LabelAnswer>
 }
-
-/** npm prints its whole usage after the cause. */
-const logLines = 400
-const logBytes = 1_048_576
 
 export type BuildpacksBuilder = {
   readonly builder: Builder
@@ -62,15 +59,7 @@ export function createBuildpacksBuilder(deps: BuildpacksDeps): BuildpacksBuilder
   async function evidenceOf(pod: Pod): Promise<PodEvidence> {
     const image = builtImage(pod)
     if (image !== undefined) return { proof: commitOfImage(await labelsOf(image)) }
-    return hasFailed(pod) ? { log: await logOf(pod) } : {}
-  }
-
-  /** The log may be gone with its pod; then the pod's own message is used. */
-  async function logOf({ metadata: { namespace = '', name } }: Pod): Promise<string> {
-    const key = { namespace, name }
-    const pod = await client.get(pods, key)
-    const options = { tailLines: logLines, limitBytes: logBytes }
-    return pod ? logOfStep(client, key, { container: containerOf(pod), ...options }) : ''
+    return hasFailed(pod) ? { log: (await logOfStep(client, keyOf(pod), containerOf)).log } : {}
   }
 
   return {

@@ -19,7 +19,7 @@ export type Cause = {
   readonly line: string
 }
 
-const longestSentence = 500
+const maxSentence = 500
 
 /**
  * The first rule that matches decides: what a program states itself, then what it ran out of, then what tools say, then how it
@@ -46,7 +46,7 @@ export function causeOf(log: string): Cause | undefined {
     if (match === null) continue
     const begin = clean.text.lastIndexOf('\n', match.index) + 1
     const line = clean.text.slice(begin, clean.text.indexOf('\n', match.index))
-    const sentence = say(match, clean).replaceAll(/\s+/g, ' ').trim().slice(0, longestSentence)
+    const sentence = say(match, clean).replaceAll(/\s+/g, ' ').trim().slice(0, maxSentence)
     return { sentence, line: line.trim() }
   }
   const first = firstError(clean.lines)

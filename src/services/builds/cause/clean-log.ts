@@ -4,8 +4,8 @@ import { redactTokens } from '../../../lib/log.ts'
 import type { CleanLog } from './rule.ts'
 
 /** Enough for what npm prints after its cause, and a bound on the work of the patterns. */
-const longestLog = 65_536
-const longestLine = 1_000
+const maxLog = 65_536
+const maxLine = 1_000
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal control sequences are what is removed here
 const terminalControl = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b-\u001f\u007f]/g
@@ -29,10 +29,10 @@ const buildkitProgress = /^#\d+ (?:\d+\.\d+ )?/
 
 /** The last 64 KiB of `log`, line by line, without trailing blanks and without noise. */
 export function cleanLog(log: string): CleanLog {
-  const lines = redactTokens(log.slice(-longestLog))
+  const lines = redactTokens(log.slice(-maxLog))
     .replaceAll(terminalControl, '')
     .split('\n')
-    .map(line => line.trimEnd().replace(buildkitProgress, '').slice(0, longestLine))
+    .map(line => line.trimEnd().replace(buildkitProgress, '').slice(0, maxLine))
     .filter(line => line !== '' && !noise.some(pattern => pattern.test(line)))
   return { text: lines.map(line => `${line}\n`).join(''), lines }
 }

@@ -7,7 +7,7 @@ import { objectAt, parseJson, textAt } from '../../../lib/json/json-value.ts'
 import type { CommitProof } from '../builder.ts'
 
 const label = 'io.buildpacks.project.metadata'
-const longestLabel = 65_536
+const maxLabel = 65_536
 const fullCommit = /^[0-9a-f]{40}([0-9a-f]{24})?$/
 
 /** The labels of an image, or why they cannot be read; `permanent` when the same image will not have them later either. */
@@ -24,7 +24,7 @@ export function commitOfImage(answer: LabelAnswer): CommitProof {
   if (answer.kind === 'unreadable') return { kind: answer.permanent ? 'absent' : 'unreadable', message: answer.message }
   const text = answer.labels[label]
   if (text === undefined) return { kind: 'absent', message: `it has no label ${label}` }
-  if (text.length > longestLabel) return { kind: 'absent', message: `its label ${label} is too long` }
+  if (text.length > maxLabel) return { kind: 'absent', message: `its label ${label} is too long` }
   const source = objectAt(parseJson(text), 'source')
   const commit = textAt(objectAt(source, 'version'), 'commit') ?? ''
   if (textAt(source, 'type') !== 'git' || !fullCommit.test(commit))

@@ -1,6 +1,6 @@
 // The builder that uses kpack: one Build without an Image for one commit; deleting the Build cancels it. Only this folder knows
 // how kpack behaves. Builds live in the tenant's build namespace, where the tenant has no rights.
-import { customResourceDefinitions, pods } from '../../../api/builtin/index.ts'
+import { customResourceDefinitions } from '../../../api/builtin/index.ts'
 import type { Cache } from '../../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -20,13 +20,6 @@ export type KpackDeps = ObjectBuilderDeps & {
   /** Reads the labels of an image that is named by its digest. Never rejects. */
   readonly labelsOf: (image: string) => Promise<LabelAnswer>
 }
-
-/**
- * npm prints its whole usage after the cause. The limit of bytes counts from the first of these lines: it must not cut their
- * end.
- */
-const logLines = 400
-const logBytes = 1_048_576
 
 type OfClient = { readonly client: Pick<KubeClient, 'get'> }
 
@@ -59,10 +52,7 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
   /** The log may be gone with its pod; then kpack's own message is used. */
   async function failureOf({ metadata, ...build }: KpackBuild): Promise<BuildEvidence> {
     const key = { namespace: metadata.namespace ?? '', name: build.status?.podName ?? '' }
-    const pod = key.name === '' ? undefined : await client.get(pods, key)
-    if (!pod) return { pod: undefined, log: '' }
-    const container = failedStep({ metadata, ...build }, pod)
-    return { pod, log: await logOfStep(client, key, { container, tailLines: logLines, limitBytes: logBytes }) }
+    return logOfStep(client, key, pod => failedStep({ metadata, ...build }, pod))
   }
 
   return createObjectBuilder(deps, {

@@ -11,7 +11,7 @@ type Reach = Pick<TokenIntent, 'repositoryIds' | 'permissions'>
 export type Difference = { readonly kind: 'wider' | 'narrower' | 'unusable'; readonly message: string }
 
 /** An hour, and some seconds by which two of GitHub's servers may differ. */
-const longestLifeMilliseconds = 65 * 60_000
+const maxLifeMilliseconds = 65 * 60_000
 /** What the desk promises for a delivered token: one with less would be minted again at the next request. */
 const shortestLifeMilliseconds = 10 * 60_000
 
@@ -37,7 +37,7 @@ function wider(intent: Reach, minted: Reach & Pick<MintedToken, 'repositories'>)
 
 function unusable(expiresAt: Date, now: Date): Difference | undefined {
   const life = expiresAt.getTime() - now.getTime()
-  if (life >= shortestLifeMilliseconds && life <= longestLifeMilliseconds) return undefined
+  if (life >= shortestLifeMilliseconds && life <= maxLifeMilliseconds) return undefined
   const message = "GitHub's token ends within ten minutes, or lives longer than an hour: is the clock of this process right?"
   return { kind: 'unusable', message }
 }

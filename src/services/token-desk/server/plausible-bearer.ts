@@ -6,13 +6,13 @@ import { tokenDeskAudience } from '../../../api/names.ts'
 import { asObject, objectAt, textAt } from '../../../lib/json/json-value.ts'
 import type { SecretString } from '../../../lib/secret-string.ts'
 
-const longestToken = 16_384
+const maxToken = 16_384
 /** A clock may be that far from the API server's. */
 const toleratedSeconds = 60
 
 /** False for what no API server would accept: not a JWT, another audience, expired, or bound to no pod. */
 export function isPlausibleBearer(bearer: SecretString, now: Date): boolean {
-  if (bearer.length === 0 || bearer.length > longestToken) return false
+  if (bearer.length === 0 || bearer.length > maxToken) return false
   const claims = claimsOf(bearer.reveal())
   const bound = objectAt(claims, 'kubernetes.io')
   const isBound =

@@ -1,8 +1,8 @@
 // Whether an app is a static site, which folder is served by which rules, and by which process: a small server that is copied
 // into a layer of the image.
-import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openAppFiles } from '../app-files.ts'
+import type { AppFiles } from '../app-files.ts'
 import { BuildFailure } from '../build-failure.ts'
 import type { BuildContext } from '../config.ts'
 import type { Process } from '../launch.ts'
@@ -25,17 +25,16 @@ export type Site = SiteRules & {
 }
 
 /** `orRoot`: an index.html at the root of the app counts, too; in an app with a build script it is a source file. */
-export function findSite(appFolder: string, orRoot = false): Site | undefined {
-  const { root: named, ignored, routes, notFound, ...rules } = readStaticSettings(openAppFiles(appFolder).read('static.json'))
-  const hasIndex = (path: string): boolean => existsSync(join(appFolder, path, index))
+export function findSite(files: AppFiles, orRoot = false): Site | undefined {
+  const { root: named, ignored, routes, notFound, ...rules } = readStaticSettings(files.read('static.json'))
+  const hasIndex = (path: string): boolean => files.hasFile(`${path}/${index}`)
   const root =
     named ??
-    outputFolders.flatMap(folder => [folder, ...nested(appFolder, folder)]).find(hasIndex) ??
+    outputFolders.flatMap(folder => [folder, ...nested(files, folder)]).find(hasIndex) ??
     (orRoot && hasIndex('.') ? '.' : undefined)
   if (root === undefined) return undefined
-  const isFile = (name: string): boolean => statSync(join(appFolder, root, name), { throwIfNoEntry: false })?.isFile() ?? false
-  if (!statSync(join(appFolder, root), { throwIfNoEntry: false })?.isDirectory())
-    throw new BuildFailure(`static.json: there is no folder ${root} (root)`)
+  const isFile = (name: string): boolean => files.hasFile(`${root}/${name}`)
+  if (!files.hasFolder(root)) throw new BuildFailure(`static.json: there is no folder ${root} (root)`)
   for (const [key, name] of [...routes.map(rule => [`routes["${rule.pattern}"]`, rule.target]), ['error_page', notFound]])
     if (name !== undefined && !isFile(name))
       throw new BuildFailure(`static.json: ${key} names ${name}, and the site has no such file`)
@@ -50,12 +49,8 @@ export function findSite(appFolder: string, orRoot = false): Site | undefined {
 }
 
 /** Angular writes to `dist/<name>/browser`. */
-function nested(appFolder: string, folder: string): readonly string[] {
-  const path = join(appFolder, folder)
-  if (folder !== 'dist' || !existsSync(path)) return []
-  const names = readdirSync(path, { withFileTypes: true })
-    .filter(entry => entry.isDirectory())
-    .map(({ name }) => name)
+function nested(files: AppFiles, folder: string): readonly string[] {
+  const names = folder === 'dist' ? files.foldersIn(folder) : []
   const [only] = names
   return only === undefined || names.length > 1 ? [] : [`${folder}/${only}/browser`, `${folder}/${only}`]
 }

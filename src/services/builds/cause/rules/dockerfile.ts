@@ -88,13 +88,13 @@ const contentRules: readonly Rule[] = [
   ),
 ]
 
-const longestCommand = 120
+const maxCommand = 120
 
 function commandOf(match: RegExpExecArray): string {
   const command = group(match, 1)
     .replace(/^\/bin\/sh -c /, '')
     .replaceAll('\\"', '"')
-  return command.length <= longestCommand ? command : `${command.slice(0, longestCommand)}…`
+  return command.length <= maxCommand ? command : `${command.slice(0, maxCommand)}…`
 }
 
 /** What the command wrote: after the line of its RUN, and before the one with which BuildKit begins to repeat it. */

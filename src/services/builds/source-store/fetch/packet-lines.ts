@@ -8,7 +8,7 @@ export type PacketLine =
   | { readonly kind: 'flush' | 'delimiter' | 'end' }
 
 /** Four digits and 65,516 bytes. */
-const longestLine = 65_520
+const maxLine = 65_520
 
 /** One line with its length, itself included. */
 export function packetLine(text: string): string {
@@ -26,7 +26,7 @@ export class PacketError extends Error {}
 function lengthOf(digits: Buffer): number {
   const text = digits.toString('latin1')
   const length = /^[0-9a-fA-F]{4}$/.test(text) ? Number.parseInt(text, 16) : Number.NaN
-  if (!(length <= longestLine) || length === 3) throw new PacketError('the answer is not of git’s protocol')
+  if (!(length <= maxLine) || length === 3) throw new PacketError('the answer is not of git’s protocol')
   return length
 }
 

@@ -18,14 +18,14 @@ const maxFiles = 1_000_000
 /** Folders in folders. Linux and Chromium have fewer than 20. */
 const deepest = 256
 /** PATH_MAX of Linux, with room for the folder of the checkout. */
-const longestPath = 3_840
+const maxPath = 3_840
 /** What stands before a path in a line. */
 const besidePath = 192
 /** A list of files is longer only when its paths are. */
-const longestList = 268_435_456
+const maxList = 268_435_456
 
 function longPath(): AppError {
-  return tooManyOrDeep(`a path in the commit is longer than ${longestPath} bytes`)
+  return tooManyOrDeep(`a path in the commit is longer than ${maxPath} bytes`)
 }
 
 /** Splits what git writes at `end`. The rest of an unfinished line stays until more comes, and is bounded. */
@@ -34,13 +34,13 @@ function createLineReader(end: number, onLine: (line: string) => void): (piece: 
   let total = 0
   return piece => {
     total += piece.length
-    if (total > longestList) throw tooManyOrDeep('the list of the files of the commit is too long')
+    if (total > maxList) throw tooManyOrDeep('the list of the files of the commit is too long')
     let bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece])
     for (let at = bytes.indexOf(end); at >= 0; at = bytes.indexOf(end)) {
       onLine(bytes.toString('utf8', 0, at))
       bytes = bytes.subarray(at + 1)
     }
-    if (bytes.length > longestPath + besidePath) throw longPath()
+    if (bytes.length > maxPath + besidePath) throw longPath()
     rest = Buffer.from(bytes)
   }
 }
@@ -94,7 +94,7 @@ async function checkFiles(check: Check): Promise<void> {
     if (type === 'blob') bytes += Number(size)
     if (files > maxFiles) throw tooManyOrDeep(`the commit has more than ${maxFiles} files`)
     if (!(bytes <= check.limits.unpackedBytes)) throw tooLarge(check.limits.unpackedBytes)
-    if (path.length > longestPath) throw longPath()
+    if (path.length > maxPath) throw longPath()
     if (path.split('/').length > deepest) throw tooManyOrDeep(`folders of the commit are more than ${deepest} deep`)
     incomplete?.see({ type, size: Number(size), object, path })
   })

@@ -28,7 +28,7 @@ export type GitResult = {
   readonly errors: string
 }
 
-const longestErrors = 16_384
+const maxErrors = 16_384
 
 /** Kills the process group: git starts helpers (pack-objects, rev-list). Idempotent. */
 export function killGroup(child: ChildProcess): void {
@@ -72,7 +72,7 @@ export async function runGit(run: GitRun): Promise<GitResult> {
   run.signal?.addEventListener('abort', onAbort, { once: true })
   if (run.signal?.aborted) onAbort()
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors = (errors + text).slice(-longestErrors)
+    errors = (errors + text).slice(-maxErrors)
   })
   child.stdout.on('data', (piece: Buffer) => {
     try {

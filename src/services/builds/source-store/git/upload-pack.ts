@@ -9,7 +9,7 @@ import { gitEnvironment, limitedGit } from './git-environment.ts'
 
 const timeoutMilliseconds = 120_000
 /** Maximum size of a request body: the wants and haves of one commit, unpacked. */
-const longestRequest = 1_048_576
+const maxRequest = 1_048_576
 
 /** `allowAnySHA1InWant`: builders request the commit by its id, which go-git does only with this capability. */
 const configuration = [['uploadpack.allowAnySHA1InWant', 'true']] as const
@@ -21,7 +21,7 @@ async function* bounded(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let total = 0
   for await (const chunk of source) {
     total += chunk.length
-    if (total > longestRequest) throw new Error('the request is too long')
+    if (total > maxRequest) throw new Error('the request is too long')
     yield chunk
   }
 }

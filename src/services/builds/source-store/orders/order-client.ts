@@ -23,7 +23,7 @@ type Answer = { readonly status: number; readonly text: string }
 
 /** Of an order without a pack. */
 const shortMilliseconds = 10_000
-const longestAnswer = 65_536
+const maxAnswer = 65_536
 
 function unreachable(error: unknown): AppError {
   const message = `the source store does not answer: ${messageOf(error).slice(0, 200)}`
@@ -34,7 +34,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   let text = ''
   for await (const piece of response.setEncoding('utf8')) {
     text += String(piece)
-    if (text.length > longestAnswer) throw new Error('its answer is too long')
+    if (text.length > maxAnswer) throw new Error('its answer is too long')
   }
   return text
 }

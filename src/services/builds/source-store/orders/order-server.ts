@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import { AppError } from '../../../../lib/errors.ts'
 import type { Log } from '../../../../lib/log.ts'
 import type { HeldSources } from '../held-sources.ts'
-import { decodeOrder, longestOrder, orderHeader, parseOrderPath, type Refusal, refusalOf } from './orders.ts'
+import { decodeOrder, maxOrder, orderHeader, parseOrderPath, type Refusal, refusalOf } from './orders.ts'
 
 export type OrderServer = {
   /**
@@ -25,7 +25,7 @@ export type OrderServerDeps = {
   readonly log: Log
 }
 
-const longestSocketPath = 107
+const maxSocketPath = 107
 const maxConnections = 64
 
 function send(response: ServerResponse, status: number, body?: object): void {
@@ -83,7 +83,7 @@ export function createOrderServer({ socket, sources, log }: OrderServerDeps): Or
   }
 
   const server = createServer(
-    { requestTimeout: 0, headersTimeout: 10_000, maxHeaderSize: longestOrder + 4096, keepAliveTimeout: 5_000 },
+    { requestTimeout: 0, headersTimeout: 10_000, maxHeaderSize: maxOrder + 4096, keepAliveTimeout: 5_000 },
     (request, response) => {
       request.on('error', () => response.destroy())
       answer(request, response).catch((error: unknown) => refuse(response, error))
@@ -93,8 +93,8 @@ export function createOrderServer({ socket, sources, log }: OrderServerDeps): Or
 
   return {
     async listen() {
-      if (Buffer.byteLength(socket) > longestSocketPath)
-        throw new AppError('invalid_configuration', `SEKISHO_SOURCE_SOCKET must be at most ${longestSocketPath} bytes long`)
+      if (Buffer.byteLength(socket) > maxSocketPath)
+        throw new AppError('invalid_configuration', `SEKISHO_SOURCE_SOCKET must be at most ${maxSocketPath} bytes long`)
       await mkdir(dirname(socket), { recursive: true, mode: 0o770 })
       await rm(socket, { force: true })
       await new Promise<void>((resolve, reject) => {

@@ -26,12 +26,12 @@ export type PackOrder = {
 /** The request header with the order, JSON in base64url. */
 export const orderHeader = 'sekisho-order'
 /** Of the header. */
-export const longestOrder = 4096
+export const maxOrder = 4096
 
 const pathPattern = /^\/(sources\/[0-9a-f]{64}|owners\/[A-Za-z0-9-]{1,64})$/
 const commitPattern = /^([0-9a-f]{40}|[0-9a-f]{64})$/
-const longestLifetimeSeconds = 86_400
-const longestSubPath = 512
+const maxLifetimeSeconds = 86_400
+const maxSubPath = 512
 
 export type OrderPath = { readonly kind: 'source' | 'owner'; readonly id: string }
 
@@ -65,17 +65,17 @@ function nameAt(order: JsonObject | undefined, field: string): string | undefine
 
 /** undefined when a field is missing or out of its bounds. */
 export function decodeOrder(header: string | undefined): PackOrder | undefined {
-  if (header === undefined || header.length > longestOrder) return undefined
+  if (header === undefined || header.length > maxOrder) return undefined
   const order = asObject(parseJson(Buffer.from(header, 'base64url').toString('utf8')))
   const [namespace, build, owner] = [nameAt(order, 'namespace'), nameAt(order, 'build'), nameAt(order, 'owner')]
   const commit = textAt(order, 'commit')
   const lifetimeSeconds = integerAt(order, 'lifetimeSeconds') ?? 0
   const shallow = order?.['shallow']
   const completeBelow = textAt(order, 'completeBelow')
-  if (completeBelow !== undefined && completeBelow.length > longestSubPath) return undefined
+  if (completeBelow !== undefined && completeBelow.length > maxSubPath) return undefined
   if (namespace === undefined || build === undefined || owner === undefined || typeof shallow !== 'boolean') return undefined
   if (commit === undefined || !commitPattern.test(commit)) return undefined
-  if (lifetimeSeconds < 1 || lifetimeSeconds > longestLifetimeSeconds) return undefined
+  if (lifetimeSeconds < 1 || lifetimeSeconds > maxLifetimeSeconds) return undefined
   return { namespace, build, commit, owner, lifetimeSeconds, shallow, completeBelow }
 }
 

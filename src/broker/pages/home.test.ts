@@ -1,0 +1,42 @@
+// The first page says of each tenant whether it works.
+import { expect, test } from 'vitest'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
+import { homePage } from './home.ts'
+
+const person = { host: 'github.com', userId: 1, login: 'olivia', subject: 'github|github.com|1', csrf: 'c' }
+type Said = readonly [type: string, status: string, reason: string, message?: string]
+
+function shown(...said: readonly Said[]): string {
+  const conditions = said.map(([type, status, reason, message = '']) => ({ type, status, reason, message }))
+  const spec = { account: { host: 'github.com', id: 7, login: 'acme', type: 'Organization' }, namespace: 'acme', roles: [] }
+  const tenant = { metadata: { name: 'acme' }, spec, status: { conditions } } as unknown as Tenant
+  return homePage({ person, held: [{ tenant, role: 'admin' }], issuer: 'https://here.example', platformAdmin: false }).toString()
+}
+
+const prepared: Said = ['Ready', 'True', 'NamespacesReady']
+
+test('a tenant whose App was uninstalled is not ready, and the cure stands beside it', () => {
+  const text = shown(prepared, [
+    'GitHubAccess',
+    'False',
+    'InstallationNotReady',
+    'Installation acme: InstallationNotFound: install it',
+  ])
+  expect(text).toContain('InstallationNotReady')
+  expect(text).toContain('install it')
+  expect(text).not.toContain('</span> ready</span>')
+})
+
+test.each<[string, readonly Said[], RegExp]>([
+  ['its account can be reached', [prepared, ['GitHubAccess', 'True', 'InstallationsReady']], /sign good.*ready<\/span>/],
+  ['nothing was said of its account yet', [prepared], /sign good/],
+  [
+    'GitHub is waited for',
+    [prepared, ['GitHubAccess', 'Unknown', 'InstallationsPending']],
+    /sign progress.*InstallationsPending/,
+  ],
+  ['its namespace is taken', [['Ready', 'False', 'NamespaceTaken', 'delete it']], /sign waiting.*NamespaceTaken.*delete it/],
+  ['it is new', [], /sign progress.*Pending/],
+])('%s', (_what, said, expected) => {
+  expect(shown(...said)).toMatch(expected)
+})

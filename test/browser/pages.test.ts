@@ -1,0 +1,117 @@
+// Pages with much on them, in a real browser on a wide and on a narrow screen, in both colour schemes: nothing has to be scrolled
+// sideways, no word or host of usual length breaks inside, and everything that is clicked is large enough
+// (WCAG 2.2, 2.5.8: 24 by 24 pixels, but for links within a sentence).
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildPage, buildsPage } from '../../src/broker/pages/builds.ts'
+import { homePage } from '../../src/broker/pages/home.ts'
+import { errorPage } from '../../src/broker/pages/layout.ts'
+import { previewsPage } from '../../src/broker/pages/previews.ts'
+import { everything } from '../../src/broker/pages/state/choice.ts'
+import { styleSheet } from '../../src/broker/pages/style.ts'
+import { applicationPage } from '../../src/broker/pages/tenant/application-page.ts'
+import { tenantPage } from '../../src/broker/pages/tenant/tenant-page.ts'
+import type { TenantView } from '../../src/broker/tenants/visible-tenants.ts'
+import type { Html } from '../../src/web/html.ts'
+import { type Chromium, openChromium } from './chromium.ts'
+import { crowdedTenant } from './crowded-tenant.ts'
+
+const { person, view, applicationView, build, list, now } = crowdedTenant()
+const namespace = 'acme'
+const web = 'https://github.com'
+const tenant = (change: Partial<TenantView> = {}): Html =>
+  tenantPage({ person, view: { ...view, ...change }, issuer: 'https://here.example', web, now, choice: everything })
+const pages: Readonly<Record<string, Html>> = {
+  '/': homePage({ person, held: [{ tenant: view.tenant, role: 'admin' }], issuer: 'https://here.example', platformAdmin: true }),
+  '/tenants/acme': tenant(),
+  '/tenants/acme/applications/app': applicationPage({ person, namespace, view: applicationView }),
+  '/tenants/acme/builds': buildsPage({ person, namespace, list, now }),
+  '/tenants/acme/builds/build': buildPage({ person, build, log: 'l'.repeat(400), isWhole: true, now }),
+  '/tenants/acme/previews': previewsPage({ person, namespace, pipelines: view.pipelines?.items ?? [], web }),
+  '/nothing': errorPage('there is no such tenant', 'request', 404),
+}
+
+let server: Server
+let folder: string
+let browser: Chromium
+let origin: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sekisho-pages-'))
+  server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://here')
+    const isStyle = pathname === '/style.css'
+    response.setHeader('content-type', isStyle ? 'text/css' : 'text/html; charset=utf-8')
+    response.end(isStyle ? styleSheet : (pages[pathname]?.toString() ?? ''))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  browser = await openChromium(folder, 'reader', { scripts: true })
+})
+afterAll(async () => {
+  await browser?.close()
+  server?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** In the page: words and hosts of usual length that stand in several lines. */
+const broken = `[...document.querySelectorAll('.word')]
+  .filter(one => one.offsetParent !== null)
+  .map(one => {
+    const range = document.createRange()
+    range.selectNodeContents(one.lastChild)
+    return { text: one.textContent, lines: new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size }
+  })
+  .filter(({ lines }) => lines > 1)
+  .map(({ text }) => text)`
+/** In the page: what is clicked, outside of a sentence, and is too small. */
+const small = `[...document.querySelectorAll('a, button, summary, select, input:not([type=hidden])')]
+  .filter(one => one.offsetParent !== null && !one.matches('.skip') && (one.closest('p:not(.fine), li') === null || one.matches('.button')))
+  .map(one => ({ text: one.outerHTML.slice(0, 120), size: one.getBoundingClientRect() }))
+  .filter(({ size }) => size.height < 24 || size.width < 24)
+  .map(({ text, size }) => size.width + ' x ' + size.height + ': ' + text)`
+
+const screens = [
+  [1280, 'light'],
+  [1280, 'dark'],
+  [390, 'light'],
+  [390, 'dark'],
+] as const
+
+describe.each(screens)('%i pixels wide, %s', (width, colorScheme) => {
+  test.each(Object.keys(pages))('%s', async path => {
+    const { page } = browser
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 800 })
+    await page.goto(`${origin}${path}`)
+    await browser.picture(`${width}-${colorScheme}${path.replaceAll('/', '-')}`)
+    expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0)
+    expect(await page.evaluate(broken)).toEqual([])
+    expect(await page.evaluate(small)).toEqual([])
+    expect(await page.getByRole('contentinfo').count()).toBe(1)
+  })
+})
+
+test('whoever uses a keyboard gets past the head of the page with the first link', async () => {
+  const { page } = browser
+  await page.goto(`${origin}/tenants/acme`)
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content')
+  await page.keyboard.press('Enter')
+  expect(await page.evaluate('document.activeElement.id')).toBe('main')
+})
+
+test('of thirty-four applications the first twenty are shown, with what failed on top', async () => {
+  const { page } = browser
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto(`${origin}/tenants/acme`)
+  const rows = page.getByRole('region', { name: 'Applications' }).getByRole('rowheader')
+  expect(await rows.count()).toBe(20)
+  expect(await rows.first().textContent()).toBe('application-34')
+  expect(await page.getByText('1 to 20 of 34').count()).toBe(1)
+  expect(await page.getByText('1 to 10 of 34').count()).toBe(1)
+})
