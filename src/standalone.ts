@@ -28,9 +28,9 @@ const readers = {
 await runUntilStopped(async onStop => {
   const settings = readTogether(readers, environment)
   const process = await openProcess({ name: 'standalone', settings: settings.process, environment, onStop })
-  const { log, clock } = process
+  const { log, clock, metrics } = process
   const { location, sealingKeys } = settings.store
-  const store = await openStore({ ...location, sealingKeys, clock, log })
+  const store = await openStore({ ...location, sealingKeys, clock, log, metrics })
   onStop(store.close)
   const certificate = certificateFromFiles(settings.broker, { log })
   onStop(certificate.stop)

@@ -1,7 +1,7 @@
 // Writes everything that is generated from the source and committed: the CRDs, the admission policies, the registration of
-// the webhook, the tenant roles and the reference pages. `--check` writes nothing and fails when a file is not up to date.
-// Both fail when the code or the manifests name an environment variable that the reference does not describe, and when a file
-// keeps something in memory and does not say what.
+// the webhook, the tenant roles, the rules and the dashboard of monitoring, and the reference pages. `--check` writes nothing
+// and fails when a file is not up to date. Both fail when the code or the manifests name an environment variable that the
+// reference does not describe, and when a file keeps something in memory and does not say what.
 import { globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
@@ -13,6 +13,7 @@ import { rolesFile } from '../../src/store/access/grants.ts'
 import { githubEmulatorPage } from './github-routes.ts'
 import { blockForm, memoryOf } from './memory/memory-blocks.ts'
 import { productFiles } from './memory/product-files.ts'
+import { monitoringFiles } from './monitoring/files.ts'
 import { platformAdminYaml } from './platform-admin-role.ts'
 import { platformRoleFiles } from './platform-roles.ts'
 import { undocumentedVariables } from './reference/environment.ts'
@@ -42,6 +43,7 @@ function generatedFiles(): Map<string, string> {
   files.set('deploy/rbac/platform-admin.yaml', banner + platformAdminYaml())
   files.set('deploy/postgres/roles.sql', rolesFile())
   for (const [name, text] of platformRoleFiles()) files.set(`deploy/${name}`, banner + text)
+  for (const [path, text] of monitoringFiles()) files.set(path, text)
   files.set('docs/reference/github-emulator.md', githubEmulatorPage())
   const read = (path: string): string => readFileSync(join(root, path), 'utf8')
   const pages = referencePages({ read, memory: memory.states, adrs: readdirSync(join(root, 'docs/adr')) })

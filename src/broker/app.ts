@@ -18,11 +18,13 @@ import { openResealing } from '../store/resealing/open.ts'
 import { createSharedKeyCheck } from '../store/resealing/shared-key.ts'
 import type { BrokerStore } from '../store/store.ts'
 import type { ProvenClient } from '../web/clients/client-key.ts'
+import { createHttpMetrics } from '../web/metrics.ts'
 import { type SecurityHeaderOptions, securityHeaders } from '../web/security-headers.ts'
 import { createWebServer, listen, type WebServer } from '../web/server.ts'
 import type { Certificate } from '../web/tls.ts'
 import { createCheckpointExport } from './audit/checkpoint-export.ts'
 import { createCheckpointFolder } from './audit/checkpoint-folder.ts'
+import { createCheckpointMetrics } from './audit/metrics.ts'
 import { createVisibleBuilds } from './builds/visible-builds.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerContext } from './context.ts'
@@ -45,6 +47,7 @@ import { createPersonSessions } from './sessions.ts'
 import { createSweeper } from './sweeper.ts'
 import { createApplicationReader } from './tenants/applications.ts'
 import { createVisibleTenants } from './tenants/visible-tenants.ts'
+import { createWaitingCount } from './waiting-count.ts'
 import { createCandidateReader } from './webhooks/candidate-reader.ts'
 import { handleDelivery } from './webhooks/handle-delivery.ts'
 import { createInboxWorker } from './webhooks/inbox-worker.ts'
@@ -117,7 +120,12 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   manager.add(onboardingController.definition)
 
   const deliveryDeps = { kube, store, candidates: createCandidateReader(manager), onboarding, log }
-  const inbox = createInboxWorker({ inbox: store.inbox, handle: item => handleDelivery(deliveryDeps, item), clock, random, log })
+  const registry = deps.metrics ?? new Registry()
+  const metrics = createBrokerMetrics(registry)
+  const inbox = createInboxWorker({
+    ...{ inbox: store.inbox, handle: item => handleDelivery(deliveryDeps, item), count: metrics.handledDelivery },
+    ...{ clock, random, log },
+  })
 
   const { publicUrl } = settings
   const issuer = await createBrokerIssuer({
@@ -135,10 +143,11 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     everyMilliseconds: settings.auditCheckpointSeconds * 1000,
     isLeader,
     keep: settings.auditCheckpointFolder === undefined ? undefined : createCheckpointFolder(settings.auditCheckpointFolder),
+    observe: createCheckpointMetrics(registry, isLeader),
   })
 
-  const metrics = deps.metrics ?? new Registry()
-  const resealing = openResealing({ process: 'broker', store, isLeader, metrics, clock, log })
+  const resealing = openResealing({ process: 'broker', store, isLeader, metrics: registry, clock, log })
+  const waitingCount = createWaitingCount({ store, metrics, clock, log })
   const sharedKey = createSharedKeyCheck({ keys: store.resealing.keys, audit: store.audit, isLeader, clock, log })
 
   const builds = createVisibleBuilds({ kept: store.keptLogs, reviews, remoteSyncs: manager.cache(remoteSync) })
@@ -172,12 +181,12 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     onboarding,
     onboardingController,
     inbox,
-    metrics: createBrokerMetrics(metrics),
+    metrics,
     losses,
     clock,
     log,
   }
-  const loops = [inbox, onboardingController.search, sweeper, checkpoints, resealing]
+  const loops = [inbox, onboardingController.search, sweeper, checkpoints, resealing, waitingCount]
   return { context, loops: mode === 'standalone' ? loops : [...loops, sharedKey] }
 }
 
@@ -194,7 +203,7 @@ function createHeaders({ settings, manager }: BrokerDeps): () => SecurityHeaderO
 }
 
 async function createServer(
-  { settings, certificate, log }: BrokerDeps,
+  { settings, certificate, metrics, log }: BrokerDeps,
   headers: () => SecurityHeaderOptions,
   proven: ProvenClient,
 ): Promise<WebServer> {
@@ -203,6 +212,7 @@ async function createServer(
     trustedProxies: settings.trustedProxies,
     proxyProtocol: settings.proxyProtocol === 'required',
     provenClient: proven,
+    observe: createHttpMetrics(metrics ?? new Registry(), 'broker'),
     ...(certificate ? { certificate } : {}),
     headers: derivedFrom(headers, of => ({ ...of, ownScripts: true })),
     errorPage: (answer, requestId) => errorPage(answer.message, requestId, answer.status),

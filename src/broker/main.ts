@@ -17,9 +17,9 @@ const readers = { process: readProcessSettings, store: readServerStoreSettings, 
 await runUntilStopped(async onStop => {
   const settings = readTogether(readers, environment)
   const process = await openProcess({ name: 'broker', settings: settings.process, environment, onStop })
-  const { log, clock } = process
+  const { log, clock, metrics } = process
   const { location, sealingKeys } = settings.store
-  const store = await openBrokerStore({ ...location, sealingKeys, clock, log })
+  const store = await openBrokerStore({ ...location, sealingKeys, clock, log, metrics })
   onStop(store.close)
   const certificate = certificateFromFiles(settings.broker, { log })
   onStop(certificate.stop)

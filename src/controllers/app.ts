@@ -1,8 +1,11 @@
 // Composes the controllers' process: one controller per kind, the token desk, builds and charts. Controllers and caches are
 // added to the manager here, so create the app before `manager.start()` and start it afterwards.
+import { Registry } from 'prom-client'
 import { builderServiceAccount } from '../api/dockerfile-build.ts'
+import { repositoryGrant } from '../api/github/repository-grant.ts'
 import { platformNamespace, platformServiceAccount } from '../api/names.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
+import { createGitHubMeter, type GitHubMeter } from '../github/index.ts'
 import type { ControllerDefinition } from '../kube/controller/controller.ts'
 import { createEventRecorder, type EventRecorder } from '../kube/object/events.ts'
 import { defined } from '../lib/json/defined.ts'
@@ -34,6 +37,7 @@ import { createDomainClaimController } from './domain-claim/index.ts'
 import { createGitHubReportController } from './github-report/index.ts'
 import { createInstallationController } from './installation/index.ts'
 import { tenantsByNamespace } from './kit/tenants-by-namespace.ts'
+import { createBuildMetrics, createObjectMetrics } from './metrics.ts'
 import { createPreviewApprovalController } from './preview-approval/index.ts'
 import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
@@ -54,9 +58,12 @@ export type ControllersApp = {
 export async function createControllersApp(given: ControllersDeps): Promise<ControllersApp> {
   const deps = { ...given, log: given.log.child({ process: 'controllers' }) }
   const { settings, manager, kube: client, clock, log } = deps
-  const services = await openServices(deps)
+  const metrics = given.metrics ?? new Registry()
+  const meter = createGitHubMeter(metrics, clock)
   const events = createEventRecorder({ client, clock, log, component: 'sekisho-controllers' })
-  for (const controller of createControllers({ ...deps, events }, services)) manager.add(controller)
+  const services = await openServices({ ...deps, events, meter })
+  createObjectMetrics(metrics, { tenants: manager.cache(tenant), grants: manager.cache(repositoryGrant) })
+  for (const controller of createControllers({ ...deps, metrics, events, meter }, services)) manager.add(controller)
   const part = partOf(...Object.values(services))
   return {
     async start() {
@@ -73,9 +80,12 @@ export async function createControllersApp(given: ControllersDeps): Promise<Cont
 
 type Services = Awaited<ReturnType<typeof openServices>>
 
+/** What all parts of the process share. */
+type Shared = ControllersDeps & { readonly events: EventRecorder; readonly meter: GitHubMeter }
+
 /** In the order in which they start. Call before the manager starts: they add caches. */
-async function openServices(deps: ControllersDeps) {
-  const { settings, manager, kube: client, metrics, clock, log } = deps
+async function openServices(deps: Shared) {
+  const { settings, manager, kube: client, metrics, events, meter, clock, log } = deps
   const secretOf = createPlatformSecrets({ client, clock })
   const tenantsIn = tenantsByNamespace(manager.cache(tenant))
   const builds = await openBuilds(deps)
@@ -85,7 +95,7 @@ async function openServices(deps: ControllersDeps) {
     builds,
     registry,
     renderer: { ...renderer, start: renderer.warmUp },
-    tokenDesk: await openTokenDesk(deps, { secretOf, tenantsIn }),
+    tokenDesk: await openTokenDesk(deps, { secretOf, tenantsIn, events, meter }),
     networkProbe: openNetworkProbe({ manager, host: settings.probeHost, metrics, clock, log }),
     nodeCheck: openNodeCheck({ manager, node: settings.nodeName, metrics, clock, log }),
     buildLogs: openBuildLogs(deps),
@@ -98,11 +108,8 @@ async function openServices(deps: ControllersDeps) {
 }
 
 /** One controller per kind. */
-function createControllers(
-  deps: ControllersDeps & { readonly events: EventRecorder },
-  services: Services,
-): readonly ControllerDefinition[] {
-  const { settings, store, manager, clock, log, metrics, events } = deps
+function createControllers(deps: Shared & { readonly metrics: Registry }, services: Services): readonly ControllerDefinition[] {
+  const { settings, store, manager, clock, log, metrics, events, meter } = deps
   const { certificateIssuers, redirectAnnotations } = settings
   const { renderer, builds, buildLogs, unusedImages, appSecrets, registry, tags } = services
   const { desk, githubApps, certificateAuthorities } = services.tokenDesk
@@ -110,6 +117,7 @@ function createControllers(
   const onGitHub = { ...shared, githubApps, desk, audit: store.audit, tokens: store.tokens }
   /** For kinds that follow a repository. */
   const following = {
+    meter,
     tokens: desk,
     endpointsOf: async (name: string) => (await githubApps.get(name)).endpoints,
     sweepMilliseconds: settings.sweepSeconds * 1000,
@@ -130,7 +138,7 @@ function createControllers(
   const domains = { reservedHosts: reservedHostsOf(settings), redirectAnnotations, proofs }
   return [
     createTenantController({ ...onGitHub, settings: tenantSettings, registry: registry.tenants }),
-    createServiceProxyController({ ...shared, countedBy: count => metrics && createServiceProxyMetrics(metrics, count) }),
+    createServiceProxyController({ ...shared, countedBy: count => createServiceProxyMetrics(metrics, count) }),
     createClusterGitHubAppController({ ...shared, githubApps }),
     createInstallationController(onGitHub),
     createRepositoryGrantController(onGitHub),
@@ -159,6 +167,7 @@ function createControllers(
       recordPushes: unusedImages.recordNow,
       imageClaims: unusedImages.claims,
       platformBuilds: settings.platformBuilds,
+      countedBy: count => createBuildMetrics(metrics, count),
       prepareRollout: renderer.warmUp,
       offer: {
         builders: settings.builders.map(([name]) => name),

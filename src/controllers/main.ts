@@ -16,9 +16,9 @@ const readers = { process: readProcessSettings, store: readServerStoreSettings, 
 await runUntilStopped(async onStop => {
   const settings = readTogether(readers, environment)
   const process = await openProcess({ name: 'controllers', settings: settings.process, environment, onStop })
-  const { log, clock } = process
+  const { log, clock, metrics } = process
   const { location, sealingKeys } = settings.store
-  const store = await openControllersStore({ ...location, sealingKeys, clock, log })
+  const store = await openControllersStore({ ...location, sealingKeys, clock, log, metrics })
   onStop(store.close)
 
   const manager = electedManager(process, 'sekisho-controllers', settings.process.name)

@@ -89,6 +89,23 @@ export function isAppError(error: unknown, code?: ErrorCode): error is AppError 
   return error instanceof AppError && (code === undefined || error.code === code)
 }
 
+const codesOfOthers: ReadonlySet<ErrorCode> = new Set([
+  'forbidden',
+  'not_found',
+  'conflict',
+  'too_many_requests',
+  'upstream_failed',
+  'unavailable',
+])
+
+/**
+ * Whether another system refused or did not answer: an App that was uninstalled, GitHub that limits us, a database that restarts.
+ * It is no defect, and its stack helps nobody.
+ */
+export function isOfOthers(error: unknown): error is AppError {
+  return isAppError(error) && codesOfOthers.has(error.code)
+}
+
 /** The message of any thrown value, for logs and for errors that wrap it. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

@@ -15,8 +15,10 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const waitingStates = ['waiting-for-approval', 'needs-owner', 'proved', 'waiting-for-admin'] as const
 /** States in which the platform goes on by itself. */
 const activeStates = ['confirmed', 'tenant-written', 'installation-written'] as const
+/** States that have not ended. */
+export const openStates = [...waitingStates, ...activeStates] as const
 const endedStates = ['finished', 'refused', 'abandoned'] as const
-const onboardingStates = [...waitingStates, ...activeStates, ...endedStates] as const
+const onboardingStates = [...openStates, ...endedStates] as const
 
 export type WaitingState = (typeof waitingStates)[number]
 /**
@@ -70,6 +72,8 @@ export type Onboardings = {
   readonly active: () => Promise<readonly Onboarding[]>
   /** Up to 1000 intents that wait for a platform admin, oldest first. */
   readonly waitingForAdmin: () => Promise<readonly Onboarding[]>
+  /** How many intents are in each state that has not ended. */
+  readonly counts: () => Promise<ReadonlyMap<OnboardingState, number>>
   /** The newest 50 intents of a person, whatever their state. */
   readonly ofPerson: (host: string, userId: number) => Promise<readonly Onboarding[]>
   /** Abandons the intents in a state that were last changed before `before`; returns how many. */
@@ -162,6 +166,10 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
     },
     active: () => listed(activeStates),
     waitingForAdmin: () => listed(['waiting-for-admin']),
+    async counts() {
+      const groups = await rows.groupBy({ by: ['state'], where: { state: { in: [...openStates] } }, _count: true })
+      return new Map(openStates.map(state => [state, groups.find(group => group.state === state)?._count ?? 0]))
+    },
     async ofPerson(host, userId) {
       const found = await rows.findMany({ where: { host, userId: BigInt(userId) }, orderBy: { createdAt: 'desc' }, take: 50 })
       return found.map(onboardingOf)

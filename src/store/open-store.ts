@@ -1,6 +1,7 @@
 // Opens the stores: connects, makes sure of the schema, and creates one repository per aggregate, each with a sealing key of
 // its own purpose. The only constructor of stores. A process that runs alone (`openBrokerStore`, `openControllersStore`)
 // connects to a server as its own role and never migrates; the standalone process (`openStore`) migrates the database itself.
+import type { Registry } from 'prom-client'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -9,6 +10,7 @@ import { type Access, awaitDatabase, createAccessCheck } from './access/await-da
 import { checkSealingKeys } from './access/check-sealing-keys.ts'
 import { logUnencrypted, type NamedUrl } from './access/unencrypted-connection.ts'
 import { createAuditLog } from './audit/audit-log.ts'
+import { countedAuditLog, createAuditMetrics } from './audit/metrics.ts'
 import { createBuildLogs } from './builds/build-logs.ts'
 import { createImageRecords } from './builds/image-records.ts'
 import { createKeptLogs } from './builds/kept-logs.ts'
@@ -42,6 +44,8 @@ type Needs = {
   readonly sealingKeys: readonly SecretString[]
   readonly clock: Clock
   readonly log: Log
+  /** Where what is appended to the audit log is counted; not counted without it. */
+  readonly metrics?: Registry
 }
 
 /** Where the store of the standalone process is, and what it needs. */
@@ -140,14 +144,15 @@ type OpenedDatabases = ReturnType<typeof openedOver>
 /** What the repositories of all processes share; `atEnd` is called before the databases close. */
 function openedOver(
   { main, audit: auditDatabase }: Databases,
-  { sealingKeys, clock, log }: Needs,
+  { sealingKeys, clock, log, metrics }: Needs,
   healthy: () => Promise<boolean>,
 ) {
   const afterLoss: (() => void)[] = []
   const onLoss = (): void => {
     for (const listener of afterLoss) listener()
   }
-  const audit = createAuditLog({ pool: auditDatabase.pool, clock, log, onLoss })
+  const uncounted = createAuditLog({ pool: auditDatabase.pool, clock, log, onLoss })
+  const audit = metrics === undefined ? uncounted : countedAuditLog(uncounted, createAuditMetrics(metrics))
   const settlers: (() => Promise<void>)[] = [audit.settled]
   return {
     ...main,

@@ -57,6 +57,22 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.tokens.findLive(request.cacheKey, 500)).toMatchObject({ id })
     })
 
+    test('counts the tokens that may be alive, by what is known of their end', async () => {
+      const before = await store.tokens.counts()
+      const mint = async (revoking?: string): Promise<string> => {
+        const id = await store.tokens.intend(intent())
+        await store.tokens.recordMinted(id, minted('ghs_counted', 900), revoking)
+        return id
+      }
+      for (const revoking of [undefined, undefined, 'it ended']) await mint(revoking)
+      await store.tokens.deferRevocation(await mint('it ended'), { retryAt: inSeconds(60), suspended: true })
+      await store.tokens.intend(intent())
+      const { live, revoking, suspended } = await store.tokens.counts()
+      expect([live - before.live, revoking - before.revoking, suspended - before.suspended]).toEqual([2, 1, 1])
+      clock.advance(901)
+      expect((await store.tokens.counts()).revoking).toBe(0)
+    })
+
     test('deletes the ciphertext of a token that expired, and keeps its row for the quota', async () => {
       const request = intent()
       const id = await store.tokens.intend(request)
@@ -264,6 +280,18 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.inbox.deleteHandledBefore(inSeconds(1))).toBeGreaterThan(0)
       expect(await store.inbox.receive(delivery('c'))).toBe('stored')
     })
+
+    test('says how many deliveries wait, and since when the oldest does', async () => {
+      const before = await store.inbox.backlog()
+      await store.inbox.receive(delivery('waiting'))
+      const after = await store.inbox.backlog()
+      expect(after.depth).toBe(before.depth + 1)
+      expect(after.oldest?.getTime()).toBeLessThanOrEqual(clock.now().getTime())
+      for (const { id } of await store.inbox.claim(500)) await store.inbox.markHandled(id, 'woken')
+      clock.advance(3600)
+      for (const { id } of await store.inbox.claim(500)) await store.inbox.markHandled(id, 'woken')
+      expect(await store.inbox.backlog()).toEqual({ depth: 0 })
+    })
   })
 
   describe('sessions', () => {
@@ -323,6 +351,17 @@ describe.each(databases)('the store on $name', ({ start }) => {
       return { host, accountId: 10, userId: person, state: 'proved' as const, data: { login: 'acme' }, ...change }
     }
     const begin = (change: object = {}) => store.onboardings.begin(intent(change))
+
+    test('are counted by state while they have not ended', async () => {
+      const before = (await store.onboardings.counts()).get('waiting-for-admin') ?? 0
+      const { id } = await begin()
+      await store.onboardings.advance(id, 'waiting-for-admin')
+      const counts = await store.onboardings.counts()
+      expect(counts.get('waiting-for-admin')).toBe(before + 1)
+      expect([...counts.keys()]).not.toContain('finished')
+      await store.onboardings.advance(id, 'refused')
+      expect((await store.onboardings.counts()).get('waiting-for-admin')).toBe(before)
+    })
 
     test('are stored and advance until they are finished', async () => {
       const begun = await begin({ state: 'waiting-for-approval' })

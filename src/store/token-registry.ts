@@ -80,9 +80,17 @@ export type TokenRegistry = {
   readonly expiredUnrevoked: () => Promise<readonly (TokenIntent & { readonly id: string })[]>
   /** Ends every token that has expired and deletes its ciphertext. */
   readonly expire: (now: Date) => Promise<void>
+  /** How many tokens may be alive now. */
+  readonly counts: () => Promise<TokenCounts>
   /** Returns how many rows were deleted. */
   readonly deleteExpired: (now: Date) => Promise<number>
 }
+
+/**
+ * `live`: they can be delivered. `revoking`: their revocation began, and GitHub has not confirmed it. `suspended`: the same of an
+ * installation that is suspended, so that they can be used for nothing.
+ */
+export type TokenCounts = { readonly live: number; readonly revoking: number; readonly suspended: number }
 
 type TokenRegistryDeps = {
   readonly prisma: Pick<PrismaClient, 'tokenRow' | '$transaction'>
@@ -203,7 +211,7 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps, recent: RecentTo
   }
 }
 
-type LiveTokens = Pick<TokenRegistry, 'findLive' | 'revoking' | 'expiredUnrevoked' | 'liveBy' | 'hasLive'>
+type LiveTokens = Pick<TokenRegistry, 'findLive' | 'revoking' | 'expiredUnrevoked' | 'liveBy' | 'hasLive' | 'counts'>
 
 function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
   const tokens = prisma.tokenRow
@@ -250,6 +258,20 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
         orderBy: { expiresAt: 'asc' },
       })
       return rows.map(row => endingToken(sealer, row))
+    },
+    async counts() {
+      const groups = await tokens.groupBy({
+        by: ['state', 'suspended'],
+        where: { state: { in: ['minted', 'revoking'] }, expiresAt: { gt: clock.now() } },
+        _count: true,
+      })
+      const sum = (isOf: (group: (typeof groups)[number]) => boolean): number =>
+        groups.filter(isOf).reduce((total, { _count }) => total + _count, 0)
+      return {
+        live: sum(({ state }) => state === 'minted'),
+        revoking: sum(({ state, suspended }) => state === 'revoking' && !suspended),
+        suspended: sum(({ state, suspended }) => state === 'revoking' && suspended),
+      }
     },
     async hasLive(filter) {
       const where = { ...filterColumns(filter), state: 'minted', expiresAt: { gt: clock.now() } }

@@ -1,6 +1,7 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { expect, onTestFinished, test } from 'vitest'
 import { AppError } from '../lib/errors.ts'
+import type { Log, LogFields } from '../lib/log.ts'
 import { silentLog } from '../lib/testing/silent-log.ts'
 import { html } from './html.ts'
 import { createWebServer, type WebServerOptions } from './server.ts'
@@ -29,6 +30,28 @@ test('an unexpected error exposes its request id and nothing else', async () => 
   expect(answer.statusCode).toBe(500)
   expect(answer.body).not.toContain('hunter2')
   expect(answer.json().error.requestId).toBe(answer.headers['x-request-id'])
+})
+
+test('the id of a refused request is in one line of the log, and only a fault has a stack', async () => {
+  const lines: { readonly level: string; readonly fields: LogFields }[] = []
+  const at = (level: string) => (fields: LogFields) => void lines.push({ level, fields })
+  const log: Log = { debug: () => {}, info: at('info'), error: at('error'), child: () => log }
+  const server = await withServer({ log })
+  server.get('/away', async () => {
+    throw new AppError('unavailable', 'the database does not answer')
+  })
+  for (const [url, level, field] of [
+    ['/refused', 'info', 'reason'],
+    ['/nowhere', 'info', 'reason'],
+    ['/away', 'error', 'reason'],
+    ['/broken', 'error', 'error'],
+  ] as const) {
+    const answer = await server.inject({ url })
+    const ofRequest = lines.filter(({ fields }) => fields['requestId'] === answer.json().error.requestId)
+    expect(ofRequest).toHaveLength(1)
+    expect(ofRequest[0]).toMatchObject({ level, fields: { status: answer.statusCode, [field]: expect.anything() } })
+    expect('error' in (ofRequest[0]?.fields ?? {})).toBe(field === 'error')
+  }
 })
 
 test('a request id that a client sends is ignored', async () => {

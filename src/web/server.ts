@@ -14,13 +14,17 @@ import {
   type RawRequestDefaultExpression,
   type RawServerDefault,
 } from 'fastify'
-import { AppError } from '../lib/errors.ts'
+import { systemClock } from '../lib/clock.ts'
+import { AppError, isOfOthers } from '../lib/errors.ts'
+import { type Log, redactTokens } from '../lib/log.ts'
 import type { AddressList } from './clients/address-list.ts'
-import { clientKey, type ProvenClient } from './clients/client-key.ts'
+import { addressKey, clientAddress, clientKey, type ProvenClient } from './clients/client-key.ts'
 import type { ConnectionGuard } from './connections/guard-connections.ts'
 import { createNodeServer, defaultPatience, type NodeServerOptions } from './connections/node-server.ts'
 import { type ErrorAnswer, errorAnswer } from './error-answer.ts'
 import type { Html } from './html.ts'
+import type { AnsweredRequest } from './metrics.ts'
+import { createRefusalLines, type RefusalLines } from './refusal-lines.ts'
 import { addSecurityHeaders, type SecurityHeaderOptions } from './security-headers.ts'
 
 /** A Fastify server whose routes get their types from their TypeBox schemas. */
@@ -51,6 +55,8 @@ export type WebServerOptions = NodeServerOptions & {
   readonly headers?: () => SecurityHeaderOptions
   /** The error page for browsers. Without it, and for programs, errors are JSON. */
   readonly errorPage?: (answer: ErrorAnswer, requestId: string) => Html
+  /** Told of every answered request. */
+  readonly observe?: (request: AnsweredRequest) => void
 }
 
 function wantsPage(request: FastifyRequest): boolean {
@@ -94,6 +100,7 @@ export async function createWebServer(options: WebServerOptions): Promise<WebSer
   server.addHook('onResponse', (request, reply, next) => {
     const route = request.routeOptions.url ?? 'none'
     const milliseconds = Math.round(reply.elapsedTime)
+    options.observe?.({ route, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
     log.debug(
       { requestId: request.id, method: request.method, route, status: reply.statusCode, milliseconds },
       'request answered',
@@ -112,17 +119,10 @@ export async function createWebServer(options: WebServerOptions): Promise<WebSer
       }),
   })
 
+  const lines = createRefusalLines(systemClock)
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const answer = errorAnswer(error)
-    const fields = {
-      requestId: request.id,
-      method: request.method,
-      route: request.routeOptions.url ?? 'none',
-      status: answer.status,
-      error,
-    }
-    if (answer.status >= 500) log.error(fields, 'request failed')
-    else log.debug(fields, 'request refused')
+    logRefusal(log, lines, { request, answer, error })
     if (answer.retryAfterSeconds !== undefined) reply.header('retry-after', String(answer.retryAfterSeconds))
     if (answer.status === 401 && !wantsPage(request)) reply.header('www-authenticate', 'Bearer')
     // Close the connection: reading the rest of an oversized body only to discard it would serve its sender.
@@ -137,6 +137,30 @@ export async function createWebServer(options: WebServerOptions): Promise<WebSer
     answerError(new AppError('not_found', 'not found'), request, reply),
   )
   return server
+}
+
+type Refused = { readonly request: FastifyRequest; readonly answer: ErrorAnswer; readonly error: unknown }
+
+/**
+ * One line with the request id, within a rate. What was refused as it should be is information and has no stack; the message is
+ * the one that the client got.
+ */
+function logRefusal(log: Log, lines: RefusalLines, { request, answer, error }: Refused): void {
+  const line = lines.take(addressKey(clientAddress(request)))
+  if (line === undefined) return
+  const { status, code, message } = answer
+  const fields = {
+    requestId: request.id,
+    method: request.method,
+    route: request.routeOptions.url ?? 'none',
+    status,
+    code,
+    ...(line.leftOut === 0 ? {} : { leftOut: line.leftOut }),
+  }
+  if (status < 500) log.info({ ...fields, reason: message }, 'request refused')
+  // Something else does not answer as it should: where in our code that was noticed helps nobody.
+  else if (isOfOthers(error)) log.error({ ...fields, reason: redactTokens(error.message) }, 'request failed')
+  else log.error({ ...fields, error }, 'request failed')
 }
 
 /** Resolves to the port, which the system chooses for port 0. */

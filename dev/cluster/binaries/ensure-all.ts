@@ -3,7 +3,7 @@
 import { type CatalogEntry, catalog } from './catalog.ts'
 import { type BinaryDeps, ensureBinary } from './ensure-binary.ts'
 
-const { lifecycle, kpack, buildkit, gvisor, ...ofCluster } = catalog
+const { lifecycle, kpack, buildkit, gvisor, promtool, ...ofCluster } = catalog
 
 async function inOrder(entries: readonly CatalogEntry[], deps: BinaryDeps): Promise<void> {
   for (const entry of entries) await ensureBinary(entry, deps)
@@ -17,6 +17,6 @@ export function ensureBuildPrograms(deps: BinaryDeps): Promise<void> {
 /** Two at a time: one fetches modules or links while the other compiles. */
 export async function ensureAll(deps: BinaryDeps): Promise<void> {
   await Promise.all([inOrder(Object.values(ofCluster), deps), ensureBuildPrograms(deps)])
-  // Only tests of RuntimeClasses need it.
-  await ensureBinary(gvisor, deps)
+  // Only tests need them: those of RuntimeClasses, and those of what Prometheus reads.
+  await inOrder([gvisor, promtool], deps)
 }

@@ -27,6 +27,7 @@ const names = [
   'memory-cluster',
   'bench-cluster',
   'test-server',
+  'metrics-cluster',
 ] as const
 
 export type ThrowAwayCluster = {

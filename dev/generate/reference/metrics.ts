@@ -1,16 +1,23 @@
 // docs/reference/metrics.md: every metric, read back from a registry on which the product's own code registered them.
 import { Registry } from 'prom-client'
+import { createCheckpointMetrics } from '../../../src/broker/audit/metrics.ts'
 import { createBrokerMetrics } from '../../../src/broker/metrics.ts'
+import { createBuildMetrics, createObjectMetrics } from '../../../src/controllers/metrics.ts'
 import { createServiceProxyMetrics } from '../../../src/controllers/service-proxy/metrics.ts'
+import { createGitHubMeter } from '../../../src/github/index.ts'
 import { createKubeMetrics } from '../../../src/kube/metrics.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { prometheusRegistry } from '../../../src/process/metrics.ts'
 import { createBuildLogMetrics } from '../../../src/services/builds/logs/metrics.ts'
 import { createImageMetrics } from '../../../src/services/image-cleanup/metrics.ts'
 import { createProbeMetrics } from '../../../src/services/network-probe/metrics.ts'
 import { createNodeMetrics } from '../../../src/services/node-check/metrics.ts'
 import { createRegistryMetrics } from '../../../src/services/registry/token-server/metrics.ts'
+import { createDeskMetrics } from '../../../src/services/token-desk/reporting/metrics.ts'
 import { createWebhookCertificateMetrics } from '../../../src/services/webhook-certificate/metrics.ts'
+import { createAuditMetrics } from '../../../src/store/audit/metrics.ts'
 import { createSealingMetrics } from '../../../src/store/resealing/metrics.ts'
+import { createHttpMetrics } from '../../../src/web/metrics.ts'
 import { code, page, table } from '../markdown.ts'
 
 /** What prom-client keeps of a metric; its types hide the labels. */
@@ -32,10 +39,14 @@ function metricTable(registry: Registry): string {
   )
 }
 
-/** The page as Markdown. */
-export function metricsPage(): string {
+/** A registry with every metric of the platform, and one with those of Node.js. */
+export function metricRegistries(): readonly [ours: Registry, node: Registry] {
   const ours = new Registry()
   createKubeMetrics(ours)
+  createDeskMetrics(ours)
+  createGitHubMeter(ours, systemClock)
+  createObjectMetrics(ours, { tenants: { list: () => [] }, grants: { list: () => [] } })
+  createBuildMetrics(ours, () => ({ running: 0, queued: 0 }))
   createRegistryMetrics(ours)
   createImageMetrics(ours)
   createBuildLogMetrics(ours)
@@ -45,7 +56,15 @@ export function metricsPage(): string {
   createSealingMetrics(ours)
   createWebhookCertificateMetrics(ours)
   createBrokerMetrics(ours)
-  const node = prometheusRegistry({ process: 'standalone' })
+  createHttpMetrics(ours, 'broker')
+  createAuditMetrics(ours)
+  createCheckpointMetrics(ours, () => false)
+  return [ours, prometheusRegistry({ process: 'standalone' })]
+}
+
+/** The page as Markdown. */
+export function metricsPage(): string {
+  const [ours, node] = metricRegistries()
   const sections = [
     'Each process serves its metrics in the text format of Prometheus at `/metrics` of its health server (`SEKISHO_HEALTH_ADDRESS`, `SEKISHO_HEALTH_PORT`). Every metric has the label `process`, which names the process. Histograms have the usual series `_bucket`, `_sum` and `_count`.',
     '## Metrics of the platform',
@@ -53,17 +72,38 @@ export function metricsPage(): string {
     table(
       ['Label', 'Values'],
       [
+        [
+          '`action`, `outcome`',
+          'of an entry of the audit log: [audit-events.md](audit-events.md); of a build `Succeeded`, `Failed`, `TimedOut` or `Cancelled`',
+        ],
+        [
+          '`app`, `installation`',
+          'the numeric id on GitHub; of installations only the 20 that have the smallest share of their limit left are series',
+        ],
+        ['`code`', 'the HTTP status of the response; `0` if there was none'],
         ['`controller`', 'the controller, such as `remote-sync`'],
         ['`kind`', 'the Kubernetes kind, such as `RemoteSync`'],
         ['`verb`', 'the verb of the Kubernetes API, such as `get` or `watch`'],
-        ['`code`', 'the HTTP status of the response; `0` if there was none'],
+        ['`decision`', '`Approved`, `Denied` or `Undecided`'],
+        ['`host`', 'the GitHub host, such as `github.com`'],
+        ['`operation`', '`mint` (a token), `revoke` (a token), `read` or `write`'],
+        ['`ready`', '`true` or `false`'],
+        ['`route`', 'the route as the code has it, such as `/tenants/:tenant`; `none` where there is no such route'],
+        ['`server`', '`broker` or `token-desk`'],
+        [
+          '`state`',
+          'of tokens `live`, `revoking` or `suspended`; of builds `running` or `queued`; of onboardings such as `waiting-for-admin`',
+        ],
         [
           '`result`',
-          '`success`, `requeue_after`, `error` or `timeout`; of registry tokens `issued`, `narrowed` (less than was asked for), `refused` or `limited`',
+          '`success`, `requeue_after`, `error` or `timeout`; of registry tokens `issued`, `narrowed` (less than was asked for), `refused` or `limited`; of others the help of the metric has them',
         ],
         ['`priority`', '`normal`; `low` for objects that are checked at the start of the process or again after a time'],
         ['`direction`', '`ingress` or `egress`'],
-        ['`reason`', 'why a watch ended, such as `ended` or `unreachable`; why a delivery was ignored, such as `another_app`'],
+        [
+          '`reason`',
+          'why a watch ended, such as `ended` or `unreachable`; why a delivery was ignored, such as `another_app`; why a token was refused: [errors.md](errors.md)',
+        ],
       ],
     ),
     '## Metrics of Node.js and the process',

@@ -21,6 +21,7 @@ export const readFiles: readonly ReadFiles[] = [
   { files: '{biome.json,knip.jsonc,.dependency-cruiser.cjs,.gitignore,LICENSE,Makefile}', affects: ['nothing'] },
   // Manifests: applied by the fixtures, compared with what is generated, and installed on pods.
   { files: 'deploy/{base,crds,policies,rbac,production,standalone,source-store,postgres}/**', affects: ['everything'] },
+  { files: 'deploy/monitoring/**', affects: ['small', 'test/integration/monitoring.test.ts'] },
   { files: 'deploy/examples/**', affects: ['small', 'platform', 'test/integration/**'] },
   { files: '{Dockerfile,.dockerignore}', affects: ['small', 'platform'] },
   { files: 'bin/**', affects: ['small', 'platform', 'test/integration/**'] },
@@ -29,7 +30,7 @@ export const readFiles: readonly ReadFiles[] = [
     files: 'docs/guide/**',
     affects: [
       'small',
-      'test/integration/{guide-examples,installation,refused-endpoint-slices,given-cluster-up,command-line}.test.ts',
+      'test/integration/{guide-examples,installation,refused-endpoint-slices,given-cluster-up,command-line,monitoring}.test.ts',
       'test/attack/{rolling-restart,app-secrets}.test.ts',
       'test/e2e/{first-application,domains-tls}.test.ts',
     ],

@@ -3,8 +3,14 @@
 import { followerFields, followerReasonDefinitions, followerStatusFields } from '../capabilities/repository-follower.ts'
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import { defineReasons, pacedByPlatform, rightMissing } from '../reasons/reason.ts'
-import { objectName, timestamp } from '../schema/fields.ts'
+import { timestamp } from '../schema/fields.ts'
 import { choice, flag, integer, object, optional, text } from '../schema/schema.ts'
+import {
+  applicationField,
+  applicationRules,
+  deployedApplicationsField,
+  otherApplicationsField,
+} from './remote-sync/applications.ts'
 import { buildField, pathsField, subPathField, subPathRules } from './remote-sync/build-fields.ts'
 import { rebaseField } from './remote-sync/rebase.ts'
 import { sourceField, sourceStatusFields } from './remote-sync/source.ts'
@@ -48,10 +54,12 @@ const reasons = defineReasons(
         'The commits of the pull request are in a fork, where people push who have no rights in the repository, and nobody who may write to the repository has approved the newest one. Nothing of it is fetched or built. Only previews of an AppPipeline can be approved.',
       NotATenantNamespace: 'The namespace does not belong to a Tenant, or its Tenant is not ready.',
       BuildSecretNotFound: 'An AppSecret that `spec.build.secrets` names does not exist. Create it, or remove it from the list.',
-      ApplicationNotFound: 'The Application that `spec.application` names does not exist. Create it.',
-      ApplicationTaken: 'Another RemoteSync already sets the image of this Application. Delete one of the two.',
+      ApplicationNotFound:
+        'An Application that `spec.application` or `spec.otherApplications` names does not exist. Create it. Those of `otherApplications` that exist get the image meanwhile.',
+      ApplicationTaken:
+        'Another RemoteSync already sets the image of an Application that the spec names. Delete one of the two, or remove the name from one.',
       ApplicationFollowsTag:
-        'The Application follows a tag (`spec.followTag`), so the image of the commit is not set on it. Remove that field, or delete the RemoteSync.',
+        'An Application follows a tag (`spec.followTag`), so the image of the commit is not set on it. Remove that field, or delete the RemoteSync.',
     },
     failed: {
       PullRequestNotFound: 'The repository does not have a pull request with this number.',
@@ -136,13 +144,12 @@ export const remoteSync = defineKind({
           'A change of this time gives the newest commit another attempt when its build failed, as any change of the RemoteSync does. `sekisho builds retry` sets it.',
         ),
       ),
-      application: objectName(
-        'The name of the Application in this namespace that runs the image. It must exist; the RemoteSync sets its `spec.image` and `spec.commit`.',
-      ),
+      application: applicationField,
+      otherApplications: optional(otherApplicationsField),
     },
     {
       description: 'Which commit of which repository is built, and where the image runs.',
-      rules: subPathRules,
+      rules: [...subPathRules, ...applicationRules],
     },
   ),
   followsRepository: {
@@ -207,6 +214,7 @@ export const remoteSync = defineKind({
     image: optional(text({ description: 'The image of the last successful build, by digest.', max: 512 })),
     imageCommit: optional(text({ description: 'The commit from which `image` was built.', max: 64 })),
     imageBuild: optional(text({ description: 'The name of the build that created `image`.', max: 253 })),
+    applications: optional(deployedApplicationsField),
     runImage: optional(
       text({ description: 'The digest of the run image (of the operating system) below `image`, where it has one.', max: 128 }),
     ),
@@ -255,8 +263,8 @@ export const remoteSync = defineKind({
           buildCreatedAt: optional(timestamp('When the build was created.')),
           buildStartedAt: optional(timestamp('When the pod of the build started. Whole seconds.')),
           builtAt: optional(timestamp('When the end of the build was observed.')),
-          deployedAt: optional(timestamp('When image and commit were set on the Application.')),
-          availableAt: optional(timestamp('When the rollout of the Application was complete.')),
+          deployedAt: optional(timestamp('When image and commit were set on every Application.')),
+          availableAt: optional(timestamp('When the rollout of every Application was complete.')),
         },
         { description: 'When the newest commit passed each phase, in milliseconds unless stated otherwise.' },
       ),
@@ -266,8 +274,8 @@ export const remoteSync = defineKind({
     Resolved: 'GitHub was asked, under an approved grant, which commit `spec.source` means.',
     Fetched: 'The source of the commit was fetched from GitHub.',
     Built: 'The image was built from the commit.',
-    Deployed: 'Image and commit were set on the Application.',
-    Ready: 'The Application runs the image of the newest commit.',
+    Deployed: 'Image and commit were set on every Application that the spec names.',
+    Ready: 'Every Application that the spec names runs the image of the newest commit.',
   },
   reasons,
   columns: [

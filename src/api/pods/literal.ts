@@ -11,6 +11,11 @@ export function literal(text: string): string {
   return text.replaceAll(/\$(?=[$(\u0080-\u{10ffff}])/gu, '$$$$')
 }
 
+/** What the container gets of a text that `literal` wrote. */
+export function unliteral(text: string): string {
+  return text.replaceAll('$$', () => '$')
+}
+
 /** The words of a command, each as `literal`. */
 export function literalWords(words: readonly string[]): string[] {
   return words.map(literal)

@@ -16,6 +16,7 @@ import { contains } from './examine-log.ts'
 import { examineFrom, type LogStart, provenStart, recordPruned } from './log-start.ts'
 import type { LossDeps, ProvenHead } from './loss-deps.ts'
 import { provenHeads, recordLosses } from './lost-entries.ts'
+import type { LogState } from './metrics.ts'
 
 export type CheckpointExportDeps = LossDeps & {
   readonly everyMilliseconds: number
@@ -23,6 +24,8 @@ export type CheckpointExportDeps = LossDeps & {
   readonly isLeader: () => boolean
   /** One more place for each checkpoint; the ConfigMap is written whether it works or not. */
   readonly keep?: KeepCheckpoint | undefined
+  /** Told what each comparison found. */
+  readonly observe?: (state: LogState) => void
 }
 
 export type CheckpointExport = Pick<Periodic, 'start' | 'stop'> & {
@@ -90,10 +93,19 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
     const heads = await keptHeads(deps, kept)
     if (heads === undefined) {
       await report('the newest checkpoint is not valid: its signature is not of this platform')
+      deps.observe?.({ problem: true, at: clock.now() })
       return 'broken'
     }
     const head = await audit.head()
-    return kept === undefined ? begin(head) : goOn(kept, heads, head)
+    const result = await (kept === undefined ? begin(head) : goOn(kept, heads, head))
+    const at = clock.now()
+    deps.observe?.({
+      head: head.sequence,
+      checkpointAt: result === 'written' ? at : heads.at(-1)?.attestedAt,
+      problem: result === 'broken' || result === 'truncated' || kept?.metadata.annotations?.[problemAnnotation] !== undefined,
+      at,
+    })
+    return result
   }
   const begin = async (head: ChainHead) =>
     head.sequence === 0 ? 'unchanged' : write(deps, { kept: undefined, cut: undefined }, head)

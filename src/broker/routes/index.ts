@@ -5,6 +5,7 @@ import { registerAuditAcknowledge } from './api/audit/acknowledge.ts'
 import { registerBuilds } from './api/builds.ts'
 import { registerApi } from './api/index.ts'
 import { registerKeys } from './api/keys.ts'
+import { refuseUnknownParameters } from './api/known-parameters.ts'
 import { registerOnboardingsApi } from './api/onboardings.ts'
 import { registerPreviewsApi } from './api/previews.ts'
 import { registerSessions } from './api/sessions.ts'
@@ -19,6 +20,7 @@ import { registerWebhooks } from './webhooks/index.ts'
 
 /** Resolves when all routes are registered; before the server listens. */
 export async function registerRoutes(server: WebServer, context: BrokerContext): Promise<void> {
+  refuseUnknownParameters(server)
   registerHome(server, context)
   registerLogin(server, context)
   registerLogout(server, context)

@@ -15,6 +15,7 @@ function memoryInbox() {
     claim: async limit => waiting.splice(0, limit),
     markHandled: async (id, outcome) => void handled.push([id, outcome]),
     release: async (id, seconds) => void released.push([id, seconds]),
+    backlog: async () => ({ depth: waiting.length }),
     deleteHandledBefore: async () => 0,
   }
   const put = (id: string, attempts = 1): void =>

@@ -9,11 +9,13 @@ import { type Periodic, periodic } from '../../lib/periodic.ts'
 import type { ClaimedDelivery, Inbox } from '../../store/inbox/inbox.ts'
 
 export type InboxWorkerDeps = {
-  readonly inbox: Inbox
+  readonly inbox: Pick<Inbox, 'claim' | 'markHandled' | 'release'>
   /** Resolves to the outcome word of the delivery. A rejection with `invalid_request` is final, any other is retried. */
   readonly handle: (delivery: ClaimedDelivery) => Promise<string>
   readonly clock: Clock
   readonly random: () => number
+  /** Told how each attempt to handle a delivery ended. */
+  readonly count?: (result: 'handled' | 'retried' | 'given_up') => void
   readonly log: Log
 }
 
@@ -32,6 +34,7 @@ export function createInboxWorker(deps: InboxWorkerDeps): Periodic {
       { delivery: deliveryId, event, attempts, error: redactTokens(messageOf(error)) },
       isFinal ? 'webhook delivery given up' : 'failed to handle webhook delivery, will retry',
     )
+    deps.count?.(isFinal ? 'given_up' : 'retried')
     if (isFinal) await inbox.markHandled(id, 'failed')
     else await inbox.release(id, Math.ceil(equalJitter(backoff, attempts, deps.random) / 1000))
   }
@@ -39,6 +42,7 @@ export function createInboxWorker(deps: InboxWorkerDeps): Periodic {
   const handleOne = async (delivery: ClaimedDelivery): Promise<void> => {
     try {
       await inbox.markHandled(delivery.id, await deps.handle(delivery))
+      deps.count?.('handled')
     } catch (error) {
       await fail(delivery, error)
     }

@@ -7,11 +7,12 @@ import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
-import { createAnswerCache, createPullRequestClient, type Fetch } from '../../github/index.ts'
+import { createAnswerCache, createPullRequestClient, type Fetch, type GitHubMeter } from '../../github/index.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { Log } from '../../lib/log.ts'
 import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createReportWait, reportEnds, reportsOfFollower } from '../kit/reconcile-with-finalizer.ts'
@@ -28,6 +29,7 @@ export type AppPipelineControllerDeps = Pick<
   readonly log: Log
   /** Replaced by tests; the platform's own fetch otherwise. */
   readonly fetch?: Fetch
+  readonly meter?: GitHubMeter | undefined
 }
 
 /** Pages of lists, pull requests and commits that are remembered for conditional requests. */
@@ -56,7 +58,8 @@ export function createAppPipelineController(deps: AppPipelineControllerDeps): Co
   const cache = createAnswerCache(rememberedAnswers)
   const openPullRequests: AppPipelineDeps['openPullRequests'] = ({ endpoints, token }, installationId) => {
     const answers = { cache, scope: `${endpoints.host}/${installationId}` }
-    return createPullRequestClient({ endpoints, token, log, clock, answers, ...(deps.fetch ? { fetch: deps.fetch } : {}) })
+    const observe = deps.meter?.ofInstallation(endpoints.host, installationId)
+    return createPullRequestClient({ endpoints, token, log, clock, answers, ...defined({ fetch: deps.fetch, observe }) })
   }
   const awaitReports = createReportWait(reportsOfFollower(manager.cache(githubReport)), clock)
   const memory = createPullRequestMemory()

@@ -4,6 +4,7 @@ import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
 import { application } from '../../api/apps/application.ts'
 import { applicationChart } from '../../api/apps/application-chart.ts'
 import { release } from '../../api/apps/release.ts'
+import { applicationsOf } from '../../api/apps/remote-sync/applications.ts'
 import { remoteSync } from '../../api/apps/remote-sync.ts'
 import {
   configMaps,
@@ -46,7 +47,7 @@ export const tagIndex = 'application/tag'
 export const applicationIndex = 'application'
 export const ownerIndex = 'owner'
 export const jobIndex = 'job'
-/** RemoteSyncs by their Application. */
+/** RemoteSyncs by their Applications. */
 export const syncIndex = 'application/sync'
 
 export const labelled = { labelSelector: applicationSelector }
@@ -103,7 +104,9 @@ export function addApplicationIndexes(caches: ApplicationCaches, ingress: Ingres
   caches.pods.addIndex(applicationIndex, ofApplication)
   caches.volumeClaims.addIndex(applicationIndex, ofApplication)
   caches.pods.addIndex(jobIndex, pod => (jobOfPod(pod) === undefined ? [] : [`${pod.metadata.namespace}/${jobOfPod(pod)}`]))
-  caches.remoteSyncs.addIndex(syncIndex, sync => [`${sync.metadata.namespace}/${sync.spec.application}`])
+  caches.remoteSyncs.addIndex(syncIndex, ({ metadata, spec }) =>
+    applicationsOf(spec).map(name => `${metadata.namespace}/${name}`),
+  )
   caches.releases.addIndex(ownerIndex, ownersOf)
   caches.jobs.addIndex(ownerIndex, ownersOf)
   for (const { cacheIn } of cachedKinds) cacheIn(caches).addIndex(ownerIndex, ownersOf)

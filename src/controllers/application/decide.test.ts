@@ -109,6 +109,9 @@ describe('deciding on an Application', () => {
     const process = { name: 'web', command: ['node', 'x.js'], port: 3000, replicas: 1, cpu: '50m', memory: '64Mi' }
     expect(decide(facts({ application: app({ processes: [process] }), contents: empty }))).toMatchObject({ kind: 'render' })
     expect(decide(facts({ application: app({ processes: [] }), contents: empty }))).toMatchObject({ kind: 'render' })
+    const inFolder: Facts['contents'] = { kind: 'known', contents: { image: 'i@sha256:1', folder: 'apps/api', processes: [] } }
+    const told = [{ name: 'CNB_APP_DIR', value: '/workspace/apps/api' }]
+    expect(decide(facts({ application: app({ processes: [] }), contents: inFolder }))).toMatchObject({ input: { env: told } })
   })
 
   test('renders own images and those of other registries, with the Secret to pull them', () => {

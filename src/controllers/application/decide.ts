@@ -12,7 +12,7 @@ import { redirectGroups } from './domains/redirects.ts'
 import type { Facts } from './facts.ts'
 import { knownContents } from './image/contents.ts'
 import { hasImage } from './image/missing-image.ts'
-import { cronOf, maxProcesses, runningIn } from './image/processes.ts'
+import { cronOf, environmentOf, maxProcesses, runningIn } from './image/processes.ts'
 import { literalInput } from './rendering/literal-input.ts'
 import type { Render } from './rendering/manifest-source.ts'
 import { secretAnnotations, secretProblem } from './secrets/secret-checks.ts'
@@ -196,7 +196,7 @@ function inputOf(facts: Facts, image: string): ChartInput {
     ...optionalInput(application),
     processes: scaled(runningIn(facts), spec.replicas),
     ...(spec.cron === undefined ? {} : { cron: cronOf(spec, knownContents(contents)) }),
-    env: spec.env ?? [],
+    env: environmentOf(facts),
     attributes: spec.attributes ?? {},
     hosts: hostsOf(application, ingress),
     ingressClassName: ingress.className,

@@ -5,6 +5,7 @@ import { namedDomains } from '../../api/apps/application/domains.ts'
 import { type Application, application } from '../../api/apps/application.ts'
 import { applicationChart } from '../../api/apps/application-chart.ts'
 import { type Release, release } from '../../api/apps/release.ts'
+import { applicationsOf } from '../../api/apps/remote-sync/applications.ts'
 import { type RemoteSync, remoteSync } from '../../api/apps/remote-sync.ts'
 import {
   cronJobs,
@@ -112,8 +113,9 @@ function watchesOf(
   const ofTenant = ({ status }: Tenant): readonly Application[] =>
     caches.applications.list().filter(({ metadata }) => metadata.namespace === status?.namespace)
   const withoutImage = ({ metadata, spec }: RemoteSync): readonly ObjectKey[] => {
-    const found = caches.applications.get({ namespace: metadata.namespace ?? '', name: spec.application })
-    return found === undefined || found.spec.image !== undefined ? [] : [keyOf(found)]
+    const { namespace = '' } = metadata
+    const found = applicationsOf(spec).flatMap(name => caches.applications.get({ namespace, name }) ?? [])
+    return found.filter(one => one.spec.image === undefined).map(keyOf)
   }
   const withDomains = (all: readonly Application[]) => all.filter(({ spec }) => spec.domains !== undefined)
   return [

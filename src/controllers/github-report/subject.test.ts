@@ -8,7 +8,7 @@ import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { type KubeObject, keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { createFakeClock, type FakeClock } from '../../lib/testing/fake-clock.ts'
 import { createReportWait } from '../kit/reconcile-with-finalizer.ts'
-import { addSubjectIndexes, type SubjectDeps, subjectOf } from './subject.ts'
+import { addSubjectIndexes, applicationIndex, type SubjectDeps, subjectOf } from './subject.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 
@@ -128,6 +128,42 @@ describe('the subject of a report', () => {
     const first = subject({ pipeline: pipeline({ rows: [row(1)] }) })
     expect(moved?.context.marker).not.toBe(first?.context.marker)
   })
+})
+
+test('a RemoteSync of several Applications is one report, with the URL of the first that has one and the secrets of all', () => {
+  const application = (name: string, url: string | undefined, secret: string) =>
+    ({
+      metadata: { name, namespace: 'acme', uid: name },
+      spec: { envFrom: [secret] },
+      status: { url },
+    }) as unknown as Application
+  const conditions = [{ type: 'Ready', status: 'True', reason: 'Deployed', message: 'm', lastTransitionTime: at }]
+  const sync = {
+    metadata: { name: 'shop', namespace: 'acme', uid: 's', generation: 1 },
+    spec: { repository: 'acme/shop', application: 'worker', otherApplications: ['api', 'site'], build: {}, report: {} },
+    status: {
+      repository: { id: 4001, name: 'acme/shop', requested: 'acme/shop' },
+      commit: 'a'.repeat(40),
+      conditions: conditions.map(one => ({ ...one, observedGeneration: 1 })),
+    },
+  } as unknown as RemoteSync
+  const caches = {
+    pipelines: cacheOf<AppPipeline>(),
+    remoteSyncs: cacheOf<RemoteSync>(sync),
+    applications: cacheOf<Application>(
+      application('worker', undefined, 'queue'),
+      application('api', 'http://api.example', 'database'),
+      application('site', 'http://site.example', 'queue'),
+    ),
+  } as unknown as SubjectDeps['caches']
+  addSubjectIndexes(caches)
+  const deps = { caches, publicUrl: new URL('http://localhost') } as SubjectDeps
+  const subject = subjectOf(deps, { namespace: 'acme', name: 'remotesync-shop' }, undefined)
+  expect(subject?.situation).toMatchObject({ phase: 'Running', url: 'http://api.example' })
+  expect(subject?.context).toMatchObject({ environment: 'worker', statusContext: 'sekisho/worker' })
+  expect(subject?.secrets).toEqual(['queue', 'database'])
+  for (const name of ['worker', 'api', 'site'])
+    expect(caches.remoteSyncs.byIndex(applicationIndex, `acme/${name}`)).toEqual([sync])
 })
 
 describe('the end of what is followed', () => {

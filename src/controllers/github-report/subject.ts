@@ -6,6 +6,7 @@ import { type AppPipeline, appPipeline } from '../../api/apps/app-pipeline.ts'
 import { usedSecrets } from '../../api/apps/application/secret-uses.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { GitHubReport } from '../../api/apps/github-report.ts'
+import { applicationsOf } from '../../api/apps/remote-sync/applications.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { followedRepository, type RepositoryFollower } from '../../api/capabilities/repository-follower.ts'
 import { previewName } from '../../api/names.ts'
@@ -36,7 +37,7 @@ export type Subject = {
   readonly secrets: readonly string[]
 }
 
-/** RemoteSyncs and AppPipelines by the keys of their reports; RemoteSyncs that report, by the key of their Application. */
+/** RemoteSyncs and AppPipelines by the keys of their reports; RemoteSyncs that report, by the keys of their Applications. */
 const reportIndex = 'github-report/report'
 export const applicationIndex = 'github-report/application'
 
@@ -44,7 +45,7 @@ export const applicationIndex = 'github-report/application'
 export function addSubjectIndexes({ pipelines, remoteSyncs }: SubjectCaches): void {
   remoteSyncs.addIndex(reportIndex, item => [keyText(remoteSyncReportKey(item))])
   remoteSyncs.addIndex(applicationIndex, item =>
-    item.spec.report === undefined ? [] : [keyText({ ...keyOf(item), name: item.spec.application })],
+    item.spec.report === undefined ? [] : applicationsOf(item.spec).map(name => keyText({ ...keyOf(item), name })),
   )
   pipelines.addIndex(reportIndex, item => previewReportKeys(item).map(keyText))
 }
@@ -158,11 +159,13 @@ function remoteSyncSubject({ caches, publicUrl }: SubjectDeps, remoteSync: Remot
   if (remoteSync.spec.report === undefined || repository === undefined) return undefined
   const { name, namespace = '', uid = '', deletionTimestamp } = remoteSync.metadata
   const { application: applicationName, build, report } = remoteSync.spec
-  const application = caches.applications.get({ namespace, name: applicationName })
+  const applications = applicationsOf(remoteSync.spec).flatMap(one => caches.applications.get({ namespace, name: one }) ?? [])
+  // The first that has one: a worker has none.
+  const [url] = applications.flatMap(({ status }) => status?.url ?? [])
   return {
     follower: remoteSync,
     identity: { follower: { kind: 'RemoteSync', name, uid }, repositoryId: repository.id },
-    situation: deletionTimestamp === undefined ? situationOfRemoteSync(remoteSync, application?.status?.url) : gone,
+    situation: deletionTimestamp === undefined ? situationOfRemoteSync(remoteSync, url) : gone,
     context: {
       namespace,
       name,
@@ -175,6 +178,6 @@ function remoteSyncSubject({ caches, publicUrl }: SubjectDeps, remoteSync: Remot
       othersCommits: [],
       marker: markerOf(['RemoteSync', namespace, name, repository.id]),
     },
-    secrets: [...(build.secrets ?? []), ...(application === undefined ? [] : usedSecrets(application.spec))],
+    secrets: [...(build.secrets ?? []), ...new Set(applications.flatMap(({ spec }) => usedSecrets(spec)))],
   }
 }

@@ -4,11 +4,12 @@ import { appPipeline } from '../../api/apps/app-pipeline.ts'
 import { previewApproval } from '../../api/apps/preview-approval.ts'
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
-import { createAnswerCache, createDiscussionClient, createRepositoryClient } from '../../github/index.ts'
+import { createAnswerCache, createDiscussionClient, createRepositoryClient, type GitHubMeter } from '../../github/index.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { Log } from '../../lib/log.ts'
 import { reportInEvents, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
@@ -23,6 +24,7 @@ export type PreviewApprovalControllerDeps = Pick<
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
   readonly log: Log
+  readonly meter?: GitHubMeter | undefined
 }
 
 /** Call before the manager starts: caches and indexes can only be added then. */
@@ -39,7 +41,9 @@ export function createPreviewApprovalController(deps: PreviewApprovalControllerD
   const status = createStatusWriter({ type: previewApproval, fieldManager, client, cache: caches.approvals, events })
   const cache = createAnswerCache()
   const openReader: PreviewApprovalDeps['openReader'] = ({ endpoints, token }, installationId) => {
-    const client = { endpoints, token, log, clock, answers: { cache, scope: `${endpoints.host}/${installationId}` } }
+    const answers = { cache, scope: `${endpoints.host}/${installationId}` }
+    const observe = deps.meter?.ofInstallation(endpoints.host, installationId)
+    const client = { endpoints, token, log, clock, answers, ...defined({ observe }) }
     const { userById, collaboratorPermission } = createRepositoryClient(client)
     return { ...createDiscussionClient(client), userById, collaboratorPermission }
   }

@@ -1,7 +1,9 @@
-// What the build is told of the Application: in which folder of what is built it is, and which processes it names itself, so that
-// a build fails when their programs are not in the image. `dev/images/buildpacks/shared/application.ts` reads it. Pure.
+// What the build is told of the Applications: in which folder of what is built they are, and which processes they name
+// themselves, so that a build fails when their programs are not in the image. Read by
+// `dev/images/buildpacks/shared/application.ts`. Pure.
 import { posix } from 'node:path'
 import type { Application } from '../../api/apps/application.ts'
+import { folderInBuild } from '../../api/apps/remote-sync/build-fields.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { shortHash } from '../../lib/text/bounded-name.ts'
@@ -9,6 +11,7 @@ import type { BuildRequest } from '../../services/builds/builder.ts'
 
 /** A variable of a process has a bound in Linux (MAX_ARG_STRLEN), which all commands together must stay below. */
 const maxCommand = 2048
+const maxCommands = 65_536
 const folderVariable = 'BP_APPLICATION_FOLDER'
 const processesVariable = 'BP_APPLICATION_PROCESSES'
 
@@ -21,29 +24,45 @@ export function builtFolder({ subPath, build: { root } }: Spec): { readonly subP
   return folder === '.' ? {} : { subPath: folder }
 }
 
-function processesOf(application: Application | undefined): object {
-  const named = application?.spec.processes?.map(({ name, command, args = [] }) => {
+type Named = { readonly name: string; readonly command?: readonly string[]; readonly args?: readonly string[] }
+
+/** Those that exist. */
+type Applications = readonly Pick<Application, 'spec'>[]
+
+/**
+ * The processes of all, or undefined when each leaves its own to the image. One that does so beside others needs something that
+ * starts by itself (`web`).
+ */
+function namedProcesses(applications: Applications): object[] | undefined {
+  if (applications.every(({ spec }) => spec.processes === undefined)) return undefined
+  const all = applications.flatMap(({ spec }): readonly Named[] => spec.processes ?? [{ name: 'web' }])
+  const longest = Math.min(maxCommand, Math.floor(maxCommands / all.length))
+  return all.map(({ name, command, args = [] }) => {
     if (command === undefined) return { name }
     const words = [...command, ...args]
     // One that is too long to be checked is still a command.
-    return { name, command: JSON.stringify(words).length > maxCommand ? [] : words }
+    return { name, command: JSON.stringify(words).length > longest ? [] : words }
   })
-  return { ...defined({ processes: named }), ...(application?.spec.releaseJob === undefined ? {} : { releaseJob: true }) }
+}
+
+function processesOf(applications: Applications): object {
+  const isReleased = applications.some(({ spec }) => spec.releaseJob !== undefined)
+  return { ...defined({ processes: namedProcesses(applications) }), ...(isReleased ? { releaseJob: true } : {}) }
 }
 
 /** That of the spec, and for buildpacks what they are told. Dockerfiles say themselves what starts. */
-export function buildEnvironment({ subPath = '.', build }: Spec, application: Application | undefined): BuildRequest['env'] {
-  const { env = [], root, strategy } = build
+export function buildEnvironment(spec: Spec, applications: Applications): BuildRequest['env'] {
+  const { env = [], strategy } = spec.build
   if (strategy !== 'Buildpacks') return env
-  const folder = root === undefined ? undefined : posix.relative(posix.normalize(root), posix.normalize(subPath)) || '.'
+  const folder = folderInBuild(spec)
   return [
     ...env.filter(({ name }) => name !== folderVariable && name !== processesVariable),
     ...(folder === undefined ? [] : [{ name: folderVariable, value: folder }]),
-    { name: processesVariable, value: JSON.stringify(processesOf(application)) },
+    { name: processesVariable, value: JSON.stringify(processesOf(applications)) },
   ]
 }
 
 /** Changes with what a build is told of the processes, of which none depends while it succeeds. */
-export function namedPrograms(application: Application | undefined): string {
-  return shortHash(JSON.stringify(processesOf(application)))
+export function namedPrograms(applications: Applications): string {
+  return shortHash(JSON.stringify(processesOf(applications)))
 }

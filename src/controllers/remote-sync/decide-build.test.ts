@@ -4,7 +4,7 @@ import type { BuildState, OwnedBuild } from '../../services/builds/builder.ts'
 import { namedPrograms } from './application-facts.ts'
 import { type BuildAction, decideBuild, decideFetchFailure, planBuild, type WantedBuild } from './decide-build.ts'
 import { buildName } from './desired.ts'
-import type { BuildFacts, Facts } from './gather.ts'
+import { type BuildFacts, existingApplications, type Facts } from './gather.ts'
 import type { RemoteSyncStatus } from './status.ts'
 import { application, commit, facts, now, sync } from './testing/remote-sync.ts'
 
@@ -61,7 +61,7 @@ describe('the build plan', () => {
 
   test('names the build in the status and clears an earlier failure; a failure that still applies stays', () => {
     const failed = { commit, build, failedCommit: commit, failure }
-    const programs = namedPrograms(facts().application)
+    const programs = namedPrograms(existingApplications(facts()))
     expect(planBuild(facts(), failed, commit, true).status).toEqual({
       commit,
       build: { name: second, commit, attempt: 2, programs },

@@ -6,7 +6,7 @@ import { defined } from '../../lib/json/defined.ts'
 import type { BuildKey, BuildState } from '../../services/builds/builder.ts'
 import { namedPrograms } from './application-facts.ts'
 import { buildName } from './desired.ts'
-import { type BuildFacts, buildKey, type CommitBuild, type Facts } from './gather.ts'
+import { type BuildFacts, buildKey, type CommitBuild, existingApplications, type Facts } from './gather.ts'
 import { applicationNotFound, type Halt, halt, haltOf, isPermanent } from './halt.ts'
 import { imageSourceOf, isPromoted } from './promotion/built-preview.ts'
 import { isUnbuilt } from './source/unchanged.ts'
@@ -54,14 +54,14 @@ function imageOfAnother(facts: Facts, status: RemoteSyncStatus, commit: string):
 
 /**
  * Which build the commit needs. `retry`: something changed since the last reconcile, so that a commit that failed gets another
- * attempt, as it does when the Application names other commands.
+ * attempt, as it does when the Applications name other commands.
  */
 export function planBuild(facts: Facts, status: RemoteSyncStatus, commit: string, retry: boolean): BuildPlan {
   const other = imageOfAnother(facts, status, commit)
   if (other) return other
   const before = status.build?.commit === commit ? status.build : undefined
   const failed = status.failedCommit === commit && before !== undefined
-  const told = namedPrograms(facts.application)
+  const told = namedPrograms(existingApplications(facts))
   const again = failed && (retry || (before.programs ?? told) !== told)
   const attempt = (before?.attempt ?? 1) + (again ? 1 : 0)
   const name = buildName(facts.remoteSync, commit, attempt)

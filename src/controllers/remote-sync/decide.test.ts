@@ -74,6 +74,34 @@ describe('checks of a RemoteSync', () => {
     expect(decide(facts(changes))).toMatchObject({ stage: 'Resolved', reason, message: expect.stringMatching(message) })
   })
 
+  describe('two that name the same of several Applications', () => {
+    const both = sync({ otherApplications: ['worker'] })
+    const ofWorker = (changes: Partial<RemoteSync> = {}, uid = 'uid-2') => {
+      const other = named('other', uid)
+      return { ...other, spec: { ...other.spec, application: 'worker' }, ...changes }
+    }
+
+    test('the older one goes on, and the other says which name it is', () => {
+      expect(decide(facts({ remoteSync: both, rivals: [ofWorker()] }))).toBeUndefined()
+      const message =
+        'RemoteSync other already keeps Application worker: remove it from spec.otherApplications, or delete one of the two'
+      expect(decide(facts({ remoteSync: both, rivals: [ofWorker({}, 'uid-0')] }))).toMatchObject({
+        reason: 'ApplicationTaken',
+        message,
+      })
+    })
+
+    test('the one that has deployed to it goes on, also when the other has deployed elsewhere', () => {
+      const before = { ...both, status: { image: 'i' } }
+      expect(decide(facts({ remoteSync: before, rivals: [ofWorker({ status: { image: 'j' } })] }))?.reason).toBe(
+        'ApplicationTaken',
+      )
+      const holder = { ...both, status: { image: 'i', applications: ['shop', 'worker'] } }
+      expect(decide(facts({ remoteSync: holder, rivals: [ofWorker({}, 'uid-0')] }))).toBeUndefined()
+      expect(decide(facts({ remoteSync: ofWorker({}, 'uid-0'), rivals: [holder] }))?.reason).toBe('ApplicationTaken')
+    })
+  })
+
   test.each<[string, Facts['rivals']]>([
     ['a younger RemoteSync', [named('younger', 'uid-2')]],
     [

@@ -1,4 +1,5 @@
 // What must hold before GitHub is asked for anything: a list of checks, each with its reason and the cure. Pure.
+import { applicationsOf, runsIn } from '../../api/apps/remote-sync/applications.ts'
 import { type RemoteSync, remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal } from '../../policy/check.ts'
@@ -20,20 +21,29 @@ const isNotSuspended: Check<Facts, Halt> = ({ remoteSync }) =>
     ? halt('Resolved', reasons.suspended, 'spec.suspend is true: set it to false to follow the repository again')
     : undefined
 
-function claimOf({ metadata, status }: RemoteSync): Claim {
-  return { metadata, holds: status?.image !== undefined }
+/** Without `otherApplications` the status does not say which Application it is about. */
+function claimOf({ metadata, spec, status }: RemoteSync, name: string): Claim {
+  const isSet = status?.applications?.includes(name) ?? name === spec.application
+  return { metadata, holds: status?.image !== undefined && isSet }
 }
 
 /**
  * Stops two RemoteSyncs from overwriting each other's image. By age alone, an older one could take over an Application that
- * runs.
+ * runs. Of two that hold one each of what both name, none goes on.
  */
 const applicationIsFree: Check<Facts, Halt> = ({ remoteSync, rivals }) => {
   const active = rivals.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-  const first = active.find(rival => comesFirst(claimOf(rival), claimOf(remoteSync), 'holder'))
-  if (!first) return undefined
-  const message = `RemoteSync ${first.metadata.name} already keeps Application ${remoteSync.spec.application}: delete one of the two`
-  return halt('Resolved', reasons.applicationTaken, message)
+  for (const name of applicationsOf(remoteSync.spec)) {
+    const first = active
+      .filter(({ spec }) => runsIn(spec, name))
+      .find(rival => comesFirst(claimOf(rival, name), claimOf(remoteSync, name), 'holder'))
+    if (!first) continue
+    const isOther = name !== remoteSync.spec.application
+    const cure = isOther ? `remove it from spec.otherApplications, or delete one of the two` : 'delete one of the two'
+    const message = `RemoteSync ${first.metadata.name} already keeps Application ${name}: ${cure}`
+    return halt('Resolved', reasons.applicationTaken, message)
+  }
+  return undefined
 }
 
 /** Stops requests to GitHub through an installation that does not exist, is suspended or is not verified. */

@@ -123,6 +123,37 @@ test('a build is told which commands the Application names, and nobody else can 
   expect(request('Dockerfile')).toEqual(forged)
 })
 
+test('a build is told the commands of all Applications that run it, within the bound of a variable', () => {
+  const program = { replicas: 1, cpu: '50m', memory: '64Mi' }
+  const remoteSync = sync({ otherApplications: ['worker', 'gone', 'all'] })
+  const of = (first: object, ...others: readonly (object | undefined)[]) =>
+    desiredBuild(
+      facts({
+        remoteSync,
+        application: application(first),
+        others: others.map(spec => ({ name: 'other', application: spec && application(spec) })),
+      }),
+      { name: 'shop-1', commit },
+      'http://source/x',
+      {},
+    ).env[0]
+  const command = (text: string) => ({ processes: [{ ...program, name: 'w', command: ['node', text] }] })
+  const releaseJob = { command: ['true'], timeoutSeconds: 60 }
+  const [web, worker] = ['a.js', 'b.js'].map(text => ({ name: 'w', command: ['node', text] }))
+  expect(of(command('a.js'), { ...command('b.js'), releaseJob }, undefined)).toEqual(
+    told({ processes: [web, worker], releaseJob: true }),
+  )
+  // One that leaves its processes to the image needs some there.
+  expect(of(command('a.js'), { processes: undefined })).toEqual(told({ processes: [web, { name: 'web' }] }))
+  expect(of({ processes: undefined }, { processes: undefined })).toEqual(told({}))
+  const many = {
+    processes: Array.from({ length: 10 }, () => ({ ...program, name: 'n'.repeat(40), command: ['x'.repeat(2000)] })),
+  }
+  const { value = '' } = of(many, ...Array.from({ length: 9 }, () => many)) ?? {}
+  expect(JSON.parse(value).processes).toHaveLength(100)
+  expect(Buffer.byteLength(value)).toBeLessThan(131_072 - 64)
+})
+
 test('of an Application only image and commit are written, by its uid', () => {
   const built = { image: 'image@1', commit, isPromoted: false }
   const wanted = {

@@ -1,5 +1,5 @@
-// What a RemoteSync wants to exist: the build of a commit under its deterministic name, its source, and image and commit on the
-// Application. Pure.
+// What a RemoteSync wants to exist: the build of a commit under its deterministic name, its source, and image and commit on its
+// Applications. Pure.
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { promotedAnnotation, rebasedAnnotation } from '../../api/names.ts'
@@ -12,7 +12,7 @@ import type { SourceRequest } from '../../services/builds/source-store/source-st
 import type { RepositoryAccess } from '../kit/repository/owned-grant.ts'
 import { buildEnvironment, builtFolder } from './application-facts.ts'
 import { buildResourcesOf } from './build-resources.ts'
-import { buildKey, type CommitBuild, type Facts, sourceIdentity } from './gather.ts'
+import { buildKey, type CommitBuild, existingApplications, type Facts, sourceIdentity } from './gather.ts'
 import type { RemoteSyncStatus } from './status.ts'
 
 /**
@@ -101,7 +101,7 @@ export function desiredBuild(
     secrets: build.secrets ?? [],
     ...defined({ builder: facts.builder }),
     source: { url, commit, ...builtFolder(spec) },
-    env: buildEnvironment(spec, facts.application),
+    env: buildEnvironment(spec, existingApplications(facts)),
     ...defined({ dockerfile: build.dockerfile }),
     timeoutSeconds: build.timeoutSeconds,
     attempt: status.build?.attempt ?? 1,
@@ -110,7 +110,7 @@ export function desiredBuild(
 }
 
 /**
- * The two fields of the Application that a RemoteSync owns, and how it got the image without a build, which the Release says.
+ * The two fields of an Application that a RemoteSync owns, and how it got the image without a build, which the Release says.
  * With the uid, so that the apply never creates an Application.
  */
 export function desiredApplication({ metadata }: Application, { image, commit, isPromoted, isRebased }: BuiltImage): Applied {

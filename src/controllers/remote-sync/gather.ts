@@ -4,10 +4,11 @@
 import type { AppSecret } from '../../api/apps/app-secret.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { PreviewApproval } from '../../api/apps/preview-approval.ts'
+import { applicationsOf } from '../../api/apps/remote-sync/applications.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
-import { keyOf, keyText } from '../../api/resource.ts'
+import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -36,19 +37,27 @@ export type BuildOffer = {
   readonly most: Required<BuildResources>
 }
 
-/** RemoteSyncs by the `keyText` of their Application, and of their Installation. */
+/** RemoteSyncs by the `keyText` of their Applications, and of their Installation. */
 export const targetIndex = 'remoteSyncTarget'
 export const installationIndex = 'remoteSyncInstallation'
 
 /** Of a Tenant that does not set `spec.limits.concurrentBuilds`. */
 const defaultConcurrentBuilds = 2
 
+/** The keys of the Applications that run what a RemoteSync builds. */
+export function applicationKeys(item: RemoteSync): readonly ObjectKey[] {
+  return applicationsOf(item.spec).map(name => ({ ...keyOf(item), name }))
+}
+
 /** Call once, before the caches start. */
 export function addRemoteSyncIndexes({ remoteSyncs, tenants }: RemoteSyncCaches): void {
-  remoteSyncs.addIndex(targetIndex, item => [keyText({ ...keyOf(item), name: item.spec.application })])
+  remoteSyncs.addIndex(targetIndex, item => applicationKeys(item).map(keyText))
   remoteSyncs.addIndex(installationIndex, item => [keyText({ ...keyOf(item), name: item.spec.installation })])
   tenantsByNamespace(tenants)
 }
+
+/** `application`: undefined when it does not exist. */
+export type OtherApplication = { readonly name: string; readonly application: Application | undefined }
 
 export type Facts = {
   readonly remoteSync: RemoteSync
@@ -61,7 +70,9 @@ export type Facts = {
   /** The one with the name of the owned grant, whether or not this RemoteSync owns it. */
   readonly grant: RepositoryGrant | undefined
   readonly application: Application | undefined
-  /** Other RemoteSyncs with the same Application. */
+  /** Those of `spec.otherApplications`, in that order. */
+  readonly others: readonly OtherApplication[]
+  /** Other RemoteSyncs that name one of the same Applications. */
   readonly rivals: readonly RemoteSync[]
   /** The builder that the RemoteSync or its Tenant names; undefined for the platform's. */
   readonly builder: string | undefined
@@ -81,6 +92,16 @@ export type GatherDeps = {
   readonly offer: BuildOffer
 }
 
+function rivalsOf({ remoteSyncs }: Pick<RemoteSyncCaches, 'remoteSyncs'>, remoteSync: RemoteSync): readonly RemoteSync[] {
+  const all = applicationKeys(remoteSync).flatMap(key => remoteSyncs.byIndex(targetIndex, keyText(key)))
+  return [...new Set(all)].filter(({ metadata }) => metadata.uid !== remoteSync.metadata.uid)
+}
+
+/** The Applications that exist, that of `spec.application` first. */
+export function existingApplications({ application, others }: Pick<Facts, 'application' | 'others'>): readonly Application[] {
+  return [application, ...others.map(other => other.application)].filter(found => found !== undefined)
+}
+
 /** What is known before GitHub is asked. */
 export function gather({ caches, lastChecks, clock, offer }: GatherDeps, remoteSync: RemoteSync): Facts {
   const { spec, metadata, kind } = remoteSync
@@ -96,9 +117,11 @@ export function gather({ caches, lastChecks, clock, offer }: GatherDeps, remoteS
     installation: caches.installations.get({ namespace, name: spec.installation }),
     grant: caches.grants.get({ namespace, name: ownedGrantName(remoteSync) }),
     application: caches.applications.get({ namespace, name: spec.application }),
-    rivals: caches.remoteSyncs
-      .byIndex(targetIndex, keyText({ namespace, name: spec.application }))
-      .filter(other => other.metadata.uid !== uid),
+    others: (spec.otherApplications ?? []).map(other => ({
+      name: other,
+      application: caches.applications.get({ namespace, name: other }),
+    })),
+    rivals: rivalsOf(caches, remoteSync),
     builder: spec.build.builder ?? tenant?.spec.builder,
     missingSecrets: (spec.build.secrets ?? []).filter(secret => caches.appSecrets.get({ namespace, name: secret }) === undefined),
     offer,

@@ -19,9 +19,13 @@ export function halt(stage: Halt['stage'], reason: string, message: string, retr
   return { stage, reason, message, ...retry }
 }
 
-/** Both the build and the deployment need the Application. */
-export function applicationNotFound(stage: Stage, application: string): Halt {
-  const message = `spec.application: there is no Application ${application} in this namespace: create it (a RemoteSync does not)`
+/** Both the build and the deployment need that of `spec.application`. */
+export function applicationNotFound(
+  stage: Stage,
+  application: string,
+  field: 'spec.application' | 'spec.otherApplications' = 'spec.application',
+): Halt {
+  const message = `${field}: there is no Application ${application} in this namespace: create it (a RemoteSync does not)`
   return halt(stage, reasons.applicationNotFound, message)
 }
 

@@ -3,18 +3,21 @@ import { appSecret } from '../../api/apps/app-secret.ts'
 import { application } from '../../api/apps/application.ts'
 import { githubReport } from '../../api/apps/github-report.ts'
 import { previewApproval } from '../../api/apps/preview-approval.ts'
+import { applicationsOf } from '../../api/apps/remote-sync/applications.ts'
 import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { pods } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { type KubeObject, keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
-import { createAnswerCache, createRepositoryClient } from '../../github/index.ts'
+import { createAnswerCache, createRepositoryClient, type GitHubMeter } from '../../github/index.ts'
 import { type ControllerDefinition, type Watch, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
+import { defined } from '../../lib/json/defined.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import type { Log } from '../../lib/log.ts'
 import { createBuildSecrets } from '../../services/builds/build-secrets.ts'
 import type { Builder, BuildKey } from '../../services/builds/builder.ts'
@@ -29,7 +32,7 @@ import { commitOfImage } from '../../services/builds/kpack/image-commit.ts'
 import { createKpackBuilder, type KpackDeps } from '../../services/builds/kpack/kpack-builder.ts'
 import { createKpackRebaser, type KpackRebaserDeps } from '../../services/builds/kpack/kpack-rebaser.ts'
 import { clusterBuilders, type KpackBuild, kpackBuilds } from '../../services/builds/kpack/resources.ts'
-import { createBuildLimiter } from '../../services/builds/limits/build-limiter.ts'
+import { type BuildCounts, createBuildLimiter } from '../../services/builds/limits/build-limiter.ts'
 import { buildkitMissing, kpackMissing, noBuilder } from '../../services/builds/no-builder.ts'
 import { ownerKeys } from '../../services/builds/owner.ts'
 import { noRebaser, type Rebaser } from '../../services/builds/rebaser.ts'
@@ -38,7 +41,7 @@ import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createReportWait, reportEnds, reportsOfFollower } from '../kit/reconcile-with-finalizer.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { fieldManager } from './deployment/apply-image.ts'
-import { addRemoteSyncIndexes, installationIndex, type RemoteSyncCaches, targetIndex } from './gather.ts'
+import { addRemoteSyncIndexes, applicationKeys, installationIndex, type RemoteSyncCaches, targetIndex } from './gather.ts'
 import { createLastChecks } from './last-checks.ts'
 import { createRecentPreviews } from './promotion/recent-previews.ts'
 import { type RemoteSyncDeps, reconcileRemoteSync } from './reconcile.ts'
@@ -65,6 +68,9 @@ export type RemoteSyncControllerDeps = Pick<
   readonly recordPushes: (build: BuildKey) => Promise<void>
   /** Undefined when images keep the run image with which they were built. */
   readonly tagImage: KpackRebaserDeps['tagImage'] | undefined
+  readonly meter?: GitHubMeter | undefined
+  /** How many builds run and wait here; called once. */
+  readonly countedBy?: ((count: () => BuildCounts) => void) | undefined
   /** Builds that may run at once on the whole platform. */
   readonly platformBuilds: number
   readonly events: Pick<EventRecorder, 'record'>
@@ -88,6 +94,8 @@ function watched({ remoteSyncs }: RemoteSyncCaches): readonly Watch[] {
         spec.image,
         status?.image,
         status?.availableAt,
+        status?.latestRelease,
+        status?.releaseJob?.state,
         findCondition(status?.conditions, 'Ready'),
       ]),
     }),
@@ -112,10 +120,10 @@ function watched({ remoteSyncs }: RemoteSyncCaches): readonly Watch[] {
     watches(previewApproval, item => approvedSync(keyOf(item)), {
       predicate: partChanged(({ metadata }) => metadata.deletionTimestamp),
     }),
-    // A RemoteSync that is deleted, or takes another Application, frees its Application for another RemoteSync.
-    watches(remoteSync, item => byIndex(targetIndex, { ...keyOf(item), name: item.spec.application }), {
+    // A RemoteSync that is deleted, or takes other Applications, frees them for another RemoteSync.
+    watches(remoteSync, item => applicationKeys(item).flatMap(key => byIndex(targetIndex, key)), {
       predicate: ({ old, new: present }) =>
-        old !== undefined && (present === undefined || old.spec.application !== present.spec.application),
+        old !== undefined && (present === undefined || !sameJson(applicationsOf(old.spec), applicationsOf(present.spec))),
     }),
   ]
 }
@@ -190,6 +198,7 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
   const builder = builderOf(deps)
   const rebaser = rebaserOf(deps)
   const limiter = createBuildLimiter(builder, { clock, platformBuilds })
+  deps.countedBy?.(limiter.counts)
   deps.logs.collectFrom(builder)
   const { kind } = remoteSync
   const wakes = (build: KubeObject): readonly ObjectKey[] => {
@@ -213,7 +222,8 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
   const cache = createAnswerCache()
   const openRepository: RemoteSyncDeps['openRepository'] = ({ endpoints, token }, installationId) => {
     const answers = { cache, scope: `${endpoints.host}/${installationId}` }
-    return createRepositoryClient({ endpoints, token, log, clock, answers })
+    const observe = deps.meter?.ofInstallation(endpoints.host, installationId)
+    return createRepositoryClient({ endpoints, token, log, clock, answers, ...defined({ observe }) })
   }
   const proofOf: RemoteSyncDeps['proofOf'] = async (strategy, image) => {
     const answer = await deps.freshLabelsOf(image)

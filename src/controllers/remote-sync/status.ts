@@ -89,18 +89,23 @@ function renameNote({ renamedBranch }: RemoteSyncStatus): string {
   return `; branch ${from} was renamed to ${to} on GitHub and is followed under that name: set spec.source.branch to ${to}`
 }
 
-function readyCondition(halted: Halt | undefined, serving: boolean, status: RemoteSyncStatus): WantedCondition {
+function readyCondition(
+  halted: Halt | undefined,
+  serving: boolean,
+  { status, remoteSync: { spec } }: ReconcileState,
+): WantedCondition {
   const { unbuilt, promoted, commit } = status
+  const run = spec.otherApplications === undefined ? 'the Application runs' : 'all Applications of the spec run'
   if (!halted && promoted !== undefined && promoted.commit === commit) {
-    const message = `the Application runs the image of pull request ${promoted.pullRequest}, which was built from commit ${promoted.from}: its files are those of commit ${commit}, so that nothing was built again`
+    const message = `${run} the image of pull request ${promoted.pullRequest}, which was built from commit ${promoted.from}: its files are those of commit ${commit}, so that nothing was built again`
     return { type: 'Ready', status: 'True', reason: reasons.promoted, message: `${message}${renameNote(status)}` }
   }
   if (!halted && unbuilt?.skipped === true) {
-    const message = `the Application runs commit ${unbuilt.since}: the message of commit ${unbuilt.commit} asks to build nothing ([skip ci]); to deploy it, push a commit without these words, such as git commit --allow-empty, or set spec.source.commit to it`
+    const message = `${run} commit ${unbuilt.since}: the message of commit ${unbuilt.commit} asks to build nothing ([skip ci]); to deploy it, push a commit without these words, such as git commit --allow-empty, or set spec.source.commit to it`
     return { type: 'Ready', status: 'True', reason: reasons.commitSkipped, message: `${message}${renameNote(status)}` }
   }
   if (!halted && unbuilt !== undefined) {
-    const message = `the Application runs commit ${unbuilt.since}: nothing under spec.paths has changed since, up to commit ${unbuilt.commit}`
+    const message = `${run} commit ${unbuilt.since}: nothing under spec.paths has changed since, up to commit ${unbuilt.commit}`
     return { type: 'Ready', status: 'True', reason: reasons.pathsUnchanged, message: `${message}${renameNote(status)}` }
   }
   if (!halted)
@@ -109,7 +114,7 @@ function readyCondition(halted: Halt | undefined, serving: boolean, status: Remo
       status: 'True',
       reason: reasons.deployed,
       // Without a time, which would change the status at every check.
-      message: `the Application runs the commit that was the newest when GitHub was last asked${renameNote(status)}`,
+      message: `${run} the commit that was the newest when GitHub was last asked${renameNote(status)}`,
     }
   const note = `${serving ? ' (the version before keeps serving)' : ''}${renameNote(status)}`
   return { type: 'Ready', status: 'False', reason: halted.reason, message: `${halted.message}${note}`.slice(0, 4096) }
@@ -123,10 +128,11 @@ function withoutPlace({ build, ...status }: RemoteSyncStatus): RemoteSyncStatus 
 }
 
 /** The status to write: the fields of the state, with the generation and the conditions that the halt implies. */
-export function nextStatus({ remoteSync, status }: ReconcileState, halted: Halt | undefined, now: Date): RemoteSyncStatus {
+export function nextStatus(state: ReconcileState, halted: Halt | undefined, now: Date): RemoteSyncStatus {
+  const { remoteSync, status } = state
   const generation = remoteSync.metadata.generation ?? 1
   const serving = status.image !== undefined && halted?.stage !== 'Ready' && halted?.reason !== reasons.applicationNotFound
-  const wanted = [...stageConditions(halted), readyCondition(halted, serving, status)]
+  const wanted = [...stageConditions(halted), readyCondition(halted, serving, state)]
   return {
     ...(halted?.reason === reasons.queued ? status : withoutPlace(status)),
     observedGeneration: generation,

@@ -21,6 +21,7 @@ import { createCircuit } from '../transport/circuit.ts'
 import { githubFailure } from '../transport/failure.ts'
 import { createClient } from '../transport/github-requests.ts'
 import { createMintPace } from '../transport/mint-pace.ts'
+import type { GitHubObserver } from '../transport/observed-fetch.ts'
 import { createAppSigner } from './app-jwt.ts'
 import { type OrganizationReader, organizationReader } from './organization-reader.ts'
 import { createTokenRevoker } from './token-revoker.ts'
@@ -36,6 +37,8 @@ export type AppClientDeps = {
   readonly log: Log
   readonly clock: Clock
   readonly fetch?: Fetch
+  /** Learns of every answer to the App itself. */
+  readonly observe?: GitHubObserver
 }
 
 /** The App's own registration. Permissions are those it requests of installations. */

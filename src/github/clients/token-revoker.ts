@@ -10,6 +10,7 @@ import type { Fetch } from '../transport/bounded-fetch.ts'
 import { type Circuit, createCircuit } from '../transport/circuit.ts'
 import { githubFailure, githubReasons, statusOf } from '../transport/failure.ts'
 import { createClient } from '../transport/github-requests.ts'
+import type { GitHubObserver } from '../transport/observed-fetch.ts'
 
 /**
  * `suspended`: GitHub refuses every request of a suspended installation, this one too. The token can be used for nothing now,
@@ -25,7 +26,12 @@ export type RevocationResult = 'revoked' | 'suspended'
  */
 export type TokenRevoker = (api: string, token: SecretString, options?: { readonly fresh?: boolean }) => Promise<RevocationResult>
 
-export type TokenRevokerDeps = { readonly log: Log; readonly clock: Clock; readonly fetch?: Fetch }
+export type TokenRevokerDeps = {
+  readonly log: Log
+  readonly clock: Clock
+  readonly fetch?: Fetch
+  readonly observe?: GitHubObserver
+}
 
 const route = 'DELETE /installation/token'
 const maxHosts = 100

@@ -14,6 +14,7 @@ import type { GitHubEndpoints } from '../endpoints.ts'
 import { createBoundedFetch, type Fetch } from './bounded-fetch.ts'
 import type { Circuit } from './circuit.ts'
 import { githubFailure, statusOf } from './failure.ts'
+import { type GitHubObserver, observedFetch } from './observed-fetch.ts'
 
 export type ClientDeps = {
   readonly endpoints: GitHubEndpoints
@@ -23,6 +24,8 @@ export type ClientDeps = {
   readonly fetch?: Fetch
   /** Shared by clients that should stop sending together while GitHub is unreachable. */
   readonly circuit?: Circuit
+  /** Learns of every answer. */
+  readonly observe?: GitHubObserver
 }
 
 type Parameters = Readonly<Record<string, unknown>>
@@ -53,7 +56,8 @@ const LimitedOctokit = Octokit.plugin(retry, throttling, paginateRest)
 
 /** `bucket` names the owner of a rate limit (an App, a token): requests of one bucket queue behind each other. */
 export function createClient(deps: ClientDeps, bucket: string): GitHubClient {
-  const bounded = createBoundedFetch(deps.endpoints.api, deps.fetch)
+  const unobserved = createBoundedFetch(deps.endpoints.api, deps.fetch)
+  const bounded = deps.observe === undefined ? unobserved : observedFetch(unobserved, deps.observe, deps.clock)
   const octokit = new LimitedOctokit({
     baseUrl: deps.endpoints.api,
     userAgent: 'sekisho',

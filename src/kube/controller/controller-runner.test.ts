@@ -260,6 +260,28 @@ test('every log line of a run contains its controller, its key and its reconcile
   await stop()
 })
 
+test.each([
+  [
+    'an App that was uninstalled',
+    new AppError('not_found', 'the installation is gone', { reason: 'RepositoryNotAccessible' }),
+    'info',
+  ],
+  ['GitHub that does not answer', new AppError('unavailable', 'GitHub cannot be reached'), 'info'],
+  ['a lost race', new KubeError('changed', { status: 409, reason: 'Conflict' }), 'debug'],
+  ['a token wider than requested', new AppError('integrity_violation', 'a wider token'), 'error'],
+  ['a refusal of the API server', new KubeError('no', { status: 403, reason: 'Forbidden' }), 'error'],
+  ['a defect', new TypeError('x is undefined'), 'error'],
+] as const)('%s is logged as what it is, and only a fault with its stack', async (_case, failure, level) => {
+  const log = createRecordingLog()
+  const { runner, stop, cache } = runnerOf(() => Promise.reject(failure), {}, log)
+  cache.replace([thing('a', { generation: 1 })])
+  runner.begin()
+  await settle()
+  await stop()
+  const lines = log.lines.filter(({ message }) => message.includes('will be retried'))
+  expect(lines.map(line => [line.level, line['error']])).toEqual([[level, level === 'error' ? failure : failure.message]])
+})
+
 test('after ten minutes without an API server every key is retried within four seconds of its return', async () => {
   let away = true
   const doneAt = new Map<string, number>()

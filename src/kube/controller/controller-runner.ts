@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import type { KubeObject } from '../../api/resource.ts'
 import { keyOf, keyText, parseKey } from '../../api/resource.ts'
 import { type Clock, endsWithin } from '../../lib/clock.ts'
-import { isAppError, messageOf } from '../../lib/errors.ts'
+import { isAppError, isOfOthers, messageOf } from '../../lib/errors.ts'
 import type { Log, LogFields } from '../../lib/log.ts'
 import type { Cache, ChangeSource } from '../cache/object-cache.ts'
 import { isKubeError, lacksRight, NotLeaderError } from '../client/errors.ts'
@@ -170,10 +170,10 @@ function watchesOf(definition: ControllerDefinition): readonly Watch[] {
   return [watchSelf(definition.for, wakesOnStatus), ...owned, ...watches]
 }
 
-/** A lost race or a lost lease is normal operation; an operator should see everything else. */
+/** A lost race or a lost lease is normal operation, what others refuse is information; an operator should see everything else. */
 function logFailure(log: Log, error: unknown, fields: LogFields): void {
-  const expected = isKubeError(error, 409) || error instanceof NotLeaderError
-  if (expected) log.debug({ error: messageOf(error), ...fields }, 'reconcile will be retried')
+  const lost = isKubeError(error, 409) || error instanceof NotLeaderError
+  if (lost || isOfOthers(error)) log[lost ? 'debug' : 'info']({ error: messageOf(error), ...fields }, 'reconcile will be retried')
   else log.error({ error, ...fields }, 'reconcile failed and will be retried')
 }
 

@@ -3,7 +3,14 @@
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import type { ReadNamedSecret } from '../../api/named-secret.ts'
 import { platformNamespace } from '../../api/names.ts'
-import { type AppClient, createAppClient, endpointsOf, type Fetch, type GitHubEndpoints } from '../../github/index.ts'
+import {
+  type AppClient,
+  createAppClient,
+  endpointsOf,
+  type Fetch,
+  type GitHubEndpoints,
+  type GitHubMeter,
+} from '../../github/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -33,6 +40,7 @@ export type GitHubAppsDeps = {
   readonly log: Log
   readonly clock: Clock
   readonly fetch?: Fetch
+  readonly meter?: GitHubMeter
 }
 
 /** Reason of the error when no private key can be read. */
@@ -108,7 +116,7 @@ function missingKey({ spec }: ClusterGitHubApp, forbidden: readonly string[]): s
 function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, privateKeys: readonly SecretString[]): GitHubApp {
   const { host, appId, clientId, endpoints: given } = app.spec
   const endpoints = endpointsOf({ host, ...defined({ endpoints: given }) })
-  const { isLeader, log, clock, fetch } = deps
+  const { isLeader, log, clock, fetch, meter } = deps
   const client = createAppClient({
     endpoints,
     appId,
@@ -117,7 +125,7 @@ function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, privateKeys: re
     isLeader,
     log,
     clock,
-    ...defined({ fetch }),
+    ...defined({ fetch, observe: meter?.ofApp(host, appId) }),
   })
   return { client, endpoints, appId }
 }

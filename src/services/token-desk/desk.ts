@@ -11,6 +11,8 @@ import { type Admitted, admit } from './checks.ts'
 import { type GatherDeps, gatherCached, gatherFresh } from './gather.ts'
 import { intentOf } from './minting/intent.ts'
 import { type AdmittedRequest, type MintDeps, mint } from './minting/mint.ts'
+import { timed } from './reporting/measured-desk.ts'
+import type { DeskMetrics } from './reporting/metrics.ts'
 import { type RevokeDeps, revokeBy } from './revoke.ts'
 import type { DeliveredToken, TokenDesk, TokenRequest } from './token-desk.ts'
 
@@ -21,6 +23,8 @@ export type TokenDeskDeps = GatherDeps &
     /** Makes the controller check a grant at GitHub soon. */
     readonly wakeGrant: (grant: RepositoryGrant) => Promise<void>
     readonly tenantOf: (namespace: string) => Tenant | undefined
+    /** Told how long each attempt to make a token took. */
+    readonly minting?: DeskMetrics['minted']
   }
 
 /** A delivered token has at least this much of its life left. */
@@ -141,7 +145,10 @@ async function recheck(deps: TokenDeskDeps, request: TokenRequest, grantUid: str
 /** Mints; when GitHub is unreachable, an active token with less of its life left is used instead. */
 async function mintOrReuse(deps: TokenDeskDeps, request: AdmittedRequest): Promise<LiveToken> {
   try {
-    return await mint(deps, request)
+    return await timed(deps.clock, () => mint(deps, request), {
+      done: seconds => deps.minting?.('minted', seconds),
+      failed: seconds => deps.minting?.('failed', seconds),
+    })
   } catch (error) {
     const { cacheKey } = request.intent
     const last = isUnreachable(error) ? await deps.tokens.findLive(cacheKey, lifeWhileUnreachableSeconds) : undefined

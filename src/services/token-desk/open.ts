@@ -1,5 +1,6 @@
 // Opens the token desk: the clients of the GitHub Apps, the desk, its certificate, its server for workloads and its loops.
 // It is the only place in this process where App keys and installation tokens meet; it never holds a user's token.
+import { Registry } from 'prom-client'
 import { clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import { installation } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
@@ -7,10 +8,12 @@ import type { ReadNamedSecret } from '../../api/named-secret.ts'
 import { wakeAnnotation } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { createTokenRevoker, endpointsOf } from '../../github/index.ts'
+import { createTokenRevoker, endpointsOf, type GitHubMeter } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
+import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { periodic } from '../../lib/periodic.ts'
+import { createHttpMetrics } from '../../web/metrics.ts'
 import { createWebServer, listen } from '../../web/server.ts'
 import type { ServiceDeps } from '../deps.ts'
 import type { Part } from '../part.ts'
@@ -20,6 +23,9 @@ import { createCountedAudit } from './audit/counted-audit.ts'
 import type { TokenDeskSettings } from './config.ts'
 import { createTokenDesk } from './desk.ts'
 import { readyInstallations } from './ready-installations.ts'
+import { createTokenCount, measuredDesk } from './reporting/measured-desk.ts'
+import { createDeskMetrics } from './reporting/metrics.ts'
+import { announcing } from './reporting/revocation-events.ts'
 import { openTokenDeskCertificate } from './server/certificate.ts'
 import { tokenRoutes } from './server/routes.ts'
 import { createTokenSweep } from './sweep.ts'
@@ -32,32 +38,42 @@ export type OpenTokenDesk = Part & {
   readonly certificateAuthorities: () => string
 }
 
+export type TokenDeskNeeds = {
+  readonly secretOf: ReadNamedSecret
+  readonly tenantsIn: (namespace: string) => readonly Tenant[]
+  readonly events: Pick<EventRecorder, 'record'>
+  readonly meter: GitHubMeter
+}
+
 /** Call before the manager starts: it adds caches. */
 export async function openTokenDesk(
   deps: ServiceDeps<TokenDeskSettings>,
-  { secretOf, tenantsIn }: { readonly secretOf: ReadNamedSecret; readonly tenantsIn: (namespace: string) => readonly Tenant[] },
+  { secretOf, tenantsIn, events, meter }: TokenDeskNeeds,
 ): Promise<OpenTokenDesk> {
   const { settings, store, kube, manager, clock, log } = deps
   const { isLeader } = manager
   const apps = manager.cache(clusterGitHubApp)
-  const githubApps = createGitHubApps({ apps, secretOf, isLeader, log, clock })
+  const githubApps = createGitHubApps({ apps, secretOf, isLeader, log, clock, meter })
   const installations = manager.cache(installation)
+  const grants = manager.cache(repositoryGrant)
+  const metrics = createDeskMetrics(deps.metrics ?? new Registry())
   const counted = createCountedAudit({ audit: store.audit, clock, log })
   const deskDeps = {
     client: kube,
     githubApps,
     tokens: store.tokens,
-    audit: store.audit,
-    revokeAtGitHub: createTokenRevoker({ log, clock }),
+    audit: announcing(store.audit, { grants, events }),
+    revokeAtGitHub: createTokenRevoker({ log, clock, observe: meter.requests }),
     isReady: readyInstallations(installations),
-    cached: { grants: manager.cache(repositoryGrant), installations },
+    cached: { grants, installations },
     counted,
     wakeGrant: wakeBy(kube, clock),
     tenantOf: (namespace: string) => tenantsIn(namespace)[0],
+    minting: metrics.minted,
     clock,
     log,
   }
-  const desk = createTokenDesk(deskDeps)
+  const desk = measuredDesk(createTokenDesk(deskDeps), { metrics, clock })
   const certificate = await openTokenDeskCertificate({
     keys: store.keys,
     audit: store.audit,
@@ -67,7 +83,10 @@ export async function openTokenDesk(
     clock,
     log,
   })
-  const server = await createWebServer({ log, certificate, requestsPerMinute: 6000, connections: { maxOfClient: 64 } })
+  const server = await createWebServer({
+    ...{ log, certificate, requestsPerMinute: 6000, connections: { maxOfClient: 64 } },
+    observe: createHttpMetrics(deps.metrics ?? new Registry(), 'token-desk'),
+  })
   const endpointsOfHost = (host: string) => {
     const app = apps.list().find(({ spec }) => spec.host === host)
     return app && endpointsOf(app.spec)
@@ -78,6 +97,7 @@ export async function openTokenDesk(
     certificate,
     periodic({ name: 'token desk counts', everyMilliseconds: 5000, work: () => counted.flush(), clock, log }),
     createTokenSweep({ ...deskDeps, isLeader }),
+    createTokenCount({ tokens: store.tokens, metrics, clock, log }),
     createRedelivery({ apps, githubApps, isLeader, clock, log, everyMilliseconds }),
   ]
   return {

@@ -78,7 +78,8 @@ async function revokeOne(deps: RevokeDeps, token: EndingToken, reason: string): 
     const result = await deps.revokeAtGitHub(api, token.token, { fresh })
     if (result === 'suspended') return await defer(deps, token, `${reason}; ${suspendedText}`, true)
   } catch (error) {
-    deps.log.error({ token: token.id, error: messageOf(error) }, 'failed to revoke a token')
+    // It is in the registry, the audit log and the metrics until it ended.
+    deps.log.info({ token: token.id, reason: messageOf(error) }, 'GitHub did not revoke a token yet')
     return defer(deps, token, `${reason}; GitHub did not revoke it yet: ${messageOf(error)}`, false)
   }
   await deps.audit.append(tokenRecord(token, { action: 'token.revoked', outcome: 'allowed', reason }))

@@ -48,7 +48,12 @@ const end = `
 
 const release = 'UPDATE broker.deliveries SET claimable_at = $2 WHERE id = $1 AND handled_at IS NULL'
 
+const backlog = 'SELECT count(*)::integer AS depth, min(received_at) AS oldest FROM broker.deliveries WHERE handled_at IS NULL'
+
 const deleteBefore = 'DELETE FROM broker.deliveries WHERE handled_at < $1'
+
+/** What waits in the inbox. */
+export type InboxBacklog = { readonly depth: number; readonly oldest?: Date }
 
 /** PostgreSQL stores neither NUL nor an unpaired surrogate, and one delivery's text must not make the whole batch fail. */
 function storable(text: string): string {
@@ -117,4 +122,10 @@ export async function releaseDelivery(pool: pg.Pool, id: string, claimableAt: Da
 /** Returns how many rows were deleted. */
 export async function deleteHandledBefore(pool: pg.Pool, time: Date): Promise<number> {
   return (await pool.query(deleteBefore, [time])).rowCount ?? 0
+}
+
+export async function readBacklog(pool: pg.Pool): Promise<InboxBacklog> {
+  const { rows } = await pool.query<{ depth: number; oldest: Date | null }>(backlog)
+  const { depth = 0, oldest = null } = rows[0] ?? {}
+  return oldest === null ? { depth } : { depth, oldest }
 }

@@ -12,12 +12,14 @@ import {
   type Delivery,
   deleteHandledBefore,
   endDeliveries,
+  type InboxBacklog,
   insertDeliveries,
   type NewDelivery,
+  readBacklog,
   releaseDelivery,
 } from './inbox-rows.ts'
 
-export type { ClaimedDelivery }
+export type { ClaimedDelivery, InboxBacklog }
 
 /** The port for received webhooks. */
 export type Inbox = {
@@ -32,6 +34,8 @@ export type Inbox = {
   readonly markHandled: (id: string, outcome: string) => Promise<void>
   /** Returns a claimed delivery to the inbox; it can be claimed again after `retryAfterSeconds`. */
   readonly release: (id: string, retryAfterSeconds: number) => Promise<void>
+  /** Deliveries that were received and not handled yet; `oldest` is absent when there is none. */
+  readonly backlog: () => Promise<InboxBacklog>
   /** Returns how many deliveries were deleted. */
   readonly deleteHandledBefore: (time: Date) => Promise<number>
 }
@@ -94,6 +98,7 @@ export function createInbox(deps: {
       await endings.add({ id, outcome: outcome.slice(0, 200) })
     },
     release: (id, retryAfterSeconds) => releaseDelivery(pool, id, later(retryAfterSeconds)),
+    backlog: () => readBacklog(pool),
     deleteHandledBefore: time => deleteHandledBefore(pool, time),
   }
 }

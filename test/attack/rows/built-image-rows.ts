@@ -19,11 +19,13 @@ function remoteSync(name: string, spec: object, finalizers: readonly string[] = 
 export const builtImageFixtures: readonly Existing[] = [
   { path: applications, object: application('synced', built) },
   { path: applications, object: application('unbuilt') },
+  { path: applications, object: application('shared', built) },
   { path: applications, object: application('by-hand', built) },
   { path: applications, object: application('resting', built) },
   { path: applications, object: application('released', built) },
   { path: `${group}/other/applications`, object: application('synced', built) },
   remoteSync('of-synced', { application: 'synced' }),
+  remoteSync('of-several', { application: 'first', otherApplications: ['second', 'shared'] }),
   remoteSync('of-unbuilt', { application: 'unbuilt' }),
   remoteSync('of-absent', { application: 'absent' }),
   remoteSync('of-resting', { application: 'resting', suspend: true }),
@@ -45,6 +47,7 @@ export const builtImageRows: readonly Row[] = [
   refused.patch('dave removes the image', dave, synced, { spec: { image: null, commit: null } }),
   refused.apply('dave applies a file with another image', dave, bySide(synced), manifest({ image: 'registry.test/own' })),
   refused.patch('dave sets an image before the first build', dave, `${applications}/unbuilt`, own),
+  refused.patch('dave sets the image of one of several that share a build', dave, `${applications}/shared`, own),
 
   allowed.apply('dave applies a file with the same image', dave, bySide(synced), manifest({ image: built.image })),
   allowed.apply('dave applies a file without an image', dave, bySide(synced), manifest({ env: [{ name: 'A', value: 'b' }] })),

@@ -24,7 +24,7 @@ await registerWebhooks(server, {
   settings: { webhookSecret: new SecretString(webhookSecret), formerWebhookSecret: undefined },
   store,
   github: { ourApps: () => ({ endpoints: endpointsOf({ host: 'github.com' }), signInAppId: 1, appIds: new Set([1]) }) },
-  metrics: { ignoredDelivery: () => {}, formDelivery: () => {} },
+  metrics: { ignoredDelivery: () => {}, formDelivery: () => {}, receivedDelivery: () => {}, refusedDelivery: () => {} },
   inbox: { wake: () => {} },
   clock,
   log,

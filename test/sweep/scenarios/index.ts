@@ -23,6 +23,7 @@ import {
   remoteSyncScenario,
 } from './remote-sync.ts'
 import { remoteSyncRebase } from './remote-sync-rebase.ts'
+import { remoteSyncSeveral } from './remote-sync-several.ts'
 import { repositoryGrantDeletion, repositoryGrantScenario } from './repository-grant.ts'
 import { serviceProxyScenario } from './service-proxy.ts'
 import { tenantDeletion, tenantScenario } from './tenant.ts'
@@ -35,6 +36,7 @@ export const scenarios: readonly Scenario[] = [
   appPipelineScenario,
   appPipelineDeletion,
   remoteSyncScenario,
+  remoteSyncSeveral,
   remoteSyncDeletion,
   remoteSyncRebase,
   remoteSyncBranchDeletion,

@@ -62,25 +62,21 @@ export async function settle(environment: Environment): Promise<void> {
   await applyApplication(environment, 'shop')
 }
 
-function applyApplication(environment: Environment, name: string): Promise<void> {
+export function applyApplication(environment: Environment, name: string): Promise<void> {
   return environment.apply(application, name, {
     spec: { chart: chartOf(environment), processes: [{ name: 'web', port: 3000, replicas: 0 }] },
   })
 }
 
-export function applyRemoteSync(
-  environment: Environment,
-  build: object = {},
-  name = 'shop',
-  source: object = { branch: 'main' },
-): Promise<void> {
+export function applyRemoteSync(environment: Environment, build: object = {}, name = 'shop', more: object = {}): Promise<void> {
   const spec = {
     installation: 'github',
     repository: `${environment.account.organization.login}/shop`,
-    source,
+    source: { branch: 'main' },
     build,
     application: name,
     requestedBy: dave,
+    ...more,
   }
   return environment.apply(remoteSync, name, { spec })
 }
@@ -91,19 +87,23 @@ export async function buildsOf(environment: Environment, commit: string): Promis
 }
 
 /** The image that kpack makes of the commit, always the same. */
-export function builtImage({ fixture, namespace }: Environment, commit: string, name = 'shop'): string {
-  return fixture.registry.publish(`apps/${namespace}/${name}`, commit)
+export const builtImage = ({ fixture, namespace }: Environment, commit: string, name = 'shop'): string =>
+  fixture.registry.publish(`apps/${namespace}/${name}`, commit)
+
+/** Acts as kpack: the builds of the commit have ended. */
+export async function endBuilds(environment: Environment, commit: string, latestImage: string): Promise<void> {
+  const ended = { latestImage, conditions: [{ type: 'Succeeded', status: 'True' }] }
+  const running = (await buildsOf(environment, commit)).filter(({ status }) => status === undefined)
+  for (const { metadata } of running) await environment.setStatus(kpackBuilds, metadata.name, ended, metadata.namespace)
 }
 
 /** Acts as kpack until the Application runs what was built from the commit. */
 export async function buildAndDeploy(environment: Environment, commit: string, name = 'shop'): Promise<string> {
   const latestImage = builtImage(environment, commit, name)
-  const ended = { latestImage, conditions: [{ type: 'Succeeded', status: 'True' }] }
   await waitUntil(
     `commit ${commit} runs`,
     async () => {
-      for (const { metadata, status } of await buildsOf(environment, commit))
-        if (status === undefined) await environment.setStatus(kpackBuilds, metadata.name, ended, metadata.namespace)
+      await endBuilds(environment, commit, latestImage)
       const found = await environment.fixture.kube.get(remoteSync, { namespace: environment.namespace, name })
       const condition = findCondition(found?.status?.conditions, 'Ready')
       if (found?.status?.imageCommit === commit && condition?.reason === 'Deployed') return true
@@ -261,7 +261,7 @@ export const remoteSyncPromotion: Scenario = {
   async act(environment) {
     const { head, pull } = await openPull(environment, 'feature')
     await applyApplication(environment, 'preview')
-    await applyRemoteSync(environment, {}, 'preview', { pullRequest: pull.number })
+    await applyRemoteSync(environment, {}, 'preview', { source: { pullRequest: pull.number } })
     const image = await buildAndDeploy(environment, head, 'preview')
     await mergePullRequest(actionOf(environment), pull, { method: 'squash' })
     await wake(environment, remoteSync, 'shop', 'merged')
@@ -280,7 +280,7 @@ export const remoteSyncClosedPull: Scenario = {
   prepare: settle,
   async act(environment) {
     const { head, pull } = await openPull(environment, 'feature')
-    await applyRemoteSync(environment, {}, 'shop', { pullRequest: pull.number })
+    await applyRemoteSync(environment, {}, 'shop', { source: { pullRequest: pull.number } })
     await waitUntil(
       'a build is running',
       async () => ((await buildsOf(environment, head)).length > 0 ? true : undefined),

@@ -236,7 +236,18 @@ test('one application of a workspace is built after the packages that it uses, a
   const folder = JSON.stringify(join(result.appFolder, 'apps/api'))
   expect(result.launch).toContain(`command = ["node","server.js"]\nworking-dir = ${folder}\ndefault = true`)
   expect(result.launch).toContain(`type = "worker"\ncommand = ["node","./server"]\nworking-dir = ${folder}`)
+  expect(result.launch).toContain('[[labels]]\nkey = "sekisho.dev/application-folder"\nvalue = "apps/api"\n')
   expect(spawnSync('node', ['server.js'], { cwd: join(result.appFolder, 'apps/api') }).status).toBe(0)
+})
+
+test('commands of the Application are looked for in its folder, where they start', () => {
+  const named = (file: string) => application('apps/api', { processes: [{ name: 'queue', command: ['node', file] }] })
+  expect(built(workspace, named('server.js')).code).toBe(0)
+  expect(built(workspace, named('apps/api/server.js')).log).toMatch(
+    /process queue runs node apps\/api\/server.js, and there is no file/,
+  )
+  const alone = { 'package.json': '{"scripts":{"start":"node server.js"}}', 'server.js': '' }
+  expect(built(alone).launch).not.toContain('[[labels]]')
 })
 
 test.each<[string, Files, Files, RegExp]>([

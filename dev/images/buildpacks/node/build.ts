@@ -33,7 +33,7 @@ export function buildApp(context: BuildContext): void {
     path: folders.map(folder => join(appFolder, folder, 'node_modules', '.bin')),
   })
   const modules = folders.map(folder => posix.join(folder, 'node_modules')).filter(app.files.exists)
-  writeFileSync(join(layersFolder, 'launch.toml'), launchDescription(processes, modules))
+  writeFileSync(join(layersFolder, 'launch.toml'), launchDescription(processes, { slices: modules, folder: app.folder }))
 }
 
 function checkVersion({ environment, say }: BuildContext, { own, root, files }: NodeApp): void {
@@ -63,7 +63,7 @@ function builtProcesses(context: BuildContext, app: NodeApp): readonly Process[]
   })
   const image = builtImage(app, { appFolder, searchPath: environment['PATH'] ?? '' }, development)
   for (const { type, command } of processes) demand(startProblem({ type, command, folder: app.folder }, image))
-  for (const { type, command } of own) demand(startProblem({ type, command, folder: '.' }, image))
+  for (const { type, command } of own) demand(startProblem({ type, command, folder: app.folder }, image))
   return [...processes.map(process => ({ ...process, ...place })), ...site]
 }
 

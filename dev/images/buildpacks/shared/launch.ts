@@ -26,10 +26,20 @@ export function commandOf(commandLine: string): readonly string[] {
 }
 
 /**
- * `web` is the default, else the first process, which is never `release`. `slices`: paths in the app that become layers of their
- * own, which other images share.
+ * The label that says in which folder of the app the application is (src/controllers/application/image/contents.ts): commands
+ * that the Application names itself start there, as its processes do.
  */
-export function launchDescription(processes: readonly Process[], slices: readonly string[] = []): string {
+const folderLabel = 'sekisho.dev/application-folder'
+
+type LaunchOptions = {
+  /** Paths in the app that become layers of their own, which other images share. */
+  readonly slices?: readonly string[]
+  /** Where the application is, relative to the app; `.` for the whole of it. */
+  readonly folder?: string
+}
+
+/** `web` is the default, else the first process, which is never `release`. */
+export function launchDescription(processes: readonly Process[], { slices = [], folder = '.' }: LaunchOptions = {}): string {
   const main = processes.find(({ type }) => type === 'web') ?? processes.find(({ type }) => type !== 'release')
   return [
     ...processes.map(process =>
@@ -40,6 +50,7 @@ export function launchDescription(processes: readonly Process[], slices: readonl
       ].join(''),
     ),
     ...slices.map(path => `[[slices]]\npaths = [${JSON.stringify(path)}]\n`),
+    ...(folder === '.' ? [] : [`[[labels]]\nkey = ${JSON.stringify(folderLabel)}\nvalue = ${JSON.stringify(folder)}\n`]),
   ].join('\n')
 }
 

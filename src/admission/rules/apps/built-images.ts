@@ -8,9 +8,11 @@ import { celList, celText, type PolicyRule } from '../../rule.ts'
 
 const isKept = 'object.?spec.?image == oldObject.?spec.?image && object.?spec.?commit == oldObject.?spec.?commit'
 
+const isNamed =
+  'params.spec.application == object.metadata.name || object.metadata.name in params.spec.?otherApplications.orValue([])'
+
 /** One that is suspended or being deleted sets no image. */
-const setsItsImage =
-  'params.spec.application == object.metadata.name && !params.spec.?suspend.orValue(false) && !has(params.metadata.deletionTimestamp)'
+const setsItsImage = `(${isNamed}) && !params.spec.?suspend.orValue(false) && !has(params.metadata.deletionTimestamp)`
 
 const messageExpression = [
   celText('RemoteSync '),

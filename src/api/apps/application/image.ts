@@ -65,6 +65,13 @@ export const imageStatusFields = {
             max: 5,
           }),
         ),
+        folder: optional(
+          text({
+            description:
+              'The folder of the image, relative to `/workspace`, that the application is in: commands of the spec start there. Absent for `/workspace` itself.',
+            max: 512,
+          }),
+        ),
         processes: optional(
           list(
             object(

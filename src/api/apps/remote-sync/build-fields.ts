@@ -1,4 +1,5 @@
 // The fields of a RemoteSync, and of the template of an AppPipeline, that say when and how an image is built.
+import { posix } from 'node:path'
 import { buildResourcesField, dnsLabel, dockerfileField, environmentField, objectName } from '../../schema/fields.ts'
 import { choice, flag, integer, list, object, optional, type Rule, text } from '../../schema/schema.ts'
 
@@ -26,6 +27,13 @@ export const subPathField = text({
   max: 512,
   pattern: '^[^/ ](.*[^ ])?$',
 })
+
+/** Where `subPath` is in the folder that `build.root` builds, `.` for the whole of it; undefined without `build.root`. */
+export function folderInBuild({ subPath = '.', build: { root } }: Folders): string | undefined {
+  return root === undefined ? undefined : posix.relative(posix.normalize(root), posix.normalize(subPath)) || '.'
+}
+
+type Folders = { readonly subPath?: string; readonly build: { readonly root?: string } }
 
 /** For the object that has `subPath` and `build`. */
 export const subPathRules: readonly Rule[] = [

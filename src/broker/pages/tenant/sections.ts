@@ -2,6 +2,7 @@
 // may have written: they are escaped like all values, cut, and never become part of an address unencoded.
 import type { AppPipeline } from '../../../api/apps/app-pipeline.ts'
 import type { Application } from '../../../api/apps/application.ts'
+import { applicationsOf } from '../../../api/apps/remote-sync/applications.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { followedRepository } from '../../../api/capabilities/repository-follower.ts'
 import { type Html, html } from '../../../web/html.ts'
@@ -109,14 +110,14 @@ export function remoteSyncsSection(place: Place, { remoteSyncs, access }: Tenant
   if (remoteSyncs === undefined) return undefined
   const { namespace, web } = place
   const { items, more } = remoteSyncs
-  const { shown, links } = listed(place, 'remotesyncs', items, ({ spec }) => [spec.repository, spec.application])
+  const { shown, links } = listed(place, 'remotesyncs', items, ({ spec }) => [spec.repository, ...applicationsOf(spec)])
   const log = ({ metadata, status }: RemoteSync) =>
     access.builds && status?.build !== undefined
       ? html` <a href="/tenants/${namespace}/builds/${encodeURIComponent(metadata.name)}">log of the newest build</a>`
       : undefined
   const list = table({
-    caption: 'Which repositories are built, and for which Application.',
-    columns: ['RemoteSync', 'Repository', 'Follows', 'Newest commit', 'Built commit', 'State', 'Application'],
+    caption: 'Which repositories are built, and for which Applications.',
+    columns: ['RemoteSync', 'Repository', 'Follows', 'Newest commit', 'Built commit', 'State', 'Applications'],
     rows: shown.map(({ item }) => [
       whole(item.metadata.name),
       repositoryCell(web, item),
@@ -124,7 +125,7 @@ export function remoteSyncsSection(place: Place, { remoteSyncs, access }: Tenant
       commit(item.status?.commit),
       commit(item.status?.imageCommit),
       html`${stateCell(item)}${log(item)}`,
-      item.spec.application,
+      applicationsOf(item.spec).join(', '),
     ]),
   })
   const some = shown.length === 0 ? noneChosen : list

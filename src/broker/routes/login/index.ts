@@ -46,7 +46,8 @@ export function registerLogin(server: WebServer, context: BrokerContext): void {
     return reply.redirect(github.oauth().authorizeUrl({ state, codeChallenge, redirectUri }), 303)
   })
 
-  server.get(callbackPath, { schema: { querystring: answer }, config: unlimited }, async (request, reply) => {
+  const counted = { onResponse: countSignIns(context) }
+  server.get(callbackPath, { schema: { querystring: answer }, config: unlimited, ...counted }, async (request, reply) => {
     const { state } = request.query
     const { codeVerifier, returnTo } = requireSignIn(signIns, { request, reply, state })
     await requireWithinLimit(limit, request)
@@ -63,6 +64,14 @@ export function registerLogin(server: WebServer, context: BrokerContext): void {
     log.info({ subject }, 'signed in')
     return reply.redirect(returnTo, 303)
   })
+}
+
+/** A return from GitHub that ends in a redirect signed somebody in; a fault of ours is no refusal. */
+function countSignIns({ metrics }: BrokerContext) {
+  return async (_request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    if (reply.statusCode < 400) metrics.signIn('signed_in')
+    else if (reply.statusCode < 500) metrics.signIn('refused')
+  }
 }
 
 type Answer = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly state: string | undefined }

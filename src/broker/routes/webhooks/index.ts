@@ -26,7 +26,7 @@ export type WebhookContext = {
   readonly settings: Pick<BrokerSettings, 'webhookSecret' | 'formerWebhookSecret'>
   readonly store: Pick<BrokerStore, 'audit' | 'inbox'>
   readonly github: Pick<BrokerGitHub, 'ourApps'>
-  readonly metrics: Pick<BrokerMetrics, 'ignoredDelivery' | 'formDelivery'>
+  readonly metrics: Pick<BrokerMetrics, 'ignoredDelivery' | 'formDelivery' | 'receivedDelivery' | 'refusedDelivery'>
   readonly inbox: { readonly wake: () => void }
   readonly clock: Clock
   readonly log: Log
@@ -70,6 +70,7 @@ function registerInbox(scope: FastifyInstance, context: WebhookContext): void {
     const { host } = ours.endpoints
     const { action } = event
     const stored = await store.inbox.receive({ deliveryId, event: name, action, host, receivedAt: clock.now(), body: kept })
+    metrics.receivedDelivery(stored)
     if (stored === 'stored') inbox.wake()
     return reply.code(202).send({ delivery: stored })
   })

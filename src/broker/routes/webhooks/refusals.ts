@@ -13,7 +13,10 @@ const minute = 60_000
 /** GitHub's examples of all events are far smaller; a longer body that cannot be signed is not read to its end. */
 const readAnyway = 64 * 1024
 
-type RefusalContext = Pick<BrokerContext, 'log'> & { readonly store: { readonly audit: Pick<AuditLog, 'append'> } }
+type RefusalContext = Pick<BrokerContext, 'log'> & {
+  readonly store: { readonly audit: Pick<AuditLog, 'append'> }
+  readonly metrics: Pick<BrokerContext['metrics'], 'refusedDelivery'>
+}
 
 export type Refusals = {
   /**
@@ -34,7 +37,7 @@ type Minute = { count: number; readonly addresses: Map<string, number>; readonly
 //   freshness: written as one audit record, after ten single ones
 //   replicas: each counts: up to twice the records
 /** The counters belong to one server; what they hold is recorded when it closes. */
-export function createRefusals(server: FastifyInstance, { store, log }: RefusalContext): Refusals {
+export function createRefusals(server: FastifyInstance, { store, metrics, log }: RefusalContext): Refusals {
   let present: Minute | undefined
 
   const summarise = async (): Promise<void> => {
@@ -72,6 +75,7 @@ export function createRefusals(server: FastifyInstance, { store, log }: RefusalC
     const address = clientAddress(request)
     const key = addressKey(address)
     present.count += 1
+    metrics.refusedDelivery()
     if (addresses.has(key) || addresses.size < 1000) addresses.set(key, (addresses.get(key) ?? 0) + 1)
     if (present.count <= recordedEachMinute) {
       log.info({ address, reason }, 'webhook delivery refused')

@@ -74,6 +74,8 @@ describe('deploy', () => {
       /RemoteSync main builds the image of shop from acme\/shop.*kubectl delete remotesync main/,
     )
     expect(() => refuseWhenBuilt('other', [sync])).not.toThrow()
+    const shared = { ...sync, spec: { ...sync.spec, otherApplications: ['other'] } }
+    expect(() => refuseWhenBuilt('other', [shared])).toThrow(/RemoteSync main builds the image of other/)
     const suspended = { ...sync, spec: { ...sync.spec, suspend: true } }
     const leaving = { ...sync, metadata: { ...sync.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
     expect(() => refuseWhenBuilt('shop', [suspended, leaving])).not.toThrow()

@@ -1,5 +1,6 @@
 // `sekisho deploy --image`: runs an image that was built elsewhere.
 import type { Application } from '../../../api/apps/application.ts'
+import { runsIn } from '../../../api/apps/remote-sync/applications.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { remoteSyncs } from '../../kubernetes/kinds.ts'
@@ -47,7 +48,7 @@ function tagNote(application: Application, wanted: Wanted): string {
  */
 export function refuseWhenBuilt(name: string, syncs: readonly RemoteSync[]): void {
   const owner = syncs.find(
-    ({ spec, metadata }) => spec.application === name && spec.suspend !== true && metadata.deletionTimestamp === undefined,
+    ({ spec, metadata }) => runsIn(spec, name) && spec.suspend !== true && metadata.deletionTimestamp === undefined,
   )
   if (owner === undefined) return
   const sync = owner.metadata.name

@@ -1,6 +1,7 @@
 // `sekisho status`: what runs, whether it is what should run, and if not, why.
 
 import type { Application } from '../../../api/apps/application.ts'
+import { runsIn } from '../../../api/apps/remote-sync/applications.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { Pod } from '../../../api/builtin/core.ts'
 import { labels } from '../../../api/names.ts'
@@ -73,7 +74,7 @@ export function statusOf(application: Application, all: readonly Pod[], syncs: r
     pinnedRelease: application.spec.pinnedRelease,
     processes: processesOf(own),
     sources: syncs
-      .filter(({ spec }) => spec.application === name)
+      .filter(({ spec }) => runsIn(spec, name))
       .map(sync => ({
         remoteSync: sync.metadata.name,
         repository: sync.status?.repository?.name ?? sync.spec.repository,

@@ -8,6 +8,7 @@ import { shortId } from './awaited-build.ts'
 import { type Build, buildsPath } from './build-answers.ts'
 import { createCheckout, gitIn } from './checkout.ts'
 import { chosenBuild, syncOf } from './chosen-build.ts'
+import { syncNamed } from './named-sync.ts'
 
 type BuildsLogsOptions = {
   readonly follow?: boolean
@@ -21,7 +22,8 @@ const reconnectMilliseconds = 1000
 const maxFailures = 60
 
 /** Prints the log. Rejects with the reason `BuildFailed` when the build was followed and did not succeed. */
-export async function buildsLogs(context: ClusterContext, options: BuildsLogsOptions, argument: string): Promise<void> {
+export async function buildsLogs(context: ClusterContext, options: BuildsLogsOptions, given: string): Promise<void> {
+  const argument = await syncNamed(context, given)
   const isFollowed = options.follow === true
   const checkout = createCheckout(gitIn(process.cwd()))
   const build = await chosenBuild(context, { argument, commit: options.commit, follow: isFollowed, checkout })

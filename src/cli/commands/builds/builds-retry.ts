@@ -8,6 +8,7 @@ import { remoteSyncs } from '../../kubernetes/kinds.ts'
 import { type ClusterFormat, present } from '../../output.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { shortId } from './awaited-build.ts'
+import { syncNamed } from './named-sync.ts'
 
 type Options = { readonly output: ClusterFormat; readonly dryRun?: boolean }
 
@@ -32,7 +33,8 @@ export function failedCommitOf(sync: RemoteSync): string {
 }
 
 /** Sets `spec.retriedAt` to the present time; the platform then asks GitHub in the name of the person who did. */
-export async function buildsRetry(context: ClusterContext, options: Options, name: string): Promise<void> {
+export async function buildsRetry(context: ClusterContext, options: Options, given: string): Promise<void> {
+  const name = await syncNamed(context, given)
   const { cluster, clock, terminal } = context
   const { client, namespace } = cluster
   const dryRun = options.dryRun === true

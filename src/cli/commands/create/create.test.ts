@@ -16,7 +16,10 @@ function contextOf(...owners: readonly string[]) {
   const client = {
     get: async (type: { kind: string }, { name }: { name: string }) =>
       stored.find(one => one.kind === type.kind && one.metadata.name === name),
-    list: async () => owners.map((login, index) => ({ metadata: { name: `github-${index}` }, spec: { account: { login } } })),
+    list: async ({ kind }: { kind: string }) =>
+      kind === 'Installation'
+        ? owners.map((login, index) => ({ metadata: { name: `github-${index}` }, spec: { account: { login } } }))
+        : stored.filter(one => one.kind === kind),
     create: async (_type: unknown, object: Stored, { dryRun }: { dryRun: boolean }) => void (dryRun || stored.push(object)),
   }
   const terminal = { result: (text: string) => void said.push(text), say: (text: string) => void said.push(text) }
@@ -59,6 +62,17 @@ test('what has the name and is something else is left alone', async () => {
   for (const more of [{ repository: 'acme/other' }, { branch: 'next' }, { path: 'docs' }])
     await expect(create(context, options(more), 'shop')).rejects.toMatchObject({ code: 'conflict' })
   expect(stored).toHaveLength(2)
+})
+
+test('an Application that a RemoteSync of another name builds among others gets no second one', async () => {
+  const { context, stored } = contextOf('acme')
+  const spec = { repository: 'acme/shop', application: 'shop', otherApplications: ['worker'] }
+  stored.push({ kind: 'RemoteSync', metadata: { name: 'shop' }, spec })
+  await expect(create(context, options(), 'worker')).rejects.toMatchObject({
+    code: 'conflict',
+    message: 'RemoteSync shop builds Application worker: choose another name, or change it with kubectl edit',
+  })
+  expect(stored).toHaveLength(1)
 })
 
 test('without a certain Installation the choice is asked for', async () => {

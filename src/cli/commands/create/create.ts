@@ -1,5 +1,6 @@
 // `sekisho create`: the Application and the RemoteSync of a repository. What exists already and fits is left as it is.
 import type { Application } from '../../../api/apps/application.ts'
+import { runsIn } from '../../../api/apps/remote-sync/applications.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
 import { AppError } from '../../../lib/errors.ts'
@@ -67,19 +68,28 @@ function said(name: string, repository: string, made: readonly string[], dryRun:
   return `${name}: ${made.join(' and ')} created. Next: push to ${repository}, then sekisho builds logs -f ${name}`
 }
 
-type Before = { readonly application: Application | undefined; readonly sync: RemoteSync | undefined }
+type Before = {
+  readonly application: Application | undefined
+  readonly sync: RemoteSync | undefined
+  /** One of another name that builds the Application, alone or among others. */
+  readonly builder: RemoteSync | undefined
+}
 
 async function existing({ client, namespace }: Cluster, name: string): Promise<Before> {
   const key = { name, namespace }
-  const [application, sync] = await Promise.all([client.get(applications, key), client.get(remoteSyncs, key)])
-  return { application, sync }
+  const [application, all] = await Promise.all([client.get(applications, key), client.list(remoteSyncs, { namespace })])
+  const sync = all.find(({ metadata }) => metadata.name === name)
+  const builder = all.find(({ metadata, spec }) => metadata.name !== name && runsIn(spec, name))
+  return { application, sync, builder }
 }
 
 /** What has the name and is something else, with the cure; undefined when what exists fits. Pure. */
-export function conflictWith({ application, sync }: Before, { remoteSync }: Manifests): string | undefined {
+export function conflictWith({ application, sync, builder }: Before, { remoteSync }: Manifests): string | undefined {
   const { name } = remoteSync.metadata
   const { repository, source, subPath } = remoteSync.spec
   const cure = 'choose another name, or change it with kubectl edit'
+  if (sync === undefined && builder !== undefined)
+    return `RemoteSync ${builder.metadata.name} builds Application ${name}: ${cure}`
   if (sync === undefined)
     return application?.spec.image === undefined || application.spec.followTag !== true
       ? undefined

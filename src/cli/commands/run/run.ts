@@ -13,7 +13,7 @@ import { podSelector } from '../application/pods.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { followTask } from './follow-task.ts'
 import { type LocalTerminal, processTerminal } from './local-terminal.ts'
-import { builtByBuildpacks, deploymentFor, jobs, type TaskInput, taskJob } from './task-job.ts'
+import { builtByBuildpacks, builtFolder, deploymentFor, jobs, type TaskInput, taskJob } from './task-job.ts'
 
 export type RunOptions = {
   readonly detach?: boolean
@@ -72,7 +72,8 @@ export async function runTask(context: ClusterContext, options: RunOptions, task
   const ownPrefix = taskNamePrefixOf(me.user)
   const input = inputOf(options, local, ownPrefix !== undefined)
   const buildpacks = builtByBuildpacks(application, syncs)
-  const wanted = { command, process: like, timeoutSeconds, detach, volumes, buildpacks, input, ownPrefix }
+  const folder = builtFolder(application, syncs)
+  const wanted = { command, process: like, timeoutSeconds, detach, volumes, buildpacks, folder, input, ownPrefix }
   const job = await client.create(jobs, taskJob(application, deploymentFor(name, all, like), wanted), { fieldManager, dryRun })
   const made = job.metadata.name
   if (dryRun) return present(terminal, options.output, { value: job, text: () => json(job) })

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
+import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { Pod } from '../../../api/builtin/core.ts'
 import type { Deployment } from '../../../api/builtin/workloads.ts'
 import { labels } from '../../../api/names.ts'
 import { awkwardText, seenIn } from '../../../api/pods/testing/kubelet-expansion.ts'
 import { objectsAt } from '../../../lib/json/json-value.ts'
-import { deploymentFor, taskJob } from './task-job.ts'
+import { builtFolder, deploymentFor, taskJob } from './task-job.ts'
 import { endOf } from './task-pod.ts'
 
 const application = { metadata: { name: 'shop', namespace: 'acme' }, spec: {} } as unknown as Application
@@ -173,6 +174,30 @@ test('the name says whose it is, and fits into a label with what Kubernetes appe
   const { generateName = '' } = taskJob(long, deployment('web'), { ...task, ownPrefix }).metadata
   expect(generateName.startsWith(`${ownPrefix}aaa`)).toBe(true)
   expect(`${generateName}xxxxx`.length).toBeLessThanOrEqual(63)
+})
+
+test('a command starts in the folder of the application, also where its containers need not be told', () => {
+  const env = (from: Deployment, changes: object) => {
+    const [container] = podOf(from, changes).template.spec['containers'] as readonly { env?: readonly object[] }[]
+    return container?.env?.filter(variable => 'name' in variable && variable.name === 'CNB_APP_DIR')
+  }
+  const folder = [{ name: 'CNB_APP_DIR', value: '/workspace/apps/api' }]
+  expect(env(deployment('web'), { buildpacks: true, folder: 'apps/api' })).toEqual(folder)
+  for (const changes of [{ folder: 'apps/api', buildpacks: false }, { buildpacks: true, folder: '.' }, { buildpacks: true }])
+    expect(env(deployment('web'), changes) ?? []).toEqual([])
+  const image = 'registry.test/shop@sha256:1'
+  const sync = (build: object, more: object = {}) =>
+    ({
+      spec: { application: 'x', otherApplications: ['shop'], subPath: './apps/api', build, ...more },
+      status: { image },
+    }) as unknown as RemoteSync
+  const shop = { ...application, spec: { ...application.spec, image } } as Application
+  expect(builtFolder(shop, [sync({ root: '.' })])).toBe('apps/api')
+  expect(builtFolder(shop, [sync({ root: 'apps' })])).toBe('api')
+  expect(builtFolder(shop, [sync({})])).toBeUndefined()
+  // Other builders do not know it.
+  expect(builtFolder(shop, [sync({ root: '.', builder: 'paketo' })])).toBeUndefined()
+  expect(builtFolder(application, [sync({ root: '.' })])).toBeUndefined()
 })
 
 test('input is attached once, and ends with the connection', () => {

@@ -1,11 +1,13 @@
 // The Job of `sekisho run`: one pod with what the Application's own pods have, except that nothing checks it and nothing
 // restarts it. Pure.
 import type { Application } from '../../../api/apps/application.ts'
+import { runsIn } from '../../../api/apps/remote-sync/applications.ts'
+import { folderInBuild } from '../../../api/apps/remote-sync/build-fields.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import { namespacedKind } from '../../../api/builtin/resource-type.ts'
 import type { Deployment } from '../../../api/builtin/workloads.ts'
 import { isReservedKey, labels } from '../../../api/names.ts'
-import { literalWords } from '../../../api/pods/literal.ts'
+import { literal, literalWords } from '../../../api/pods/literal.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { AppError } from '../../../lib/errors.ts'
@@ -48,6 +50,8 @@ export type Task = {
 
 /** Removed by Kubernetes when nobody deletes it: the command that started it has ended, or did not wait. */
 const keptSeconds = { attached: 300, detached: 86_400 }
+/** The launcher of buildpacks starts commands there. Source: the platform specification, "CNB_APP_DIR". */
+const folderVariable = 'CNB_APP_DIR'
 const launcher = ['/cnb/lifecycle/launcher', '--']
 
 /** The Deployment whose pods the task resembles. Throws `not_found`, with the processes that exist. */
@@ -71,23 +75,34 @@ function commandOf(template: JsonObject, builtByBuildpacks: boolean, command: re
   return launched || builtByBuildpacks ? [...launcher, ...command] : command
 }
 
+/** The folder of what was built in which the application is, where a builder of the platform built the image. */
+export function builtFolder({ metadata, spec }: Application, syncs: readonly RemoteSync[]): string | undefined {
+  const sync = syncs.find(one => runsIn(one.spec, metadata.name) && one.status?.image === spec.image)
+  return sync === undefined || sync.spec.build.builder !== undefined ? undefined : folderInBuild(sync.spec)
+}
+
 /** Whether a RemoteSync built the image with buildpacks. */
 export function builtByBuildpacks({ metadata, spec }: Application, syncs: readonly RemoteSync[]): boolean {
   return syncs.some(
-    sync =>
-      sync.spec.application === metadata.name && sync.status?.image === spec.image && sync.spec.build.strategy === 'Buildpacks',
+    sync => runsIn(sync.spec, metadata.name) && sync.status?.image === spec.image && sync.spec.build.strategy === 'Buildpacks',
   )
+}
+
+/** `folder`: as `builtFolder`. */
+type BuiltTask = Task & { readonly buildpacks: boolean; readonly folder?: string | undefined }
+
+/** Where the command starts, unless the containers of the Application are told already. */
+function placeIn(container: JsonObject, { buildpacks, folder = '.' }: BuiltTask): JsonObject {
+  const env = objectsAt(container, 'env')
+  if (!buildpacks || folder === '.' || env.some(({ name }) => name === folderVariable)) return {}
+  return { env: [{ name: folderVariable, value: literal(`/workspace/${folder}`) }, ...env] }
 }
 
 /**
  * The Job to create. Throws `forbidden` for an isolated Application: only the platform can cut a pod off from the tenant, and a
  * person's pod with code that is not trusted would reach everything that the tenant's pods reach.
  */
-export function taskJob(
-  application: Application,
-  deployment: Deployment,
-  task: Task & { readonly buildpacks: boolean },
-): NewObject<Job> {
+export function taskJob(application: Application, deployment: Deployment, task: BuiltTask): NewObject<Job> {
   const template = objectAt(deployment, 'spec', 'template') ?? {}
   const { name, namespace } = application.metadata
   if (application.spec.isolated === true)
@@ -121,7 +136,7 @@ export function taskJob(
 
 const notInTask = new Set(['livenessProbe', 'readinessProbe', 'startupProbe', 'ports', 'lifecycle', 'args'])
 
-function podSpec(template: JsonObject, task: Task & { readonly buildpacks: boolean }): JsonObject {
+function podSpec(template: JsonObject, task: BuiltTask): JsonObject {
   const spec = objectAt(template, 'spec') ?? {}
   const dropped = new Set(
     objectsAt(spec, 'volumes')
@@ -132,6 +147,7 @@ function podSpec(template: JsonObject, task: Task & { readonly buildpacks: boole
   const kept = Object.fromEntries(Object.entries(first).filter(([field]) => !notInTask.has(field)))
   const container = {
     ...kept,
+    ...placeIn(kept, task),
     name: 'task',
     command: literalWords(commandOf(template, task.buildpacks, task.command)),
     // Read once: when the person's connection ends, so does the input.

@@ -3,6 +3,7 @@
 import { promises as dns } from 'node:dns'
 import { namedDomains } from '../../../api/apps/application/domains.ts'
 import type { Application } from '../../../api/apps/application.ts'
+import { applicationsOf, runsIn } from '../../../api/apps/remote-sync/applications.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { CoreEvent, Service } from '../../../api/builtin/core.ts'
 import type { EndpointSlice, Ingress } from '../../../api/builtin/networking.ts'
@@ -16,6 +17,7 @@ import { type Cluster, found } from '../../kubernetes/cluster.ts'
 import { applications, domainClaims, installations, remoteSyncs, repositoryGrants } from '../../kubernetes/kinds.ts'
 import type { NamedObject } from '../../kubernetes/named-object.ts'
 import { podSelector, podsOf } from '../application/pods.ts'
+import { verdict } from '../application/status.ts'
 import { askUrl } from './ask-url.ts'
 import type { Facts } from './facts.ts'
 
@@ -43,7 +45,7 @@ function get<T extends KubeObject>({ client, namespace }: Cluster, type: Resourc
 
 async function syncOf({ client, namespace }: Cluster, application: string): Promise<RemoteSync | undefined> {
   const all = await readable(client.list(remoteSyncs, { namespace }), [])
-  return all.find(({ spec }) => spec.application === application)
+  return all.find(({ spec }) => runsIn(spec, application))
 }
 
 async function grantOf(cluster: Cluster, sync: RemoteSync | undefined): Promise<RepositoryGrant | undefined> {
@@ -56,8 +58,15 @@ async function chainOfApplication(cluster: Cluster, application: Application): P
   return { application, remoteSync, grant: await grantOf(cluster, remoteSync) }
 }
 
+/** Of several Applications the first that does not exist or is not ready: that one is the cause. */
 async function chainOfSync(cluster: Cluster, remoteSync: RemoteSync): Promise<Chain> {
-  const application = await get(cluster, applications, remoteSync.spec.application)
+  const [first, ...others] = applicationsOf(remoteSync.spec)
+  let application = await get(cluster, applications, first)
+  for (const name of others) {
+    if (application === undefined || !verdict(application).ready) break
+    const other = await get(cluster, applications, name)
+    if (other === undefined || !verdict(other).ready) application = other
+  }
   return { application, remoteSync, grant: await grantOf(cluster, remoteSync) }
 }
 

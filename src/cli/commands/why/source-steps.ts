@@ -145,12 +145,16 @@ function buildStep(sync: RemoteSync): Judgement {
 }
 
 function setStep(sync: RemoteSync, { application }: Facts): Judgement {
+  const deployed = conditionOf(sync, 'Deployed')
+  // One of several: the message names it.
+  if (deployed?.reason === reasons.applicationNotFound)
+    return fromCondition(deployed, 'create it: the RemoteSync sets its image (kubectl apply -f)')
   if (application === undefined)
     return wrong(
       `Application ${sync.spec.application} does not exist`,
       `create it: the RemoteSync sets its image (kubectl apply -f)`,
     )
-  return fromCondition(conditionOf(sync, 'Deployed'))
+  return fromCondition(deployed)
 }
 
 /** In the order in which a push passes them. */

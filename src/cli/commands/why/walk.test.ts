@@ -318,6 +318,20 @@ const cases: readonly Case[] = [
     /create it/,
   ],
   [
+    'one of several Applications does not exist',
+    {
+      application: undefined,
+      remoteSync: sync(
+        { Deployed: 'ApplicationNotFound: there is no Application worker' },
+        { spec: { otherApplications: ['worker'] } },
+      ),
+    },
+    'image set',
+    'wrong',
+    /there is no Application worker/,
+    /create it/,
+  ],
+  [
     'another RemoteSync has the Application',
     { remoteSync: sync({ Deployed: 'ApplicationTaken: other' }) },
     'image set',

@@ -2,6 +2,7 @@
 // and port. Pure; reads text that the image's author wrote, so everything is bounded, and what does not fit is refused with the
 // cure.
 // Source: https://github.com/buildpacks/spec/blob/main/platform.md#iobuildpacksbuildmetadata-json
+import { posix } from 'node:path'
 import type { Application } from '../../../api/apps/application.ts'
 import { objectAt, objectsAt, parseJson, textAt } from '../../../lib/json/json-value.ts'
 
@@ -32,6 +33,13 @@ export function knownContents(state: ContentsState): ImageContents | undefined {
 
 const label = 'io.buildpacks.build.metadata'
 const maxLabel = 1_048_576
+/** The buildpacks of the platform write it (`launchDescription` in dev/images/buildpacks/shared/launch.ts). */
+const folderLabel = 'sekisho.dev/application-folder'
+/** Of `spec.subPath`. */
+const maxFolder = 512
+/** Where buildpacks build, and what processes are told of it. Source: the platform specification, "CNB_APP_DIR". */
+const workspace = '/workspace'
+export const folderVariable = 'CNB_APP_DIR'
 /** The bounds of `status.imageContents.processes`. */
 export const maxImageProcesses = 20
 /** The bound of `status.imageContents.otherPorts`. */
@@ -82,6 +90,18 @@ function portOf(ports: readonly number[]): Pick<ImageContents, 'port' | 'otherPo
   return others.length === 0 ? { port } : { port, otherPorts: others }
 }
 
+/** A folder below the workspace; what the label says otherwise, which code of a build can write, is no folder. */
+function folderOf(labels: Description['labels']): Pick<ImageContents, 'folder'> {
+  const folder = labels[folderLabel] ?? ''
+  const isBelow = posix.normalize(`${workspace}/${folder}`) === `${workspace}/${folder}`
+  return folder !== '' && isBelow && !folder.endsWith('/') && folder.length <= maxFolder ? { folder } : {}
+}
+
+/** What each container is told, so that the launcher of buildpacks starts commands where the application is. */
+export function folderEnvironment({ folder }: Pick<ImageContents, 'folder'>): readonly { name: string; value: string }[] {
+  return folder === undefined ? [] : [{ name: folderVariable, value: `${workspace}/${folder}` }]
+}
+
 export function contentsOf(image: string, { labels, entryPoint, ports }: Description): ReadContents {
   const text = labels[label]
   const basic = { image, ...portOf(ports) }
@@ -91,7 +111,7 @@ export function contentsOf(image: string, { labels, entryPoint, ports }: Descrip
   if (processes.length > maxImageProcesses) return unreadable(`it has more than ${maxImageProcesses} processes`)
   if (new Set(processes.map(({ name }) => name)).size < processes.length)
     return unreadable('two of its processes have names that differ only in characters which a name may not have')
-  return { kind: 'known', contents: { ...basic, processes: [...processes] } }
+  return { kind: 'known', contents: { ...basic, ...folderOf(labels), processes: [...processes] } }
 }
 
 /** The program of a process type: a link to the launcher of buildpacks, which sets the environment of the build's layers. */

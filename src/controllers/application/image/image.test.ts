@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import { createFakeClock, settle } from '../../../lib/testing/fake-clock.ts'
 import { contentsOf, type Description } from './contents.ts'
-import { cronOf, foundIn, needsContents, processesOf } from './processes.ts'
+import { cronOf, environmentOf, foundIn, needsContents, processesOf } from './processes.ts'
 import { createImageContentsReader, type ImageReader } from './read-contents.ts'
 
 const image = `registry.test/apps/acme/shop@sha256:${'a'.repeat(64)}`
@@ -91,6 +91,34 @@ describe('the processes of an image', () => {
   })
 })
 
+describe('the folder of an application in its image', () => {
+  const inFolder = (folder: string) => {
+    const { labels, ...rest } = procfile
+    return known({ ...rest, labels: { ...labels, 'sekisho.dev/application-folder': folder } })
+  }
+
+  test.each(['apps/api', 'my apps/api', 'a$(B)'])('is %s', folder => {
+    expect(inFolder(folder).folder).toBe(folder)
+  })
+
+  test.each(['', '.', '..', '../etc', 'apps/../..', 'a/../b', '/etc', 'a//b', 'a/', './a', 'x'.repeat(513)])(
+    'is never %s, which code of a build can say',
+    folder => {
+      expect(inFolder(folder).folder).toBeUndefined()
+    },
+  )
+
+  test('is where commands start: each container is told, and what the spec says goes before', () => {
+    const environment = (env: NonNullable<Application['spec']['env']>, contents: ReturnType<typeof known>) =>
+      environmentOf({ application: { spec: { chart: 'web', env } } as Application, contents: { kind: 'known', contents } })
+    const other = { name: 'A', value: 'b' }
+    expect(environment([other], inFolder('apps/api'))).toEqual([{ name: 'CNB_APP_DIR', value: '/workspace/apps/api' }, other])
+    const own = { name: 'CNB_APP_DIR', value: '/workspace' }
+    expect(environment([own], inFolder('apps/api'))).toEqual([own])
+    expect(environment([other], known(procfile))).toEqual([other])
+  })
+})
+
 const process = { replicas: 1, cpu: '50m', memory: '256Mi' }
 const cron = {
   name: 'my-cron',
@@ -135,7 +163,13 @@ describe('what an Application runs', () => {
   test('the image counts unless web alone runs by its entry point', () => {
     expect(needsContents({ chart: 'web', processes: [{ name: 'web', port: 1, ...process }] })).toBe(false)
     expect(needsContents({ chart: 'web', processes: [] })).toBe(false)
-    for (const spec of [{}, { processes: [{ name: 'worker', ...process }] }, { processes: [], cron: [cron] }])
+    const releaseJob = { command: ['x'], timeoutSeconds: 60 }
+    for (const spec of [
+      {},
+      { processes: [], releaseJob },
+      { processes: [{ name: 'worker', ...process }] },
+      { processes: [], cron: [cron] },
+    ])
       expect(needsContents({ chart: 'web', ...spec })).toBe(true)
   })
 

@@ -1,5 +1,6 @@
 // Why an Application has no image yet: what the RemoteSync that builds it says, or that none does. Pure.
 import { applicationReasons as reasons } from '../../../api/apps/application.ts'
+import { applicationsOf } from '../../../api/apps/remote-sync/applications.ts'
 import { type RemoteSync, remoteSync, remoteSyncReasons } from '../../../api/apps/remote-sync.ts'
 import { classOf, goesOnByItself } from '../../../api/reasons/reason.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
@@ -16,7 +17,7 @@ const readyOf = ({ status }: RemoteSync) => findCondition(status?.conditions, 'R
 export function imageStandOf(sync: RemoteSync): unknown {
   const { status, reason, message } = readyOf(sync) ?? {}
   return [
-    sync.spec.application,
+    ...applicationsOf(sync.spec),
     sync.metadata.deletionTimestamp,
     status,
     reason,

@@ -5,7 +5,7 @@ import { processDefaults } from '../../../api/apps/application/process-defaults.
 import type { Application } from '../../../api/apps/application.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import type { ChartCron, ChartProcess } from '../../../services/charts/chart-input.ts'
-import { type ContentsState, type ImageContents, inLauncher, knownContents, programOf } from './contents.ts'
+import { type ContentsState, folderEnvironment, type ImageContents, inLauncher, knownContents, programOf } from './contents.ts'
 
 type Spec = Application['spec']
 
@@ -18,8 +18,8 @@ export const maxProcesses = 10
  * Whether what runs depends on what the image says. The entry point of an image of buildpacks is its process `web`: an
  * Application that names nothing else need not know more.
  */
-export function needsContents({ processes, cron = [] }: Spec): boolean {
-  if (processes === undefined || cron.length > 0) return true
+export function needsContents({ processes, cron = [], releaseJob }: Spec): boolean {
+  if (processes === undefined || cron.length > 0 || releaseJob !== undefined) return true
   return processes.some(({ name, command }) => name !== 'web' || command !== undefined)
 }
 
@@ -76,6 +76,13 @@ export function foundIn(known: Known): Pick<NonNullable<Application['status']>, 
   const isKnown = image !== undefined && (imageContents !== undefined || contents.kind === 'unread')
   const shown = processes === undefined && isKnown ? runningIn(known).slice(0, maxProcesses) : undefined
   return defined({ imageContents, processes: shown?.map(({ name, port }) => ({ name, ...defined({ port }) })) })
+}
+
+/** The variables of every container: those of the spec, and where commands start, unless the spec says it itself. */
+export function environmentOf({ application: { spec }, contents }: Known): NonNullable<Spec['env']> {
+  const { env = [] } = spec
+  const own = new Set(env.map(({ name }) => name))
+  return [...folderEnvironment(knownContents(contents) ?? {}).filter(({ name }) => !own.has(name)), ...env]
 }
 
 /** What runs by a schedule. */

@@ -91,6 +91,13 @@ describe('the Job', () => {
     expect(desiredJob(app, 3, [])).toBeUndefined()
   })
 
+  test('starts in the folder of the application, as other commands do', () => {
+    const [container] = webPod.containers
+    const told = { ...container, env: [{ name: 'CNB_APP_DIR', value: '/workspace/apps/$$(api)' }] }
+    const job = desiredJob(app, 3, [deployment('web', { ...webPod, containers: [told] })])
+    expect(job?.spec?.template?.spec?.containers[0]).toMatchObject({ workingDir: '/workspace/apps/$(api)' })
+  })
+
   test('has a name that fits into a label, and different ones for different Applications and releases', () => {
     const long = 'a'.repeat(63)
     const names = [

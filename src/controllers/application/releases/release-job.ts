@@ -5,15 +5,16 @@
 import { type Application, applicationReasons as reasons } from '../../../api/apps/application.ts'
 import { deployments, type Job, jobs, type Pod } from '../../../api/builtin/index.ts'
 import { labels } from '../../../api/names.ts'
-import { literalWords } from '../../../api/pods/literal.ts'
+import { literalWords, unliteral } from '../../../api/pods/literal.ts'
 import { isOf } from '../../../api/resource.ts'
 import type { NewObject } from '../../../kube/client/client.ts'
 import { ownerReference } from '../../../kube/object/owner.ts'
 import { defined } from '../../../lib/json/defined.ts'
-import { isJsonObject, type JsonObject, listAt, objectAt, objectsAt } from '../../../lib/json/json-value.ts'
+import { isJsonObject, type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import { redactTokens } from '../../../lib/log.ts'
 import { boundedName } from '../../../lib/text/bounded-name.ts'
 import type { Refusal } from '../../../policy/check.ts'
+import { folderVariable } from '../image/contents.ts'
 import type { Manifest } from '../rendering/desired.ts'
 import { isolationLabels } from '../rendering/isolation.ts'
 
@@ -47,6 +48,13 @@ const podFields = [
 ]
 const containerFields = ['image', 'imagePullPolicy', 'env', 'envFrom', 'resources', 'securityContext', 'workingDir']
 
+/** Where commands start: the launcher of buildpacks reads it from the environment, and this command runs without the launcher. */
+function placeOf(container: JsonObject): { readonly workingDir?: string } {
+  const told = objectsAt(container, 'env').find(({ name }) => name === folderVariable)
+  const folder = told === undefined ? undefined : textAt(told, 'value')
+  return folder === undefined ? {} : { workingDir: unliteral(folder) }
+}
+
 function pick(object: JsonObject, fields: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([field]) => fields.includes(field)))
 }
@@ -64,6 +72,7 @@ function podSpec(template: JsonObject, job: NonNullable<Application['spec']['rel
     volumes,
     containers: [
       {
+        ...placeOf(container),
         ...pick(container, containerFields),
         name: 'release',
         command: literalWords(job.command),

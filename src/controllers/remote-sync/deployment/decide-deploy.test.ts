@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Application, application as kind } from '../../../api/apps/application.ts'
 import { application, commit, condition, facts, now } from '../testing/remote-sync.ts'
-import { decideDeploy, decideRollout } from './decide-deploy.ts'
+import { decideDeploy, decideRollout, targetsOf } from './decide-deploy.ts'
 
 const image = 'image@1'
 
@@ -22,7 +22,9 @@ describe('image and commit of the Application', () => {
     ],
     ['are left alone when both are set', current, { kind: 'keep', application: current }],
   ])('%s', (_what, found, expected) => {
-    expect(decideDeploy(facts({ application: found }), { image, commit, isPromoted: false })).toMatchObject(expected)
+    expect(decideDeploy(targetsOf(facts({ application: found })).first, { image, commit, isPromoted: false })).toMatchObject(
+      expected,
+    )
   })
 })
 

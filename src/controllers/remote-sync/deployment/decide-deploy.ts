@@ -1,4 +1,4 @@
-// Whether image and commit must be set on the Application, and what its rollout means for the RemoteSync. Pure.
+// Whether image and commit must be set on an Application, and what its rollout means for the RemoteSync. Pure.
 import { type Application, applicationReasons, application as applications } from '../../../api/apps/application.ts'
 import { remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
 import { classOf, goesOnByItself } from '../../../api/reasons/reason.ts'
@@ -8,11 +8,24 @@ import { type BuiltImage, desiredApplication } from '../desired.ts'
 import type { Facts } from '../gather.ts'
 import { applicationNotFound, type Halt, halt } from '../halt.ts'
 
+/** An Application that the spec names, in that field; undefined when it does not exist. */
+export type Target = {
+  readonly name: string
+  readonly field: 'spec.application' | 'spec.otherApplications'
+  readonly application: Application | undefined
+}
+
 export type DeployAction =
   | { readonly kind: 'halt'; readonly halt: Halt }
   | { readonly kind: 'apply'; readonly desired: Applied }
   /** The Application has both already. */
   | { readonly kind: 'keep'; readonly application: Application }
+
+/** That of `spec.application` first: the others wait for its release job. */
+export function targetsOf({ remoteSync, application, others }: Pick<Facts, 'remoteSync' | 'application' | 'others'>) {
+  const first: Target = { name: remoteSync.spec.application, field: 'spec.application', application }
+  return { first, others: others.map((other): Target => ({ ...other, field: 'spec.otherApplications' })) }
+}
 
 /** Two would set the image. The schema refuses it, too. */
 function followsTag({ metadata: { name, namespace } }: Application): Halt {
@@ -25,16 +38,29 @@ function followsTag({ metadata: { name, namespace } }: Application): Halt {
  * Image and commit are written only when one of them differs; a missing Application halts, because a RemoteSync never creates
  * one.
  */
-export function decideDeploy({ application, remoteSync }: Facts, built: BuiltImage): DeployAction {
+export function decideDeploy({ application, name, field }: Target, built: BuiltImage): DeployAction {
   if (!application || application.metadata.deletionTimestamp !== undefined)
-    return { kind: 'halt', halt: applicationNotFound('Deployed', remoteSync.spec.application) }
+    return { kind: 'halt', halt: applicationNotFound('Deployed', name, field) }
   if (application.spec.image === built.image && application.spec.commit === built.commit) return { kind: 'keep', application }
   if (application.spec.followTag === true) return { kind: 'halt', halt: followsTag(application) }
   return { kind: 'apply', desired: desiredApplication(application, built) }
 }
 
+/**
+ * Whether the release job that goes before this image has not succeeded yet: of the newest release, once that is of the spec as
+ * it is.
+ */
+export function awaitsJob({ metadata, spec, status }: Application, image: string): boolean {
+  if (spec.releaseJob === undefined || status?.image === image) return false
+  const { releasedGeneration, latestRelease, releaseJob } = status ?? {}
+  const isReleased = releasedGeneration !== undefined && releasedGeneration === metadata.generation
+  return !(isReleased && releaseJob?.release === latestRelease && releaseJob?.state === 'Succeeded')
+}
+
 /** When the image became available, or why it is not available yet. */
-export type Rollout = { readonly availableAt: string; readonly halted?: undefined } | { readonly halted: Halt }
+export type Rollout =
+  | { readonly availableAt: string; readonly halted?: undefined }
+  | { readonly halted: Halt; readonly availableAt?: undefined }
 
 /** Nobody would notice that a pinned Application ignores every push. What runs by the pin may be this very image. */
 function pinned({ metadata, spec, status }: Application, image: string): Halt | undefined {

@@ -10,7 +10,7 @@ import { shortHash } from '../../../lib/text/bounded-name.ts'
 import type { BuildState } from '../../../services/builds/builder.ts'
 import type { BuilderBase } from '../../../services/builds/rebaser.ts'
 import { maxAttemptsUnanswered, unansweredBy, unreadRetryMilliseconds } from '../decide-build.ts'
-import type { Facts } from '../gather.ts'
+import { existingApplications, type Facts } from '../gather.ts'
 import type { RemoteSyncStatus } from '../status.ts'
 
 type Rebase = NonNullable<RemoteSyncStatus['rebase']>
@@ -46,16 +46,17 @@ function isPreview({ metadata }: RemoteSync): boolean {
  * it is.
  */
 function isLeft(
-  { remoteSync, application }: Pick<Facts, 'remoteSync' | 'application'>,
+  { remoteSync, ...named }: Pick<Facts, 'remoteSync' | 'application' | 'others'>,
   { image, promoted }: RemoteSyncStatus,
 ): boolean {
   const isInRepository = image?.split('@', 1)[0]?.endsWith(`/${remoteSync.spec.application}`) === true
-  return !isInRepository || promoted !== undefined || isPreview(remoteSync) || application?.spec.pinnedRelease !== undefined
+  const isHeld = existingApplications(named).some(({ spec }) => spec.pinnedRelease !== undefined)
+  return !isInRepository || promoted !== undefined || isPreview(remoteSync) || isHeld
 }
 
 /** `newest`: the builder as it is now. Only what the same builder built on the same stack gets its run image. */
 export function planRebase(
-  facts: Pick<Facts, 'remoteSync' | 'application'>,
+  facts: Pick<Facts, 'remoteSync' | 'application' | 'others'>,
   status: RemoteSyncStatus,
   newest: BuilderBase | undefined,
 ): RebasePlan | undefined {

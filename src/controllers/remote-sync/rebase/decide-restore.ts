@@ -20,18 +20,18 @@ function failureOf({ metadata, spec, status }: Application, image: string, forme
   return status?.image === former && failedRelease.includes(ready.reason) ? ready.message : undefined
 }
 
-/** The status with the former image; undefined when there is nothing to restore. */
-export function withRestored(application: Application, status: RemoteSyncStatus): RemoteSyncStatus | undefined {
+/** The status with the former image, which is that of all Applications; undefined when there is nothing to restore. */
+export function withRestored(applications: readonly Application[], status: RemoteSyncStatus): RemoteSyncStatus | undefined {
   const { image, rebase } = status
   if (rebase?.former === undefined || image === undefined || rebase.image !== image) return undefined
   const { former, ...failed } = rebase
-  const message = failureOf(application, image, former.image)
+  const [message] = applications.flatMap(application => failureOf(application, image, former.image) ?? [])
   if (message === undefined) return undefined
   const failure = `the Application did not run on it: ${message}`.slice(0, 2048)
   return { ...status, ...former, rebase: { ...failed, failure } }
 }
 
-/** Whether the Application still has the image that the status has given up: the process ended in between. */
+/** Whether an Application still has the image that the status has given up: the process ended in between. */
 export function hasGivenUpImage({ spec }: Application, { image, imageCommit, rebase }: RemoteSyncStatus): boolean {
   if (rebase?.failure === undefined || rebase.image === undefined || rebase.image === image) return false
   return spec.image === rebase.image && spec.commit === imageCommit

@@ -1,12 +1,13 @@
-// Gives an Application its former image back when the release of the rebased one failed. It does not wait for the commit, which
-// may be failing or in the queue: the image that does not start must not be rolled out again meanwhile.
+// Gives the Applications their former image back when the release of the rebased one failed. It does not wait for the commit,
+// which may be failing or in the queue: the image that does not start must not be rolled out again meanwhile.
+import type { Application } from '../../../api/apps/application.ts'
 import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { StatusWriter } from '../../kit/status-writer.ts'
 import { decide } from '../decide.ts'
 import { type ApplyDeps, applyImage } from '../deployment/apply-image.ts'
 import { desiredApplication } from '../desired.ts'
-import type { Facts } from '../gather.ts'
+import { existingApplications, type Facts } from '../gather.ts'
 import { hasGivenUpImage, withRestored } from './decide-restore.ts'
 
 export type RestoreDeps = ApplyDeps & { readonly status: StatusWriter<RemoteSync> }
@@ -16,10 +17,10 @@ export type RestoreDeps = ApplyDeps & { readonly status: StatusWriter<RemoteSync
  * afterwards.
  */
 export async function restoreImage(deps: RestoreDeps, facts: Facts, log: Log): Promise<Facts> {
-  const { application } = facts
-  if (application === undefined || application.metadata.deletionTimestamp !== undefined || decide(facts)) return facts
+  const applications = existingApplications(facts).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  if (applications.length === 0 || decide(facts)) return facts
   const status = facts.remoteSync.status ?? {}
-  const restored = withRestored(application, status)
+  const restored = withRestored(applications, status)
   const remoteSync = restored === undefined ? facts.remoteSync : await deps.status.write(facts.remoteSync, restored)
   if (restored !== undefined)
     log.error(
@@ -27,8 +28,11 @@ export async function restoreImage(deps: RestoreDeps, facts: Facts, log: Log): P
       'a rebased image is given up: the former one runs',
     )
   const { image, imageCommit: commit } = restored ?? status
-  if (image === undefined || commit === undefined || !hasGivenUpImage(application, restored ?? status))
-    return { ...facts, remoteSync }
-  const applied = await applyImage(deps, desiredApplication(application, { image, commit, isPromoted: false }))
-  return { ...facts, remoteSync, application: applied }
+  if (image === undefined || commit === undefined) return { ...facts, remoteSync }
+  const applied = new Map<Application, Application | undefined>()
+  for (const application of applications.filter(one => hasGivenUpImage(one, restored ?? status)))
+    applied.set(application, await applyImage(deps, desiredApplication(application, { image, commit, isPromoted: false })))
+  const now = (one: Application | undefined) => (one !== undefined && applied.has(one) ? applied.get(one) : one)
+  const others = facts.others.map(({ name, application }) => ({ name, application: now(application) }))
+  return { ...facts, remoteSync, application: now(facts.application), others }
 }

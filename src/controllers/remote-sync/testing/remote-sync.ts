@@ -70,6 +70,7 @@ export function facts(changes: Partial<Facts> = {}): Facts {
     installation,
     grant: undefined,
     application: application(),
+    others: [],
     rivals: [],
     builder: remoteSync.spec.build.builder,
     missingSecrets: [],

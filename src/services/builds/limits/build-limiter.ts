@@ -37,7 +37,11 @@ export type BuildLimiter = {
   readonly leave: (owner: Omit<BuildOwner, 'uid'>, except?: string) => void
   /** The owners of one kind to wake when a build begins or ends. */
   readonly queued: (kind: string) => readonly ObjectKey[]
+  readonly counts: () => BuildCounts
 }
+
+/** Of the whole platform; `running` contains rebases. */
+export type BuildCounts = { readonly running: number; readonly queued: number }
 
 /** Longer than a fetch may take. A slot that is older belongs to a build that started and ended unobserved. */
 const slotMilliseconds = 300_000
@@ -124,6 +128,7 @@ export function createBuildLimiter(
       for (const waiting of [queue, refused]) for (const [uid, { owner }] of waiting) if (gone(owner)) waiting.delete(uid)
       for (const [text, slot] of acquired) if (gone(slot.owner)) acquired.delete(text)
     },
+    counts: () => ({ running: running().length, queued: queue.size }),
     queued(kind) {
       // A build that is observed now counts as running from now on: it may be gone again before somebody asks for a slot.
       running()

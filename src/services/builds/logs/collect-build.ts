@@ -22,6 +22,8 @@ export type CollectDeps = Omit<LogWriterDeps, 'logs'> &
      * read.
      */
     readonly secretsOf: (build: LoggedBuild) => Promise<readonly SecretString[]>
+    /** Told of each build whose end was recorded. */
+    readonly ended?: (outcome: BuildOutcome, seconds: number) => void
     /** The sentence that a person needs, from the end of the log of the step that failed. */
     readonly causeOf: (failed: { readonly step: string; readonly log: string }) => string | undefined
   }
@@ -104,6 +106,7 @@ export async function collectBuild(
   const failed = steps.find(({ state }) => state === 'Failed')?.name
   const cause = outcome === 'Failed' && failed !== undefined ? await causeIn(deps, id, failed) : undefined
   await logs.end(id, { outcome, ...defined({ cause }) })
+  deps.ended?.(outcome, (clock.now().getTime() - createdAt.getTime()) / 1000)
 }
 
 function stored({ step, read }: Place): JsonValue {

@@ -20,7 +20,7 @@ export type OpenBuildLogs = Part & Pick<LogCollector, 'collectFrom'>
 
 const megabyte = 1_048_576
 const maxBeginning = megabyte
-const uncounted: BuildLogMetrics = { written: () => {}, streams: () => {} }
+const uncounted: BuildLogMetrics = { written: () => {}, streams: () => {}, ended: () => {} }
 
 /** Call before the manager starts: it asks for a cache. Nothing runs before `start`. */
 export function openBuildLogs({
@@ -34,7 +34,7 @@ export function openBuildLogs({
 }: ServiceDeps<BuildSettings>): OpenBuildLogs {
   const { isLeader } = manager
   const logs = store.buildLogs
-  const { written, streams } = metrics === undefined ? uncounted : createBuildLogMetrics(metrics)
+  const { written, streams, ended } = metrics === undefined ? uncounted : createBuildLogMetrics(metrics)
   const collector = createLogCollector({
     logs,
     kept: store.keptLogs,
@@ -44,6 +44,7 @@ export function openBuildLogs({
     maxStreamsOfTenant: Math.floor(settings.buildLogStreams / 2),
     count: written,
     observe: streams,
+    ended,
     secretsOf: build => secretsOf(client, build),
     causeOf: ({ log: end }) => causeOf(end)?.sentence ?? tailOf(end).split('\n').at(-1),
     isLeader,

@@ -1,0 +1,29 @@
+// How Tenants and grants are counted: every class is a series, also one that nobody is in.
+import { Registry } from 'prom-client'
+import { expect, test } from 'vitest'
+import type { Tenant } from '../api/tenancy/tenant.ts'
+import { grantObject, ready } from '../services/token-desk/testing/desk-objects.ts'
+import { createObjectMetrics } from './metrics.ts'
+
+test('counts what the caches have at each scrape', async () => {
+  const registry = new Registry()
+  const { status: _status, ...undecided } = grantObject()
+  const grants = [grantObject(), grantObject({ status: { conditions: [ready('False')] } }), undecided]
+  const tenants = [{ status: { conditions: [ready('False')] } }, {}] as unknown as Tenant[]
+  createObjectMetrics(registry, { tenants: { list: () => tenants }, grants: { list: () => grants } })
+  const counts = async (name: string) =>
+    ((await registry.getSingleMetric(name)?.get())?.values ?? []).map(({ labels, value }) =>
+      [...Object.values(labels), value].join(' '),
+    )
+  expect(await counts('sekisho_grants')).toEqual([
+    'Approved true 1',
+    'Approved false 1',
+    'Denied true 0',
+    'Denied false 0',
+    'Undecided true 0',
+    'Undecided false 1',
+  ])
+  expect(await counts('sekisho_tenants')).toEqual(['true 0', 'false 2'])
+  tenants.pop()
+  expect(await counts('sekisho_tenants')).toEqual(['true 0', 'false 1'])
+})

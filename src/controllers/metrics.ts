@@ -1,0 +1,60 @@
+// What the controllers know of the objects of tenants, as numbers. Every replica has the same caches and reports the same.
+// Labels are closed lists: never the name of an object.
+import { Gauge, type Registry } from 'prom-client'
+import type { RepositoryGrant } from '../api/github/repository-grant.ts'
+import type { Tenant } from '../api/tenancy/tenant.ts'
+import type { Cache } from '../kube/cache/object-cache.ts'
+import { findCondition } from '../kube/object/conditions.ts'
+import type { BuildCounts } from '../services/builds/limits/build-limiter.ts'
+
+export type CountedObjects = {
+  readonly tenants: Pick<Cache<Tenant>, 'list'>
+  readonly grants: Pick<Cache<RepositoryGrant>, 'list'>
+}
+
+const decisions = ['Approved', 'Denied', 'Undecided'] as const
+const answers = ['true', 'false'] as const
+
+/** Call once per registry. Everything is counted at each scrape. */
+export function createObjectMetrics(registry: Registry, { tenants, grants }: CountedObjects): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'sekisho_tenants',
+    help: 'Tenants, by whether their condition Ready is True. Every replica reports the same.',
+    labelNames: ['ready'],
+    registers,
+    collect() {
+      for (const ready of answers) this.set({ ready }, 0)
+      for (const { status } of tenants.list()) this.inc({ ready: isReady(status) })
+    },
+  })
+  new Gauge({
+    name: 'sekisho_grants',
+    help: 'RepositoryGrants by decision, and by whether their condition Ready is True. Every replica reports the same.',
+    labelNames: ['decision', 'ready'],
+    registers,
+    collect() {
+      for (const decision of decisions) for (const ready of answers) this.set({ decision, ready }, 0)
+      for (const { status } of grants.list()) this.inc({ decision: status?.decision ?? 'Undecided', ready: isReady(status) })
+    },
+  })
+}
+
+/** Call once per registry. `count` is called at each scrape. */
+export function createBuildMetrics(registry: Registry, count: () => BuildCounts): void {
+  new Gauge({
+    name: 'sekisho_builds',
+    help: 'Builds that run, and builds that wait for a slot: those that wait are known to the leader only.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { running, queued } = count()
+      this.set({ state: 'running' }, running)
+      this.set({ state: 'queued' }, queued)
+    },
+  })
+}
+
+function isReady(status: RepositoryGrant['status'] | Tenant['status']): (typeof answers)[number] {
+  return findCondition(status?.conditions, 'Ready')?.status === 'True' ? 'true' : 'false'
+}
