@@ -71,6 +71,7 @@ module.exports = {
           'standalone\\.ts$',
           '^src/(services/network-probe|broker|controllers|admission)/main\\.ts$',
           '^src/store/migrate-main\\.ts$',
+          '^src/retention/main\\.ts$',
           '^src/services/builds/source-store/main\\.ts$',
           '/charts/',
           '/modules/',
@@ -152,6 +153,12 @@ module.exports = {
       from: { path: `^src/${name}/main\\.ts$` },
       to: { path: `^src/(${never})`, reachable: true },
     })),
+    layer(
+      'retention-on-store-identity',
+      '^src/retention/(?!.*\\.test\\.ts$)',
+      '^src/(?!retention/|store/|identity/|api/|lib/)',
+      'The program that cuts the audit log reads the database and what was signed, and talks to nobody.',
+    ),
     layer('web-on-lib', '^src/web', '^src/(?!web|api|lib)', 'Plumbing shared by processes knows none of them.'),
     layer(
       'services-on-foundations',

@@ -8,6 +8,7 @@
 --   sekisho_desk    the controllers: reads and writes installation tokens; cannot read people
 --                   Both work with build logs: the controllers write them, the broker reads them.
 --   sekisho_audit   both: appends to the audit log and reads it; cannot change, delete or empty it, nor drop the trigger that refuses changes
+--   sekisho_prune   the program that cuts the audit log (docs/guide/audit.md), with `-v prune_password=…`: reads the log, and calls the function audit.prune
 --
 -- The standalone process connects as the owner, or as a login with both roles (`GRANT sekisho_broker, sekisho_desk TO …`) whose database is migrated
 -- by the owner; it writes the audit log as sekisho_audit (SEKISHO_AUDIT_DATABASE_URL). Broker and controllers refuse to start as the owner.
@@ -19,6 +20,16 @@ WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) \gexec
 ALTER ROLE sekisho_broker PASSWORD :'broker_password';
 ALTER ROLE sekisho_desk PASSWORD :'desk_password';
 ALTER ROLE sekisho_audit PASSWORD :'audit_password';
+
+\if :{?prune_password}
+SELECT 'CREATE ROLE sekisho_prune LOGIN' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'sekisho_prune') \gexec
+ALTER ROLE sekisho_prune PASSWORD :'prune_password';
+REVOKE ALL ON SCHEMA broker, desk, audit, builds FROM sekisho_prune;
+REVOKE ALL ON ALL TABLES IN SCHEMA broker, desk, audit, builds FROM sekisho_prune;
+GRANT USAGE ON SCHEMA audit TO sekisho_prune;
+GRANT SELECT ON audit.entries TO sekisho_prune;
+GRANT EXECUTE ON FUNCTION audit.prune(BIGINT, BIGINT, TEXT) TO sekisho_prune;
+\endif
 
 BEGIN;
 REVOKE ALL ON SCHEMA broker, desk, audit, builds FROM PUBLIC, sekisho_broker, sekisho_desk, sekisho_audit;

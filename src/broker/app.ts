@@ -24,6 +24,7 @@ import { type SecurityHeaderOptions, securityHeaders } from '../web/security-hea
 import { createWebServer, listen, type WebServer } from '../web/server.ts'
 import type { Certificate } from '../web/tls.ts'
 import { createCheckpointExport } from './audit/checkpoint-export.ts'
+import { createCheckpointFolder } from './audit/checkpoint-folder.ts'
 import { createCheckpointMetrics } from './audit/metrics.ts'
 import { createVisibleBuilds } from './builds/visible-builds.ts'
 import type { BrokerSettings } from './config.ts'
@@ -147,6 +148,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     ...losses,
     everyMilliseconds: settings.auditCheckpointSeconds * 1000,
     isLeader,
+    keep: settings.auditCheckpointFolder === undefined ? undefined : createCheckpointFolder(settings.auditCheckpointFolder),
     observe: createCheckpointMetrics(registry, isLeader),
   })
 

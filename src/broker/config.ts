@@ -83,6 +83,12 @@ export const brokerSettings = {
     'seconds between two signed heads of the audit log outside the database',
     { minimum: 5, maximum: 86_400, default: '60' },
   ),
+  auditCheckpointFolder: optional(
+    textSetting(
+      'SEKISHO_AUDIT_CHECKPOINT_FOLDER',
+      'a folder for signed heads of the audit log, beside the ConfigMap: a volume that whoever administers the database cannot write',
+    ),
+  ),
   sessionHours: integerSetting('SEKISHO_SESSION_HOURS', 'how many hours a person stays signed in on the pages', {
     minimum: 1,
     maximum: 72,

@@ -10,12 +10,6 @@ export function countUpTo(most: number): (text: string) => string {
   }
 }
 
-/** The id of a repository on GitHub; it stays a text. A name is not accepted: another repository can take it over. */
-export function repositoryId(text: string): string {
-  if (/^[1-9][0-9]{0,14}$/.test(text)) return text
-  throw new InvalidArgumentError('It must be an id, as kubectl get repositorygrant NAME -o yaml shows it in status.repositories.')
-}
-
 /** The id of a commit, or enough of its beginning. */
 export function commitStart(text: string): string {
   if (/^[0-9a-f]{7,64}$/i.test(text)) return text.toLowerCase()

@@ -1,5 +1,6 @@
 // The output of the CLI: results on standard output (text, table or JSON), everything else on standard error, and exit codes.
 
+import { once } from 'node:events'
 import { AppError, messageOf } from '../lib/errors.ts'
 import { controls, printable } from '../lib/text/printable.ts'
 
@@ -40,6 +41,11 @@ export const processTerminal: Terminal = {
   say: text => void process.stderr.write(`${printableLines(text)}\n`),
 }
 
+/** Resolves when what was printed is on its way: whoever prints much waits for it, or all of it is in memory. */
+export async function drained(): Promise<void> {
+  if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain')
+}
+
 /** A table whose columns are as wide as their widest cell. Control characters, newlines among them, are replaced. */
 export function table(headers: readonly string[], rows: readonly (readonly string[])[]): string {
   const clean = rows.map(row => row.map(printable))
@@ -58,11 +64,16 @@ function printableLines(text: string): string {
 
 /** JSON for programs: control characters are escaped, so that no information is lost. */
 export function json(value: unknown): string {
-  const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return JSON.stringify(value, null, 2)
-    .split('\n')
-    .map(line => line.replace(controls, escaped))
-    .join('\n')
+  return JSON.stringify(value, null, 2).split('\n').map(escapedControls).join('\n')
+}
+
+/** As `json`, on one line. */
+export function jsonLine(value: unknown): string {
+  return escapedControls(JSON.stringify(value))
+}
+
+function escapedControls(line: string): string {
+  return line.replace(controls, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** Prints a result: `value` for programs, `text` for people. `value` is part of the contract of the command. */

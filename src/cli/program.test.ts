@@ -18,11 +18,11 @@ async function run(...args: readonly string[]): Promise<{ readonly error: unknow
 
 describe('invalid arguments are refused before any request, with the name of the option and a hint', () => {
   test.each([
-    [['audit', 'list', '--limit', '1001'], '--limit', 'from 1 to 1000'],
-    [['audit', 'list', '--limit', '1e2'], '--limit', 'from 1 to 1000'],
+    [['audit', 'list', '--limit', '100000001'], '--limit', 'from 1 to 100000000'],
+    [['audit', 'list', '--limit', '1e2'], '--limit', 'from 1 to 100000000'],
     [['audit', 'list', '--action', 'token.stolen'], '--action', 'token.delivered'],
     [['audit', 'list', '--namespace', 'Acme'], '--namespace', 'lower-case'],
-    [['audit', 'list', '-o', 'yaml'], '--output', 'table, wide, json'],
+    [['audit', 'list', '-o', 'yaml'], '--output', 'table, wide, json, jsonl'],
     [['audit', 'verify', '-o', 'wide'], '--output', 'table, json'],
     [['kubeconfig', '--server', 'http://10.0.0.1'], '--server', 'https URL'],
     [['whoami', 'olivia'], 'whoami', 'too many arguments'],

@@ -38,7 +38,7 @@ export function createProgram(terminal: Terminal): Command {
   addBuildCommands(program, runners)
   addPreviewCommands(program, runners)
   addHaltCommands(program, runners)
-  addAuditCommands(program, runners)
+  addAuditCommands(program, runners, terminal)
   addPlatformCommands(program, runners)
   addExamples(program)
   explainUnknownCommands(program)

@@ -38,20 +38,7 @@ const entryFields = [
 
 const verifying = `## How to read and verify the log
 
-\`sekisho audit list\` shows entries, newest first; \`-o json\` shows all fields. Admins of a tenant see the entries of its namespace, platform
-admins see all.
-
-\`sekisho audit verify\` is for platform admins. It downloads the whole log and recomputes every hash on your computer. It also checks the
-signature of the platform over the newest entry, and that the log still contains the newest entry that the command saw the last time. Exit
-code 4 means that the log was changed.
-
-The platform keeps signed checkpoints outside of the database, in the ConfigMap \`sekisho-audit-checkpoints\` of the namespace
-\`sekisho-system\`. To include them in the verification:
-
-\`\`\`sh
-kubectl -n sekisho-system get configmap sekisho-audit-checkpoints -o json > checkpoints.json
-sekisho audit verify --checkpoint checkpoints.json
-\`\`\``
+[audit.md](../guide/audit.md): questions, exports, verification, checkpoints, retention.`
 
 /** The page as Markdown. */
 export function auditEventsPage(): string {

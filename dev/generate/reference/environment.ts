@@ -5,6 +5,7 @@ import { cliVariables } from '../../../src/cli/config.ts'
 import { controllersSettings } from '../../../src/controllers/config.ts'
 import type { Setting } from '../../../src/lib/config.ts'
 import { processSettings } from '../../../src/process/config.ts'
+import { retentionSettings } from '../../../src/retention/config.ts'
 import { sourceStoreSettings } from '../../../src/services/builds/source-store/config.ts'
 import { ownerSettings } from '../../../src/store/access/owner.ts'
 import { storeSettings } from '../../../src/store/config.ts'
@@ -24,6 +25,9 @@ const groups: readonly { readonly heading: string; readonly settings: Settings }
 
 /** Read by the program of the database’s owner and by no process. */
 const ownerGroup = { heading: 'Owner of the database', settings: ownerSettings }
+
+/** Read by the program that cuts the audit log and by no process. */
+const retentionGroup = { heading: 'Program that cuts the audit log', settings: retentionSettings }
 
 /** Read by `make up` on a cluster of the user's. */
 const upGroup = { heading: '`make up` on your own cluster', settings: givenClusterSettings }
@@ -84,7 +88,7 @@ function variables(texts: Readonly<Record<string, string>>): string {
 
 /** Every variable on the page. */
 export const documentedVariables: ReadonlySet<string> = new Set([
-  ...[...groups, ownerGroup, upGroup].flatMap(({ settings }) => Object.values(settings).map(({ name }) => name)),
+  ...[...groups, ownerGroup, retentionGroup, upGroup].flatMap(({ settings }) => Object.values(settings).map(({ name }) => name)),
   ...[kubernetesVariables, applicationVariables, cliVariables].flatMap(texts => Object.keys(texts)),
 ])
 
@@ -107,6 +111,9 @@ export function environmentPage(): string {
       `## ${ownerGroup.heading}`,
       '`node src/store/migrate-main.ts` reads these variables. It applies the migrations and gives the roles of the processes their rights; `--dry-run` says what it would do.',
       table(columns, Object.values(ownerGroup.settings).map(settingRow)),
+      `## ${retentionGroup.heading}`,
+      '`node src/retention/main.ts` reads these variables: [audit.md](../guide/audit.md#retention).',
+      table(columns, Object.values(retentionGroup.settings).map(settingRow)),
       `## ${upGroup.heading}`,
       'With `KUBECONFIG`, `make up` reads these variables. None is required by itself: it names what it needs and cannot find, together with what the cluster lacks (docs/guide/install.md).',
       table(columns, Object.values(upGroup.settings).map(settingRow)),

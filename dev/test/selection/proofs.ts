@@ -186,7 +186,7 @@ export const crashParts: readonly string[] = ['crashes-1', 'crashes-2']
 
 /** What no costly case proves, because everything else that `make test` always plays does. */
 export const provenElsewhere: readonly string[] = [
-  'src/{lib,api,identity,policy,store,web,services,cli,broker,kube,github,process}/**',
+  'src/{lib,api,identity,policy,store,retention,web,services,cli,broker,kube,github,process}/**',
   'src/controllers/**',
   'dev/{attack,bootstrap,buildkit,check,cluster,generate,github,inner-loop,postgres,test}/**',
   'dev/{command-line,demo,images,kpack,up}/**',

@@ -31,6 +31,26 @@ export const platformAuditEvents = {
       statement: 'The three parts of the signed checkpoint (a JWS), which proves that the missing entries existed.',
     },
   },
+  'audit.prune-approved': {
+    description:
+      'A platform admin allowed that the oldest entries are removed (`sekisho audit prune`). Recorded before anything is removed; the program of the database’s owner removes them.',
+    actor: 'The platform admin.',
+    object: '`AuditLog`',
+    outcomes: { allowed: 'The entries up to the cut may be removed. The reason is what the admin gave.' },
+    details: {
+      cut: 'Sequence and hash of the last entry that may be removed.',
+      cutAt: 'When that entry was written.',
+      cutStatement:
+        'The three parts of the signed cut (a JWS), by which `sekisho audit verify` accepts that the log begins after it.',
+    },
+  },
+  'audit.pruned': {
+    description: 'The platform found that the log begins after an approved cut.',
+    actor: '`sekisho:broker`.',
+    object: '`AuditLog`',
+    outcomes: { allowed: 'The entries up to the cut are gone. The rest of the log verifies with the signed cut.' },
+    details: { cut: 'Sequence and hash of the last entry that was removed.', approvedBy: 'Who approved the cut.' },
+  },
   'audit.loss-acknowledged': {
     description: 'A platform admin examined why entries are missing and acknowledged it (`sekisho audit acknowledge`).',
     actor: 'The platform admin.',

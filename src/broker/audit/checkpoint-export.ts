@@ -6,18 +6,24 @@ import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
 import { noVersion } from '../../api/resource.ts'
 import { type CheckpointKeys, signCheckpoint, signingKeyId } from '../../identity/oidc/audit-checkpoint.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
+import { isAppError, messageOf } from '../../lib/errors.ts'
 import type { ChainHead, ChainResult } from '../../lib/hash-chain/hash-chain.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
-import { checkpointFields, checkpointsKey, keysFields, problemAnnotation, statementsIn } from './checkpoint-map.ts'
-import { contains, examineNewest } from './examine-log.ts'
-import { type LossDeps, type ProvenHead, provenHeads, recordLosses } from './lost-entries.ts'
+import type { KeepCheckpoint } from './checkpoint-folder.ts'
+import { checkpointFields, checkpointsKey, cutFields, keysFields, problemAnnotation, statementsIn } from './checkpoint-map.ts'
+import { contains } from './examine-log.ts'
+import { examineFrom, type LogStart, provenStart, recordPruned } from './log-start.ts'
+import type { LossDeps, ProvenHead } from './loss-deps.ts'
+import { provenHeads, recordLosses } from './lost-entries.ts'
 import type { LogState } from './metrics.ts'
 
 export type CheckpointExportDeps = LossDeps & {
   readonly everyMilliseconds: number
   /** False on a replica that does not lead: one at a time compares and signs. */
   readonly isLeader: () => boolean
+  /** One more place for each checkpoint; the ConfigMap is written whether it works or not. */
+  readonly keep?: KeepCheckpoint | undefined
   /** Told what each comparison found. */
   readonly observe?: (state: LogState) => void
 }
@@ -38,6 +44,8 @@ const manager = { fieldManager: 'sekisho-broker-audit' }
 /** Exports once now and then at the interval, after `start`. */
 export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointExport {
   const { kube, audit, keys, everyMilliseconds, isLeader, clock, log } = deps
+  /** Where the log begins, when that was looked at last. */
+  let begins: LogStart | undefined
   /** The state of the ConfigMap in which the log was found broken: reading the log again would find the same. */
   let brokenAt: { readonly version: string | undefined; readonly result: Altered } | undefined
 
@@ -59,8 +67,15 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
   const examine = async (kept: ConfigMap, heads: readonly ProvenHead[]): Promise<ChainResult> => {
     const [known, newest] = [brokenAt, heads.at(-1)]
     const examined = known !== undefined && known.version === kept.metadata.resourceVersion
-    if (examined && newest !== undefined && !(await contains(audit, newest))) return known.result
-    return examineNewest(audit, heads)
+    const isThere = newest !== undefined && (await contains(audit, newest))
+    if (examined && newest !== undefined && !isThere) return known.result
+    const begun = await provenStart(deps, kept).catch(startProblem)
+    if ('problem' in begun) return { ok: false, kind: 'altered', sequence: 1, problem: begun.problem }
+    if (begins?.start.sequence !== begun.start.sequence) await recordPruned(deps, begun)
+    begins = begun
+    // Nothing is read beyond two entries while the log contains the newest head: this is done every minute.
+    if (isThere) return { ok: true, entries: newest.sequence, head: newest }
+    return examineFrom(audit, heads, begun.start)
   }
   const truncated = async (kept: ConfigMap, heads: readonly ProvenHead[], found: Truncated): Promise<'truncated'> => {
     log.error({ problem: found.problem }, 'attested entries of the audit log are missing')
@@ -92,12 +107,13 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
     })
     return result
   }
-  const begin = async (head: ChainHead) => (head.sequence === 0 ? 'unchanged' : write(deps, undefined, head))
+  const begin = async (head: ChainHead) =>
+    head.sequence === 0 ? 'unchanged' : write(deps, { kept: undefined, cut: undefined }, head)
   const goOn = async (kept: ConfigMap, heads: readonly ProvenHead[], head: ChainHead): ReturnType<CheckpointExport['once']> => {
     const result = await examine(kept, heads)
     if (!result.ok) return result.kind === 'altered' ? altered(result) : truncated(kept, heads, result)
     remind(log, kept)
-    return isAttested(head, heads.at(-1), keys.publicKeys) ? 'unchanged' : write(deps, kept, head)
+    return isAttested(head, heads.at(-1), keys.publicKeys) ? 'unchanged' : write(deps, { kept, cut: begins?.cut }, head)
   }
 
   const { start, stop } = periodic({
@@ -109,6 +125,21 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
     enabled: isLeader,
   })
   return { once, start, stop }
+}
+
+async function keepCopy({ keep, keys, clock, log }: CheckpointExportDeps, statement: string, head: ChainHead): Promise<void> {
+  try {
+    await keep?.(statement, keys.publicKeys, clock.now())
+  } catch (error) {
+    const fault = { error: messageOf(error), sequence: head.sequence }
+    log.error(fault, 'failed to keep an audit checkpoint in SEKISHO_AUDIT_CHECKPOINT_FOLDER')
+  }
+}
+
+/** The text of a start that no signed cut allows; other errors are none of the log. */
+function startProblem(error: unknown): { readonly problem: string } {
+  if (isAppError(error, 'integrity_violation')) return { problem: error.message.replace(/^entry 1 /, '') }
+  throw error
 }
 
 /** Every minute, until somebody acknowledged it. */
@@ -137,9 +168,15 @@ function isAttested(head: ChainHead, last: ProvenHead | undefined, published: Ch
   return head.sequence === last.sequence && signingKeyId(last.statement) === published.keys[0]?.kid
 }
 
-async function write(deps: CheckpointExportDeps, kept: ConfigMap | undefined, head: ChainHead): Promise<'written' | 'raced'> {
+async function write(
+  deps: CheckpointExportDeps,
+  { kept, cut }: { readonly kept: ConfigMap | undefined; readonly cut: LogStart['cut'] },
+  head: ChainHead,
+): Promise<'written' | 'raced'> {
   const { kube, keys, log } = deps
-  const fields = checkpointFields(kept, head, await signCheckpoint(keys, deps.issuer, head))
+  const statement = await signCheckpoint(keys, deps.issuer, head)
+  const checkpoint = checkpointFields(kept, head, statement)
+  const fields = { ...checkpoint, ...(cut === undefined ? {} : cutFields(kept, cut)) }
   const data = { ...fields, ...keysFields(kept, fields, keys.publicKeys) }
   try {
     if (kept === undefined) {
@@ -155,6 +192,7 @@ async function write(deps: CheckpointExportDeps, kept: ConfigMap | undefined, he
     if (isKubeError(error, 409)) return 'raced'
     throw error
   }
+  await keepCopy(deps, statement, head)
   // Log collectors keep the head in one more place.
   log.info({ sequence: head.sequence, hash: head.hash }, 'audit checkpoint written')
   return 'written'

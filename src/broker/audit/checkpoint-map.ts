@@ -1,6 +1,6 @@
 // The ConfigMap that keeps signed statements about the audit log outside its database, as fields: `entry-…` for checkpoints,
-// `lost-…` for those whose entries are missing, `acknowledged-…` for what platform admins acknowledged, and the public keys by
-// which all of them verify. Pure.
+// `lost-…` for those whose entries are missing, `acknowledged-…` for what platform admins acknowledged, `cut-…` for where the log
+// begins, and the public keys by which all of them verify. Pure.
 import type { ConfigMap } from '../../api/builtin/index.ts'
 import { platformNamespace } from '../../api/names.ts'
 import { type CheckpointKeys, signingKeyId } from '../../identity/oidc/audit-checkpoint.ts'
@@ -58,6 +58,12 @@ export function lostFields(lost: readonly KeptStatement[]): Fields {
       [fieldOf('lost', sequence), statement],
     ]),
   )
+}
+
+/** The cut by which the log begins where it does: kept with its key, because the key is published for half a year only. */
+export function cutFields(kept: ConfigMap | undefined, cut: KeptStatement): Fields {
+  const former = Object.keys(kept?.data ?? {}).filter(field => field.startsWith('cut-'))
+  return { ...Object.fromEntries(former.map(field => [field, null])), [`cut-${padded(cut.sequence)}`]: cut.statement }
 }
 
 export function acknowledgedFields(remaining: ChainHead, lost: ChainHead, statement: string): Fields {

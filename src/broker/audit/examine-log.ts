@@ -8,19 +8,17 @@ type ReadableLog = Pick<AuditLog, 'list'>
 
 const pageSize = 1000
 
-/** As `examineAll`, but nothing is read beyond one entry while the log contains the newest head: for every minute. */
-export async function examineNewest(audit: ReadableLog, heads: readonly AttestedHead[]): Promise<ChainResult> {
-  const newest = heads.at(-1)
-  if (newest !== undefined && (await contains(audit, newest))) return { ok: true, entries: newest.sequence, head: newest }
-  return examineAll(audit, heads)
-}
-
 /**
  * What the log says of the heads. They are looked at in the order in which they were attested: after a loss, sequences begin
- * again. The log is read from the last head on before which nothing is missing.
+ * again. The log is read from the last head on before which nothing is missing, or from its beginning, which must be before
+ * all of them.
  */
-export async function examineAll(audit: ReadableLog, heads: readonly AttestedHead[]): Promise<ChainResult> {
-  let start: ChainHead = emptyHead
+export async function examineAll(
+  audit: ReadableLog,
+  heads: readonly AttestedHead[],
+  beginning: ChainHead = emptyHead,
+): Promise<ChainResult> {
+  let start = beginning
   const inTime = [...heads].sort((a, b) => timeOf(a) - timeOf(b) || a.sequence - b.sequence)
   for (const [index, head] of inTime.entries()) {
     if (!(await contains(audit, head))) return verifyAfter(audit, start, inTime.slice(index))

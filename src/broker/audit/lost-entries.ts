@@ -4,21 +4,15 @@
 import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
 import { platformNamespace } from '../../api/names.ts'
 import {
-  type AuditCheckpoint,
   type LossAcknowledgement,
   mergedKeys,
   signAcknowledgement,
   verifyAcknowledgement,
   verifyCheckpoint,
 } from '../../identity/oidc/audit-checkpoint.ts'
-import type { IssuerKeys } from '../../identity/oidc/issuer-keys.ts'
-import type { KubeClient } from '../../kube/client/client.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { type AttestedHead, acknowledges, type LostEntries } from '../../lib/hash-chain/attested-heads.ts'
 import { type ChainHead, lossText } from '../../lib/hash-chain/hash-chain.ts'
-import type { Log } from '../../lib/log.ts'
-import type { BrokerStore } from '../../store/store.ts'
 import {
   acknowledgedFields,
   acknowledgementsIn,
@@ -31,22 +25,11 @@ import {
   problemAnnotation,
   statementsIn,
 } from './checkpoint-map.ts'
-import { examineAll, lossesOf } from './examine-log.ts'
+import { lossesOf } from './examine-log.ts'
+import { examineFrom, provenStart } from './log-start.ts'
+import type { LossDeps, ProvenHead } from './loss-deps.ts'
 
 const manager = { fieldManager: 'sekisho-broker-audit' }
-
-export type LossDeps = {
-  readonly kube: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
-  readonly audit: Pick<BrokerStore['audit'], 'head' | 'list' | 'append' | 'appendOnce'>
-  readonly keys: Pick<IssuerKeys, 'sign' | 'publicKeys'>
-  /** The issuer identifier that statements carry. */
-  readonly issuer: string
-  readonly clock: Clock
-  readonly log: Log
-}
-
-/** A checkpoint with the statement that proves it. */
-export type ProvenHead = AuditCheckpoint & { readonly statement: string }
 
 /** The statements that verify with the published keys or with those beside them. Others are left out: they prove nothing. */
 export async function provenHeads(
@@ -106,7 +89,8 @@ export async function openLosses(deps: LossDeps, kept: ConfigMap | undefined): P
   if (lost.length === 0) return []
   const present = await provenHeads(deps, kept, statementsIn(kept, 'entry'))
   const acknowledged = await acknowledgements(deps, kept)
-  return lossesOf(await examineAll(deps.audit, [...present, ...lost])).filter(
+  const { start } = await provenStart(deps, kept)
+  return lossesOf(await examineFrom(deps.audit, [...present, ...lost], start)).filter(
     loss => !acknowledged.some(one => acknowledges(one, loss)),
   )
 }
@@ -178,7 +162,7 @@ async function recordPresented(deps: LossDeps, { statements, actor }: Acknowledg
   )
   const known = new Set(statementsIn(kept, 'lost').map(({ sequence }) => sequence))
   const heads = [...own, ...presented.filter(({ sequence }) => !known.has(sequence))]
-  const result = await examineAll(deps.audit, heads)
+  const result = await examineFrom(deps.audit, heads, (await provenStart(deps, kept)).start)
   if (!result.ok && result.kind === 'altered')
     throw new AppError('conflict', `entry ${result.sequence} ${result.problem}: it was altered, which cannot be acknowledged`)
   const losses = lossesOf(result)

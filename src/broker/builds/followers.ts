@@ -15,19 +15,19 @@ export type Followers = {
 //   bound: 4 of a person, 200 in all
 //   freshness: the end of the request
 //   replicas: each counts
-/** Nobody follows. */
-export function createFollowers(): Followers {
+/** Nobody follows. `what` is for messages. */
+export function createFollowers(what = 'build logs'): Followers {
   const counts = new Map<string, number>()
   let all = 0
   return {
     enter(subject) {
       const own = counts.get(subject) ?? 0
       if (own >= maxOfPerson)
-        throw new AppError('too_many_requests', `you follow ${own} build logs already: end one of them`, {
+        throw new AppError('too_many_requests', `you follow ${own} ${what} already: end one of them`, {
           retryAfterSeconds: 10,
         })
       if (all >= most)
-        throw new AppError('too_many_requests', 'too many build logs are being followed: try again later', {
+        throw new AppError('too_many_requests', `too many ${what} are being followed: try again later`, {
           retryAfterSeconds: 30,
         })
       counts.set(subject, own + 1)

@@ -1,7 +1,7 @@
 // Every route of the broker. Folders and files are named after the URLs.
 import type { WebServer } from '../../web/server.ts'
 import type { BrokerContext } from '../context.ts'
-import { registerAuditAcknowledge } from './api/audit-acknowledge.ts'
+import { registerAuditAcknowledge } from './api/audit/acknowledge.ts'
 import { registerBuilds } from './api/builds.ts'
 import { registerApi } from './api/index.ts'
 import { registerKeys } from './api/keys.ts'

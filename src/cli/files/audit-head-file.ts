@@ -7,9 +7,15 @@ import { integerAt, isJsonObject, textAt } from '../../lib/json/json-value.ts'
 import type { CliSettings } from '../config.ts'
 import { readJsonFile, writePrivateFile } from './private-file.ts'
 
-/** `statement` is there when the platform signed this very head. */
-export type RememberedHead = ChainHead & { readonly attestedAt: Date; readonly statement?: string }
-type Stored = ChainHead & { readonly attestedAt: string; readonly statement?: string }
+/**
+ * `statement` is there when the platform signed this very head; `completeAt` is when all entries up to it were read last.
+ */
+export type RememberedHead = ChainHead & {
+  readonly attestedAt: Date
+  readonly statement?: string
+  readonly completeAt?: Date | undefined
+}
+type Stored = ChainHead & { readonly attestedAt: string; readonly statement?: string; readonly completeAt?: string }
 
 export function isHead(value: unknown): value is ChainHead {
   return isJsonObject(value) && integerAt(value, 'sequence') !== undefined && textAt(value, 'hash') !== undefined
@@ -17,15 +23,25 @@ export function isHead(value: unknown): value is ChainHead {
 
 function isStored(value: unknown): value is Stored {
   if (!isJsonObject(value)) return false
-  const { attestedAt, statement } = value
-  const isTime = typeof attestedAt === 'string' && !Number.isNaN(Date.parse(attestedAt))
-  return isHead(value) && isTime && (statement === undefined || typeof statement === 'string')
+  const { attestedAt, statement, completeAt } = value
+  const isComplete = completeAt === undefined || isTime(completeAt)
+  return isHead(value) && isTime(attestedAt) && isComplete && (statement === undefined || typeof statement === 'string')
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value))
 }
 
 /** Undefined before the first verification of that platform. */
 export async function rememberedHead(settings: CliSettings): Promise<RememberedHead | undefined> {
   const found = await readJsonFile(fileOf(settings), isStored)
-  return found && { ...found, attestedAt: new Date(found.attestedAt) }
+  if (found === undefined) return undefined
+  const { attestedAt, completeAt, ...head } = found
+  return {
+    ...head,
+    attestedAt: new Date(attestedAt),
+    ...(completeAt === undefined ? {} : { completeAt: new Date(completeAt) }),
+  }
 }
 
 export async function rememberHead(settings: CliSettings, head: RememberedHead): Promise<void> {

@@ -1,13 +1,13 @@
-// Reads signed checkpoints of the audit log that a user kept: one statement per line, or the platform's ConfigMap in the form of
-// `kubectl get -o json`. Every statement in the file must be valid.
-import { type CheckpointKeys, verifyCheckpoint } from '../../identity/oidc/audit-checkpoint.ts'
+// Reads signed checkpoints of the audit log that a user kept: one statement per line, the lines that the platform writes to a
+// folder or bucket, or its ConfigMap in the form of `kubectl get -o json`. Every statement in the file must be valid.
+import { type CheckpointKeys, mergedKeys, verifyCheckpoint } from '../../identity/oidc/audit-checkpoint.ts'
+import { keptStatements } from '../../identity/oidc/kept-statements.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { AttestedHead } from '../../lib/hash-chain/attested-heads.ts'
-import { objectAt, parseJson } from '../../lib/json/json-value.ts'
+import { asObject, listAt, parseJson } from '../../lib/json/json-value.ts'
 import { readTextFile } from './private-file.ts'
 
 const maxStatements = 10_000
-const keysField = 'keys.json'
 
 /** The heads that a file attests, and the keys that are kept in it. */
 export type KeptCheckpoints = { readonly heads: readonly AttestedHead[]; readonly keySets: readonly CheckpointKeys[] }
@@ -21,7 +21,7 @@ export async function readCheckpoints(file: string, keys: CheckpointKeys, issuer
 
 /** The statements of the file that `--checkpoint` names, as they are. */
 export async function readStatements(file: string): Promise<readonly string[]> {
-  return contentOf(await textOf(file)).statements
+  return keptStatements(await textOf(file)).statements
 }
 
 async function textOf(file: string): Promise<string> {
@@ -36,7 +36,7 @@ async function textOf(file: string): Promise<string> {
  * `integrity_violation` for a statement with another signature, `invalid_request` for a file without statements.
  */
 export async function checkpointsIn(text: string, keys: CheckpointKeys, issuer: string): Promise<KeptCheckpoints> {
-  const { statements, kept } = contentOf(text)
+  const { statements, kept } = keptStatements(text)
   if (statements.length === 0 || statements.length > maxStatements)
     throw new AppError(
       'invalid_request',
@@ -60,17 +60,15 @@ async function verified(statement: string, keySets: readonly CheckpointKeys[], i
   throw refusal
 }
 
-function contentOf(text: string): { readonly statements: readonly string[]; readonly kept: readonly CheckpointKeys[] } {
-  if (!text.trimStart().startsWith('{')) return { statements: text.split(/\s+/).filter(line => line !== ''), kept: [] }
-  const data = dataOf(text)
-  const statements = Object.entries(data).flatMap(([name, value]) => (/^(entry|lost)-/.test(name) ? [value] : []))
-  const kept = data[keysField]
-  return { statements, kept: kept === undefined ? [] : [JSON.parse(kept) as CheckpointKeys] }
-}
-
-function dataOf(text: string): Readonly<Record<string, string>> {
-  const data = objectAt(parseJson(text), 'data')
-  if (data !== undefined && Object.values(data).every(value => typeof value === 'string'))
-    return data as Readonly<Record<string, string>>
-  throw new AppError('invalid_request', 'the checkpoint file begins with { but is not a ConfigMap with data in JSON')
+/**
+ * The keys of a file: a key set as the platform publishes it, or those beside checkpoints. Rejects with `invalid_request` for a
+ * file without any.
+ */
+export async function keysIn(file: string): Promise<CheckpointKeys> {
+  const text = await readTextFile(file)
+  if (text === undefined) throw new AppError('invalid_request', `--keys: the file ${file} does not exist`)
+  const published = listAt(asObject(parseJson(text)), 'keys')
+  const keySets = published.length > 0 ? [{ keys: published as CheckpointKeys['keys'] }] : keptStatements(text).kept
+  if (keySets.some(({ keys }) => keys.length > 0)) return mergedKeys(...keySets)
+  throw new AppError('invalid_request', `--keys: ${file} is neither a key set (JSON with keys) nor has keys beside checkpoints`)
 }

@@ -1,6 +1,6 @@
 // A signed statement of the audit log's head: whoever keeps one can later prove whether the log was truncated or rewritten.
 // Owns its form and its verification against a set of public keys. It knows neither the log nor the origin of the keys.
-import { createLocalJWKSet, decodeProtectedHeader, type JWK, type JWTPayload, jwtVerify } from 'jose'
+import { calculateJwkThumbprint, createLocalJWKSet, decodeProtectedHeader, type JWK, type JWTPayload, jwtVerify } from 'jose'
 import { AppError } from '../../lib/errors.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 
@@ -25,7 +25,15 @@ export type LossAcknowledgement = {
 /** Public keys, RFC 7517 §5. */
 export type CheckpointKeys = { readonly keys: readonly JWK[] }
 
+/** The platform allows that the entries up to this head are removed: the log begins after it then. */
+export type AuditCut = Head & {
+  /** Who approved it, and when, to the second. */
+  readonly by: string
+  readonly at: Date
+}
+
 const type = 'sekisho-audit-checkpoint+jwt'
+const cutType = 'sekisho-audit-cut+jwt'
 const acknowledgementType = 'sekisho-audit-acknowledgement+jwt'
 
 /** A compact JWS (ES256) that states the head; its `typ` separates it from tokens. */
@@ -65,6 +73,20 @@ export async function verifyAcknowledgement(
   throw new AppError('integrity_violation', 'the acknowledgement of lost audit entries is not complete')
 }
 
+/** A compact JWS (ES256) that allows the cut. Sign none but for a platform admin: `verify` accepts what it allows. */
+export function signCut(keys: Pick<IssuerKeys, 'sign'>, issuer: string, cut: Head & { readonly by: string }): Promise<string> {
+  return keys.sign({ iss: issuer, sequence: cut.sequence, hash: cut.hash, by: cut.by }, cutType)
+}
+
+/** Throws `integrity_violation` unless the issuer signed the cut. */
+export async function verifyCut(statement: string, keySet: CheckpointKeys, issuer: string): Promise<AuditCut> {
+  const payload = await verified(statement, { keySet, issuer, type: cutType, what: 'cut' })
+  const { by, iat } = payload
+  const head = headIn(payload)
+  if (head !== undefined && typeof by === 'string' && iat !== undefined) return { ...head, by, at: new Date(iat * 1000) }
+  throw new AppError('integrity_violation', 'the cut of the audit log does not contain sequence, hash, person and time')
+}
+
 /**
  * All keys of the sets, each once: verification refuses a key id that it finds twice. Of equal ids the first set's key counts.
  */
@@ -81,6 +103,11 @@ export function signingKeyId(statement: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** SHA-256 of each key (RFC 7638), by which people compare it over another channel. */
+export function thumbprints({ keys }: CheckpointKeys): Promise<readonly string[]> {
+  return Promise.all(keys.map(key => calculateJwkThumbprint(key)))
 }
 
 type Expected = { readonly keySet: CheckpointKeys; readonly issuer: string; readonly type: string; readonly what: string }

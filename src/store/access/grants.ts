@@ -1,6 +1,16 @@
 // The rights of `rights.ts` as SQL: what the owner of the database runs after each migration, and the file
 // deploy/postgres/roles.sql, which does the same by psql. Statements that repeat change nothing. Pure.
-import { allSchemas, migrationsTable, roleNames, type Schema, schemas, tableRights } from './rights.ts'
+import {
+  allSchemas,
+  migrationsTable,
+  pruneFunction,
+  pruneReads,
+  pruneRole,
+  roleNames,
+  type Schema,
+  schemas,
+  tableRights,
+} from './rights.ts'
 
 const allRoles = schemas.map(schema => roleNames[schema]).join(', ')
 const schemaList = allSchemas.join(', ')
@@ -17,6 +27,17 @@ export function grantStatements(): readonly string[] {
     ...schemas.flatMap(grantsOf),
     `REVOKE ALL ON public.${migrationsTable} FROM PUBLIC, ${allRoles}`,
     `GRANT SELECT ON public.${migrationsTable} TO ${allRoles}`,
+  ]
+}
+
+/** The same for the role of the program that cuts the audit log, where it exists. */
+export function pruneGrantStatements(): readonly string[] {
+  return [
+    `REVOKE ALL ON SCHEMA ${schemaList} FROM ${pruneRole}`,
+    `REVOKE ALL ON ALL TABLES IN SCHEMA ${schemaList} FROM ${pruneRole}`,
+    `GRANT USAGE ON SCHEMA audit TO ${pruneRole}`,
+    `GRANT SELECT ON ${pruneReads.join(', ')} TO ${pruneRole}`,
+    `GRANT EXECUTE ON FUNCTION ${pruneFunction} TO ${pruneRole}`,
   ]
 }
 
@@ -44,6 +65,7 @@ export function rolesFile(): string {
 --   sekisho_desk    the controllers: reads and writes installation tokens; cannot read people
 --                   Both work with build logs: the controllers write them, the broker reads them.
 --   sekisho_audit   both: appends to the audit log and reads it; cannot change, delete or empty it, nor drop the trigger that refuses changes
+--   sekisho_prune   the program that cuts the audit log (docs/guide/audit.md), with \`-v prune_password=…\`: reads the log, and calls the function audit.prune
 --
 -- The standalone process connects as the owner, or as a login with both roles (\`GRANT sekisho_broker, sekisho_desk TO …\`) whose database is migrated
 -- by the owner; it writes the audit log as sekisho_audit (SEKISHO_AUDIT_DATABASE_URL). Broker and controllers refuse to start as the owner.
@@ -53,6 +75,14 @@ SELECT format('CREATE ROLE %I LOGIN', name) FROM (VALUES ${names}) AS wanted(nam
 WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) \\gexec
 
 ${passwords.join('\n')}
+
+\\if :{?prune_password}
+SELECT 'CREATE ROLE ${pruneRole} LOGIN' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${pruneRole}') \\gexec
+ALTER ROLE ${pruneRole} PASSWORD :'prune_password';
+${pruneGrantStatements()
+  .map(statement => `${statement};`)
+  .join('\n')}
+\\endif
 
 BEGIN;
 ${grantStatements()

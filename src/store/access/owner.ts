@@ -6,8 +6,8 @@ import { AppError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import { migrate, migrationsToApply } from '../database/migrate.ts'
-import { grantStatements } from './grants.ts'
-import { allSchemas, roleNames, roleUsers, type Schema, schemas, tableRights } from './rights.ts'
+import { grantStatements, pruneGrantStatements } from './grants.ts'
+import { allSchemas, pruneReads, pruneRole, roleNames, roleUsers, type Schema, schemas, tableRights } from './rights.ts'
 import { scramVerifier } from './scram-verifier.ts'
 
 const password = (schema: Schema) =>
@@ -27,9 +27,15 @@ export const ownerSettings = {
   broker: password('broker'),
   desk: password('desk'),
   audit: password('audit'),
+  prune: optional(
+    secretSetting(
+      'SEKISHO_PRUNE_DATABASE_PASSWORD',
+      `the password to set for the role ${pruneRole} (the program that cuts the audit log); without it no such role is made`,
+    ),
+  ),
 }
 
-export type Passwords = Readonly<Partial<Record<Schema, SecretString | undefined>>>
+export type Passwords = Readonly<Partial<Record<Schema | 'prune', SecretString | undefined>>>
 
 /** Throws `invalid_configuration` that names every variable at fault. */
 export function readOwnerSettings(environment: Environment): { readonly url: SecretString; readonly passwords: Passwords } {
@@ -56,16 +62,22 @@ export async function plannedAsOwner(pool: pg.Pool, passwords: Passwords): Promi
     ...pending.map(({ name }) => `apply migration ${name}`),
     ...missing.map(schema => `create role ${roleNames[schema]}`),
     ...given.map(schema => `set the password of ${roleNames[schema]}`),
+    ...(passwords.prune === undefined ? [] : prunePlan(existing.has(pruneRole))),
     ...(await rightsToChange(pool)),
   ]
+}
+
+function prunePlan(exists: boolean): readonly string[] {
+  return [...(exists ? [] : [`create role ${pruneRole}`]), `set the password of ${pruneRole}`]
 }
 
 /** Does what `plannedAsOwner` says, and returns it. Rejects without a change for a database of a newer version. */
 export async function applyAsOwner(pool: pg.Pool, passwords: Passwords, log: Log): Promise<readonly string[]> {
   const plan = await plannedAsOwner(pool, passwords)
-  const verifiers = schemas.flatMap(schema => {
-    const given = passwords[schema]
-    return given === undefined ? [] : [[roleNames[schema], scramVerifier(given, ownerSettings[schema].name)] as const]
+  const verifiers = ([...schemas, 'prune'] as const).flatMap(name => {
+    const given = passwords[name]
+    const role = name === 'prune' ? pruneRole : roleNames[name]
+    return given === undefined ? [] : [[role, scramVerifier(given, ownerSettings[name].name)] as const]
   })
   await migrate(pool, log)
   const client = await pool.connect()
@@ -75,7 +87,8 @@ export async function applyAsOwner(pool: pg.Pool, passwords: Passwords, log: Log
     const existing = await existingRoles(client)
     for (const [role, verifier] of verifiers)
       await client.query(`${existing.has(role) ? 'ALTER' : 'CREATE'} ROLE ${role} LOGIN PASSWORD '${verifier}'`)
-    for (const statement of grantStatements()) await client.query(statement)
+    const prunes = existing.has(pruneRole) || passwords.prune !== undefined
+    for (const statement of [...grantStatements(), ...(prunes ? pruneGrantStatements() : [])]) await client.query(statement)
     await client.query('COMMIT')
     client.release()
   } catch (error) {
@@ -90,7 +103,7 @@ export async function applyAsOwner(pool: pg.Pool, passwords: Passwords, log: Log
 const grantsLock = 7_312_002
 
 async function existingRoles(client: pg.Pool | pg.PoolClient): Promise<ReadonlySet<string>> {
-  const wanted = schemas.map(schema => roleNames[schema])
+  const wanted = [...schemas.map(schema => roleNames[schema]), pruneRole]
   const { rows } = await client.query<{ name: string }>('SELECT rolname AS name FROM pg_roles WHERE rolname = ANY ($1)', [wanted])
   return new Set(rows.map(({ name }) => name))
 }
@@ -102,17 +115,19 @@ const grantedQuery = `SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userb
 async function rightsToChange(pool: pg.Pool): Promise<readonly string[]> {
   const { rows } = await pool.query<{ role: string; verb: string; object: string }>(grantedQuery, [
     allSchemas,
-    schemas.map(schema => roleNames[schema]),
+    [...schemas.map(schema => roleNames[schema]), pruneRole],
   ])
+  const hasPrune = (await existingRoles(pool)).has(pruneRole)
   const sentence = (role: string, verb: string, object: string): string => `${verb} on ${object} to ${role}`
   const granted = new Set(rows.map(({ role, verb, object }) => sentence(role, verb, object)))
-  const wanted = new Set(
-    schemas.flatMap(schema =>
+  const wanted = new Set([
+    ...schemas.flatMap(schema =>
       Object.entries(tableRights[schema]).flatMap(([table, verbs]) =>
         verbs.map(verb => sentence(roleNames[schema], verb, table)),
       ),
     ),
-  )
+    ...(hasPrune ? pruneReads.map(table => sentence(pruneRole, 'SELECT', table)) : []),
+  ])
   return [
     ...[...wanted.difference(granted)].map(right => `grant ${right}`),
     ...[...granted.difference(wanted)].map(right => `revoke ${right}`),

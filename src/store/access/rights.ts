@@ -69,5 +69,13 @@ export const roleUsers: Readonly<Record<Schema, string>> = {
   audit: 'broker and controllers, for the audit log',
 }
 
+/**
+ * The role of the program that cuts the audit log (src/retention). It is there only where the owner made it, reads the log, and
+ * may do one thing to it: call the function, which removes what an entry of the log approves.
+ */
+export const pruneRole = 'sekisho_prune'
+export const pruneFunction = 'audit.prune(BIGINT, BIGINT, TEXT)'
+export const pruneReads = ['audit.entries'] as const
+
 /** Every role reads which migrations are applied, and none writes it. */
 export const migrationsTable = '_prisma_migrations'

@@ -2,14 +2,26 @@
 // never change or remove one, and never report an entry as appended before it is durable.
 import type pg from 'pg'
 import type { AuditRecord, TenantAuditRecord } from '../../api/audit/audit-event.ts'
+import { leastKeptMilliseconds } from '../../api/audit/retention.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { ChainHead } from '../../lib/hash-chain/hash-chain.ts'
 import type { Log } from '../../lib/log.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
 import { type AuditEntry, nextEntries } from './audit-chain.ts'
+import { type NamedId, readNames } from './audit-names.ts'
 import { storableRecord } from './audit-record.ts'
-import { type AuditQuery, hasEntry, insertAfter, inTurn, readEntries, readHead, type Turn } from './audit-rows.ts'
+import {
+  type AuditQuery,
+  hasEntry,
+  insertAfter,
+  inTurn,
+  readCuts,
+  readEntries,
+  readHead,
+  readStart,
+  type Turn,
+} from './audit-rows.ts'
 import { createKnownEntries, type KnownEntries, lossRecord } from './known-entries.ts'
 
 /** The port for the audit log. */
@@ -29,6 +41,12 @@ export type AuditLog = {
   readonly list: (query: AuditQuery) => Promise<readonly AuditEntry[]>
   /** Sequence 0 and the genesis hash while the log is empty. */
   readonly head: () => Promise<ChainHead>
+  /** The head before the oldest entry: that of an empty log, unless the log was cut. That the cut was allowed is not checked. */
+  readonly start: () => Promise<ChainHead>
+  /** The newest entries (at most 100) about cuts, newest first. Their signatures are not checked. */
+  readonly cuts: () => Promise<readonly AuditEntry[]>
+  /** Ids and names, also former ones, in the newest 500,000 entries, or those of them that are of this namespace. */
+  readonly names: (kind: 'person' | 'repository', namespace: string | undefined) => Promise<readonly NamedId[]>
 }
 
 type AuditLogDeps = {
@@ -87,6 +105,9 @@ export function createAuditLog(
       return readEntries(pool, query)
     },
     head: () => readHead(pool),
+    start: () => readStart(pool),
+    cuts: () => readCuts(pool),
+    names: (kind, namespace) => readNames(pool, kind, namespace),
     async examine() {
       const newest = known.newest()
       if (newest !== undefined && !(await hasEntry(pool, newest))) await append(async () => [])
@@ -126,14 +147,16 @@ type ExclusiveAppend = (choose: (turn: Turn) => Promise<readonly DatedRecord[]>)
 /** Where entries of this process are gone, the first entry that is appended says so. */
 function exclusiveAppend({ pool, clock, log, onLoss }: AuditLogDeps, known: KnownEntries): ExclusiveAppend {
   return async choose => {
-    const { lost, entries } = await inTurn(pool, known.newest(), async turn => {
-      const gone = turn.hasKnown ? [] : await goneFrom(turn, known.all())
+    const { lost, pruned, entries } = await inTurn(pool, known.newest(), async turn => {
+      const missing = turn.hasKnown ? [] : await goneFrom(turn, known.all())
+      const pruned = await prunedOf(turn, missing, clock.now())
+      const gone = missing.filter(entry => !pruned.has(entry))
       const loss = gone.length === 0 ? [] : [{ record: storableRecord(lossRecord(gone, turn.head)), at: clock.now() }]
       const added = nextEntries(turn.head, [...loss, ...(await choose(turn))])
       if (added.length > 0) await turn.insert(added)
-      return { lost: gone, entries: added }
+      return { lost: gone, pruned, entries: added }
     })
-    known.forget(lost)
+    known.forget([...lost, ...pruned])
     known.remember(entries)
     if (lost.length === 0) return entries
     for (const entry of lost) log.error({ entry }, 'an entry of the audit log is gone')
@@ -149,4 +172,15 @@ function exclusiveAppend({ pool, clock, log, onLoss }: AuditLogDeps, known: Know
 async function goneFrom(turn: Turn, entries: readonly AuditEntry[]): Promise<readonly AuditEntry[]> {
   const present = await turn.present(entries.map(({ hash }) => hash))
   return entries.filter(({ hash }) => !present.has(hash))
+}
+
+/**
+ * Those that were cut off as the log itself says, and that are old enough for it. Whether the platform signed the cut is
+ * checked by whoever has its keys: the broker every minute, and `sekisho audit verify`.
+ */
+async function prunedOf(turn: Turn, missing: readonly AuditEntry[], now: Date): Promise<ReadonlySet<AuditEntry>> {
+  if (missing.length === 0) return new Set()
+  const start = await turn.approvedStart()
+  const youngest = new Date(now.getTime() - leastKeptMilliseconds).toISOString()
+  return new Set(missing.filter(({ sequence, at }) => start !== undefined && sequence <= start.sequence && at < youngest))
 }

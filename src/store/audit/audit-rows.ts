@@ -6,6 +6,7 @@ import pg from 'pg'
 import type { AuditAction } from '../../api/audit/audit-event.ts'
 import type { AuditOutcome } from '../../api/audit/audit-event-shape.ts'
 import { type ChainHead, emptyHead } from '../../lib/hash-chain/hash-chain.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import { type AuditEntry, type AuditTexts, entryOf } from './audit-chain.ts'
 import { type AuditAbout, auditKeys } from './audit-keys.ts'
 
@@ -23,6 +24,9 @@ const newest = 'SELECT sequence, hash FROM audit.entries ORDER BY sequence DESC 
 /** One round trip: the newest entry, and whether an earlier one is where it was. */
 const newestAndKnown = `SELECT sequence, hash, (SELECT hash FROM audit.entries WHERE sequence = $1) = $2 AS known
   FROM audit.entries ORDER BY sequence DESC LIMIT 1`
+const oldest = 'SELECT sequence, previous_hash AS hash FROM audit.entries ORDER BY sequence LIMIT 1'
+/** The literals are those of a partial index. */
+const cuts = `SELECT ${columns} FROM audit.entries WHERE action IN ('audit.prune-approved', 'audit.pruned') ORDER BY sequence DESC LIMIT 100`
 const present = 'SELECT hash FROM audit.entries WHERE hash = ANY ($1)'
 
 const newestOfNamespace = `SELECT ${columns} FROM (
@@ -62,6 +66,8 @@ export type Turn = {
   /** Entries of this action, newest first, among the newest `limit` of the namespace: the bound keeps the lock short. */
   readonly newest: (namespace: string, action: AuditAction, limit: number) => Promise<readonly AuditEntry[]>
   readonly insert: (entries: readonly AuditEntry[]) => Promise<void>
+  /** The head before the first entry, when the log was cut there and an entry approves that; undefined otherwise. */
+  readonly approvedStart: () => Promise<ChainHead | undefined>
 }
 
 /** Whether the log has this entry where it was. */
@@ -92,6 +98,11 @@ export async function inTurn<T>(pool: pg.Pool, known: ChainHead | undefined, wor
         return rows.map(entryOf)
       },
       insert: async entries => void (await client.query(insert, [JSON.stringify(entries)])),
+      async approvedStart() {
+        const start = await readStart(client)
+        const isApproval = ({ action, details }: AuditEntry) => action === 'audit.prune-approved' && sameJson(details.cut, start)
+        return (await readCuts(client)).some(isApproval) ? start : undefined
+      },
     })
     await client.query('COMMIT')
     client.release()
@@ -106,6 +117,27 @@ export async function inTurn<T>(pool: pg.Pool, known: ChainHead | undefined, wor
 /** The newest entry's sequence and hash; `emptyHead` while the log is empty. */
 export async function readHead(pool: pg.Pool): Promise<ChainHead> {
   return headOf((await pool.query<HeadRow>(newest)).rows)
+}
+
+/** The head before the oldest entry: sequence 0 unless the log was cut. */
+export async function readStart(client: pg.Pool | pg.PoolClient): Promise<ChainHead> {
+  const [row] = (await client.query<HeadRow>(oldest)).rows
+  return row === undefined ? emptyHead : { sequence: Number(row.sequence) - 1, hash: row.hash }
+}
+
+/** The newest 100 entries about cuts, newest first. */
+export async function readCuts(client: pg.Pool | pg.PoolClient): Promise<readonly AuditEntry[]> {
+  return (await client.query<AuditTexts>(textQuery(cuts, []))).rows.map(entryOf)
+}
+
+/** Removes the entries up to the cut, all or none, as an entry approves it; for the role of the program that may. */
+export async function pruneThrough(pool: pg.Pool, approval: number, cut: ChainHead): Promise<number> {
+  const { rows } = await pool.query<{ removed: string }>('SELECT audit.prune($1, $2, $3) AS removed', [
+    approval,
+    cut.sequence,
+    cut.hash,
+  ])
+  return Number(rows[0]?.removed ?? 0)
 }
 
 type HeadRow = { readonly sequence: string; readonly hash: string }
@@ -127,6 +159,8 @@ function textQuery(text: string, values: unknown[]): pg.QueryArrayConfig {
 export type AuditQuery = AuditAbout & {
   /** Only entries with a greater sequence, oldest first. */
   readonly after?: number
+  /** Only entries with this sequence or a smaller one. */
+  readonly through?: number
   /** Only entries with a smaller sequence; without `after` the newest come first. */
   readonly before?: number
   readonly namespace?: string
@@ -140,6 +174,8 @@ export type AuditQuery = AuditAbout & {
   readonly since?: Date
   /** Only entries written before this time. */
   readonly until?: Date
+  /** Only entries with one of these actions. */
+  readonly actions?: readonly AuditAction[]
   /** 1 to 1000. */
   readonly limit: number
 }
@@ -183,6 +219,7 @@ async function read(pool: pg.Pool, query: OrderedQuery, statement: Statement): P
   const keys = auditKeys(query)
   const conditions = [
     ['sequence >', query.after],
+    ['sequence <=', query.through],
     ['sequence <', query.before],
     ['namespace =', query.namespace],
     ['action =', query.action],
@@ -193,7 +230,8 @@ async function read(pool: pg.Pool, query: OrderedQuery, statement: Statement): P
     ['at <', query.until],
     ["action = 'token.minted' AND details->>'hashedToken' =", query.hashedToken],
     ['audit.keys_of(actor, details) @>', keys.length === 0 ? undefined : keys],
-  ].flatMap(([comparison, value]) => (value === undefined ? [] : [`${comparison} $${values.push(value)}`]))
+    ['action = ANY', query.actions],
+  ].flatMap(([comparison, value]) => (value === undefined ? [] : [`${comparison} ($${values.push(value)})`]))
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   const isNewestFirst = query.newestFirst ?? query.after === undefined
   const text = statement(where, `ORDER BY sequence ${isNewestFirst ? 'DESC' : 'ASC'} LIMIT $1`)

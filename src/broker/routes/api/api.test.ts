@@ -31,7 +31,15 @@ function tenant(name: string, id: number, createdAt: Date): Tenant {
 
 function identity(userId: number, ...held: readonly string[]): IdentityClaims {
   const subject = `github|${host}|${userId}`
-  return { subject, host, userId, login: 'x', groups: held, tokenId: undefined, expiresAt: new Date(0) }
+  return {
+    subject,
+    host,
+    userId,
+    login: 'x',
+    groups: held,
+    tokenId: undefined,
+    expiresAt: new Date(clock.now().getTime() + 600_000),
+  }
 }
 
 const people: Readonly<Record<string, IdentityClaims>> = {
@@ -70,7 +78,8 @@ beforeAll(async () => {
       apiServerUrl: new URL('https://kubernetes.example.com:6443/clusters/one/'),
       apiServerAuthorityPath: undefined,
     },
-    issuerKeys: { sign: async () => 'signed' },
+    issuerKeys: { sign: async () => 'signed', publicKeys: { keys: [] } },
+    losses: { kube: { get: async () => undefined } },
   })
 })
 

@@ -1,12 +1,12 @@
 // `sekisho audit acknowledge`, for platform admins: entries of the audit log are missing, and the admin knows why. The platform
 // signs and records it. What this computer remembers of the log is sent along, because it may prove more than the platform's
 // own checkpoints.
-import { AppError } from '../../lib/errors.ts'
-import { asObject, isJsonObject, objectAt, textAt } from '../../lib/json/json-value.ts'
-import { rememberedHead } from '../files/audit-head-file.ts'
-import { readStatements } from '../files/checkpoint-file.ts'
-import { json, type PlainFormat } from '../output.ts'
-import type { CommandContext } from './context.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { asObject, isJsonObject, objectAt, textAt } from '../../../lib/json/json-value.ts'
+import { rememberedHead } from '../../files/audit-head-file.ts'
+import { readStatements } from '../../files/checkpoint-file.ts'
+import { json, type PlainFormat } from '../../output.ts'
+import type { CommandContext } from '../context.ts'
 
 type AcknowledgeOptions = { readonly output: PlainFormat; readonly reason: string; readonly checkpoint?: string }
 

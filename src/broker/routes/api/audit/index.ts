@@ -1,0 +1,140 @@
+// `/api/v1/audit`: pages and streams of the audit log, its signed head, the checkpoints that are kept outside of the database,
+// and whom a name means in it. For platform admins, and for tenant admins in their namespace (scope.ts).
+import { Readable } from 'node:stream'
+import { Type } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { configMaps } from '../../../../api/builtin/index.ts'
+import { signCheckpoint } from '../../../../identity/oidc/audit-checkpoint.ts'
+import type { IssuerKeys } from '../../../../identity/oidc/issuer-keys.ts'
+import type { IdentityClaims } from '../../../../identity/verify-id-token.ts'
+import type { KubeClient } from '../../../../kube/client/client.ts'
+import type { AuditLog } from '../../../../store/audit/audit-log.ts'
+import type { WebServer } from '../../../../web/server.ts'
+import { acknowledgementsIn, checkpointsKey, keptKeys, statementsIn } from '../../../audit/checkpoint-map.ts'
+import { entryLines } from '../../../audit/entry-stream.ts'
+import { findNamed } from '../../../audit/named.ts'
+import { createFollowers } from '../../../builds/followers.ts'
+import type { BrokerSettings } from '../../../config.ts'
+import type { BrokerContext } from '../../../context.ts'
+import { perMinute } from '../../limits.ts'
+import { requireBearer } from '../bearer.ts'
+import { auditFilter, auditFilters, auditScope, noAuditLog, sequenceText } from './scope.ts'
+
+/** What these routes need of the broker. */
+export type AuditContext = Pick<BrokerContext, 'tenants' | 'platformAdmins' | 'verifyIdToken' | 'clock'> & {
+  readonly settings: Pick<BrokerSettings, 'publicUrl'>
+  readonly store: {
+    readonly audit: Pick<AuditLog, 'list' | 'head' | 'start' | 'names'>
+  }
+  readonly issuerKeys: Pick<IssuerKeys, 'sign' | 'publicKeys'>
+  readonly losses: { readonly kube: Pick<KubeClient, 'get'> }
+}
+
+const maxEntries = 1000
+/** The longest time that one request streams: as long as an ID token lives. */
+const streamMilliseconds = 600_000
+/** A connection that nothing is sent on for so long is closed; while a log is followed something is sent every second. */
+const silenceMilliseconds = 60_000
+
+const pageQuery = Type.Object({
+  ...auditFilters,
+  after: Type.Optional(sequenceText),
+  before: Type.Optional(sequenceText),
+  limit: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,3}$' })),
+})
+const streamQuery = Type.Object({
+  ...auditFilters,
+  after: Type.Optional(sequenceText),
+  follow: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
+})
+const nameText = Type.String({ minLength: 1, maxLength: 200 })
+const namesQuery = Type.Object({
+  person: Type.Optional(nameText),
+  repository: Type.Optional(nameText),
+  namespace: auditFilters.namespace,
+})
+
+/** `GET /api/v1/audit`, `/api/v1/audit/{stream,head,checkpoints,names}`. */
+export function registerAudit(server: WebServer, context: AuditContext): void {
+  const { store, settings, issuerKeys, verifyIdToken } = context
+  const { audit } = store
+  const config = perMinute(300)
+
+  server.get('/api/v1/audit', { schema: { querystring: pageQuery }, config }, async (request, reply) => {
+    const { after, before, limit, ...filters } = request.query
+    const scope = await auditScope(context, await verifyIdToken(requireBearer(request)), filters.namespace)
+    const entries = await audit.list({
+      ...auditFilter(filters, scope),
+      limit: Math.min(Number(limit ?? 100), maxEntries),
+      ...(after === undefined ? {} : { after: Number(after) }),
+      ...(before === undefined ? {} : { before: Number(before) }),
+    })
+    if (request.headers.accept?.includes('application/x-ndjson'))
+      return reply.type('application/x-ndjson').send(entries.map(entry => `${JSON.stringify(entry)}\n`).join(''))
+    return { entries }
+  })
+
+  registerStream(server, context)
+
+  server.get('/api/v1/audit/head', { config }, async request => {
+    await requireWholeLog(context, request)
+    const head = await audit.head()
+    return { ...head, statement: await signCheckpoint(issuerKeys, settings.publicUrl.origin, head) }
+  })
+
+  server.get('/api/v1/audit/checkpoints', { config: perMinute(60) }, async request => {
+    await requireWholeLog(context, request)
+    const kept = await context.losses.kube.get(configMaps, checkpointsKey)
+    return {
+      statements: [...statementsIn(kept, 'entry'), ...statementsIn(kept, 'lost')].map(({ statement }) => statement),
+      acknowledgements: acknowledgementsIn(kept),
+      keys: [...issuerKeys.publicKeys.keys, ...keptKeys(kept).keys],
+    }
+  })
+
+  server.get('/api/v1/audit/names', { schema: { querystring: namesQuery }, config: perMinute(60) }, async request => {
+    const { person, repository, namespace } = request.query
+    const scope = await auditScope(context, await verifyIdToken(requireBearer(request)), namespace)
+    const found = async (kind: 'person' | 'repository', name: string | undefined) =>
+      name === undefined ? undefined : findNamed(await store.audit.names(kind, scope.namespace), name)
+    return { person: await found('person', person), repository: await found('repository', repository) }
+  })
+}
+
+async function requireWholeLog(
+  { platformAdmins, verifyIdToken }: AuditContext,
+  request: FastifyRequest,
+): Promise<IdentityClaims> {
+  const identity = await verifyIdToken(requireBearer(request))
+  if (await platformAdmins.includes(identity)) return identity
+  throw noAuditLog()
+}
+
+function registerStream(server: WebServer, context: AuditContext): void {
+  const { store, clock, verifyIdToken } = context
+  const followers = createFollowers('audit logs')
+  const stopping = new AbortController()
+  server.addHook('preClose', async () => stopping.abort('stopping'))
+  const schema = { querystring: streamQuery }
+  server.get('/api/v1/audit/stream', { schema, config: perMinute(60) }, async (request, reply) => {
+    const { after, follow, ...filters } = request.query
+    const identity = await verifyIdToken(requireBearer(request))
+    const filter = auditFilter(filters, await auditScope(context, identity, filters.namespace))
+    const leave = followers.enter(identity.subject)
+    const ends = Math.min(streamMilliseconds, Math.max(0, identity.expiresAt.getTime() - clock.now().getTime()))
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(ends), closed(reply, leave)])
+    const lines = entryLines({ audit: store.audit, clock, filter, after: Number(after ?? 0), follow: follow === 'true', signal })
+    return reply.type('application/x-ndjson').send(Readable.from(lines))
+  })
+}
+
+/** Aborts when the connection ends. */
+function closed(reply: FastifyReply, leave: () => void): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => {
+    gone.abort('gone')
+    leave()
+  })
+  reply.raw.setTimeout(silenceMilliseconds)
+  return gone.signal
+}

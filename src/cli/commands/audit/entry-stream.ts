@@ -1,0 +1,78 @@
+// Reads the audit log in its order, from an entry on, over as many connections as it takes: each goes on after the last entry
+// of the one before, so that no entry is lost or comes twice. One entry at a time is in memory.
+import { AppError, isAppError } from '../../../lib/errors.ts'
+import { asObject, integerAt } from '../../../lib/json/json-value.ts'
+import type { CommandContext } from '../context.ts'
+import { type Entry, isEntry } from './entry.ts'
+
+const reconnectMilliseconds = 1000
+/** A platform that is being replaced is back before. */
+const maxFailures = 60
+
+export type Reading = {
+  /** Filters as the platform takes them. */
+  readonly query?: URLSearchParams
+  /** The sequence after which to begin. */
+  readonly after: number
+  readonly follow?: boolean
+}
+
+type Place = { after: number; ended: boolean }
+
+/**
+ * Ends with the last entry that there was, or never with `follow`. Rejects with `log_truncated` when the log has lost entries
+ * that were read before, and with what the platform said when it is away for more than a minute.
+ */
+export async function* streamEntries(context: CommandContext, reading: Reading): AsyncGenerator<Entry> {
+  const place: Place = { after: reading.after, ended: false }
+  for (let failures = 0; !place.ended; ) {
+    const before = place.after
+    const error = yield* oneConnection(context, reading, place)
+    if (place.ended) return
+    failures = place.after > before ? 0 : failures + 1
+    if (error !== undefined && !isAppError(error, 'unavailable') && !isAppError(error, 'too_many_requests')) throw error
+    if (failures > maxFailures)
+      throw error ?? new AppError('unavailable', 'the connection to the platform breaks again and again')
+    if (failures === 1 && error !== undefined) context.say('the connection broke: trying to go on')
+    await context.clock.sleep(reconnectMilliseconds)
+  }
+}
+
+/** Yields what one connection brings, and returns why it ended early. Each has a token of its own: one may expire meanwhile. */
+async function* oneConnection(context: CommandContext, reading: Reading, place: Place): AsyncGenerator<Entry, unknown> {
+  const query = new URLSearchParams(reading.query)
+  query.set('after', String(place.after))
+  if (reading.follow === true) query.set('follow', 'true')
+  try {
+    for await (const value of (await context.api()).follow('/api/v1/audit/stream', query)) {
+      if (isEntry(value)) {
+        requireLater(value, place)
+        place.after = value.sequence
+        yield value
+      } else movePlace(value, place)
+      if (place.ended) return
+    }
+    return
+  } catch (error) {
+    return error
+  }
+}
+
+function requireLater({ sequence }: Entry, { after }: Place): void {
+  if (sequence > after) return
+  throw new AppError('integrity_violation', `entry ${after + 1}: the platform sent earlier entries again`)
+}
+
+function movePlace(value: unknown, place: Place): void {
+  const mark = asObject(value)
+  const shortened = integerAt(mark, 'shortenedTo')
+  if (shortened !== undefined)
+    throw new AppError(
+      'log_truncated',
+      `the log ends at entry ${shortened}, but had entry ${place.after}: run sekisho audit verify`,
+    )
+  const through = integerAt(mark, 'readThrough')
+  if (through === undefined) throw new AppError('integrity_violation', 'the platform sent data that is not an audit entry')
+  place.after = Math.max(place.after, through)
+  place.ended = mark?.['end'] === true
+}
