@@ -40,7 +40,7 @@ import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import { errorPage } from './pages/layout.ts'
 import { createAccessReviews } from './people/access-reviews.ts'
 import { createBrokerHaltController } from './people/halt-controller.ts'
-import { createHaltedPeople } from './people/halted-people.ts'
+import { createHaltedPeople, type HaltedPeople } from './people/halted-people.ts'
 import { createPeople } from './people/people.ts'
 import { createPlatformAdmins } from './people/platform-admins.ts'
 import { createVisiblePreviews } from './previews/visible-previews.ts'
@@ -184,11 +184,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
       log,
     },
     ...issuer,
-    verifyIdToken: async token => {
-      const identity = await issuer.verifyIdToken(token)
-      halted.refuse(identity.host, identity.userId)
-      return identity
-    },
+    verifyIdToken: unlessHalted(issuer.verifyIdToken, halted),
     onboarding,
     onboardingController,
     inbox,
@@ -199,6 +195,15 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   }
   const loops = [inbox, onboardingController.search, sweeper, checkpoints, resealing, waitingCount, issuer.refusals]
   return { context, loops: mode === 'standalone' ? loops : [...loops, sharedKey] }
+}
+
+/** An ID token of a person who is halted counts no more. */
+function unlessHalted(verify: BrokerContext['verifyIdToken'], halted: HaltedPeople): BrokerContext['verifyIdToken'] {
+  return async token => {
+    const identity = await verify(token)
+    halted.refuse(identity.host, identity.userId)
+    return identity
+  }
 }
 
 /** A form may end at GitHub (install the App) or at a program on the person's own computer (kubectl). */

@@ -23,6 +23,7 @@ import {
   type TokenIntent,
 } from './tokens/installation-token.ts'
 import { createRecentTokens, type RecentTokens } from './tokens/recent-tokens.ts'
+import { countTokens, type TokenCounts } from './tokens/token-counts.ts'
 
 export { hashedToken } from './tokens/hashed-token.ts'
 export type {
@@ -40,6 +41,7 @@ export type {
   TokenSubject,
 } from './tokens/installation-token.ts'
 export { platformSubjectKind } from './tokens/installation-token.ts'
+export type { TokenCounts } from './tokens/token-counts.ts'
 
 // Memory (token registry in the store): SHA-256 of canonical {host, App, installation, ids, permissions, subject} → encrypted
 //     token
@@ -95,12 +97,6 @@ export type TokenRegistry = {
   /** Returns how many rows were deleted. */
   readonly deleteExpired: (now: Date) => Promise<number>
 }
-
-/**
- * `live`: they can be delivered. `revoking`: their revocation began, and GitHub has not confirmed it. `suspended`: the same of an
- * installation that is suspended, so that they can be used for nothing.
- */
-export type TokenCounts = { readonly live: number; readonly revoking: number; readonly suspended: number }
 
 type TokenRegistryDeps = {
   readonly prisma: Pick<PrismaClient, 'tokenRow' | '$transaction'>
@@ -268,7 +264,7 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
     },
     async liveBy(filter) {
       if (Object.values(filter).every(value => value === undefined))
-        throw new AppError('invalid_request', 'liveBy needs at least one of installation, grantUid, repositoryId, namespace')
+        throw new AppError('invalid_request', 'liveBy needs at least one field of LiveTokenFilter')
       const rows = await tokens.findMany({
         where: { ...filterColumns(filter), state: { in: ['minted', 'revoking'] }, expiresAt: { gt: clock.now() } },
         orderBy: { expiresAt: 'asc' },
@@ -276,20 +272,7 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
       return rows.map(row => endingToken(sealer, row))
     },
     endedFor: async reason => ({ revoked: await endedAs('revoked', reason), expired: await endedAs('expired', reason) }),
-    async counts() {
-      const groups = await tokens.groupBy({
-        by: ['state', 'suspended'],
-        where: { state: { in: ['minted', 'revoking'] }, expiresAt: { gt: clock.now() } },
-        _count: true,
-      })
-      const sum = (isOf: (group: (typeof groups)[number]) => boolean): number =>
-        groups.filter(isOf).reduce((total, { _count }) => total + _count, 0)
-      return {
-        live: sum(({ state }) => state === 'minted'),
-        revoking: sum(({ state, suspended }) => state === 'revoking' && !suspended),
-        suspended: sum(({ state, suspended }) => state === 'revoking' && suspended),
-      }
-    },
+    counts: () => countTokens(tokens, clock.now()),
     async hasLive(filter) {
       const where = { ...filterColumns(filter), state: 'minted', expiresAt: { gt: clock.now() } }
       return (await tokens.findFirst({ where, select: { id: true } })) !== null
