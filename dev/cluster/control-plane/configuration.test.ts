@@ -65,7 +65,8 @@ test('the API server shows its certificate to the admission webhook as the guide
   const folder = '/etc/kubernetes/admission'
   const files = { certificate: `${folder}/apiserver-admission.crt`, key: `${folder}/apiserver-admission.key` }
   expect(parse(admissionConfiguration(`${folder}/webhooks.kubeconfig`))).toEqual(configuration)
-  expect(parse(webhookKubeconfig(['sekisho-admission.sekisho-system.svc'], files))).toEqual(kubeconfig)
+  const hosts = ['sekisho-admission.sekisho-system.svc', 'sekisho-access-records.sekisho-system.svc']
+  expect(parse(webhookKubeconfig(hosts, files))).toEqual(kubeconfig)
 })
 
 const auditedLevels = (audited: Audited): string[] =>

@@ -134,7 +134,7 @@ test('a RemoteSync of several Applications is one report, with the URL of the fi
   const application = (name: string, url: string | undefined, secret: string) =>
     ({
       metadata: { name, namespace: 'acme', uid: name },
-      spec: { envFrom: [secret] },
+      spec: { envFrom: [{ secret }] },
       status: { url },
     }) as unknown as Application
   const conditions = [{ type: 'Ready', status: 'True', reason: 'Deployed', message: 'm', lastTransitionTime: at }]
