@@ -92,8 +92,8 @@ export async function onboardAccount(
 
 /** Whether the tenant's page shows both the Tenant and its Installation as ready. */
 function isReady(page: Page): boolean {
-  const cells = page.root.querySelectorAll('td').map(cell => cell.text.trim())
-  return cells.filter(cell => cell === 'Ready').length >= 2
+  const states = page.root.querySelectorAll('td .sign.good').map(state => state.text.trim())
+  return states.filter(state => state.endsWith('Ready')).length >= 2
 }
 
 /** The value of the team's check box. */
