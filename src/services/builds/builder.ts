@@ -129,7 +129,7 @@ export type LoggedBuild = {
   /** The containers in the order in which they run. */
   readonly steps: readonly string[]
   /** Undefined while the build runs. */
-  readonly result: 'Succeeded' | 'Failed' | undefined
+  readonly result: 'Succeeded' | 'Failed' | 'Cancelled' | undefined
   /** Names of AppSecrets in the owner's namespace whose values must not be in the log. */
   readonly secrets: readonly string[]
   /** Other texts that must not be in the log, such as the address of the source. */

@@ -41,6 +41,8 @@ export type BuildShape<T extends KubeObject> = {
   readonly hasBegun: (build: T) => boolean
   readonly hasEnded: (build: T) => boolean
   readonly hasFailed: (build: T) => boolean
+  /** Whether a failed one was deleted before it failed; absent where a deleted build is gone at once. */
+  readonly wasStopped?: (build: T) => boolean
   readonly isRebase?: (build: T) => boolean
   readonly stateOf: (build: T) => Promise<BuildState>
   readonly logged: (build: T) => Pick<LoggedBuild, 'commit' | 'pod' | 'steps' | 'pushes'> & { readonly sourceUrl: string }
@@ -55,6 +57,15 @@ function buildKey(build: KubeObject): BuildKey {
 
 function isLeaving({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined
+}
+
+function resultOf<T extends KubeObject>(
+  shape: Pick<BuildShape<T>, 'hasEnded' | 'hasFailed' | 'wasStopped'>,
+  build: T,
+): LoggedBuild['result'] {
+  if (!shape.hasEnded(build)) return undefined
+  if (!shape.hasFailed(build)) return 'Succeeded'
+  return shape.wasStopped?.(build) === true ? 'Cancelled' : 'Failed'
 }
 
 /** Call before the cache starts: it adds indexes. */
@@ -123,8 +134,7 @@ export function createObjectBuilder<T extends KubeObject>(deps: ObjectBuilderDep
     logged: () =>
       cache.list().flatMap(build => {
         const { sourceUrl, ...read } = shape.logged(build)
-        const result = hasEnded(build) ? (shape.hasFailed(build) ? 'Failed' : 'Succeeded') : undefined
-        return loggedBuild(build, { ...read, result, masked: sourceUrl === '' ? [] : [sourceUrl] }) ?? []
+        return loggedBuild(build, { ...read, result: resultOf(shape, build), masked: sourceUrl === '' ? [] : [sourceUrl] }) ?? []
       }),
     known: key => cache.get(key) !== undefined,
   }

@@ -9,7 +9,7 @@ import { messageOf } from '../../../lib/errors.ts'
 import type { Builder } from '../builder.ts'
 import type { LabelAnswer } from '../kpack/image-commit.ts'
 import { createObjectBuilder, logOfStep, type ObjectBuilderDeps } from '../object-builder.ts'
-import { hasEnded, hasFailed, hasStarted } from '../pods/pod-status.ts'
+import { hasEnded, hasFailed, hasStarted, wasStopped } from '../pods/pod-status.ts'
 import { type BuildkitSettings, buildkitPod, pushesOf, sourceOf } from './pod-manifest.ts'
 import { builtImage, commitOfRevision, type PodEvidence, readPodState, stepOf } from './pod-state.ts'
 
@@ -47,6 +47,7 @@ export function createBuildkitBuilder(deps: BuildkitDeps): Builder {
     hasBegun: pod => hasStarted(pod, containers.source),
     hasEnded,
     hasFailed,
+    wasStopped,
     stateOf: async pod => readPodState(pod, await evidenceOf(pod), clock.now()),
     logged(pod) {
       const { url, commit } = sourceOf(pod)

@@ -12,7 +12,7 @@ import type { Builder, BuildRequest } from '../builder.ts'
 import { commitOfImage, type LabelAnswer } from '../kpack/image-commit.ts'
 import { builderImage } from '../kpack/kpack-builder.ts'
 import { createObjectBuilder, logOfStep, type ObjectBuilderDeps } from '../object-builder.ts'
-import { hasEnded, hasFailed, hasStarted } from '../pods/pod-status.ts'
+import { hasEnded, hasFailed, hasStarted, wasStopped } from '../pods/pod-status.ts'
 import { type KnownBuilder, knownBuilder } from './known-builder.ts'
 import { type BuildpacksSettings, buildpacksPod, pushesOf, sourceOf } from './pod-manifest.ts'
 import { builtImage, containerOf, type PodEvidence, readPodState } from './pod-state.ts'
@@ -80,6 +80,7 @@ export function createBuildpacksBuilder(deps: BuildpacksDeps): BuildpacksBuilder
       hasBegun: pod => hasStarted(pod, containers.prepare),
       hasEnded,
       hasFailed,
+      wasStopped,
       stateOf: async pod => readPodState(pod, await evidenceOf(pod), clock.now()),
       logged(pod) {
         const { url, commit } = sourceOf(pod)

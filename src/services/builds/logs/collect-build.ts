@@ -125,7 +125,7 @@ function ended(steps: readonly BuildStep[], name: string, end: StepEnd): readonl
 /** A build that is gone before it ended was cancelled. */
 async function outcomeOf({ client, build }: Pick<StepRun, 'client' | 'build'>, first: LoggedBuild): Promise<BuildOutcome> {
   const result = build()?.result
-  if (result === undefined) return 'Cancelled'
+  if (result === undefined || result === 'Cancelled') return 'Cancelled'
   if (result === 'Succeeded') return 'Succeeded'
   const pod = await podOf({ client }, build() ?? first)
   return pod?.status?.reason === 'DeadlineExceeded' ? 'TimedOut' : 'Failed'

@@ -36,6 +36,17 @@ export function hasFailed({ status }: Pod): boolean {
   return status?.phase === 'Failed'
 }
 
+/** Whether it was deleted before it ended, so that its failure is how its containers were stopped. */
+export function wasStopped({ metadata, status }: Pod): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = metadata
+  if (deletionTimestamp === undefined) return false
+  // The timestamp is when the grace period ends. Both times are whole seconds.
+  const deletedAt = Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].some(
+    ({ state }) => Date.parse(state?.terminated?.finishedAt ?? '') >= deletedAt,
+  )
+}
+
 export function timeoutOf(pod: Pod): number {
   return pod.spec?.activeDeadlineSeconds ?? defaultTimeoutSeconds
 }
