@@ -47,6 +47,14 @@ export function userSubjectText(text: string): string {
   throw new InvalidArgumentError('It must be a subject such as github|github.com|42, as sekisho sessions list shows it.')
 }
 
+/** SHA-256 in base64. Its form tells it from a token, which must not be on a command line. */
+export function tokenHash(text: string): string {
+  if (/^[A-Za-z0-9+/]{43}=$/.test(text)) return text
+  throw new InvalidArgumentError(
+    'It must be a SHA-256 in base64, 44 characters that end with =; pass a token with --token-stdin.',
+  )
+}
+
 /** The id of an onboarding. */
 export function onboardingIdText(text: string): string {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return text

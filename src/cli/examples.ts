@@ -1,6 +1,7 @@
 // Examples of every command, as data in `examples/`: the end of its `--help`, and docs/reference/cli.md. A test parses each of
 // them.
 import type { Command } from 'commander'
+import { accessExamples } from './examples/access.ts'
 import { accountExamples } from './examples/account.ts'
 import { applicationExamples } from './examples/application.ts'
 import { auditExamples } from './examples/audit.ts'
@@ -22,6 +23,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ...secretExamples,
   ...buildExamples,
   ...previewExamples,
+  ...accessExamples,
   ...haltExamples,
   ...auditExamples,
   ...platformExamples,

@@ -9,6 +9,7 @@ import { addAuditCommands } from './program/audit.ts'
 import { addBuildCommands } from './program/builds.ts'
 import { addCreateCommands } from './program/create.ts'
 import { onCluster } from './program/options.ts'
+import { addAccessCommands } from './program/oversight/access.ts'
 import { addHaltCommands } from './program/oversight/halts.ts'
 import { addPlatformCommands } from './program/oversight/platform.ts'
 import { addPreviewCommands } from './program/previews.ts'
@@ -37,6 +38,7 @@ export function createProgram(terminal: Terminal): Command {
   addSecretCommands(program, runners)
   addBuildCommands(program, runners)
   addPreviewCommands(program, runners)
+  addAccessCommands(program, runners)
   addHaltCommands(program, runners)
   addAuditCommands(program, runners, terminal)
   addPlatformCommands(program, runners)

@@ -6,7 +6,7 @@ import { type AuditAction, auditActions } from './audit-event.ts'
 export const auditGroups = {
   deliveries: 'tokens that workloads received',
   tokens: 'every step of every token, also of those that the platform uses itself',
-  decisions: 'grants, previews and onboardings that were decided',
+  decisions: 'grants, previews and onboardings that were decided, halts, and who asked for a change of access',
   'sign-ins': 'people who signed in and out, on pages and for kubectl',
   tenants: 'tenants and Installations that began, changed and ended',
   platform: 'the log itself, keys, webhooks and everything else',
@@ -18,6 +18,8 @@ export const auditGroupNames = Object.keys(auditGroups) as readonly AuditGroup[]
 const byBeginning: readonly (readonly [string, AuditGroup])[] = [
   ['token.', 'tokens'],
   ['grant.', 'decisions'],
+  ['access.', 'decisions'],
+  ['halt.', 'decisions'],
   ['preview.', 'decisions'],
   ['onboarding.decided', 'decisions'],
   ['session.', 'sign-ins'],

@@ -1,6 +1,5 @@
 // `sekisho halt`, `sekisho resume` and `sekisho halts`: a stop that holds, by the kind Halt of the Kubernetes API, with the
 // rights of the person.
-import { createHash } from 'node:crypto'
 import type { Halt } from '../../../api/github/halt.ts'
 import { platformNamespace } from '../../../api/names.ts'
 import { isKubeError } from '../../../kube/client/errors.ts'
@@ -11,6 +10,7 @@ import { halts } from '../../kubernetes/kinds.ts'
 import { until } from '../../kubernetes/until.ts'
 import { whoIs } from '../../kubernetes/who-is.ts'
 import { age, type ClusterFormat, present, table } from '../../output.ts'
+import { hashFromInput } from '../access/token-hash.ts'
 import type { ClusterContext } from '../cluster-context.ts'
 import { readKnown, type Target, type TargetWord, targetOf } from './target.ts'
 
@@ -43,17 +43,6 @@ function placed(cluster: Cluster, { platform }: { readonly platform?: boolean })
   return platform === true ? { ...cluster, namespace: platformNamespace } : cluster
 }
 
-async function readToken(): Promise<string> {
-  let text = ''
-  for await (const chunk of process.stdin) {
-    text += String(chunk)
-    if (text.length > 4096) break
-  }
-  const token = text.trim()
-  if (token === '' || token.length > 4096) throw new AppError('invalid_request', 'pass the token on standard input')
-  return createHash('sha256').update(token).digest('base64')
-}
-
 function resultOf(halt: Halt) {
   const { metadata, spec, status } = halt
   const ready = findCondition(status?.conditions, 'Ready')
@@ -83,7 +72,7 @@ export async function haltCommand(context: ClusterContext, options: Options, wor
     throw new AppError('invalid_request', 'name the token by its id or hash, or pass it with --token-stdin')
   if (word !== 'everything' && word !== 'token' && text === undefined)
     throw new AppError('invalid_request', `name the ${word}, as in sekisho halt ${word} NAME --reason TEXT`)
-  const given = options.tokenStdin === true ? await readToken() : (text ?? '')
+  const given = options.tokenStdin === true ? await hashFromInput() : (text ?? '')
   const known = await readKnown(cluster)
   const { apiVersion, kind } = halts
   const { user: requestedBy } = await whoIs(cluster)

@@ -1,0 +1,126 @@
+// `sekisho tokens`: which installation tokens are live, and whose one token is. From the audit log; the token itself is never
+// sent, only its SHA-256.
+import { AppError } from '../../../lib/errors.ts'
+import { defined } from '../../../lib/json/defined.ts'
+import { age, json, type PlainFormat, table } from '../../output.ts'
+import { type Entry, entriesOf } from '../audit/entry.ts'
+import { streamEntries } from '../audit/entry-stream.ts'
+import { filterQuery } from '../audit/filters.ts'
+import type { CommandContext } from '../context.ts'
+import { hashFromInput } from './token-hash.ts'
+import { isLive, type TokenLife, tokenLives } from './token-life.ts'
+
+/** The life that GitHub gives, and what clocks may differ. */
+const maxLifeMilliseconds = 65 * 60_000
+
+type ListOptions = {
+  readonly namespace?: string
+  readonly repository?: string
+  readonly person?: string
+  readonly output: PlainFormat
+}
+
+/** Prints the tokens that GitHub may accept now, the newest last. */
+export async function tokensList(context: CommandContext, { output, ...filters }: ListOptions): Promise<void> {
+  const now = context.clock.now()
+  const query = await filterQuery(context, { ...filters, what: 'tokens' })
+  query.set('since', new Date(now.getTime() - maxLifeMilliseconds).toISOString())
+  const live = tokenLives(await read(context, query)).filter(life => isLive(life, now))
+  if (output === 'json') return context.terminal.result(json(live))
+  if (live.length === 0) return context.say('no token is live')
+  context.terminal.result(
+    table(
+      headers,
+      live.map(life => cells(life, now)),
+    ),
+  )
+}
+
+const headers = ['TOKEN', 'AGE', 'REPOSITORIES', 'FOR', 'IN THE NAME OF', 'DELIVERED', 'LAST'] as const
+
+function cells(life: TokenLife, now: Date): readonly string[] {
+  const last = life.deliveries
+    .map(one => one.last)
+    .toSorted()
+    .at(-1)
+  const times = life.deliveries.reduce((sum, one) => sum + one.times, 0)
+  const [kind, name] = life.subject.split('/')
+  return [
+    life.token,
+    age(life.mintedAt, now),
+    life.repositories.join(',') || '-',
+    `${kind} ${life.namespace}/${name}`,
+    personText(life),
+    String(times),
+    last === undefined ? '-' : age(last, now),
+  ]
+}
+
+function personText({ person, login }: Pick<TokenLife, 'person' | 'login'>): string {
+  if (person === undefined) return '-'
+  return login === undefined ? person : `${login} (${person.split('|').at(-1)})`
+}
+
+type ShowOptions = {
+  readonly hash?: string
+  readonly tokenStdin?: boolean
+  readonly namespace?: string
+  readonly output: PlainFormat
+}
+
+/** Prints whose a token is. Rejects with `not_found` for one that the log does not know. */
+export async function tokensShow(context: CommandContext, options: ShowOptions): Promise<void> {
+  const { hash, tokenStdin, namespace, output } = options
+  if ((hash === undefined) === (tokenStdin !== true))
+    throw new AppError('invalid_request', 'name the token by --hash, or pass it with --token-stdin: never on the command line')
+  const hashedToken = hash ?? (await hashFromInput())
+  const scope = defined({ namespace })
+  const page = new URLSearchParams({ ...scope, hashedToken, limit: '1' })
+  const [minted] = entriesOf(await (await context.api()).lines('/api/v1/audit', page))
+  const [created] = minted === undefined ? [] : tokenLives([minted])
+  if (minted === undefined || created === undefined)
+    throw new AppError('not_found', 'no token of this platform has that SHA-256, or you may not read about it')
+  const { grantUid } = created
+  // What the platform uses itself has no grant, and one request as its life.
+  const since =
+    grantUid === undefined || grantUid === '' ? { what: 'tokens', until: created.expiresAt } : { uid: grantUid, what: 'tokens' }
+  const query = new URLSearchParams({ ...scope, ...since, since: created.mintedAt })
+  const entries = await read(context, query)
+  const life = tokenLives(entries).find(({ token }) => token === created.token) ?? created
+  context.terminal.result(output === 'json' ? json(life) : story(life, context.clock.now()))
+}
+
+async function read(context: CommandContext, query: URLSearchParams): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
+  for await (const entry of streamEntries(context, { query, after: 0 })) entries.push(entry)
+  return entries
+}
+
+function story(life: TokenLife, now: Date): string {
+  const rights = Object.entries(life.permissions).map(([name, level]) => `${name}: ${String(level)}`)
+  const state = isLive(life, now) ? 'live: sekisho halt token ends it' : life.end === undefined ? 'expired' : 'revoked'
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['token', life.token],
+    ['state', state],
+    ['sha-256', life.hashedToken],
+    ['minted', `${life.mintedAt} (entry ${life.sequence})`],
+    ['expires', life.expiresAt],
+    ['for', `${life.subject} in ${life.namespace}`],
+    ['grant', life.grant],
+    ['in the name of', personText(life)],
+    ['rule', life.rule],
+    ['pull request', life.pullRequest === undefined ? undefined : `#${life.pullRequest}`],
+    ['repositories', life.repositories.join(', ')],
+    ['permissions', rights.join(', ')],
+    ...life.deliveries.map(({ to, pod, address, times, first }): [string, string] => [
+      'delivered',
+      [`${first} to ${to}`, pod && `pod ${pod}`, address && `from ${address}`, times > 1 && `${times} times`]
+        .filter(Boolean)
+        .join(', '),
+    ]),
+    ['ended', life.end && `${life.end.at}: ${life.end.cause}`],
+  ]
+  const shown = facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined && fact[1] !== '')
+  const width = Math.max(...shown.map(([name]) => name.length))
+  return shown.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n')
+}
