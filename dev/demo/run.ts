@@ -22,6 +22,7 @@ import { firstDaySteps } from './scenario/days/first-day.ts'
 import { secondDaySteps } from './scenario/days/second-day.ts'
 import { deploySteps } from './scenario/deploy.ts'
 import { onboardSteps } from './scenario/onboard.ts'
+import { oversightSteps } from './scenario/oversight.ts'
 import { previewSteps } from './scenario/previews.ts'
 import { runSteps } from './steps.ts'
 import { person, type ToolPaths } from './tools.ts'
@@ -38,7 +39,7 @@ export async function runDemo({ only }: { readonly only?: 'main job' } = {}): Pr
       ? [...firstDaySteps(demo), ...secondDaySteps(demo), ...previewSteps(demo, openPreviewImages(settings))]
       : []),
     ...accessSteps(demo),
-    ...(only === undefined ? attackSteps(demo) : []),
+    ...(only === undefined ? [...oversightSteps(demo), ...attackSteps(demo)] : []),
   ])
   console.log(`demo: ${passed} steps passed in ${((performance.now() - started) / 1000).toFixed(0)} s`)
 }

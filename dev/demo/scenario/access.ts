@@ -124,15 +124,7 @@ spec:
 async function tokenReach(demo: DemoContext, dave: Person): Promise<ProbeAnswers> {
   const kubectl = (args: readonly string[], input?: string): Promise<string> =>
     mustRun(dave, demo.tools.kubectl, args, input === undefined ? {} : { input })
-  await kubectl([
-    'delete',
-    'repositorygrant/demo-reader',
-    'pod/demo-reader',
-    '-n',
-    tenantNamespace,
-    '--ignore-not-found',
-    '--wait=true',
-  ])
+  await kubectl(['delete', 'repositorygrant/demo-reader', '-n', tenantNamespace, '--ignore-not-found', '--wait=true'])
   await kubectl(['apply', '-f', '-'], grantManifest)
   await waitUntil('the RepositoryGrant to be Ready', async () => {
     const grant: RepositoryGrant = JSON.parse(
@@ -142,5 +134,7 @@ async function tokenReach(demo: DemoContext, dave: Person): Promise<ProbeAnswers
     if (ready?.status !== 'True') throw new Error(`${ready?.reason}: ${ready?.message}`)
     return true
   })
-  return probePod(demo, dave)
+  const answers = await probePod(demo, dave)
+  expectThat(answers !== undefined, 'the workload was refused a token')
+  return answers
 }

@@ -1,16 +1,24 @@
 // A pod that requests a token from the token desk as any workload would, and tries what the token permits. It prints HTTP
-// statuses only.
+// statuses only, and the SHA-256 of the token, by which it is found in the log.
 import type { Application } from '../../../src/api/apps/application.ts'
 import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { applicationName, type DemoContext, tenantNamespace } from '../context.ts'
 import { mustRun, type Person } from '../tools.ts'
 
-export type ProbeAnswers = { readonly shop: number; readonly secretPlans: number; readonly write: number; readonly push: number }
+export type ProbeAnswers = {
+  readonly shop: number
+  readonly secretPlans: number
+  readonly write: number
+  readonly push: number
+  /** In base64, as GitHub's audit log has it. */
+  readonly hash: string
+}
 
 const script = `
 const { readFileSync } = require('node:fs')
 const https = require('node:https')
+const { createHash } = require('node:crypto')
 const post = (url, options, body) => new Promise((resolve, reject) => {
   const request = https.request(url, { method: 'POST', ...options }, response => {
     const chunks = []
@@ -24,6 +32,7 @@ const post = (url, options, body) => new Promise((resolve, reject) => {
     ca: readFileSync('/var/run/sekisho-ca/ca.crt'),
     headers: { authorization: 'Bearer ' + identity, 'content-type': 'application/json' },
   }, JSON.stringify({ grant: 'demo-reader' }))
+  if (answer.status === 403) return console.log(JSON.stringify({ refused: true }))
   if (answer.status !== 200) throw new Error('token desk: ' + answer.status + ' ' + answer.text)
   const { token } = JSON.parse(answer.text)
   const headers = { authorization: 'token ' + token, accept: 'application/vnd.github+json' }
@@ -35,15 +44,17 @@ const post = (url, options, body) => new Promise((resolve, reject) => {
     push: (await fetch(process.env.GITHUB_WEB + '/acme/shop.git/info/refs?service=git-receive-pack', {
       headers: { authorization: 'Basic ' + Buffer.from('x-access-token:' + token).toString('base64') },
     })).status,
+    hash: createHash('sha256').update(token).digest('base64'),
     write: await status('/repos/acme/shop/statuses/' + process.env.SHA, { method: 'POST', body: JSON.stringify({ state: 'success' }) }),
   }))
 })().catch(error => { console.error(error.message); process.exit(1) })
 `
 
-/** Runs the pod to its end; resolves to the HTTP status of each attempt. */
-export async function probePod(demo: DemoContext, dave: Person): Promise<ProbeAnswers> {
+/** Runs the pod to its end; resolves to the HTTP status of each attempt, undefined when it was refused a token. */
+export async function probePod(demo: DemoContext, dave: Person): Promise<ProbeAnswers | undefined> {
   const kubectl = (args: readonly string[], input?: string): Promise<string> =>
     mustRun(dave, demo.tools.kubectl, args, input === undefined ? {} : { input })
+  await kubectl(['delete', 'pod/demo-reader', '-n', tenantNamespace, '--ignore-not-found', '--wait=true'])
   const application: Application = JSON.parse(
     await kubectl(['get', 'application', applicationName, '-n', tenantNamespace, '-o', 'json']),
   )
@@ -58,7 +69,8 @@ export async function probePod(demo: DemoContext, dave: Person): Promise<ProbeAn
   )
   const output = await kubectl(['logs', 'demo-reader', '-n', tenantNamespace])
   if (phase !== 'Succeeded') throw new Error(`the probe pod failed: ${output}`)
-  return JSON.parse(output)
+  const answers: ProbeAnswers | { readonly refused: true } = JSON.parse(output)
+  return 'refused' in answers ? undefined : answers
 }
 
 function podManifest(demo: DemoContext, image: string): object {
