@@ -106,7 +106,9 @@ describe.each(['standalone', 'production'])('%s', form => {
 
 test('each pod of the production form has the Secrets of its level of trust, and no other', () => {
   expect(secretsOf(deployment('production', 'sekisho-broker'))).toEqual(['sekisho-broker-secrets', 'sekisho-broker-tls'])
+  // The controllers renew the certificate of admission, and show it to API servers themselves (ADR 0078).
   expect(secretsOf(deployment('production', 'sekisho-controllers'))).toEqual([
+    'sekisho-admission-tls',
     'sekisho-controllers-secrets',
     'sekisho-registry-tokens-tls',
   ])
