@@ -131,11 +131,19 @@ describe('malformed callbacks', () => {
     for (const rest of [`&installation_id=${target}`, `&installation_id[]=${target}`])
       expect([400, 403]).toContain((await browser.open(callback(state, '1', rest))).status)
   })
-  test('no state, an invented one, a used one, and one of another session are refused', async () => {
+  test('an answer without a state, as GitHub sends it after an owner approved a request, binds nothing and offers to continue', async () => {
+    const { browser } = await environment.signIn('olivia', '/onboard')
+    const before = await environment.store.onboardings.ofPerson(environment.host, 1001)
+    for (const action of ['install', 'update']) {
+      const page = await browser.open(`${environment.url}/onboard/callback?setup_action=${action}&installation_id=${target}`)
+      expect([page.status, new URL(page.url).pathname]).toEqual([200, '/onboard'])
+      expect(page.text).toContain('Continue with acme')
+    }
+    expect(await environment.store.onboardings.ofPerson(environment.host, 1001)).toEqual(before)
+  })
+  test('an invented state, a used one, and one of another session are refused', async () => {
     const { browser, state } = await begun('olivia')
-    expect(
-      (await browser.open(`${environment.url}/onboard/callback?setup_action=install&installation_id=${target}`)).status,
-    ).toBe(400)
+    await browser.open(`${environment.url}/onboard/callback?setup_action=install&installation_id=${target}`)
     const again = await begun('olivia')
     expect((await again.browser.open(callback(randomBytes(32).toString('base64url'), String(target)))).status).toBe(400)
     const gary = await begun('gary')

@@ -46,14 +46,14 @@ const repositoriesWithinCeiling: Check<Facts, GrantRefusal> = ({ answer, install
   if (answer.kind !== 'found' || ceiling?.repositories === 'All') return undefined
   const allowed = new Set(ceiling?.repositoryIds ?? [])
   const above = answer.repositories.find(({ id }) => !allowed.has(id))
-  const message = `${above?.name} is not among the repositories of the Installation`
+  const message = `${above?.name} is not among the repositories of the Installation: an owner of the account takes over what is selected on GitHub, on the page /onboard of the platform`
   return above && { rule: 'repositories-within-ceiling', reason: reasons.aboveCeiling, message }
 }
 
 /** Stops a permission above the Installation's ceiling. `metadata: read` comes with every token and is within every ceiling. */
 const permissionsWithinCeiling: Check<Facts, GrantRefusal> = ({ object, installation }) => {
   const above = permissionAbove(object.spec.permissions, installation?.spec.ceiling.permissions ?? {})
-  const message = `${above} is above what the Installation allows`
+  const message = `${above} is above what the Installation allows: request less, or an owner of the account onboards it again`
   return above === undefined ? undefined : { rule: 'permissions-within-ceiling', reason: reasons.aboveCeiling, message }
 }
 

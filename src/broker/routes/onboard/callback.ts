@@ -38,13 +38,16 @@ export function registerCallback(server: WebServer, context: BrokerContext): voi
     if (person === undefined) return reply
     const { setup_action, state } = request.query
     const stateOfBrowser = takeStateCookie(request, reply)
-    // Controllers learn of a changed installation by its webhook; nothing is bound here.
-    if (setup_action === 'update') return reply.redirect('/', 303)
+    // Controllers learn of a changed installation by its webhook. What was added to the selection is bound by onboarding again.
+    if (setup_action === 'update') return reply.redirect('/onboard', 303)
     if (setup_action === 'request') {
       await endInstall(context, state ?? stateOfBrowser, person)
       await waitForApproval(onboarding, person)
       return sendPage(reply, waitingPage(person))
     }
+    // Begun at GitHub: an owner approved what a member requested, or installed the App from its own page. Nothing is bound; the
+    // account is among those to continue with.
+    if (state === undefined) return reply.redirect('/onboard', 303)
     await endInstall(context, requireSameBrowser(state, stateOfBrowser), person)
     const id = await beginOnboarding(onboarding, person, requireInstallation(request.query))
     return reply.redirect(confirmPath(id), 303)
@@ -52,8 +55,8 @@ export function registerCallback(server: WebServer, context: BrokerContext): voi
 }
 
 /** Stops: a link with another person's state, which would bind that person's installation in this browser's session. */
-function requireSameBrowser(state: string | undefined, stateOfBrowser: string | undefined): string {
-  if (state !== undefined && state === stateOfBrowser) return state
+function requireSameBrowser(state: string, stateOfBrowser: string | undefined): string {
+  if (state === stateOfBrowser) return state
   throw new AppError('invalid_request', 'this onboarding did not begin in this browser: begin again at /onboard')
 }
 

@@ -1,9 +1,10 @@
 // The way from GitHub to the image: delivery, grant, token, commit, fetch, queue, build. Pure.
 import { type RemoteSync, remoteSyncReasons as reasons, remoteSync as remoteSyncs } from '../../../api/apps/remote-sync.ts'
-import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
+import { repositoryGrantReasons as grantReasons, type RepositoryGrant } from '../../../api/github/repository-grant.ts'
 import { personText, wakeAnnotation } from '../../../api/names.ts'
 import { classOf } from '../../../api/reasons/reason.ts'
 import type { Condition } from '../../../api/resource.ts'
+import { findCondition } from '../../../kube/object/conditions.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
 import type { Facts } from './facts.ts'
 import {
@@ -67,7 +68,10 @@ function whoAsks(sync: RemoteSync): string {
   return `${kind.toLowerCase()}/${name}`
 }
 
+/** Above the Installation another requester would be refused as well. */
 function cureOfGrant({ spec, status }: RepositoryGrant, sync: RemoteSync | undefined): string {
+  if (findCondition(status?.conditions, 'Approved')?.reason === grantReasons.aboveCeiling)
+    return 'an owner of the account opens /onboard of the platform and continues with it, which takes over what is selected on GitHub; or ask for less'
   const who = personText(spec.requestedBy, status?.requester?.login)
   return sync === undefined
     ? `it was asked in the name of ${who}: that person needs the access on GitHub, or somebody who has it creates the grant`

@@ -580,6 +580,11 @@ test('a domain that works, and a grant for a workload, have their own ways', () 
     remoteSync: undefined,
   }
   expect(walk({ ...healthy, ...own }).steps.map(({ step }) => step)).toEqual(['installation', 'grant'])
+  const above = grant({ Approved: 'AboveCeiling: acme/new is not among the repositories' })
+  expect(walk({ ...healthy, ...own, grant: above }).first).toMatchObject({
+    step: 'grant',
+    cure: expect.stringContaining('/onboard'),
+  })
   const denied = grant({ Approved: 'DeniedByPolicy: rule x' })
   expect(walk({ ...healthy, ...own, grant: denied }).first).toMatchObject({
     step: 'grant',
