@@ -22,6 +22,7 @@ export const accessExamples: Readonly<Record<string, readonly Example[]>> = {
     { line: 'sekisho tokens list --namespace acme -o json', does: 'print those of a namespace, for a program' },
   ],
   'tokens show': [
+    { line: 'sekisho tokens show 5f0c2a1e-7d1b-4c8e-9a57-1d2f3b4c5d6e', does: 'say whose a live token is, and who received it' },
     {
       line: 'sekisho tokens show --token-stdin',
       does: 'say whose a leaked token is: pbpaste | sekisho tokens show --token-stdin',

@@ -159,6 +159,11 @@ describe('tokens', () => {
     await expect(tokensShow(contextOf(), { hash: `${'A'.repeat(43)}=`, output: 'table' })).rejects.toThrow(
       'no token of this platform',
     )
+    printed = []
+    await tokensShow(contextOf(), { argument: 't1', output: 'table' })
+    expect(printed.join('\n')).toContain('live: sekisho halt token')
+    await expect(tokensShow(contextOf(), { argument: 't2', output: 'table' })).rejects.toThrow('name an older one by --hash')
+    await expect(tokensShow(contextOf(), { argument: 't1', hash: hashedToken, output: 'table' })).rejects.toThrow('never on')
     await expect(tokensShow(contextOf(), { output: 'table' })).rejects.toThrow('never on the command line')
   })
 })

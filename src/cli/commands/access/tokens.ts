@@ -62,6 +62,8 @@ function personText({ person, login }: Pick<TokenLife, 'person' | 'login'>): str
 }
 
 type ShowOptions = {
+  /** The id of a token of the last hour. */
+  readonly argument?: string
   readonly hash?: string
   readonly tokenStdin?: boolean
   readonly namespace?: string
@@ -70,16 +72,15 @@ type ShowOptions = {
 
 /** Prints whose a token is. Rejects with `not_found` for one that the log does not know. */
 export async function tokensShow(context: CommandContext, options: ShowOptions): Promise<void> {
-  const { hash, tokenStdin, namespace, output } = options
-  if ((hash === undefined) === (tokenStdin !== true))
-    throw new AppError('invalid_request', 'name the token by --hash, or pass it with --token-stdin: never on the command line')
-  const hashedToken = hash ?? (await hashFromInput())
+  const { argument, hash, tokenStdin, namespace, output } = options
+  if ([argument !== undefined, hash !== undefined, tokenStdin === true].filter(Boolean).length !== 1)
+    throw new AppError(
+      'invalid_request',
+      'name the token by its id or by --hash, or pass it with --token-stdin: the token itself is never on the command line',
+    )
   const scope = defined({ namespace })
-  const page = new URLSearchParams({ ...scope, hashedToken, limit: '1' })
-  const [minted] = entriesOf(await (await context.api()).lines('/api/v1/audit', page))
-  const [created] = minted === undefined ? [] : tokenLives([minted])
-  if (minted === undefined || created === undefined)
-    throw new AppError('not_found', 'no token of this platform has that SHA-256, or you may not read about it')
+  const created =
+    argument === undefined ? await byHash(context, scope, hash ?? (await hashFromInput())) : await byId(context, scope, argument)
   const { grantUid } = created
   // What the platform uses itself has no grant, and one request as its life.
   const since =
@@ -88,6 +89,27 @@ export async function tokensShow(context: CommandContext, options: ShowOptions):
   const entries = await read(context, query)
   const life = tokenLives(entries).find(({ token }) => token === created.token) ?? created
   context.terminal.result(output === 'json' ? json(life) : story(life, context.clock.now()))
+}
+
+type Scope = Readonly<Record<string, string>>
+
+async function byHash(context: CommandContext, scope: Scope, hashedToken: string): Promise<TokenLife> {
+  const page = new URLSearchParams({ ...scope, hashedToken, limit: '1' })
+  const [life] = tokenLives(entriesOf(await (await context.api()).lines('/api/v1/audit', page)))
+  if (life !== undefined) return life
+  throw new AppError('not_found', 'no token of this platform has that SHA-256, or you may not read about it')
+}
+
+async function byId(context: CommandContext, scope: Scope, id: string): Promise<TokenLife> {
+  const since = new Date(context.clock.now().getTime() - maxLifeMilliseconds).toISOString()
+  const life = tokenLives(await read(context, new URLSearchParams({ ...scope, what: 'tokens', since }))).find(
+    ({ token }) => token === id,
+  )
+  if (life !== undefined) return life
+  throw new AppError(
+    'not_found',
+    `no token of the last hour has the id ${id}: sekisho tokens list shows ids; name an older one by --hash`,
+  )
 }
 
 async function read(context: CommandContext, query: URLSearchParams): Promise<readonly Entry[]> {

@@ -14,7 +14,8 @@ function withTimes(command: Command): Command {
 }
 
 /** Adds the commands. */
-export function addAccessCommands(program: Command, { run, runOn }: Runners): void {
+export function addAccessCommands(program: Command, runners: Runners): void {
+  const { runOn } = runners
   const access = program.command('access').description('answer from the audit log who could reach what, and who did')
   withTimes(access.command('repository'))
     .description('who could reach a repository, by which grant and rule, and who did')
@@ -28,7 +29,10 @@ export function addAccessCommands(program: Command, { run, runOn }: Runners): vo
     .description('what a ServiceAccount could reach, and what it did')
     .argument('<workload>', 'NAMESPACE/SERVICEACCOUNT')
     .action(runOn(async () => (await import('../../commands/access/access.ts')).accessWorkload))
+  addTokens(program, runners)
+}
 
+function addTokens(program: Command, { run, runOn }: Runners): void {
   const tokens = program.command('tokens').description('installation tokens: which are live, and whose one is')
   onPlatform(tokens.command('list'))
     .description('list the tokens that GitHub may accept now')
@@ -39,9 +43,10 @@ export function addAccessCommands(program: Command, { run, runOn }: Runners): vo
     .action(run(async () => (await import('../../commands/access/tokens.ts')).tokensList))
   onPlatform(tokens.command('show'))
     .description('say whose a token is: its grant, person, rule, the pods that received it, and its end')
+    .argument('[token]', 'its id, as sekisho tokens list shows it')
     .option('--token-stdin', 'read the token itself from standard input; only its SHA-256 is sent')
     .option('--hash <sha256>', 'its SHA-256 in base64, as hashed_token in the audit log of GitHub', tokenHash)
     .option('--namespace <name>', 'the namespace of its grant, for admins of several tenants', namespaceName)
     .addOption(outputOption())
-    .action(run(async () => (await import('../../commands/access/tokens.ts')).tokensShow))
+    .action(runOn(async () => (await import('../../commands/access/tokens.ts')).tokensShow))
 }
