@@ -92,6 +92,7 @@ const clusterWide: readonly Right[] = [
       controllerOf('remote-sync'),
       controllerOf('app-pipeline'),
       'src/controllers/kit/owned-application/ensure-owned.ts',
+      'src/controllers/repository-grant/record-end.ts',
     ],
   },
   { place: 'cluster', group: apps, resources: ['githubreports'], verbs: cached, usedBy: [controllerOf('github-report')] },
@@ -106,8 +107,8 @@ const clusterWide: readonly Right[] = [
     place: 'cluster',
     group: apps,
     resources: ['apppipelines'],
-    verbs: cached,
-    usedBy: [controllerOf('app-pipeline'), controllerOf('preview-approval')],
+    verbs: ['get', ...cached],
+    usedBy: [controllerOf('app-pipeline'), controllerOf('preview-approval'), 'src/controllers/repository-grant/record-end.ts'],
   },
   {
     place: 'cluster',
