@@ -15,9 +15,11 @@ const recent = `SELECT action, actor, details FROM audit.entries
 const people = `SELECT DISTINCT coalesce(details->>'person', actor) AS id, details->>'login' AS name FROM (${recent}) AS recent
   WHERE jsonb_typeof(details->'login') = 'string' LIMIT ${most}`
 
-const repositories = `SELECT DISTINCT one->>'id' AS id, one->>'name' AS name
-  FROM (${recent}) AS recent CROSS JOIN jsonb_array_elements(details->'repositories') AS one
-  WHERE jsonb_typeof(details->'repositories') = 'array' AND jsonb_typeof(one) = 'object' AND one ? 'id' AND one ? 'name' LIMIT ${most}`
+// Elsewhere the field is a word, such as `All`.
+const named = `CASE WHEN jsonb_typeof(details->'repositories') = 'array' THEN details->'repositories' ELSE '[]' END`
+const repositories = `SELECT DISTINCT one->>'id' AS id, one->>'fullName' AS name
+  FROM (${recent}) AS recent CROSS JOIN jsonb_array_elements(${named}) AS one
+  WHERE jsonb_typeof(one) = 'object' AND one ? 'id' AND one ? 'fullName' LIMIT ${most}`
 
 /** Names in the newest entries, of one namespace when it is given; each pair of id and name once, at most 20,000. */
 export async function readNames(
