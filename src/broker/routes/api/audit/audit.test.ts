@@ -19,7 +19,7 @@ beforeAll(async () => {
   await Promise.all(minted)
   clock.advance(3600)
   await store.audit.append({ ...record, action: 'session.signed-in', details: { login: 'Gary' } })
-  const repositories = [{ id: 4001, name: 'acme/shop' }]
+  const repositories = [{ id: 4001, fullName: 'acme/shop' }]
   await store.audit.append({ ...record, action: 'grant.decided', namespace: 'acme', details: { repositories } })
   server = await createWebServer({ log: silentLog })
   registerAudit(server, {
