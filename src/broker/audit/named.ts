@@ -9,7 +9,7 @@ export type Found = {
   readonly near: readonly string[]
 }
 
-const mostNear = 5
+const maxNear = 5
 const longest = 100
 
 /** Logins and names of repositories do not distinguish upper and lower case. */
@@ -23,7 +23,7 @@ export function findNamed(known: readonly NamedId[], name: string): Found {
     .map(one => ({ name: one, distance: distanceTo(wanted, one.toLowerCase()) }))
     .filter(({ distance }) => distance <= limit)
     .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
-  return { matches, near: near.slice(0, mostNear).map(one => one.name) }
+  return { matches, near: near.slice(0, maxNear).map(one => one.name) }
 }
 
 /** The part of a repository's name that people remember may be right alone: `acme/shop` is near `globex/shop`. */

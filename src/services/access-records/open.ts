@@ -17,7 +17,7 @@ import type { AccessRecordsSettings } from './config.ts'
 export type AccessRecordsDeps = Pick<ServiceDeps<AccessRecordsSettings>, 'settings' | 'store' | 'clock' | 'log'>
 
 /** Below the timeout of the registration: the API server gets its answer also when the log does not answer. */
-const longestWaitMilliseconds = 1500
+const maxWaitMilliseconds = 1500
 /** Equal requests of one user about one object are counted for so long. */
 export const countedMilliseconds = 60_000
 const bodyLimit = 8 * 1024 * 1024
@@ -43,7 +43,7 @@ export function createAccessRecorder({
       () => undefined,
       (error: unknown) => messageOf(error),
     )
-    const late = clock.sleep(longestWaitMilliseconds).then(() => 'the audit log did not answer in time')
+    const late = clock.sleep(maxWaitMilliseconds).then(() => 'the audit log did not answer in time')
     const problem = await Promise.race([failed, late])
     if (problem !== undefined) log.error({ object: about.object, error: problem }, 'who changes access was not recorded')
   }

@@ -8,6 +8,7 @@ import { inZone, ownZone } from '../../times/zoned-time.ts'
 import type { Entry } from '../audit/entry.ts'
 import { streamEntries } from '../audit/entry-stream.ts'
 import { personOf, repositoryOf, timeRange } from '../audit/filters.ts'
+import { shortActor, shortPerson, shortTime } from '../audit/words.ts'
 import type { CommandContext } from '../context.ts'
 import { collectDeliveries, type Delivered, type Deliveries } from './deliveries.ts'
 import { type GrantInterval, grantIntervals, grantUids, isWithin, type Span } from './grant-intervals.ts'
@@ -137,20 +138,20 @@ function couldCells({ grant, subjects, permissions, person, login, rule, from, u
   const ended =
     until === undefined ? 'still' : [shortTime(until), end?.cause, end?.by && `by ${end.by}`].filter(Boolean).join(' ')
   const rights = Object.entries(permissions).map(([name, level]) => `${name}:${String(level)}`)
-  return [grant, subjects.join(','), rights.join(','), personText(person, login), rule, shortTime(from), ended]
+  return [grant, subjects.join(','), rights.join(','), shortPerson(person, login), rule, shortTime(from), ended]
 }
 
 const didHeaders = ['WHO', 'POD', 'FROM', 'GRANT', 'IN THE NAME OF', 'TIMES', 'FIRST (UTC)', 'LAST (UTC)'] as const
 
 function didCells({ who, pod, address, grant, person, login, times, first, last }: Delivered): readonly string[] {
-  const short = who.replace(/^system:serviceaccount:([^:]+):/, '$1/')
-  return [short, pod ?? '-', address ?? '-', grant, personText(person, login), String(times), shortTime(first), shortTime(last)]
-}
-
-function personText(person: string, login: string | undefined): string {
-  return login === undefined ? person : `${login} (${person.split('|').at(-1)})`
-}
-
-function shortTime(at: string): string {
-  return at.slice(0, 19).replace('T', ' ')
+  return [
+    shortActor(who),
+    pod ?? '-',
+    address ?? '-',
+    grant,
+    shortPerson(person, login),
+    String(times),
+    shortTime(first),
+    shortTime(last),
+  ]
 }

@@ -6,6 +6,7 @@ import { age, json, type PlainFormat, table } from '../../output.ts'
 import { type Entry, entriesOf } from '../audit/entry.ts'
 import { streamEntries } from '../audit/entry-stream.ts'
 import { filterQuery } from '../audit/filters.ts'
+import { shortPerson } from '../audit/words.ts'
 import type { CommandContext } from '../context.ts'
 import { hashFromInput } from './token-hash.ts'
 import { isLive, type TokenLife, tokenLives } from './token-life.ts'
@@ -58,7 +59,7 @@ function cells(life: TokenLife, now: Date): readonly string[] {
 
 function personText({ person, login }: Pick<TokenLife, 'person' | 'login'>): string {
   if (person === undefined) return '-'
-  return login === undefined ? person : `${login} (${person.split('|').at(-1)})`
+  return shortPerson(person, login)
 }
 
 type ShowOptions = {

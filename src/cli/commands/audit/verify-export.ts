@@ -20,7 +20,7 @@ import { verifyEntries } from './verification/verify-entries.ts'
 
 export type VerifyExportOptions = { readonly export: string; readonly keys?: string; readonly output: PlainFormat }
 
-const longestLine = 1024 * 1024
+const maxLineLength = 1024 * 1024
 const maxBefore = 100_000
 
 type Beginning = {
@@ -76,7 +76,7 @@ async function claimText({ keys, issuer }: Signer): Promise<string> {
 
 async function* linesOf(file: string): AsyncGenerator<JsonObject> {
   try {
-    for await (const line of completeLines(longestLine, createReadStream(file))) {
+    for await (const line of completeLines(maxLineLength, createReadStream(file))) {
       const value = asObject(parseJson(line))
       if (value === undefined) throw notAnExport(`${file} has a line that is not JSON: ${line.slice(0, 60)}`)
       yield value

@@ -7,7 +7,11 @@ const maxColumns = 100
 const headers = ['SEQUENCE', 'AT (UTC)', 'WHO', 'WHAT', '', 'OBJECT', 'WHY'] as const
 /** The longest that these columns become; the last one has the rest. */
 const limits = [15, 19, 24, 24, 3, 32] as const
-const outcomes: Readonly<Record<string, string>> = { allowed: 'ok', denied: 'no', failed: 'err' }
+const outcomes: ReadonlyMap<string, string> = new Map([
+  ['allowed', 'ok'],
+  ['denied', 'no'],
+  ['failed', 'err'],
+])
 /** Less than this of a reason says nothing. */
 const leastReason = 8
 
@@ -34,10 +38,10 @@ function cellsOf(entry: Entry): readonly string[] {
   const text = (field: string): string => textAt(entry, field) ?? ''
   return [
     String(entry.sequence),
-    text('at').slice(0, 19).replace('T', ' '),
+    shortTime(text('at')),
     who(entry),
     text('action'),
-    outcomes[text('outcome')] ?? text('outcome'),
+    outcomes.get(text('outcome')) ?? text('outcome'),
     text('object').replace(/^[A-Za-z]+\//, ''),
     text('reason'),
   ]
@@ -49,8 +53,22 @@ function who(entry: Entry): string {
   const details = objectAt(entry, 'details')
   const login = textAt(details, 'login')
   const isTheirs = (textAt(details, 'person') ?? actor) === actor
-  if (login !== undefined && isTheirs && actor.startsWith('github|')) return `${login} (${actor.split('|').at(-1)})`
+  return login !== undefined && isTheirs && actor.startsWith('github|') ? shortPerson(actor, login) : shortActor(actor)
+}
+
+/** The login with the number on GitHub; the subject where the login is not known. */
+export function shortPerson(person: string, login: string | undefined): string {
+  return login === undefined ? person : `${login} (${person.split('|').at(-1)})`
+}
+
+/** A ServiceAccount as `namespace/name`. */
+export function shortActor(actor: string): string {
   return actor.replace(/^system:serviceaccount:([^:]+):/, '$1/')
+}
+
+/** To the second, in UTC. */
+export function shortTime(at: string): string {
+  return at.slice(0, 19).replace('T', ' ')
 }
 
 /** For wide tables: everything, however long. */
