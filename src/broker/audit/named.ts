@@ -1,5 +1,6 @@
 // Finds whom a name means in the audit log: ids count, and a name is how people ask. A former name finds whoever had it; a name
 // that nobody has gets the near ones. Pure.
+import { editDistance } from '../../lib/text/edit-distance.ts'
 import type { NamedId } from '../../store/audit/audit-names.ts'
 
 export type Found = {
@@ -10,16 +11,16 @@ export type Found = {
 }
 
 const maxNear = 5
-const longest = 100
+const maxLength = 100
 
 /** Logins and names of repositories do not distinguish upper and lower case. */
 export function findNamed(known: readonly NamedId[], name: string): Found {
   const wanted = name.toLowerCase()
   const matches = [...new Map(known.filter(one => one.name.toLowerCase() === wanted).map(one => [one.id, one])).values()]
-  if (matches.length > 0 || wanted.length > longest) return { matches, near: [] }
+  if (matches.length > 0 || wanted.length > maxLength) return { matches, near: [] }
   const limit = Math.max(2, Math.floor(wanted.length / 4))
   const near = [...new Set(known.map(one => one.name))]
-    .filter(one => one.length <= longest)
+    .filter(one => one.length <= maxLength)
     .map(one => ({ name: one, distance: distanceTo(wanted, one.toLowerCase()) }))
     .filter(({ distance }) => distance <= limit)
     .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
@@ -32,18 +33,4 @@ function distanceTo(wanted: string, name: string): number {
   const [, own] = name.split('/')
   if (own !== undefined && own === (ownOf ?? wanted)) return 1
   return editDistance(wanted, name)
-}
-
-/** Levenshtein: insertions, deletions and replacements. */
-function editDistance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (const [index, letter] of [...one].entries()) {
-    const next = [index + 1]
-    for (let column = 1; column < row.length; column += 1) {
-      const replaced = (row[column - 1] ?? 0) + (letter === other[column - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
 }

@@ -1,25 +1,5 @@
 // What a person may have meant who typed a name that does not exist. Pure.
-
-/** The number of letters to insert, remove, replace or swap with the next one (Damerau–Levenshtein, restricted). */
-function distance(left: string, right: string): number {
-  const rows: number[][] = [Array.from({ length: right.length + 1 }, (_, column) => column)]
-  const cell = (row: number, column: number): number => rows[row]?.[column] ?? 0
-  for (let row = 1; row <= left.length; row += 1) {
-    const line = [row]
-    rows.push(line)
-    for (let column = 1; column <= right.length; column += 1) {
-      const same = left[row - 1] === right[column - 1]
-      const swapped = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
-      line[column] = Math.min(
-        cell(row - 1, column) + 1,
-        (line[column - 1] ?? 0) + 1,
-        cell(row - 1, column - 1) + (same ? 0 : 1),
-        swapped ? cell(row - 2, column - 2) + 1 : Number.POSITIVE_INFINITY,
-      )
-    }
-  }
-  return cell(left.length, right.length)
-}
+import { editDistance } from '../../lib/text/edit-distance.ts'
 
 /**
  * `; did you mean shop?`, or an empty text when no name is close. Long names are not compared: nobody mistypes them by a
@@ -31,7 +11,7 @@ export function didYouMean(name: string, names: readonly string[]): string {
     .filter(other => other.length <= 100 && name.length <= 100)
     .map(other => ({
       other,
-      far: other.startsWith(name) && name.length >= 2 ? 1 : distance(name.toLowerCase(), other.toLowerCase()),
+      far: other.startsWith(name) && name.length >= 2 ? 1 : editDistance(name.toLowerCase(), other.toLowerCase()),
     }))
     .filter(({ far }) => far <= most)
     .sort((a, b) => a.far - b.far)

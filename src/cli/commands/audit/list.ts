@@ -91,8 +91,12 @@ export async function auditShow(
   if (entry?.sequence !== Number(argument))
     throw new AppError('not_found', `there is no entry ${argument}, or you may not read it`)
   if (output === 'json') return context.terminal.result(json(entry))
-  const events: Readonly<Record<string, AuditEvent>> = auditEvents
-  const event = events[textAt(entry, 'action') ?? '']
-  const meanings: Readonly<Record<string, string | undefined>> = event?.outcomes ?? {}
-  context.terminal.result(entryText(entry, event?.description, meanings[textAt(entry, 'outcome') ?? '']))
+  const event = own<AuditEvent>(auditEvents, textAt(entry, 'action'))
+  const meaning = own<string | undefined>(event?.outcomes ?? {}, textAt(entry, 'outcome'))
+  context.terminal.result(entryText(entry, event?.description, meaning))
+}
+
+/** What a word of the platform names among ours: never a property that every object has. */
+function own<T>(of: Readonly<Record<string, T>>, word = ''): T | undefined {
+  return Object.hasOwn(of, word) ? of[word] : undefined
 }
