@@ -6,7 +6,7 @@ import { json, type PlainFormat, table } from '../../output.ts'
 import { saidTime, timeExamples } from '../../times/said-time.ts'
 import { inZone, ownZone } from '../../times/zoned-time.ts'
 import type { Entry } from '../audit/entry.ts'
-import { streamEntries } from '../audit/entry-stream.ts'
+import { readEntries, streamEntries } from '../audit/entry-stream.ts'
 import { personOf, repositoryOf, timeRange } from '../audit/filters.ts'
 import { shortActor, shortPerson, shortTime } from '../audit/words.ts'
 import type { CommandContext } from '../context.ts'
@@ -104,10 +104,8 @@ async function decisionsOf(context: CommandContext, filter: Readonly<Record<stri
   return all.toSorted((a, b) => a.sequence - b.sequence)
 }
 
-async function entriesBy(context: CommandContext, filter: Readonly<Record<string, string>>): Promise<readonly Entry[]> {
-  const entries: Entry[] = []
-  for await (const entry of streamEntries(context, { query: new URLSearchParams(filter), after: 0 })) entries.push(entry)
-  return entries
+function entriesBy(context: CommandContext, filter: Readonly<Record<string, string>>): Promise<readonly Entry[]> {
+  return readEntries(context, new URLSearchParams(filter))
 }
 
 type Answer = { readonly span: Span; readonly could: readonly GrantInterval[]; readonly received: Deliveries }

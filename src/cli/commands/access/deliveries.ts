@@ -37,7 +37,8 @@ export function collectDeliveries(): Deliveries {
   }
 }
 
-function deliveryIn(entry: Entry): Delivered {
+/** What one record of a delivery says. */
+export function deliveryIn(entry: Entry): Delivered {
   const details = asObject(entry['details'])
   const at = textAt(entry, 'at') ?? ''
   return {

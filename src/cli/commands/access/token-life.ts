@@ -1,6 +1,7 @@
 // The life of tokens, from their records in the audit log. Pure.
 import { asObject, integerAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import type { Entry } from '../audit/entry.ts'
+import { deliveryIn } from './deliveries.ts'
 
 /** One token, as the log knows it. */
 export type TokenLife = {
@@ -92,17 +93,9 @@ function repositoriesIn(details: ReturnType<typeof asObject>): readonly string[]
 }
 
 function withDelivery(before: readonly TokenDelivery[], entry: Entry): readonly TokenDelivery[] {
-  const details = asObject(entry['details'])
-  const at = textAt(entry, 'at') ?? ''
-  const one: TokenDelivery = {
-    to: textAt(entry, 'actor') ?? '',
-    pod: textAt(objectAt(details, 'pod'), 'name'),
-    address: textAt(details, 'address'),
-    times: integerAt(details, 'count') ?? 1,
-    first: at,
-    last: textAt(details, 'until') ?? at,
-  }
-  const same = before.findIndex(({ to, pod, address }) => to === one.to && pod === one.pod && address === one.address)
+  const { who: to, pod, address, times, first, last } = deliveryIn(entry)
+  const one: TokenDelivery = { to, pod, address, times, first, last }
+  const same = before.findIndex(each => each.to === to && each.pod === pod && each.address === address)
   return same === -1
     ? [...before, one]
     : before.map((each, index) => (index === same ? { ...each, times: each.times + one.times, last: one.last } : each))

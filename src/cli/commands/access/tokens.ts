@@ -3,8 +3,8 @@
 import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { age, json, type PlainFormat, table } from '../../output.ts'
-import { type Entry, entriesOf } from '../audit/entry.ts'
-import { streamEntries } from '../audit/entry-stream.ts'
+import { entriesOf } from '../audit/entry.ts'
+import { readEntries } from '../audit/entry-stream.ts'
 import { filterQuery } from '../audit/filters.ts'
 import { shortPerson } from '../audit/words.ts'
 import type { CommandContext } from '../context.ts'
@@ -26,7 +26,7 @@ export async function tokensList(context: CommandContext, { output, ...filters }
   const now = context.clock.now()
   const query = await filterQuery(context, { ...filters, what: 'tokens' })
   query.set('since', new Date(now.getTime() - maxLifeMilliseconds).toISOString())
-  const live = tokenLives(await read(context, query)).filter(life => isLive(life, now))
+  const live = tokenLives(await readEntries(context, query)).filter(life => isLive(life, now))
   if (output === 'json') return context.terminal.result(json(live))
   if (live.length === 0) return context.say('no token is live')
   context.terminal.result(
@@ -87,7 +87,7 @@ export async function tokensShow(context: CommandContext, options: ShowOptions):
   const since =
     grantUid === undefined || grantUid === '' ? { what: 'tokens', until: created.expiresAt } : { uid: grantUid, what: 'tokens' }
   const query = new URLSearchParams({ ...scope, ...since, since: created.mintedAt })
-  const entries = await read(context, query)
+  const entries = await readEntries(context, query)
   const life = tokenLives(entries).find(({ token }) => token === created.token) ?? created
   context.terminal.result(output === 'json' ? json(life) : story(life, context.clock.now()))
 }
@@ -103,7 +103,7 @@ async function byHash(context: CommandContext, scope: Scope, hashedToken: string
 
 async function byId(context: CommandContext, scope: Scope, id: string): Promise<TokenLife> {
   const since = new Date(context.clock.now().getTime() - maxLifeMilliseconds).toISOString()
-  const life = tokenLives(await read(context, new URLSearchParams({ ...scope, what: 'tokens', since }))).find(
+  const life = tokenLives(await readEntries(context, new URLSearchParams({ ...scope, what: 'tokens', since }))).find(
     ({ token }) => token === id,
   )
   if (life !== undefined) return life
@@ -111,12 +111,6 @@ async function byId(context: CommandContext, scope: Scope, id: string): Promise<
     'not_found',
     `no token of the last hour has the id ${id}: sekisho tokens list shows ids; name an older one by --hash`,
   )
-}
-
-async function read(context: CommandContext, query: URLSearchParams): Promise<readonly Entry[]> {
-  const entries: Entry[] = []
-  for await (const entry of streamEntries(context, { query, after: 0 })) entries.push(entry)
-  return entries
 }
 
 function story(life: TokenLife, now: Date): string {

@@ -38,6 +38,13 @@ export async function* streamEntries(context: CommandContext, reading: Reading):
   }
 }
 
+/** All entries that pass the filters, in order and in memory: for questions whose answers are few. */
+export async function readEntries(context: CommandContext, query: URLSearchParams): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
+  for await (const entry of streamEntries(context, { query, after: 0 })) entries.push(entry)
+  return entries
+}
+
 /** Yields what one connection brings, and returns why it ended early. Each has a token of its own: one may expire meanwhile. */
 async function* oneConnection(context: CommandContext, reading: Reading, place: Place): AsyncGenerator<Entry, unknown> {
   const query = new URLSearchParams(reading.query)
