@@ -91,9 +91,23 @@ async function keepSecret(): Promise<void> {
   expect(await platform.asAdministrator(wait)).toMatchObject({ code: 0 })
 }
 
+/** Halts that the demo makes are lifted and gone; this one is of a grant that nobody has. */
+async function haltNothing(): Promise<void> {
+  const reason = ['--reason', 'the test looks at its condition']
+  const made = await platform.sekisho('olivia', ['halt', 'grant', 'e2e-none', '-n', 'acme', ...reason, '-o', 'json'])
+  expect(made).toMatchObject({ code: 0 })
+  const { name } = JSON.parse(made.output) as { readonly name: string }
+  onTestFinished(async () => {
+    expect(await platform.sekisho('olivia', ['resume', name, '-n', 'acme', ...reason])).toMatchObject({ code: 0 })
+    const gone = ['wait', '--for=delete', `halt/${name}`, '-n', 'acme', '--timeout=20s']
+    expect(await platform.asAdministrator(gone)).toMatchObject({ code: 0 })
+  })
+}
+
 test('`kubectl wait --for=condition=Ready` works on every kind of the category sekisho-platform', async () => {
   await claimDomain()
   await keepSecret()
+  await haltNothing()
   const kinds = (await kindsOfCategory()).filter(({ resource }) => !whilePullRequestsAreOpen.includes(resource))
   expect(kinds.length).toBeGreaterThanOrEqual(10)
   for (const { resource, path } of kinds) {

@@ -154,7 +154,7 @@ export const serviceAttacks: readonly Attack[] = [
     attempts: async world => {
       await withPlainService(world)
       return apiAttempts(world, [
-        ...[5, 100, 7000].map(count => ({
+        ...[5, 100, 1000].map(count => ({
           ...create('attack-ports', manyPorts(count), true),
           name: `create with ${count} ports`,
         })),

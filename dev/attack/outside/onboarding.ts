@@ -6,6 +6,7 @@ import { offers } from '../../demo/browser.ts'
 import { tenantNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { judgeBroker } from '../judge.ts'
+import { stopped, type Verdict } from '../verdict.ts'
 import type { PersonActor } from '../world/actors.ts'
 import type { HttpAnswer } from '../world/http.ts'
 import type { World } from '../world/world.ts'
@@ -34,6 +35,18 @@ async function victimInstallation(world: World): Promise<string> {
 
 function page(name: string, act: () => Promise<Page>): Attempt {
   return { name, run: async () => judgeBroker(answerOf(await act())) }
+}
+
+async function callbackAs(world: World, login: PersonActor, query: string): Promise<Page> {
+  return (await signedIn(world, login)).open(`${world.targets.issuer}/onboard/callback?installation_id=${query}`)
+}
+
+/** Onboarding begins anew with the person's own accounts, and the installation of the address is not looked at. */
+function judgeStart(page: Page): Verdict {
+  const { status, text } = answerOf(page)
+  const starts = status === 200 && page.url.pathname === '/onboard' && page.url.search === ''
+  if (starts && !offers(page, `Continue with ${tenantNamespace}`)) return stopped('broker', `${status} ${page.url.pathname}`)
+  return judgeBroker({ status, text })
 }
 
 async function installationAttempts(world: World): Promise<readonly Attempt[]> {
@@ -73,10 +86,14 @@ async function installationAttempts(world: World): Promise<readonly Attempt[]> {
         `${world.targets.issuer}/onboard/callback?installation_id=1&installation_id=${id}&setup_action=install`,
       ),
     ),
-    ...['', '&state=x', `&state=${'A'.repeat(43)}`, '&setup_action=install', '&setup_action=delete'].map(more =>
-      page(`gary: the callback of GitHub with acme’s installation ${more}`, async () =>
-        (await signedIn(world, 'gary')).open(`${world.targets.issuer}/onboard/callback?installation_id=${id}${more}`),
-      ),
+    ...['&state=x', `&state=${'A'.repeat(43)}`, '&setup_action=delete'].map(more =>
+      page(`gary: the callback of GitHub with acme’s installation ${more}`, async () => callbackAs(world, 'gary', `${id}${more}`)),
+    ),
+    ...['', '&setup_action=install', '&setup_action=update'].map(
+      (more): Attempt => ({
+        name: `gary: the callback of GitHub without a state, with acme’s installation ${more}`,
+        run: async () => judgeStart(await callbackAs(world, 'gary', `${id}${more}`)),
+      }),
     ),
   ]
 }
@@ -84,11 +101,11 @@ async function installationAttempts(world: World): Promise<readonly Attempt[]> {
 /** Begins an installation and stops at GitHub; the state that GitHub would send back. */
 async function stateOf(world: World, login: PersonActor): Promise<{ readonly browser: Browser; readonly state: string }> {
   const web = new URL(world.demo.githubWeb).host
-  const stopping = freshBrowser(world, url => url.host === web && url.pathname.startsWith('/apps/') && stopped)
-  let stopped = false
+  const stopping = freshBrowser(world, url => url.host === web && url.pathname.startsWith('/apps/') && stops)
+  let stops = false
   const { passSignIn } = await import('../../demo/scenario/sign-in.ts')
   await passSignIn(stopping, await stopping.open(`${world.targets.issuer}/login`), login)
-  stopped = true
+  stops = true
   const choose = await stopping.open(`${world.targets.issuer}/onboard`)
   const there = await stopping.press(choose, 'Install the App on GitHub')
   const state = there.url.searchParams.get('state')

@@ -77,9 +77,8 @@ function exposed({ broker: { expose, url } }: Plan): readonly object[] {
 
 function network({ apiServer, github, registry, database }: Plan): readonly object[] {
   const callers = apiServer.from.map(cidr => ({ ipBlock: { cidr } }))
-  const webhook = patchOf(
-    { kind: 'NetworkPolicy', name: 'sekisho-admission' },
-    { op: 'replace', path: '/spec/ingress', value: [{ from: callers, ports: [tcp(9443)] }] },
+  const webhooks = Object.entries({ 'sekisho-admission': 9443, 'sekisho-access-records': 9444 }).map(([name, port]) =>
+    patchOf({ kind: 'NetworkPolicy', name }, { op: 'replace', path: '/spec/ingress', value: [{ from: callers, ports: [tcp(port)] }] }),
   )
   const emulator =
     github.kind === 'emulator' ? [{ to: [{ ipBlock: { cidr: `${github.address}/32` } }], ports: [tcp(githubPort)] }] : []
@@ -87,7 +86,7 @@ function network({ apiServer, github, registry, database }: Plan): readonly obje
   const [host = ''] = registry.reference.split('/')
   const ports = { 'sekisho-broker-egress': both, [controllersEgress]: [...both, Number(host.split(':')[1] ?? 443)] }
   return [
-    webhook,
+    ...webhooks,
     ...Object.entries(ports).flatMap(([name, numbers]) => {
       const added = [...new Set(numbers)].filter(port => !openPorts.general.includes(port))
       const operations = [

@@ -135,14 +135,21 @@ export async function startChaosProxy(
     if (end === 'ended' && outgoing.socket !== null && !listener.isDead(outgoing.socket)) outgoing.end()
   }
 
+  function beginAnswer(answer: Dispatcher.ResponseData, outgoing: ServerResponse): void {
+    outgoing.statusCode = answer.statusCode
+    for (const [name, value] of answerHeaders(answer.headers, upstream, address())) outgoing.setHeader(name, value)
+  }
+
   async function answerWhole(answer: Dispatcher.ResponseData, exchange: Exchange): Promise<void> {
     const { incoming, outgoing, entry, fault, write } = exchange
     const whole = Buffer.from(await answer.body.arrayBuffer())
     const isMade = answer.statusCode >= 200 && answer.statusCode < 300
     if (!upstream.isOpen && isWrite(entry) && isMade) noteObject(entry, whole)
+    entry.status = answer.statusCode
     if (fault?.kind === 'lose-answer') return void incoming.socket.resetAndDestroy()
     if (crash !== undefined && write !== undefined && isMade && !crash.mayAnswer(write)) return void incoming.socket.destroy()
     if (listener.isDead(incoming.socket)) return
+    beginAnswer(answer, outgoing)
     const bytes = view !== undefined && entry.verb === 'list' && isMade ? shownItems(view, whole) : whole
     entry.bytes = bytes.length
     outgoing.end(bytes)
@@ -154,11 +161,10 @@ export async function startChaosProxy(
     // A write that was sent is made even if nobody waits for its answer.
     if (write === undefined) outgoing.on('close', () => gone.abort())
     const answer = await forward(exchange, gone.signal)
+    if (entry.verb !== 'watch' || answer.statusCode !== 200) return answerWhole(answer, exchange)
     entry.status = answer.statusCode
     if (listener.isDead(incoming.socket)) return void answer.body.destroy()
-    outgoing.statusCode = answer.statusCode
-    for (const [name, value] of answerHeaders(answer.headers, upstream, address())) outgoing.setHeader(name, value)
-    if (entry.verb !== 'watch' || answer.statusCode !== 200) return answerWhole(answer, exchange)
+    beginAnswer(answer, outgoing)
     if (fault?.kind === 'stale') {
       outgoing.flushHeaders()
       await fault.until

@@ -5,7 +5,7 @@ import { isWrite } from './request-facts.ts'
 export type LoggedRequest = RequestFacts & {
   /** Milliseconds of the proxy's monotonic clock: `performance.now()`. */
   readonly at: number
-  /** 0 until there is an answer. */
+  /** 0 until there is an answer: of a watch its beginning, of everything else all of it. */
   status: number
   /** The kind of the fault that was played on it. */
   fault: string | undefined

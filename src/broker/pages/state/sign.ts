@@ -33,7 +33,7 @@ export function rankOf(of: ReasonClass): number {
 /** The word with its sign. */
 export function signed(of: ReasonClass, word: string): Html {
   const { mark, tone, words } = signs[of]
-  const spoken = word === words ? undefined : html`<span class="spoken">${words}: </span>`
+  const spoken = word.toLowerCase() === words ? undefined : html`<span class="spoken">${words}: </span>`
   return html`<span class="word sign ${tone}"><span aria-hidden="true">${mark}</span> ${spoken}${word}</span>`
 }
 
