@@ -10,7 +10,7 @@ import { expectStillness } from './stillness.ts'
 let platform: Platform
 
 beforeAll(async () => {
-  platform = await openPlatform(['dave', 'ada'])
+  platform = await openPlatform(['dave', 'ada', 'olivia'])
 })
 
 afterAll(() => platform.admin.close())
