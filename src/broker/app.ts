@@ -8,6 +8,7 @@ import { remoteSync } from '../api/apps/remote-sync.ts'
 import { clusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import { halt } from '../api/github/halt.ts'
 import { installation } from '../api/github/installation.ts'
+import { repositoryGrant } from '../api/github/repository-grant.ts'
 import type { Mode } from '../api/names.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
 import type { KubeClient } from '../kube/client/client.ts'
@@ -158,13 +159,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
 
   const builds = createVisibleBuilds({ kept: store.keptLogs, reviews, remoteSyncs: manager.cache(remoteSync) })
   const context: BrokerContext = {
-    mode,
-    settings,
-    store,
-    github,
-    people,
-    platformAdmins,
-    sessions,
+    ...{ mode, settings, store, github, people, platformAdmins, sessions },
     knownBrowsers: createKnownBrowsers(issuer.issuerKeys.cookieKey),
     tenants,
     installations: manager.cache(installation),
@@ -182,6 +177,11 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
       kube,
       audit: store.audit,
       log,
+    },
+    owners: {
+      ...{ people, kube, audit: store.audit, onboardings, clock, log },
+      grants: manager.cache(repositoryGrant),
+      haltOf: object => halted.ofTenant(object, 'platform'),
     },
     ...issuer,
     verifyIdToken: unlessHalted(issuer.verifyIdToken, halted),

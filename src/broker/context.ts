@@ -16,6 +16,7 @@ import type { KnownBrowsers } from './known-browsers.ts'
 import type { BrokerMetrics } from './metrics.ts'
 import type { OnboardingController } from './onboarding/onboarding-controller.ts'
 import type { OnboardingDeps } from './onboarding/prove-binding.ts'
+import type { OffboardDeps } from './owners/offboard.ts'
 import type { People } from './people/people.ts'
 import type { PlatformAdmins } from './people/platform-admins.ts'
 import type { ApprovePreviewDeps } from './previews/approve-preview.ts'
@@ -40,6 +41,8 @@ export type BrokerContext = BrokerIssuer & {
   readonly builds: VisibleBuilds
   /** What approving a commit of a fork needs, and the previews that people may see. */
   readonly approvals: ApprovePreviewDeps & { readonly previews: VisiblePreviews }
+  /** What owners need to change roles and to end a tenant. */
+  readonly owners: OffboardDeps
   /** What onboarding needs to prove and remember. */
   readonly onboarding: OnboardingDeps
   readonly onboardingController: OnboardingController

@@ -75,7 +75,9 @@ export async function onboardAccount(
   // The tenant of an account stays when the App is uninstalled.
   const button = offers(confirm, 'Update the tenant') ? 'Update the tenant' : 'Create the tenant'
   expectThat(offers(confirm, button), `ownership was not accepted: ${summary(confirm)}`)
-  let page: Page = await browser.press(confirm, button, team === undefined ? {} : { team: [teamChoice(confirm, team)] })
+  // Only of a new tenant: roles of one that exists are changed on a page of their own.
+  const chosen = team === undefined || button === 'Update the tenant' ? {} : { team: [teamChoice(confirm, team)] }
+  let page: Page = await browser.press(confirm, button, chosen)
   await waitUntil(
     'the tenant page to show Ready',
     async () => {

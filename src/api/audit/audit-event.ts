@@ -5,6 +5,7 @@ import type { JsonValue } from '../../lib/json/canonical-json.ts'
 import { accessAuditEvents } from './access-audit-events.ts'
 import { type AuditEvent, type AuditOutcome, countDetails } from './audit-event-shape.ts'
 import { haltAuditEvents } from './halt-audit-events.ts'
+import { ownerAuditEvents } from './owner-audit-events.ts'
 import { platformAuditEvents } from './platform-audit-events.ts'
 import { previewAuditEvents } from './preview-audit-events.ts'
 import { tokenAuditEvents } from './token-audit-events.ts'
@@ -168,6 +169,7 @@ export const auditEvents = {
     },
   },
   ...accessAuditEvents,
+  ...ownerAuditEvents,
   ...tokenAuditEvents,
   ...haltAuditEvents,
   ...previewAuditEvents,

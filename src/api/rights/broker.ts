@@ -6,6 +6,8 @@ import type { Right } from './right.ts'
 
 const tenancy = `tenancy.${domain}`
 const github = `github.${domain}`
+const roles = 'src/broker/owners/change-roles.ts'
+const offboard = 'src/broker/owners/offboard.ts'
 const onboarding = 'src/broker/onboarding/onboarding-steps.ts'
 const candidates = 'src/broker/webhooks/candidate-reader.ts'
 const wakes = 'src/broker/webhooks/handle-delivery.ts'
@@ -20,8 +22,10 @@ export const brokerRights: readonly Right[] = [
     group: tenancy,
     resources: ['tenants'],
     verbs: ['get', ...cached, 'create', 'patch'],
-    usedBy: [onboarding, wakes, candidates, app],
+    usedBy: [onboarding, wakes, candidates, roles, app],
   },
+  // One by one, and after its owner has typed the name: `deletecollection` is not among them.
+  { place: 'cluster', group: tenancy, resources: ['tenants'], verbs: ['delete'], usedBy: [offboard] },
   { place: 'cluster', group: github, resources: ['clustergithubapps'], verbs: cached, usedBy: [app] },
   {
     place: 'cluster',
@@ -58,7 +62,13 @@ export const brokerRights: readonly Right[] = [
   ),
 
   // What people see on the page of their tenant, read when they look and after RBAC allowed them to.
-  { place: 'application', group: `apps.${domain}`, resources: ['applications'], verbs: ['get', 'list'], usedBy: [pages] },
+  {
+    place: 'application',
+    group: `apps.${domain}`,
+    resources: ['applications'],
+    verbs: ['get', 'list'],
+    usedBy: [pages, offboard],
+  },
   { place: 'application', group: `apps.${domain}`, resources: ['releases'], verbs: ['list'], usedBy: [pages] },
 
   {

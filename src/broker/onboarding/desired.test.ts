@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ceilingOf } from './ceiling.ts'
-import { desiredRoles, desiredTenant, widenedRoles } from './desired.ts'
+import { desiredRoles } from './desired.ts'
 import type { ProvedIntent } from './onboarding-records.ts'
 
 const intent: ProvedIntent = {
@@ -38,13 +38,6 @@ test('owners are admins, members viewers, chosen teams developers', () => {
 test('a user account has one role: its holder is admin', () => {
   const own = { ...intent, account: { ...intent.account, type: 'User' as const }, teams: [] }
   expect(desiredRoles(own)).toEqual([{ role: 'admin', subject: { type: 'User', id: 7, name: 'Acme' } }])
-})
-
-test('a second onboarding adds new teams and removes none', () => {
-  const existing = { ...desiredTenant(intent, 'acme'), metadata: { name: 'acme' } }
-  expect(widenedRoles(existing, intent)).toBeUndefined()
-  const roles = widenedRoles(existing, { ...intent, teams: [{ id: 12, slug: 'web' }] })
-  expect(roles?.map(({ subject }) => subject.id)).toEqual([undefined, undefined, 11, 12])
 })
 
 test('the ceiling is what GitHub granted, limited to what the platform issues', () => {

@@ -31,23 +31,9 @@ export function desiredTenant(intent: ProvedIntent, name: string): NewObject<Ten
   }
 }
 
-/** Whether members of the team may deploy in the tenant. */
-export function isDeveloperTeam({ spec }: Tenant, id: number): boolean {
-  return spec.roles.some(({ role, subject }) => role !== 'viewer' && subject.type === 'Team' && subject.id === id)
-}
-
 /** Whether the tenant is that of the account on GitHub, by its number. */
 export function isTenantOf({ spec: { account } }: Tenant, { host, id }: Pick<Account, 'host' | 'id'>): boolean {
   return account.host === host && account.id === id
-}
-
-/**
- * The roles of a tenant that is onboarded again: newly chosen teams are added, no role is changed or removed. Undefined:
- * nothing to add.
- */
-export function widenedRoles(existing: Tenant, intent: ProvedIntent): readonly Role[] | undefined {
-  const added = developers(intent.teams.filter(({ id }) => !isDeveloperTeam(existing, id)))
-  return added.length === 0 ? undefined : [...existing.spec.roles, ...added]
 }
 
 /** `namespace` is the tenant's. */

@@ -4,7 +4,7 @@
 import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { userSubject } from '../../api/names.ts'
 import type { UserClient } from '../../github/index.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, isAppError } from '../../lib/errors.ts'
 import type { SignedInPerson } from '../sessions.ts'
 import { type ChosenTeam, type OnboardingRecord, type ProvedOnboarding, provedRecord } from './onboarding-records.ts'
 import { type OnboardingDeps, proveBinding } from './prove-binding.ts'
@@ -91,6 +91,22 @@ export async function withdrawOnboarding(deps: OnboardingDeps, person: SignedInP
   const record = await ownOnboarding(deps, person, id)
   if (!isWaiting(record)) throw new AppError('conflict', `this onboarding does not wait any more: it is ${record.state}`)
   await deps.onboardings.move(record, 'abandoned')
+}
+
+/** Ends what was confirmed for the account and is not carried out yet. Idempotent. */
+export async function endConfirmed(
+  { onboardings }: Pick<OnboardingDeps, 'onboardings'>,
+  account: { readonly host: string; readonly id: number },
+  why: string,
+): Promise<void> {
+  const confirmed = (await onboardings.active()).filter(
+    ({ host, accountId, state }) => host === account.host && accountId === account.id && state !== 'installation-written',
+  )
+  for (const record of confirmed)
+    await onboardings.move(record, 'abandoned', { note: why }).catch((error: unknown) => {
+      // The leader moved it on meanwhile: what it then finds is a Tenant that is being deleted.
+      if (!isAppError(error, 'conflict') && !isAppError(error, 'not_found')) throw error
+    })
 }
 
 /** Whether an onboarding waits for a person: the requester, an owner or a platform admin. */

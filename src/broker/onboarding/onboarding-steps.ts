@@ -12,7 +12,7 @@ import { AppError } from '../../lib/errors.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import type { Log } from '../../lib/log.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
-import { desiredInstallation, desiredTenant, installationName, isTenantOf, widenedRoles } from './desired.ts'
+import { desiredInstallation, desiredTenant, installationName, isTenantOf } from './desired.ts'
 import { type OnboardingRecord, type OnboardingRecords, type ProvedOnboarding, provedRecord } from './onboarding-records.ts'
 import { tenantNameCandidates } from './tenant-name.ts'
 
@@ -28,6 +28,8 @@ export type Progress = 'finished' | 'waiting'
 
 type NamedOnboarding = ProvedOnboarding & { readonly installationId: number; readonly intent: { readonly tenantName: string } }
 
+const endedNote = 'the tenant was ended meanwhile: begin again when it is gone'
+
 const manager = { fieldManager: 'sekisho-broker' }
 
 /**
@@ -36,6 +38,11 @@ const manager = { fieldManager: 'sekisho-broker' }
  */
 export async function advanceOnboarding(deps: StepDeps, onboarding: OnboardingRecord): Promise<Progress> {
   const proved = provedRecord(onboarding)
+  // Stops: an onboarding that makes a tenant again that somebody ended after it was confirmed.
+  if (proved.state !== 'installation-written' && (await isEnded(deps, proved))) {
+    await deps.onboardings.move(proved, 'abandoned', { note: endedNote })
+    return 'finished'
+  }
   let current = namedRecord(proved.state === 'confirmed' ? await writeTenant(deps, proved) : proved)
   if (current.state === 'tenant-written') {
     if ((await writeInstallation(deps, current)) === 'waiting') return 'waiting'
@@ -88,7 +95,7 @@ async function isFree({ kube }: StepDeps, name: string): Promise<boolean> {
 
 /**
  * The Tenant exists already: from an earlier run, from an earlier onboarding, or it belongs to another account that took the
- * name since.
+ * name since. Its roles stay as they are: what an owner or a platform admin took away does not come back.
  */
 async function joinTenant(deps: StepDeps, onboarding: ProvedOnboarding, name: string): Promise<void> {
   const { intent } = onboarding
@@ -98,10 +105,14 @@ async function joinTenant(deps: StepDeps, onboarding: ProvedOnboarding, name: st
     await deps.onboardings.move(onboarding, 'confirmed', { intent: nameless })
     throw new AppError('conflict', `another account took the name ${name} in the meantime: the next attempt uses another name`)
   }
-  const roles = widenedRoles(existing, intent)
-  const { resourceVersion } = existing.metadata
-  if (roles !== undefined)
-    await deps.kube.mergePatch(tenant, { name }, { metadata: { resourceVersion }, spec: { roles } }, manager)
+}
+
+/** Whether the Tenant that the onboarding has written, or found, is ended by somebody. One that is not written yet is not. */
+async function isEnded({ kube }: StepDeps, { state, intent }: ProvedOnboarding): Promise<boolean> {
+  if (intent.tenantName === undefined) return false
+  const found = await kube.get(tenant, { name: intent.tenantName })
+  if (found === undefined) return state === 'tenant-written'
+  return isTenantOf(found, intent.account) && found.metadata.deletionTimestamp !== undefined
 }
 
 async function writeInstallation(deps: StepDeps, onboarding: NamedOnboarding): Promise<'written' | 'waiting'> {

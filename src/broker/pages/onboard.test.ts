@@ -28,13 +28,15 @@ test('a new account gets a tenant, and no team is chosen', () => {
   expect(shown(undefined)).not.toContain('checked')
 })
 
-test('an account with a tenant updates it, and teams with the role stay ticked', () => {
+test('an account with a tenant updates it: its roles stay, and the page leads to them', () => {
   const page = shown(tenant)
   expect(page).toContain('Update the tenant')
   expect(page).not.toContain('Create the tenant')
   expect(page).toContain('has the tenant <a href="/tenants/acme">acme</a> already')
-  expect(page).toContain('value="11" checked disabled> Web')
-  expect(page).toContain('value="12"> Data')
+  expect(page).toContain('href="/tenants/acme/roles"')
+  // Nothing is claimed about who has which role, and no team can be chosen.
+  expect(page).not.toContain('administer the tenant')
+  expect(page).not.toContain('name="team"')
 })
 
 test('an error that names where to begin again links to it, and is text otherwise', () => {

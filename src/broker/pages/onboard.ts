@@ -2,7 +2,6 @@
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { Candidate } from '../onboarding/candidates.ts'
-import { isDeveloperTeam } from '../onboarding/desired.ts'
 import type { OnboardingRecord, ProvedIntent } from '../onboarding/onboarding-records.ts'
 import type { Person } from '../sessions.ts'
 import { formSecret, page } from './layout.ts'
@@ -35,10 +34,18 @@ ${ownOnboardings(person, own)}`,
 
 export type TeamChoice = { readonly id: number; readonly name: string; readonly slug: string }
 
-/** Onboarding again never takes a role away, so a team that has one cannot be unticked. */
-function teamBox({ id, name, slug }: TeamChoice, tenant: Tenant | undefined): Html {
-  const has = tenant !== undefined && isDeveloperTeam(tenant, id)
-  return html`<label><input type="checkbox" name="team" value="${id}"${has && html` checked disabled`}> ${name} <span class="fine">(${slug}${has && html`, has the role`})</span></label>`
+function teamBox({ id, name, slug }: TeamChoice): Html {
+  return html`<label><input type="checkbox" name="team" value="${id}"> ${name} <span class="fine">(${slug})</span></label>`
+}
+
+function rolesChoice(account: ProvedIntent['account'], teams: readonly TeamChoice[]): Html {
+  if (account.type === 'User') return html`<p>You will be the only person with a role in this tenant.</p>`
+  const choice =
+    teams.length === 0 ? html`<p>${account.login} has no teams yet; add the role to the tenant later.</p>` : teams.map(teamBox)
+  return html`<p>Owners of ${account.login} administer the tenant; its members can view it.</p>
+<fieldset><legend>Teams whose members can deploy (role developer)</legend>
+${choice}
+</fieldset>`
 }
 
 /** Shows the roles and the ceiling; the form carries the chosen teams. `tenant` is the one that the account has already. */
@@ -55,23 +62,17 @@ export function confirmPage(options: {
   const count = ceiling.repositoryIds?.length ?? 0
   const repositories =
     ceiling.repositories === 'All' ? 'all repositories' : `${count} selected ${count === 1 ? 'repository' : 'repositories'}`
-  const exists =
+  const { name, namespace } = { ...tenant?.metadata, ...tenant?.spec }
+  const roles =
     tenant === undefined
-      ? undefined
-      : html`<p>${account.login} has the tenant <a href="/tenants/${tenant.spec.namespace}">${tenant.metadata.name}</a> already. It stays, with its roles; teams that
-you choose here get the role developer, and its Installation becomes as below.</p>`
-  const choice =
-    account.type === 'User'
-      ? html`<p>You ${tenant === undefined ? 'will be' : 'are'} the only person with a role in this tenant.</p>`
-      : html`<p>Owners of ${account.login} administer the tenant; its members can view it.</p>
-<fieldset><legend>Teams whose members can deploy (role developer)</legend>
-${teams.length === 0 ? html`<p>${account.login} has no teams yet; add the role to the tenant later.</p>` : teams.map(team => teamBox(team, tenant))}
-</fieldset>`
+      ? rolesChoice(account, teams)
+      : html`<p>${account.login} has the tenant <a href="/tenants/${namespace}">${name}</a> already. It stays, with its roles
+(<a href="/tenants/${namespace}/roles">see and change them</a>), and its Installation becomes as below.</p>`
   return page({
     title: `Onboard ${account.login}${tenant === undefined ? '' : ' again'}`,
     person,
-    body: html`${exists}<form method="post" action="/onboard/confirm">${formSecret(person)}<input type="hidden" name="onboarding" value="${onboardingId}">
-${choice}
+    body: html`<form method="post" action="/onboard/confirm">${formSecret(person)}<input type="hidden" name="onboarding" value="${onboardingId}">
+${roles}
 <p>Grants in this tenant can never exceed ${repositories} with these permissions:</p><ul>${permissions}</ul>
 <button>${tenant === undefined ? 'Create the tenant' : 'Update the tenant'}</button></form>`,
   })

@@ -1,7 +1,7 @@
 // Who is halted by a platform admin: signs in nowhere, and no session or ID token of theirs counts here any more. By a cache,
 // so a Halt counts as soon as this process has observed it. Decides by `src/policy/halt.ts`.
 import type { Halt } from '../../api/github/halt.ts'
-import { userSubject } from '../../api/names.ts'
+import { platformNamespace, userSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -11,6 +11,11 @@ export type HaltedPeople = {
   readonly isHalted: (host: string, userId: number) => boolean
   /** Throws `forbidden` (reason Halted), which names the Halt. */
   readonly refuse: (host: string, userId: number) => void
+  /**
+   * The Halt that holds for a tenant as a whole: one of the platform, which only platform admins lift, before one of the tenant's
+   * own admins. With `platform` only the former.
+   */
+  readonly ofTenant: (tenant: Tenant, by?: 'platform') => Halt | undefined
   /** Why the account may not be onboarded now, by that person or because its tenant is halted; undefined when it may. */
   readonly ofOnboarding: (account: Account, userId: number) => string | undefined
 }
@@ -32,6 +37,12 @@ export function createHaltedPeople(halts: Pick<Cache<Halt>, 'list'>, tenants: Pi
     refuse(host, userId) {
       const found = ofPerson(host, userId)
       if (found !== undefined) throw new AppError('forbidden', `you are ${haltedText(found)}`, { reason: 'Halted' })
+    },
+    ofTenant({ metadata, spec }, by) {
+      const whole = halts.list().filter(({ spec: { target } }) => target.type === 'Tenant' || target.type === 'Everything')
+      const ofPlatform = whole.filter(({ metadata: { namespace } }) => namespace === platformNamespace)
+      const subject = { tenant: metadata.name, namespace: spec.namespace }
+      return haltOf(ofPlatform, subject) ?? (by === 'platform' ? undefined : haltOf(whole, subject))
     },
     ofOnboarding(account, userId) {
       const found = ofPerson(account.host, userId) ?? ofAccount(account)

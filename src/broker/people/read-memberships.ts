@@ -5,8 +5,12 @@ import type { UserClient } from '../../github/index.ts'
 import type { MembershipFacts, TeamLink } from './groups.ts'
 import { visibleMembership } from './visible-membership.ts'
 
-async function activeMemberships(client: UserClient, tenantIds: ReadonlySet<number>) {
-  const organizations = (await client.organizations()).filter(({ id }) => tenantIds.has(id))
+/** The memberships that count in those of the organisations that the person is in, with their present logins. */
+export async function activeMemberships(
+  client: UserClient,
+  organizationIds: ReadonlySet<number>,
+): Promise<readonly { readonly organizationId: number; readonly login: string; readonly owner: boolean }[]> {
+  const organizations = (await client.organizations()).filter(({ id }) => organizationIds.has(id))
   const found = await Promise.all(
     organizations.map(async ({ id, login }) => {
       const membership = await visibleMembership(client, login)

@@ -14,6 +14,13 @@ export const buildNameText = Type.String({ pattern: '^[a-z0-9]([-a-z0-9.]{0,251}
 export const objectNameText = Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })
 /** The number of a pull request. */
 export const pullRequestNumber = Type.String({ pattern: '^[1-9][0-9]{0,8}$', description: 'the number of a pull request' })
+/** The UID of an object that a page showed. */
+export const objectUid = Type.String({
+  pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+  description: 'the UID of an object',
+})
+/** `metadata.generation` of an object that a page showed. */
+export const objectGeneration = Type.String({ pattern: '^[1-9][0-9]{0,14}$', description: 'a generation' })
 /** The secret in every form; `requireForm` compares it. */
 export const csrfText = Type.String({ maxLength: 100 })
 /** The id of an onboarding. */

@@ -1,10 +1,10 @@
 // The records of a Tenant: what its specification says from now on, and its end, with who did it where that is known. The log has
 // a change before the controller acts on it; after a crash in between it is found there and not recorded twice. Decides nothing.
 import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
+import { specDigest } from '../../api/audit/spec-digest.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
 import { defined } from '../../lib/json/defined.ts'
-import { specDigest } from '../../services/access-records/access-review.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import { changeTo, deletionOf, findDoer } from '../../store/audit/find-doer.ts'
 import { recordEndBy } from '../../store/audit/record-end.ts'

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { accessKinds } from '../../api/audit/access-kinds.ts'
+import { specDigest } from '../../api/audit/spec-digest.ts'
 import { loginExtra } from '../../api/names.ts'
 import { isAppError } from '../../lib/errors.ts'
-import { allowed, changingRecord, readReview, specDigest } from './access-review.ts'
+import { allowed, changingRecord, readReview } from './access-review.ts'
 
 const dave = 'github|github.com|1002'
 const metadata = { name: 'read-shop', namespace: 'acme', uid: 'g-1', generation: 1 }

@@ -1,14 +1,13 @@
 // What an AdmissionReview says about a change of access, and the record of it. Pure. Objects are unchecked JSON: nothing in them
 // makes it fail, and nothing of their content is recorded but identifiers and a digest.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
-import { createHash } from 'node:crypto'
 import { type AccessOperation, accessKinds } from '../../api/audit/access-kinds.ts'
 import type { AuditRecord } from '../../api/audit/audit-event.ts'
+import { specDigest } from '../../api/audit/spec-digest.ts'
 import { loginExtra } from '../../api/names.ts'
 import type { ResourceType } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import { AppError } from '../../lib/errors.ts'
-import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
 import { defined } from '../../lib/json/defined.ts'
 import { asObject, type JsonObject, listAt, objectAt, textAt } from '../../lib/json/json-value.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
@@ -69,13 +68,6 @@ export function readReview(body: unknown): { readonly request: string; readonly 
 
 function groupOf({ apiVersion }: ResourceType): string {
   return apiVersion.slice(0, apiVersion.indexOf('/'))
-}
-
-/** SHA-256 (hex) of the canonical JSON of a spec: the same for what was asked for and what the object then has. */
-export function specDigest(spec: unknown): string {
-  return createHash('sha256')
-    .update(canonicalJson((spec ?? null) as JsonValue))
-    .digest('hex')
 }
 
 /** The record of a change that was asked for. */

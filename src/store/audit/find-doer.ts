@@ -22,7 +22,8 @@ export type DoneTo = {
 const beforeMilliseconds = 90_000
 const afterMilliseconds = 30_000
 const maxEntries = 100
-const requests = ['access.changing', 'installation.replaced'] as const
+/** Requests of users that API servers tell, and what the broker does in the name of a person. */
+const requests = ['access.changing', 'installation.replaced', 'tenant.offboarded', 'tenant.roles-changed'] as const
 const maxNamed = 10
 
 /** A deletion that the API server dates so, by metadata.deletionTimestamp; without a time at whatever time. */
@@ -30,9 +31,10 @@ export function deletionOf(uid: string, deletionTimestamp: string | undefined): 
   const deleted = Date.parse(deletionTimestamp ?? '')
   return {
     uid,
-    isIt({ action, at, details }) {
+    isIt({ action, at, outcome, details }) {
       if (action === 'installation.replaced') return true
-      if (action !== 'access.changing' || details['operation'] !== 'DELETE') return false
+      const isRequest = action === 'tenant.offboarded' || (action === 'access.changing' && details['operation'] === 'DELETE')
+      if (!isRequest || outcome !== 'allowed') return false
       const after = Date.parse(at) - deleted
       return !(after > afterMilliseconds || after < -beforeMilliseconds)
     },
@@ -43,8 +45,10 @@ export function deletionOf(uid: string, deletionTimestamp: string | undefined): 
 export function changeTo(uid: string, { generation, specDigest }: { generation: number; specDigest: string }): DoneTo {
   return {
     uid,
-    isIt: ({ action, details }) =>
-      action === 'access.changing' && details['generation'] === generation && details['specDigest'] === specDigest,
+    isIt: ({ action, outcome, details }) =>
+      (action === 'access.changing' || (action === 'tenant.roles-changed' && outcome === 'allowed')) &&
+      details['generation'] === generation &&
+      details['specDigest'] === specDigest,
   }
 }
 

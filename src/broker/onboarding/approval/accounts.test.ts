@@ -2,7 +2,10 @@ import { expect, test } from 'vitest'
 import { mayOnboard, parseAccounts } from './accounts.ts'
 
 const acme = { host: 'github.com', id: 7 }
-const tenantOf = (account: typeof acme) => ({ spec: { account } })
+const tenantOf = (account: typeof acme, metadata: { readonly deletionTimestamp?: string } = {}) => ({
+  metadata,
+  spec: { account },
+})
 
 test('nobody is listed by default', () => {
   expect(mayOnboard(acme, parseAccounts(''), [])).toBe(false)
@@ -18,6 +21,11 @@ test('accounts are listed by number, or all of them', () => {
 test('an account that has a tenant may be onboarded again; the same number on another host may not', () => {
   expect(mayOnboard(acme, parseAccounts(''), [tenantOf(acme)])).toBe(true)
   expect(mayOnboard(acme, parseAccounts(''), [tenantOf({ ...acme, host: 'ghe.example.com' })])).toBe(false)
+})
+
+test('a tenant that is being deleted admits nobody: a platform admin may have ended it', () => {
+  const ending = { deletionTimestamp: '2026-01-01T00:00:00Z' }
+  expect(mayOnboard(acme, parseAccounts(''), [tenantOf(acme, ending)])).toBe(false)
 })
 
 test.each(['acme', '7,acme', '0', '-1', '1e3', '7;8', 'any,7', 'ANY', '9999999999999999'])('%s is refused', text => {

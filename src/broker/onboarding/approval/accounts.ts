@@ -16,12 +16,18 @@ export function parseAccounts(text: string): ListedAccounts {
 
 type Account = { readonly host: string; readonly id: number }
 
-/** An account that has a tenant was admitted before. */
+/** An account that has a tenant was admitted before. A tenant that is being deleted does not count: it may be a platform admin's doing. */
 export function mayOnboard(
   account: Account,
   listed: ListedAccounts,
-  tenants: readonly { readonly spec: { readonly account: Account } }[],
+  tenants: readonly {
+    readonly metadata: { readonly deletionTimestamp?: string | undefined }
+    readonly spec: { readonly account: Account }
+  }[],
 ): boolean {
   if (listed === 'any' || listed.has(account.id)) return true
-  return tenants.some(({ spec }) => spec.account.host === account.host && spec.account.id === account.id)
+  return tenants.some(
+    ({ metadata, spec }) =>
+      metadata.deletionTimestamp === undefined && spec.account.host === account.host && spec.account.id === account.id,
+  )
 }

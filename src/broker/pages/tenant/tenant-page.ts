@@ -57,7 +57,9 @@ function stateSection({ tenant, role, access, installations }: TenantView): Html
 function rolesSection({ tenant, role, access }: TenantView): Html | undefined {
   if (role === undefined && !access.tenant) return undefined
   const rows = tenant.spec.roles.map(({ role: held, subject }) => [held, `${subject.type} ${subject.name ?? ''}`] as const)
-  const change = html`<p class="fine"><a href="/onboard">Change who has which role</a> (owners of the account)</p>`
+  const change =
+    role &&
+    html`<p class="fine"><a href="${tenantPath(tenant.spec.namespace)}/roles">Change who has which role, or end the tenant</a> (owners of the account)</p>`
   return section('roles', 'Roles', html`${facts(rows, 'Who has which role in the namespace.')}${change}`)
 }
 

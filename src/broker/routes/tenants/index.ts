@@ -4,14 +4,18 @@ import type { BrokerContext } from '../../context.ts'
 import { registerApplicationPage } from './application.ts'
 import { registerBuildPages } from './builds.ts'
 import { createIdentities } from './identities.ts'
+import { registerOffboardPage } from './offboard.ts'
 import { registerPreviewPages } from './previews.ts'
+import { registerRolesPage } from './roles.ts'
 import { registerTenantPage } from './tenant.ts'
 
-/** Every page of a tenant, and the form on them. */
+/** Every page of a tenant, and the forms on them. */
 export function registerTenants(server: WebServer, context: BrokerContext): void {
   const identityOf = createIdentities(context)
   registerTenantPage(server, context, identityOf)
   registerApplicationPage(server, context, identityOf)
   registerBuildPages(server, context, identityOf)
   registerPreviewPages(server, context, identityOf)
+  registerRolesPage(server, context, identityOf)
+  registerOffboardPage(server, context, identityOf)
 }

@@ -1,0 +1,263 @@
+// Owners change who has which role and end their tenant on its pages: GitHub says who is an owner at that moment, the log has the
+// person first, and what a platform admin wrote stays. Against the emulator, a real store and a real API server with the rights of
+// the broker; the last tests in a real browser.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Browser, BrowserPage } from '../../dev/github/testing/browser.ts'
+import { type Application, application } from '../../src/api/apps/application.ts'
+import { installation } from '../../src/api/github/installation.ts'
+import { type Tenant, tenant } from '../../src/api/tenancy/tenant.ts'
+import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
+import { openChromium } from '../browser/chromium.ts'
+import { type BrokerEnvironment, bringOrganization, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
+import { put } from '../fixtures/put-object.ts'
+
+let environment: BrokerEnvironment
+let folder: string
+let name: string
+const browsers = new Map<string, Promise<Browser>>()
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sekisho-owner-pages-'))
+  environment = await startBrokerEnvironment({
+    seed(seed) {
+      const [acme = '', globex = ''] = seed.organizations.map(({ login }) => login)
+      const team = (id: number, organization: string, title: string) => ({
+        ...{ id, organization, slug: title.toLowerCase(), name: title, members: [], repositories: {} },
+      })
+      return { ...seed, teams: [...seed.teams, team(3002, acme, 'Operations'), team(3009, globex, 'Others')] }
+    },
+  })
+  name = environment.organization.login
+  await bringOrganization(environment)
+  await waitUntil('the binding', async () => (await environment.store.audit.list({ action: 'tenant.onboarded', limit: 1 }))[0])
+})
+afterAll(async () => {
+  await environment?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const path = (rest: string) => `${environment.url}/tenants/${name}${rest}`
+async function open(login: string, rest: string): Promise<BrowserPage> {
+  const known = browsers.get(login) ?? environment.signIn(login).then(({ browser }) => browser)
+  browsers.set(login, known)
+  return (await known).open(path(rest))
+}
+const present = async (): Promise<Tenant> => (await environment.kube.get(tenant, { name })) ?? expect.fail('no Tenant')
+const rolesNow = async () => (await present()).spec.roles.map(({ role, subject }) => `${subject.type}${subject.id ?? ''} ${role}`)
+const recorded = (action: 'tenant.roles-changed' | 'tenant.offboarded') => environment.store.audit.list({ action, limit: 100 })
+const onboarded = ['Owners admin', 'Members viewer', 'Team3001 developer']
+const patch = (spec: object, fieldManager = 'kubectl-edit') =>
+  environment.kube.mergePatch(tenant, { name }, { spec }, { fieldManager })
+/** What a platform admin does to hand the roles back to the owners. */
+const handBack = async () => {
+  await patch({ roles: [{ role: 'admin', subject: { type: 'Owners' } }] }, 'sekisho-broker')
+  await patch({ roles: rolesOf(onboarded) }, 'sekisho-broker')
+  await waitUntil('the broker knows it', async () => (await open('olivia', '/roles')).text.includes('Developers'))
+}
+const rolesOf = (texts: readonly string[]) =>
+  texts.map(text => {
+    const [, type = '', id, role = ''] = /^([A-Za-z]+)(\d+)? (\w+)$/.exec(text) ?? []
+    return { role, subject: { type, ...(id === undefined ? {} : { id: Number(id) }) } }
+  })
+/** Makes the member of the organisation an owner, or again a member. */
+const setRole = (userId: number, role: 'admin' | 'member') =>
+  environment.github.context.store.change(state => {
+    const organization = state.organizations.find(({ id }) => id === environment.organization.id)
+    Object.assign(organization?.memberships.find(one => one.userId === userId) ?? expect.fail('no member'), { role })
+  })
+/** A form of olivia's page, sent by somebody else with a secret of their own. */
+async function sendAs(login: string, action: string, fields: URLSearchParams): Promise<BrowserPage> {
+  const own = await open(login, '')
+  const secret = /name="csrf" value="([^"]+)"/.exec(own.text)?.[1] ?? (await secretOf(login))
+  fields.set('csrf', secret)
+  const cookie = Object.entries((await browsers.get(login))?.cookies(environment.url) ?? {})
+    .map(([key, value]) => `${key}=${value}`)
+    .join('; ')
+  const answer = await environment.fetch(action, { method: 'POST', headers: { cookie }, body: fields, redirect: 'manual' })
+  return { status: answer.status, text: await answer.text(), url: action, form: () => expect.fail('no page') }
+}
+const secretOf = async (login: string) =>
+  /name="csrf" value="([^"]+)"/.exec((await (await browsers.get(login))?.open(environment.url))?.text ?? '')?.[1] ?? ''
+
+describe('roles', () => {
+  test('an owner sees them, gives a team one, changes it and takes it away; each is one record with the person', async () => {
+    const page = await open('olivia', '/roles')
+    expect(page.text).toContain(`<h1>Roles of ${name}</h1>`)
+    expect(page.text).toContain(`Owners of ${name}`)
+    await page.form('Give the role').submit({ team: '3002', role: 'viewer' })
+    expect(await rolesNow()).toEqual([...onboarded, 'Team3002 viewer'])
+    const changed = await (await open('olivia', '/roles')).form('Change the role of team Operations').submit({ role: 'admin' })
+    expect(changed.url).toBe(path('/roles'))
+    expect(await rolesNow()).toEqual([...onboarded, 'Team3002 admin'])
+    await (await open('olivia', '/roles')).form('Change the role of team Operations').submit({ role: 'none' })
+    await (await open('olivia', '/roles')).form('Change the role of all members').submit({ role: 'none' })
+    expect(await rolesNow()).toEqual(['Owners admin', 'Team3001 developer'])
+    await (await open('olivia', '/roles')).form('Give all members the role').submit({ role: 'viewer' })
+    await (await open('olivia', '/roles')).form('Change the role of team Developers').submit({ role: 'developer' })
+    const records = (await recorded('tenant.roles-changed')).toReversed()
+    expect(records.map(({ actor, outcome }) => [actor, outcome])).toEqual(
+      Array.from({ length: 5 }, () => [environment.subjectOf('olivia'), 'allowed']),
+    )
+    expect(records[0]).toMatchObject({ namespace: name, object: `Tenant/${name}` })
+    expect(records[0]?.details['rolesBefore']).toHaveLength(3)
+    expect(records[0]?.details['roles']).toHaveLength(4)
+    expect(records[0]?.details['roles']).toContainEqual({
+      role: 'viewer',
+      subject: { type: 'Team', id: 3002, name: 'operations' },
+    })
+  })
+
+  test('who is no present owner changes nothing: a member, a team, another tenant’s owner, an owner who was removed', async () => {
+    const form = (await open('olivia', '/roles')).form('Change the role of team Developers')
+    const before = await rolesNow()
+    const fields = () => new URLSearchParams([...form.fields, ['role', 'admin']])
+    expect((await open('dave', '/roles')).text).toContain('change the roles here')
+    expect((await open('dave', '/roles')).text).not.toContain('Give the role')
+    expect((await sendAs('dave', form.action, fields())).status).toBe(403)
+    expect((await sendAs('mia', form.action, fields())).status).toBe(403)
+    expect((await sendAs('gary', form.action, fields())).status).toBeGreaterThanOrEqual(403)
+    // Olivia's groups of a minute ago say that she is one.
+    setRole(1001, 'member')
+    try {
+      expect((await form.submit({ role: 'admin' })).status).toBe(403)
+    } finally {
+      setRole(1001, 'admin')
+    }
+    expect(await rolesNow()).toEqual(before)
+    const denied = (await recorded('tenant.roles-changed')).filter(({ outcome }) => outcome === 'denied')
+    expect(denied.map(({ actor }) => actor).toSorted()).toEqual(['olivia', 'dave', 'mia'].map(environment.subjectOf).toSorted())
+  })
+
+  test('a form without the person’s secret, and one of a page that is out of date, change nothing', async () => {
+    const form = (await open('olivia', '/roles')).form('Change the role of team Developers')
+    expect((await form.submit({ csrf: 'x', role: 'viewer' })).status).toBe(403)
+    const fresh = (await open('olivia', '/roles')).form('Change the role of team Developers')
+    expect((await fresh.submit({ role: 'viewer' })).status).toBe(200)
+    // Sent again, as by the back button, or recorded by somebody.
+    const replayed = await fresh.submit({ role: 'admin' })
+    expect([replayed.status, replayed.text]).toEqual([409, expect.stringContaining('was changed meanwhile')])
+    expect(await rolesNow()).toEqual(['Owners admin', 'Team3001 viewer', 'Members viewer'])
+  })
+
+  test.each([
+    ['the team of another organisation', { team: '3009', role: 'viewer' }, 409],
+    ['a team that does not exist', { team: '99', role: 'admin' }, 409],
+    ['all members as admins', { role: 'admin', team: [] }, 409],
+    ['another role', { team: '3002', role: 'owner' }, 400],
+    ['a number that is none', { team: '0x1', role: 'viewer' }, 400],
+  ])('%s is refused', async (_what, fields, status) => {
+    const before = await rolesNow()
+    expect((await (await open('olivia', '/roles')).form('Give the role').submit(fields)).status).toBe(status)
+    expect(await rolesNow()).toEqual(before)
+  })
+
+  test('a team that is gone on GitHub is shown as gone, and its role can be taken away', async () => {
+    await patch(
+      { roles: [...(await present()).spec.roles, { role: 'viewer', subject: { type: 'Team', id: 77, name: 'old' } }] },
+      'sekisho-broker',
+    )
+    const page = await waitUntil('the page', async () => {
+      const now = await open('olivia', '/roles')
+      return now.text.includes('gone on GitHub') ? now : undefined
+    })
+    await page.form('Take the role of team old away').submit()
+    expect(await rolesNow()).not.toContain('Team77 viewer')
+  })
+
+  test('what a platform admin wrote is shown and not changed, neither there nor by onboarding again', async () => {
+    await patch({ roles: rolesOf(['Owners admin', 'Members viewer']) })
+    const form = await waitUntil('the page says so', async () => {
+      const page = await open('olivia', '/roles')
+      return page.text.includes('a platform admin wrote the roles') ? page : undefined
+    })
+    expect(form.text).not.toContain('Give the role')
+    const { uid = '', generation = 0 } = (await present()).metadata
+    const fields = new URLSearchParams({ uid, generation: String(generation), team: '3002', role: 'admin' })
+    const answer = await sendAs('olivia', path('/roles'), fields)
+    expect([answer.status, answer.text]).toEqual([409, expect.stringContaining('ask a platform admin')])
+
+    const again = await (await browsers.get('olivia'))?.open(`${environment.url}/onboard`)
+    const confirm = await again?.form(`Continue with ${name}`).submit()
+    expect(confirm?.text).not.toContain('name="team"')
+    const before = (await environment.store.audit.list({ action: 'tenant.onboarded', limit: 100 })).length
+    await confirm?.form('Update the tenant').submit({ team: ['3001', '3002'] })
+    await waitUntil(
+      'the record',
+      async () => (await environment.store.audit.list({ action: 'tenant.onboarded', limit: 100 })).length > before,
+    )
+    expect(await rolesNow()).toEqual(['Owners admin', 'Members viewer'])
+    await handBack()
+    await (await open('olivia', '/roles')).form('Give the role').submit({ team: '3002', role: 'viewer' })
+    expect(await rolesNow()).toContain('Team3002 viewer')
+  })
+})
+
+describe('in a real browser', () => {
+  test('an owner gives a team a role and finds the end of the tenant, on a wide screen and on a phone', async () => {
+    const chromium = await openChromium(join(folder, 'browser'), 'olivia', { scripts: false })
+    const { page, errors } = chromium
+    try {
+      await page.goto(`${environment.github.url}/login`)
+      await page.getByRole('button', { name: 'Sign in as olivia' }).click()
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 800 })
+        await page.goto(path(''))
+        await page.getByRole('link', { name: 'Change who has which role' }).click()
+        await page.getByRole('heading', { name: `Roles of ${name}` }).waitFor()
+        await page.getByLabel('Role of team Developers').selectOption(width === 1280 ? 'admin' : 'developer')
+        await page.getByRole('button', { name: 'Change the role of team Developers' }).click()
+        await page.getByRole('heading', { name: `Roles of ${name}` }).waitFor()
+        expect(await rolesNow()).toContain(`Team3001 ${width === 1280 ? 'admin' : 'developer'}`)
+        expect(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true)
+        await chromium.picture(`roles-${width}`)
+        await page.getByRole('link', { name: 'See what would end' }).click()
+        expect(await page.getByLabel('Type the name of the tenant').inputValue()).toBe('')
+        expect(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true)
+        await chromium.picture(`offboard-${width}`)
+      }
+      expect(errors).toEqual([])
+    } finally {
+      await chromium.close()
+    }
+  })
+})
+
+describe('the end of a tenant', () => {
+  test('lists what ends, and needs the name, an owner and the form of this tenant', async () => {
+    const volumes = [{ name: 'data', size: '1Gi', path: '/data' }]
+    await put<Application>(environment.kube, application, { namespace: name, name: 'shop' }, { spec: { volumes } } as never)
+    const page = await open('olivia', '/offboard')
+    for (const text of ['shop/data', '(1Gi)', 'Live tokens of GitHub']) expect(page.text).toContain(text)
+    const wrong = await page.form('End the tenant for ever').submit({ name: `${name}x` })
+    expect([wrong.status, wrong.text]).toEqual([409, expect.stringContaining('nothing was ended')])
+    expect((await page.form('End the tenant for ever').submit({ name: '' })).status).toBe(409)
+    expect((await open('dave', '/offboard')).status).toBe(403)
+    const form = page.form('End the tenant for ever')
+    for (const login of ['dave', 'gary'])
+      expect((await sendAs(login, form.action, new URLSearchParams([...form.fields, ['name', name]]))).status).toBe(403)
+    const other = { uid: '00000000-0000-4000-8000-000000000000', name }
+    expect((await page.form('End the tenant for ever').submit(other)).status).toBe(409)
+    expect((await page.form('End the tenant for ever').submit({ csrf: 'x', name })).status).toBe(403)
+    expect((await present()).metadata.deletionTimestamp).toBeUndefined()
+    expect((await recorded('tenant.offboarded')).map(({ actor, outcome }) => [actor, outcome])).toEqual([
+      [environment.subjectOf('dave'), 'denied'],
+    ])
+  })
+
+  test('an owner ends it: recorded with the person, and the Tenant is gone', async () => {
+    const { uid } = (await present()).metadata
+    const end = await (await open('olivia', '/offboard')).form('End the tenant for ever').submit({ name })
+    expect(end.url).toBe(`${environment.url}/`)
+    expect((await recorded('tenant.offboarded'))[0]).toMatchObject({
+      actor: environment.subjectOf('olivia'),
+      outcome: 'allowed',
+      namespace: name,
+      details: { uid, login: 'olivia' },
+    })
+    await waitUntil('the Tenant is gone', async () => (await environment.kube.get(tenant, { name })) === undefined)
+    expect((await environment.kube.get(installation, { namespace: name, name: 'github' }))?.metadata.name).toBe('github')
+  })
+})
