@@ -163,9 +163,10 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     knownBrowsers: createKnownBrowsers(issuer.issuerKeys.cookieKey),
     tenants,
     installations: manager.cache(installation),
+    haltOfTenant: halted.ofTenant,
     builds,
     visibleTenants: createVisibleTenants({
-      ...{ reviews, tenants, builds, applications: createApplicationReader(kube) },
+      ...{ reviews, tenants, builds, applications: createApplicationReader(kube), haltOf: halted.ofTenant },
       installations: manager.cache(installation),
       remoteSyncs: manager.cache(remoteSync),
       pipelines: manager.cache(appPipeline),

@@ -17,6 +17,7 @@ import type { BrokerMetrics } from './metrics.ts'
 import type { OnboardingController } from './onboarding/onboarding-controller.ts'
 import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import type { OffboardDeps } from './owners/offboard.ts'
+import type { HaltedPeople } from './people/halted-people.ts'
 import type { People } from './people/people.ts'
 import type { PlatformAdmins } from './people/platform-admins.ts'
 import type { ApprovePreviewDeps } from './previews/approve-preview.ts'
@@ -35,6 +36,8 @@ export type BrokerContext = BrokerIssuer & {
   readonly knownBrowsers: KnownBrowsers
   readonly tenants: Cache<Tenant>
   readonly installations: Cache<Installation>
+  /** The Halt that holds for a tenant as a whole. */
+  readonly haltOfTenant: HaltedPeople['ofTenant']
   /** Tenants as people may see them. */
   readonly visibleTenants: VisibleTenants
   /** The builds of tenants and their logs, for those who may read them. */

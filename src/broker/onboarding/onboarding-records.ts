@@ -23,6 +23,8 @@ export type OnboardingIntent = {
   readonly teams: readonly ChosenTeam[]
   /** When it began to be carried out: when the person confirmed it, or a platform admin approved it. */
   readonly confirmedAt?: string
+  /** Of a request at an owner: the installation by which one of them answered it, where GitHub said so. */
+  readonly approvedInstallationId?: number
   /** Chosen before the Tenant is created. */
   readonly tenantName?: string
 }

@@ -6,6 +6,8 @@ import { userSubject } from '../../api/names.ts'
 import type { UserClient } from '../../github/index.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { SignedInPerson } from '../sessions.ts'
+import { answeredRequests, type Bound } from './approval/answered-requests.ts'
+import type { Candidate } from './candidates.ts'
 import { type ChosenTeam, type OnboardingRecord, type ProvedOnboarding, provedRecord } from './onboarding-records.ts'
 import { type OnboardingDeps, proveBinding } from './prove-binding.ts'
 
@@ -94,17 +96,31 @@ export async function withdrawOnboarding(deps: OnboardingDeps, person: SignedInP
 }
 
 /** Ends what was confirmed for the account and is not carried out yet. Idempotent. */
-export async function endConfirmed(
-  { onboardings }: Pick<OnboardingDeps, 'onboardings'>,
-  account: { readonly host: string; readonly id: number },
-  why: string,
-): Promise<void> {
-  const confirmed = (await onboardings.active()).filter(
+export async function endConfirmed(deps: Records, account: Pick<Account, 'host' | 'id'>, why: string): Promise<void> {
+  const confirmed = (await deps.onboardings.active()).filter(
     ({ host, accountId, state }) => host === account.host && accountId === account.id && state !== 'installation-written',
   )
-  for (const record of confirmed)
-    await onboardings.move(record, 'abandoned', { note: why }).catch((error: unknown) => {
-      // The leader moved it on meanwhile: what it then finds is a Tenant that is being deleted.
+  await endAll(deps, confirmed, { note: why })
+}
+
+/** The onboardings of the person, newest first; requests that are answered end (`answeredRequests`). */
+export async function ownOnboardings(
+  deps: Records,
+  { host, userId }: SignedInPerson,
+  facts: { readonly candidates: readonly Candidate[]; readonly bound: readonly Bound[] },
+): Promise<readonly OnboardingRecord[]> {
+  const own = await deps.onboardings.ofPerson(host, userId)
+  const answered = answeredRequests(own, facts.candidates, facts.bound)
+  await endAll(deps, answered)
+  return own.filter(record => !answered.includes(record))
+}
+
+type Records = Pick<OnboardingDeps, 'onboardings'>
+
+async function endAll({ onboardings }: Records, records: readonly OnboardingRecord[], change = {}): Promise<void> {
+  for (const record of records)
+    await onboardings.move(record, 'abandoned', change).catch((error: unknown) => {
+      // Somebody else moved it on meanwhile: what comes of it is found by the next who looks.
       if (!isAppError(error, 'conflict') && !isAppError(error, 'not_found')) throw error
     })
 }

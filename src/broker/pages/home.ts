@@ -1,5 +1,6 @@
 // The first page: who is signed in, in which tenants they have a role, how to use kubectl. Pure.
 
+import type { Halt } from '../../api/github/halt.ts'
 import { classOfReason } from '../../api/reasons/class-of-reason.ts'
 import { type Tenant, tenantConditions } from '../../api/tenancy/tenant.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
@@ -8,6 +9,7 @@ import { type Html, html } from '../../web/html.ts'
 import type { HeldTenant } from '../people/tenant-access.ts'
 import type { Person } from '../sessions.ts'
 import { page } from './layout.ts'
+import { haltNotice } from './state/halt-notice.ts'
 import { signed } from './state/sign.ts'
 import { readyCondition, stateCell } from './state/state.ts'
 import { shortText, table, whole } from './table.ts'
@@ -40,20 +42,23 @@ function tenantState({ metadata, status }: Tenant): Html {
   return html`${signed(classOfReason(access.reason) ?? 'machine', access.reason)} <span class="fine">${shortText(access.message)}</span>`
 }
 
-function tenantRow({ tenant, role }: HeldTenant) {
+/** A tenant of the person, and the Halt that holds for it. */
+export type ShownTenant = HeldTenant & { readonly halt?: Halt | undefined }
+
+function tenantRow({ tenant, role, halt }: ShownTenant) {
   const { metadata, spec } = tenant
   return [
     html`<a href="/tenants/${spec.namespace}">${whole(metadata.name)}</a>`,
     whole(spec.account.login),
     role,
-    tenantState(tenant),
+    halt === undefined ? tenantState(tenant) : html`${signed('person', 'Halted')}${haltNotice(halt)}`,
   ]
 }
 
 /** `held` in the order in which it is shown. */
 export function homePage(options: {
   readonly person: Person
-  readonly held: readonly HeldTenant[]
+  readonly held: readonly ShownTenant[]
   readonly issuer: string
   readonly platformAdmin: boolean
 }): Html {

@@ -7,17 +7,30 @@ import type { Person } from '../sessions.ts'
 import { formSecret, page } from './layout.ts'
 import { ownOnboardings } from './requests.ts'
 
-function accountForm(person: Person, account: Candidate): Html {
-  if (!account.administers) return html`Only its owners can onboard it here: ask one of them.`
-  return html`<form method="post" action="/onboard/installed">${formSecret(person)}
+function accountForm(person: Person, account: Candidate, namespace: string | undefined): Html {
+  const has = namespace === undefined ? undefined : html`It has the tenant <a href="/tenants/${namespace}">${namespace}</a>. `
+  if (!account.administers)
+    return has === undefined
+      ? html`Only its owners can onboard it here: ask one of them.`
+      : html`${has}Its owners give you a role there.`
+  return html`${has}<form method="post" action="/onboard/installed">${formSecret(person)}
 <input type="hidden" name="installation_id" value="${account.installationId}"><button>Continue with ${account.login}</button></form>`
 }
 
-/** `accounts` are those on which the App is installed already; `own` the person's onboardings, newest first. */
-export function chooseAccountPage(person: Person, accounts: readonly Candidate[], own: readonly OnboardingRecord[]): Html {
+/**
+ * `accounts` are those on which the App is installed already; `own` the person's onboardings, newest first; `namespaces` those of
+ * the tenants that exist, by the installation.
+ */
+export function chooseAccountPage(options: {
+  readonly person: Person
+  readonly accounts: readonly Candidate[]
+  readonly own: readonly OnboardingRecord[]
+  readonly namespaces: ReadonlyMap<number, string>
+}): Html {
+  const { person, accounts, own, namespaces } = options
   const rows = accounts.map(
     account =>
-      html`<tr><th scope="row">${account.login}</th><td>${account.type === 'User' ? 'user account' : 'organisation'}</td><td>${accountForm(person, account)}</td></tr>`,
+      html`<tr><th scope="row">${account.login}</th><td>${account.type === 'User' ? 'user account' : 'organisation'}</td><td>${accountForm(person, account, namespaces.get(account.installationId))}</td></tr>`,
   )
   const installed =
     accounts.length === 0 ? undefined : html`<h2>Accounts that have the App</h2><table><tbody>${rows}</tbody></table>`

@@ -83,6 +83,7 @@ beforeEach(() => {
         return { builds: [], queued: [] }
       },
     },
+    haltOf: () => undefined,
   }
   visible = createVisibleTenants(deps)
 })
@@ -179,6 +180,7 @@ describe('while the API server does not answer', () => {
       ...{ installations: cacheOf('x', []), remoteSyncs: cacheOf('x', []), pipelines: cacheOf('x', [named('shop')]) },
       applications: { list: failing, get: failing, releases: failing },
       builds: { list: async () => Promise.reject(new AppError('not_found', 'the right ended')) },
+      haltOf: () => undefined,
     })
 
   test('Applications are said to be unread, never to be none, and what is known is shown', async () => {

@@ -6,12 +6,14 @@ import type { AppPipeline } from '../../api/apps/app-pipeline.ts'
 import type { Application } from '../../api/apps/application.ts'
 import type { Release } from '../../api/apps/release.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import type { Halt } from '../../api/github/halt.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import { isOwned } from '../../api/registry.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import type { BuildList, VisibleBuilds } from '../builds/visible-builds.ts'
 import type { AccessReviews } from '../people/access-reviews.ts'
 import { type Identity, type TenantRole, tenantRole } from '../people/tenant-access.ts'
@@ -29,6 +31,8 @@ export type TenantView = {
   /** By the roles of the Tenant. */
   readonly role: TenantRole | undefined
   readonly access: TenantAccess
+  /** What halts the tenant as a whole, for the people that it names. */
+  readonly halt?: Halt | undefined
   readonly installations?: readonly Installation[]
   /** `unread`: the API server did not answer. The rest of the page is shown all the same. */
   readonly applications?: Bounded<Application> | 'unread'
@@ -59,6 +63,7 @@ export type VisibleTenantsDeps = {
   readonly remoteSyncs: Pick<Cache<RemoteSync>, 'list'>
   readonly pipelines: Pick<Cache<AppPipeline>, 'list'>
   readonly applications: ApplicationReader
+  readonly haltOf: (tenant: Tenant) => Halt | undefined
   readonly builds: Pick<VisibleBuilds, 'list'>
 }
 
@@ -109,13 +114,14 @@ export function createVisibleTenants(deps: VisibleTenantsDeps): VisibleTenants {
       const access = await accessOf(reviews, identity, { namespace, tenantName: tenant?.metadata.name ?? namespace })
       const role = tenant && tenantRole(identity, tenant)
       if (tenant === undefined || (role === undefined && !seesAnything(access))) throw noTenant()
-      return { tenant, role, access, ...(await parts(deps, identity, { namespace, access })) }
+      const halt = role === undefined && !access.tenant ? undefined : deps.haltOf(tenant)
+      return { tenant, role, access, ...defined({ halt }), ...(await parts(deps, identity, { namespace, access })) }
     },
     stateOnly(identity, namespace) {
       const tenant = tenantOf(namespace)
       const role = tenant && tenantRole(identity, tenant)
       if (tenant === undefined || role === undefined) throw noTenant()
-      return { tenant, role, access: noAccess }
+      return { tenant, role, access: noAccess, ...defined({ halt: deps.haltOf(tenant) }) }
     },
     async findApplication(identity, namespace, name) {
       const tenant = tenantOf(namespace)
@@ -133,7 +139,7 @@ async function parts(
   { installations, remoteSyncs, pipelines, applications, builds }: VisibleTenantsDeps,
   identity: Identity,
   { namespace, access }: { readonly namespace: string; readonly access: TenantAccess },
-): Promise<Omit<TenantView, 'tenant' | 'role' | 'access'>> {
+): Promise<Omit<TenantView, 'tenant' | 'role' | 'access' | 'halt'>> {
   const [listed, built] = await Promise.all([
     access.applications ? applications.list(namespace).catch(unread) : undefined,
     access.builds ? builds.list(identity, namespace, { limit: maxBuilds }).catch(unlessRefused) : undefined,

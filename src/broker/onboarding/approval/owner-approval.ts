@@ -42,6 +42,7 @@ export async function resumeWaiting(deps: OnboardingDeps, { host, requesterId, i
 
 async function resume(deps: OnboardingDeps, record: OnboardingRecord, installationId: number): Promise<void> {
   const { id, host, userId, intent } = record
+  const answered = { ...intent, approvedInstallationId: installationId }
   try {
     await beginOnboarding(deps, { host, userId, login: intent.boundBy.login }, installationId)
   } catch (error) {
@@ -51,7 +52,7 @@ async function resume(deps: OnboardingDeps, record: OnboardingRecord, installati
     deps.log.info({ onboarding: id, code: error.code }, 'a request was approved on GitHub and the requester has to do something')
     const account = await installedOn(deps, record, installationId)
     const note = `an owner has installed the App${account === undefined ? '' : ` on ${account}`}. ${cureOf(error)}`
-    return deps.onboardings.move(record, 'needs-owner', { note })
+    return deps.onboardings.move(record, 'needs-owner', { note, intent: answered })
   }
   await deps.onboardings.move(record, 'abandoned')
 }

@@ -9,6 +9,7 @@ import type { TenantView } from '../../tenants/visible-tenants.ts'
 import { kubectlSteps } from '../home.ts'
 import { type Live, page } from '../layout.ts'
 import { type Choice, choiceForm, isEverything } from '../state/choice.ts'
+import { haltNotice } from '../state/halt-notice.ts'
 import { classOfPreview, signed } from '../state/sign.ts'
 import { classOfState, isMoving, readyCondition } from '../state/state.ts'
 import { facts, shortText } from '../table.ts'
@@ -125,6 +126,7 @@ export function tenantPage({ person, view, issuer, web, now, choice }: Options):
   const { namespace } = view.tenant.spec
   const place = { namespace, web, choice }
   const body = html`${introduction(view)}
+${haltNotice(view.halt)}
 ${filterOf(view, place)}
 ${waitingSection(place, person, view)}
 ${applicationsSection(place, view)}
@@ -149,6 +151,7 @@ export function tenantStatePage(options: Pick<Options, 'person' | 'view'>): Html
     live: { seconds: 30, reloadSeconds: 60, summary: 'GitHub does not answer' },
     body: html`<p role="alert">GitHub does not say in which teams you are at the moment. What is in the namespace is shown again as soon as it does.</p>
 ${introduction(view)}
+${haltNotice(view.halt)}
 ${stateSection(view)}`,
   })
 }

@@ -12,15 +12,15 @@ import { sendPage } from '../pages.ts'
 /** `/`: the tenants of the signed-in person, or the invitation to sign in. */
 export function registerHome(
   server: WebServer,
-  { sessions, people, platformAdmins, tenants, settings, log }: BrokerContext,
+  { sessions, people, platformAdmins, tenants, haltOfTenant, settings, log }: BrokerContext,
 ): void {
   server.get('/', async (request, reply) => {
     const person = await sessions.personOf(request)
     if (person === undefined) return sendPage(reply, welcomePage())
     const identity = { subject: person.subject, groups: await people.shownGroups(person.host, person.userId) }
-    const held = heldTenants(identity, tenants.list()).toSorted((a, b) =>
-      a.tenant.metadata.name < b.tenant.metadata.name ? -1 : 1,
-    )
+    const held = heldTenants(identity, tenants.list())
+      .toSorted((a, b) => (a.tenant.metadata.name < b.tenant.metadata.name ? -1 : 1))
+      .map(one => ({ ...one, halt: haltOfTenant(one.tenant) }))
     const platformAdmin = await platformAdmins.includes(identity).catch((error: unknown) => {
       if (!isAppError(error)) throw error
       log.info({ code: error.code }, 'the first page does not show whether the person administers the platform')

@@ -8,7 +8,7 @@ import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import type { BrokerGitHub } from '../../github.ts'
 import { onboardingCandidates } from '../../onboarding/candidates.ts'
-import { beginOnboarding, withdrawOnboarding } from '../../onboarding/onboarding-requests.ts'
+import { beginOnboarding, ownOnboardings, withdrawOnboarding } from '../../onboarding/onboarding-requests.ts'
 import { chooseAccountPage } from '../../pages/onboard.ts'
 import { csrfText, idText, onboardingId } from '../field-schemas.ts'
 import { perMinute } from '../limits.ts'
@@ -19,15 +19,21 @@ import { registerProgress } from './progress.ts'
 
 /** `/onboard/…`: from the choice of an account to the finished tenant. */
 export function registerOnboard(server: WebServer, context: BrokerContext): void {
-  const { sessions, people, github, onboarding } = context
+  const { sessions, people, github, onboarding, installations } = context
 
   server.get('/onboard', { config: perMinute(60) }, async (request, reply) => {
     const person = await personOrSignIn(sessions, request, reply)
     if (person === undefined) return reply
     const client = await people.userClient(person.host, person.userId)
     const candidates = await onboardingCandidates(client, github.app().appId, person.userId)
-    const own = await onboarding.onboardings.ofPerson(person.host, person.userId)
-    return sendPage(reply, chooseAccountPage(person, candidates, own))
+    const ofHost = installations.list().filter(({ spec }) => spec.account.host === person.host)
+    const bound = ofHost.map(({ metadata, spec }) => ({
+      installationId: spec.installationId,
+      boundAt: new Date(metadata.creationTimestamp ?? 0),
+    }))
+    const own = await ownOnboardings(onboarding, person, { candidates, bound })
+    const namespaces = new Map(ofHost.map(({ metadata, spec }) => [spec.installationId, metadata.namespace ?? '']))
+    return sendPage(reply, chooseAccountPage({ person, accounts: candidates, own, namespaces }))
   })
 
   const begin = Type.Object({ csrf: csrfText })
