@@ -6,12 +6,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Browser, BrowserPage } from '../../dev/github/testing/browser.ts'
+import { install } from '../../dev/github/testing/people.ts'
 import { type Application, application } from '../../src/api/apps/application.ts'
+import { halt } from '../../src/api/github/halt.ts'
+import { installation } from '../../src/api/github/installation.ts'
+import { groups, platformNamespace, tenantRoles } from '../../src/api/names.ts'
 import { type Tenant, tenant } from '../../src/api/tenancy/tenant.ts'
+import { tenantRoleRules } from '../../src/api/tenancy/tenant-roles.ts'
+import { mergeConditions } from '../../src/kube/object/conditions.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { openChromium } from '../browser/chromium.ts'
+import { bindRole } from '../fixtures/bound-role.ts'
 import { type BrokerEnvironment, bringOrganization, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
+import { testAdmin } from '../fixtures/harness.ts'
 import { put } from '../fixtures/put-object.ts'
+import { writeStatus } from '../fixtures/write-status.ts'
 
 let environment: BrokerEnvironment
 let folder: string
@@ -26,7 +35,8 @@ beforeAll(async () => {
       const team = (id: number, organization: string, title: string) => ({
         ...{ id, organization, slug: title.toLowerCase(), name: title, members: [], repositories: {} },
       })
-      return { ...seed, teams: [...seed.teams, team(3002, acme, 'Operations'), team(3009, globex, 'Others')] }
+      const organizations = seed.organizations.map(one => (one.login === globex ? { ...one, members: ['noah'] } : one))
+      return { ...seed, organizations, teams: [...seed.teams, team(3002, acme, 'Operations'), team(3009, globex, 'Others')] }
     },
   })
   name = environment.organization.login
@@ -194,6 +204,113 @@ describe('roles', () => {
   })
 })
 
+describe('a tenant that a platform admin halts', () => {
+  const key = () => ({ namespace: platformNamespace, name: `stop-${name}` })
+  const pageSays = (text: string, rest: string, login = 'olivia') =>
+    waitUntil('the page says so', async () => {
+      const now = rest === '/' ? await (await browsers.get(login))?.open(environment.url) : await open(login, rest)
+      return now?.text.includes(text) ? now : undefined
+    })
+
+  test('is shown as such with who, when and why; nothing of it changes, and it cannot be onboarded; then all is as it was', async () => {
+    const before = await present()
+    const form = (await open('olivia', '/roles')).form('Change the role of team Developers')
+    const spec = {
+      target: { type: 'Tenant', tenant: { name } },
+      reason: 'it mines <coins>',
+      requestedBy: environment.subjectOf('ada'),
+    }
+    await put(environment.kube, halt, key(), { spec } as never)
+    const page = await pageSays('This tenant is halted', '')
+    for (const text of ['it mines &lt;coins&gt;', environment.subjectOf('ada'), `sekisho resume stop-${name}`])
+      expect(page.text).toContain(text)
+    expect((await pageSays('Halted', '/')).text).toContain('it mines &lt;coins&gt;')
+    expect((await pageSays('halted by Halt', '/roles')).text).not.toContain('name="role"')
+    expect((await form.submit({ role: 'admin' })).status).toBe(409)
+    const end = await open('olivia', '/offboard')
+    expect(end.text).not.toContain('End the tenant for ever')
+    const fields = new URLSearchParams({ uid: before.metadata.uid ?? '', name })
+    expect((await sendAs('olivia', path('/offboard'), fields)).status).toBe(409)
+    const choose = await (await browsers.get('olivia'))?.open(`${environment.url}/onboard`)
+    const refused = await choose?.form(`Continue with ${name}`).submit()
+    expect([refused?.status, refused?.text]).toEqual([403, expect.stringContaining('halted by Halt')])
+    expect((await sendAs('olivia', path('/binding'), new URLSearchParams())).status).toBe(403)
+    expect((await open('gary', '')).text).not.toContain('coins')
+
+    await environment.kube.delete(halt, key())
+    await waitUntil('it is over', async () => !(await open('olivia', '')).text.includes('This tenant is halted'))
+    expect((await present()).spec).toEqual(before.spec)
+    expect((await open('olivia', '/roles')).text).toContain('name="role"')
+    expect((await open('olivia', '/offboard')).text).toContain('End the tenant for ever')
+  })
+})
+
+describe('when the owner who bound the account is none any more', () => {
+  test('another owner takes the binding over with one click; nobody else can', async () => {
+    const at = { namespace: name, name: 'github' }
+    const before = (await environment.kube.get(installation, at)) ?? expect.fail('no Installation')
+    const roles = await rolesNow()
+    const lost = { type: 'Ready', status: 'False', reason: 'BinderNoLongerOwner', message: 'olivia is gone' } as const
+    const conditions = mergeConditions([], [lost], 1, new Date())
+    await writeStatus(await testAdmin(), installation, at, { conditions })
+    await bindRole(await testAdmin(), { namespace: name, name: 'viewers' }, tenantRoleRules().get(tenantRoles.viewer) ?? [], [
+      { kind: 'Group', name: groups.members(environment.host, environment.organization.id) },
+    ])
+    setRole(1001, 'member')
+    setRole(1002, 'admin')
+    // The groups that the broker remembers are forgotten.
+    environment.advance(61)
+    try {
+      const page = await waitUntil('the button', async () => {
+        const now = await open('dave', '')
+        return now.text.includes('Take over the binding') ? now : undefined
+      })
+      expect((await open('mia', '')).text).not.toContain('Take over the binding')
+      const denied = async () => (await environment.store.audit.list({ action: 'binding.denied', limit: 100 })).length
+      const refusals = await denied()
+      for (const login of ['mia', 'olivia', 'gary'])
+        expect((await sendAs(login, path('/binding'), new URLSearchParams())).status, login).toBe(403)
+      expect(await denied()).toBe(refusals + 2)
+      await page.form('Take over the binding').submit()
+      const after = await waitUntil('the new Installation', async () => {
+        const found = await environment.kube.get(installation, at)
+        return found?.metadata.uid === before.metadata.uid ? undefined : found
+      })
+      expect(after.spec).toMatchObject({ boundBy: { id: 1002, login: 'dave' }, ceiling: before.spec.ceiling })
+      expect(await rolesNow()).toEqual(roles)
+    } finally {
+      setRole(1001, 'admin')
+      setRole(1002, 'member')
+      environment.advance(61)
+    }
+  })
+})
+
+test('a member’s request ends by itself when the organisation was onboarded, and the page says what is', async () => {
+  const globex = environment.github.context.state.organizations.find(({ login }) => login.startsWith('globex'))
+  const { id, login } = globex ?? expect.fail('no globex')
+  const { browser: noah, page } = await environment.signIn('noah', '/onboard')
+  noah.stops.push(`${environment.github.url}/github-apps/`)
+  const state = new URL((await page.form('Install the App on GitHub').submit()).url).searchParams.get('state') ?? ''
+  noah.stops.length = 0
+  await install(environment.github, noah, id, { repositoryIds: 'all', state, button: 'Request' })
+  const { browser: gary } = await environment.signIn('gary')
+  await install(environment.github, gary, id, { repositoryIds: 'all' })
+  const states = async () => (await environment.store.onboardings.ofPerson(environment.host, 1005)).map(one => one.state)
+  await waitUntil('an owner is needed', async () => (await states()).includes('needs-owner'))
+  expect((await noah.open(`${environment.url}/onboard`)).text).toContain('waiting for an owner of the organisation')
+
+  const confirm = await (await gary.open(`${environment.url}/onboard`)).form(`Continue with ${login}`).submit()
+  await confirm.form('Create the tenant').submit()
+  await environment.makeNamespace(login)
+  const told = await waitUntil('the row is gone', async () => {
+    const now = await noah.open(`${environment.url}/onboard`)
+    return now.text.includes('Your onboardings') ? undefined : now
+  })
+  expect(told.text).toContain(`It has the tenant <a href="/tenants/${login}">${login}</a>`)
+  expect(await states()).toEqual(['abandoned'])
+})
+
 describe('in a real browser', () => {
   test('an owner gives a team a role and finds the end of the tenant, on a wide screen and on a phone', async () => {
     const chromium = await openChromium(join(folder, 'browser'), 'olivia', { scripts: false })
@@ -236,8 +353,14 @@ describe('the end of a tenant', () => {
     expect((await open('dave', '/offboard')).status).toBe(403)
     const form = page.form('End the tenant for ever')
     form.fields.set('name', name)
-    for (const login of ['dave', 'gary'])
-      expect((await sendAs(login, form.action, new URLSearchParams(form.fields))).status).toBe(403)
+    // Gary owns another tenant by now: of this one he sees nothing.
+    for (const [login, status] of [
+      ['dave', 403],
+      ['gary', 404],
+    ] as const)
+      expect((await sendAs(login, form.action, new URLSearchParams(form.fields))).status).toBe(status)
+    const roles = new URLSearchParams({ uid: form.fields.get('uid') ?? '', generation: '1', team: '3001', role: 'admin' })
+    expect((await sendAs('gary', path('/roles'), roles)).status).toBe(404)
     const other = { uid: '00000000-0000-4000-8000-000000000000', name }
     expect((await page.form('End the tenant for ever').submit(other)).status).toBe(409)
     expect((await page.form('End the tenant for ever').submit({ csrf: 'x', name })).status).toBe(403)

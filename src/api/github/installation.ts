@@ -28,7 +28,7 @@ const reasons = defineReasons(
         'The App is not installed on the account any more. Install it again on GitHub, then onboard the account again.',
       InstallationSuspended: 'The installation is suspended on GitHub. Unsuspend it in the settings of the account there.',
       BinderNoLongerOwner:
-        'The person who bound the installation does not own the organization any more. An owner must onboard it again.',
+        'The person who bound the installation does not own the organization any more. Another owner takes over the binding on the page of the tenant.',
       CeilingAboveGitHub:
         'GitHub no longer grants a permission that `spec.ceiling` contains. An owner must onboard the account again.',
     },

@@ -67,3 +67,22 @@ test('an owner who proves the same binding again has it checked at once', async 
   expect(await advanceOnboarding(deps, { ...written, state: 'tenant-written' })).toBe('finished')
   expect(patches).toEqual([{ metadata: { annotations: { 'sekisho.dev/wake': '2026-01-01T00:00:00.000Z/one' } } }])
 })
+
+test.each([
+  ['is gone after it was written', 'tenant-written', undefined],
+  ['is being deleted', 'tenant-written', '2026-01-01T00:00:00Z'],
+  ['that it would join is being deleted', 'confirmed', '2026-01-01T00:00:00Z'],
+] as const)('an onboarding ends, and makes nothing, when the tenant %s', async (_when, state, deletionTimestamp) => {
+  const steps: unknown[] = []
+  const { account } = written.intent
+  const existing = deletionTimestamp && { metadata: { name: 'acme', deletionTimestamp }, spec: { account } }
+  const write = async () => steps.push('written')
+  const deps = {
+    log: silentLog,
+    audit: { appendOnce: write },
+    onboardings: { move: async (_record: unknown, to: string) => void steps.push(to) },
+    kube: { get: async () => existing, create: write, mergePatch: write, delete: write },
+  } as unknown as StepDeps
+  expect(await advanceOnboarding(deps, { ...written, state })).toBe('finished')
+  expect(steps).toEqual(['abandoned'])
+})

@@ -1,6 +1,8 @@
 // The first page says of each tenant whether it works.
 import { expect, test } from 'vitest'
+import type { Halt } from '../../api/github/halt.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
+import { haltObject } from '../../policy/testing/halt-object.ts'
 import { homePage } from './home.ts'
 
 const person = { host: 'github.com', userId: 1, login: 'olivia', subject: 'github|github.com|1', csrf: 'c' }
@@ -39,4 +41,18 @@ test.each<[string, readonly Said[], RegExp]>([
   ['it is new', [], /sign progress.*Pending/],
 ])('%s', (_what, said, expected) => {
   expect(shown(...said)).toMatch(expected)
+})
+
+test('a tenant that is halted says who halted it, when and why; of a Halt of everything only that it is there', () => {
+  const spec = { account: { host: 'github.com', id: 7, login: 'acme', type: 'Organization' }, namespace: 'acme', roles: [] }
+  const tenant = { metadata: { name: 'acme' }, spec } as unknown as Tenant
+  const text = (halt: Halt) =>
+    homePage({ person, held: [{ tenant, role: 'admin', halt }], issuer: 'https://here.example', platformAdmin: false }).toString()
+  const own = text(haltObject({ type: 'Tenant', tenant: { name: 'acme' } }))
+  for (const part of ['Halted', '2026-01-01 00:00:00 UTC', 'github|github.localhost|1', 'a token leaked', 'sekisho resume stop'])
+    expect(own).toContain(part)
+  const everything = text(haltObject({ type: 'Everything' }))
+  expect(everything).toContain('Halted')
+  expect(everything).not.toContain('a token leaked')
+  expect(everything).not.toContain('github|github.localhost|1')
 })

@@ -30,6 +30,22 @@ test('the account of a halted tenant cannot be onboarded, by whomever, nor any a
   expect(peopleBy([haltObject(ofPerson)]).ofOnboarding({ host, id: 8 }, 42)).toContain('stop')
 })
 
+test('a tenant as a whole is halted by the platform or by its own admins, and the former is shown first', () => {
+  const own = haltObject({ type: 'Tenant', tenant: { name: 'acme' } }, { namespace: 'acme', spec: { reason: 'own' } })
+  const ofPlatform = haltObject({ type: 'Tenant', tenant: { name: 'acme' } })
+  const everything = haltObject({ type: 'Everything' })
+  const grant = haltObject({ type: 'Grant', grant: { namespace: 'acme', name: 'read' } })
+  const tenant = { ...acme, spec: { ...acme.spec, namespace: 'acme' } }
+  expect(peopleBy([own, ofPlatform]).ofTenant(tenant)).toBe(ofPlatform)
+  expect(peopleBy([everything]).ofTenant(tenant, 'platform')).toBe(everything)
+  expect(peopleBy([own]).ofTenant(tenant)).toBe(own)
+  // Its own admins keep no owner from anything.
+  expect(peopleBy([own]).ofTenant(tenant, 'platform')).toBeUndefined()
+  expect(peopleBy([grant, haltObject({ type: 'Tenant', tenant: { name: 'other' } })]).ofTenant(tenant)).toBeUndefined()
+  const lifted = { lifted: { by: 'github|github.com|1', reason: 'mended' } }
+  expect(peopleBy([haltObject({ type: 'Tenant', tenant: { name: 'acme' } }, { spec: lifted })]).ofTenant(tenant)).toBeUndefined()
+})
+
 function broker(object: Halt) {
   const cache = createObjectCache<Halt>()
   cache.replace([object])

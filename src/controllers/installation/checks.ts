@@ -97,7 +97,7 @@ const binderIsOwner: Check<Facts, InstallationRefusal> = ({ answer, object: { sp
   if (owner.kind === 'not-owner') return { reason: reasons.ownerLost, message: owner.message }
   if (owner.kind !== 'not-due' || status?.ownerLostAt === undefined) return undefined
   const before = findCondition(status.conditions, 'Verified')
-  const message = `${spec.boundBy.login} (id ${spec.boundBy.id}) was not an owner at ${status.ownerLostAt}: an owner must onboard the account again`
+  const message = `${spec.boundBy.login} (id ${spec.boundBy.id}) was not an owner at ${status.ownerLostAt}: another owner takes over the binding on the page of the tenant, or onboards the account again`
   return { reason: reasons.ownerLost, message: before?.reason === reasons.ownerLost ? before.message : message }
 }
 

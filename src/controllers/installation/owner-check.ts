@@ -78,6 +78,6 @@ async function membership(deps: OwnerCheckDeps, subject: OwnerSubject, token: Se
   const found = await ownership({ names, membership: organizations.membership }, ids, installation.account.login)
   if (found === 'owner') return { kind: 'owner' }
   const { login } = installation.account
-  const message = `${boundBy.login} (id ${boundBy.id}) ${notOwner[found]} ${login}: an owner must onboard the organisation again`
+  const message = `${boundBy.login} (id ${boundBy.id}) ${notOwner[found]} ${login}: another owner takes over the binding on the page of the tenant, or onboards the organisation again`
   return { kind: 'not-owner', message }
 }

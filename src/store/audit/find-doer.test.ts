@@ -41,6 +41,12 @@ describe('who deleted an object', () => {
     expect([actor, Object.keys(details)]).toEqual([undefined, ['doerUnknown']])
   })
 
+  test('is the owner who ended the tenant on its page, and nobody who was refused that', async () => {
+    const ended = { ...asked('github|github.com|9', 1), action: 'tenant.offboarded' } as AuditEntry
+    expect((await doerOf(ended)).actor).toBe('github|github.com|9')
+    expect((await doerOf({ ...ended, outcome: 'denied' })).actor).toBeUndefined()
+  })
+
   test('is one of all who asked for it then: nobody is named alone', async () => {
     expect(await doerOf(asked('dave', 1), asked('olivia', 5))).toEqual({
       actor: undefined,
@@ -52,6 +58,15 @@ describe('who deleted an object', () => {
     const replaced = { ...asked('github|github.com|9', 500), action: 'installation.replaced' } as AuditEntry
     expect((await doerOf(replaced)).actor).toBe('github|github.com|9')
   })
+})
+
+test('who changed the roles of a tenant on its page is the owner of that record', async () => {
+  const details = { generation: 2, specDigest: 'x' }
+  const changed = { ...asked('github|github.com|9', 1, details), action: 'tenant.roles-changed' } as AuditEntry
+  const find = (entry: AuditEntry) => findDoer(logOf([entry]), changeTo('g-1', { generation: 2, specDigest: 'x' }))
+  expect((await find(changed)).actor).toBe('github|github.com|9')
+  expect((await find({ ...changed, outcome: 'failed' })).actor).toBeUndefined()
+  expect((await find({ ...changed, details: { ...changed.details, specDigest: 'y' } })).actor).toBeUndefined()
 })
 
 test('who changed an object is whoever asked for this generation with this content', async () => {

@@ -1,13 +1,13 @@
 // One tenant as one person sees it: what waits for approval, what runs, what is built, and the state of the tenant itself.
 // Pure. A section is there exactly when the view has its part, which RBAC decided.
-import type { Installation } from '../../../api/github/installation.ts'
+import { type Installation, installationReasons } from '../../../api/github/installation.ts'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { type Html, html } from '../../../web/html.ts'
 import type { Person } from '../../sessions.ts'
 import type { TenantView } from '../../tenants/visible-tenants.ts'
 import { kubectlSteps } from '../home.ts'
-import { type Live, page } from '../layout.ts'
+import { formSecret, type Live, page } from '../layout.ts'
 import { type Choice, choiceForm, isEverything } from '../state/choice.ts'
 import { haltNotice } from '../state/halt-notice.ts'
 import { classOfPreview, signed } from '../state/sign.ts'
@@ -41,8 +41,17 @@ function stateRow(name: string, object: Installation | Tenant): StateRow {
 
 const pendingRow: StateRow = ['Installation', signed('progress', 'Pending'), 'waiting until the namespace is created']
 
+/** For owners, when the one who bound the account is none any more. Who is one is asked of GitHub when it is pressed. */
+function takeOverForm(person: Person, { tenant, role, installations = [] }: TenantView): Html | undefined {
+  const { account, namespace } = tenant.spec
+  const isLost = installations.some(({ status }) => readyCondition(status?.conditions)?.reason === installationReasons.ownerLost)
+  if (role !== 'admin' || !isLost) return undefined
+  return html`<form method="post" action="${tenantPath(namespace)}/binding">${formSecret(person)}<p>An owner of ${account.login} puts this right: <button>Take over the binding</button></p></form>`
+}
+
 /** Of the Tenant for its people and whoever may read it, of Installations for whoever may list them. */
-function stateSection({ tenant, role, access, installations }: TenantView): Html | undefined {
+function stateSection(person: Person, view: TenantView): Html | undefined {
+  const { tenant, role, access, installations } = view
   const seesTenant = role !== undefined || access.tenant
   if (!seesTenant && installations === undefined) return undefined
   const pending = !isReady(tenant) || installations !== undefined
@@ -52,7 +61,7 @@ function stateSection({ tenant, role, access, installations }: TenantView): Html
       ? [pendingRow]
       : []
   const all = [...(seesTenant ? [stateRow('Tenant', tenant)] : []), ...rows]
-  return section('state', 'State', facts(all, 'Whether the tenant can be used.'))
+  return section('state', 'State', html`${facts(all, 'Whether the tenant can be used.')}${takeOverForm(person, view)}`)
 }
 
 function rolesSection({ tenant, role, access }: TenantView): Html | undefined {
@@ -133,7 +142,7 @@ ${applicationsSection(place, view)}
 ${remoteSyncsSection(place, view)}
 ${buildsSection(place, view)}
 ${previewsSection(place, view)}
-${stateSection(view)}
+${stateSection(person, view)}
 ${rolesSection(view)}
 ${section('kubectl', 'kubectl', kubectlSteps(issuer, namespace))}`
   return page({ title: view.tenant.metadata.name, person, live: liveOf(view, now), body })
@@ -152,6 +161,6 @@ export function tenantStatePage(options: Pick<Options, 'person' | 'view'>): Html
     body: html`<p role="alert">GitHub does not say in which teams you are at the moment. What is in the namespace is shown again as soon as it does.</p>
 ${introduction(view)}
 ${haltNotice(view.halt)}
-${stateSection(view)}`,
+${stateSection(person, view)}`,
   })
 }

@@ -2,6 +2,7 @@
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { registerApplicationPage } from './application.ts'
+import { registerBinding } from './binding.ts'
 import { registerBuildPages } from './builds.ts'
 import { createIdentities } from './identities.ts'
 import { registerOffboardPage } from './offboard.ts'
@@ -16,6 +17,7 @@ export function registerTenants(server: WebServer, context: BrokerContext): void
   registerApplicationPage(server, context, identityOf)
   registerBuildPages(server, context, identityOf)
   registerPreviewPages(server, context, identityOf)
+  registerBinding(server, context, identityOf)
   registerRolesPage(server, context, identityOf)
   registerOffboardPage(server, context, identityOf)
 }
