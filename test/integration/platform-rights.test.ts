@@ -125,6 +125,8 @@ const never: readonly Asked[] = [
   ...['bind', 'escalate'].flatMap(verb => inEach({ verb, group: rbac, resource: 'roles' })),
   { verb: 'escalate', group: rbac, resource: 'clusterroles', name: 'sekisho:tenant-admin' },
   { verb: 'administer', group: 'sekisho.dev', resource: 'platforms' },
+  // An owner ends one Tenant; nobody of ours ends all of them with one request.
+  { verb: 'deletecollection', group: 'tenancy.sekisho.dev', resource: 'tenants' },
   { verb: 'get', resource: 'configmaps', namespace: 'kube-system' },
 ]
 

@@ -151,6 +151,8 @@ const writes: readonly Row[] = [
     '/apis/github.sekisho.dev/v1alpha1/namespaces/acme/installations',
     installation({ name: 'mine' }),
   ),
+  allowed.remove('the broker deletes a Tenant that its owner ended', broker, '/apis/tenancy.sekisho.dev/v1alpha1/tenants/acme'),
+  refused.remove('the controllers delete a Tenant', controllers, '/apis/tenancy.sekisho.dev/v1alpha1/tenants/acme'),
   allowed.post('the broker makes a Tenant', broker, '/apis/tenancy.sekisho.dev/v1alpha1/tenants', tenant('new')),
   allowed.apply(
     'the broker keeps a checkpoint',
