@@ -14,8 +14,11 @@ import { previewsPage } from '../../src/broker/pages/previews.ts'
 import { everything } from '../../src/broker/pages/state/choice.ts'
 import { styleSheet } from '../../src/broker/pages/style.ts'
 import { applicationPage } from '../../src/broker/pages/tenant/application-page.ts'
+import { offboardPage } from '../../src/broker/pages/tenant/offboard-page.ts'
+import { rolesPage } from '../../src/broker/pages/tenant/roles-page.ts'
 import { tenantPage } from '../../src/broker/pages/tenant/tenant-page.ts'
 import type { TenantView } from '../../src/broker/tenants/visible-tenants.ts'
+import { haltObject } from '../../src/policy/testing/halt-object.ts'
 import type { Html } from '../../src/web/html.ts'
 import { type Chromium, openChromium } from './chromium.ts'
 import { crowdedTenant } from './crowded-tenant.ts'
@@ -25,6 +28,17 @@ const namespace = 'acme'
 const web = 'https://github.com'
 const tenant = (change: Partial<TenantView> = {}): Html =>
   tenantPage({ person, view: { ...view, ...change }, issuer: 'https://here.example', web, now, choice: everything })
+const teams = [
+  { id: 3001, slug: 'developers-of-the-shop', name: 'Developers of the shop' },
+  { id: 3002, slug: 'operations', name: 'Operations' },
+]
+const many = (name: string) => ({ items: Array.from({ length: 40 }, (_, index) => `${name}-${index}`), more: true })
+const ending = {
+  applications: many('application'),
+  volumes: { items: many('data').items.map(name => ({ application: 'application', name, size: '10Gi' })), more: false },
+  grants: many('read-the-shop'),
+  tokens: 7,
+}
 const pages: Readonly<Record<string, Html>> = {
   '/': homePage({ person, held: [{ tenant: view.tenant, role: 'admin' }], issuer: 'https://here.example', platformAdmin: true }),
   '/tenants/acme': tenant(),
@@ -32,6 +46,9 @@ const pages: Readonly<Record<string, Html>> = {
   '/tenants/acme/builds': buildsPage({ person, namespace, list, now }),
   '/tenants/acme/builds/build': buildPage({ person, build, log: 'l'.repeat(400), isWhole: true, now }),
   '/tenants/acme/previews': previewsPage({ person, namespace, pipelines: view.pipelines?.items ?? [], web }),
+  '/tenants/acme/roles': rolesPage({ person, view: { tenant: view.tenant, owner: 'yes', lock: undefined, teams } }),
+  '/tenants/acme/offboard': offboardPage({ person, tenant: view.tenant, ending, lock: undefined }),
+  '/halted': tenant({ halt: haltObject({ type: 'Tenant', tenant: { name: 'acme' } }) }),
   '/nothing': errorPage('there is no such tenant', 'request', 404),
 }
 

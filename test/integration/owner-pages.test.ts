@@ -1,6 +1,6 @@
-// Owners change who has which role and end their tenant on its pages: GitHub says who is an owner at that moment, the log has the
-// person first, and what a platform admin wrote stays. Against the emulator, a real store and a real API server with the rights of
-// the broker; the last tests in a real browser.
+// Owners change who has which role and end their tenant on its pages: GitHub says who is an owner at that moment, the log
+// has the person first, and what a platform admin wrote stays. Against the emulator, a real store and a real API server with
+// the rights of the broker; the last tests in a real browser.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 // An owner changes a role of the tenant: proved at GitHub anew, recorded with the person, then written. The only place where
-// roles of a Tenant that exists are written. The write holds for the version that was decided about: what somebody else changes in
-// between is never overwritten.
+// roles of a Tenant that exists are written. The write holds for the version that was decided about: what somebody else
+// changes in between is never overwritten.
 import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import { specDigest } from '../../api/audit/spec-digest.ts'
 import type { Halt } from '../../api/github/halt.ts'

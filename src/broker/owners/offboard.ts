@@ -1,6 +1,6 @@
-// An owner ends the tenant: what would end is listed, the name is typed, the person is proved at GitHub anew and recorded, then the
-// Tenant is deleted. The controllers do the rest: tokens are revoked first, then the namespaces go. The only place where the broker
-// deletes a Tenant.
+// An owner ends the tenant: what would end is listed, the name is typed, the person is proved at GitHub anew and recorded,
+// then the Tenant is deleted. The controllers do the rest: tokens are revoked first, then the namespaces go. The only place
+// where the broker deletes a Tenant.
 import { type Application, application } from '../../api/apps/application.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { keptObject } from '../../api/kept-object.ts'
@@ -97,8 +97,8 @@ async function liveTokens({ audit, clock }: OffboardDeps, namespace: string): Pr
 }
 
 /**
- * Resolves when the API server has accepted the deletion. Rejects with `forbidden` for who is no present owner, which is recorded,
- * and with `conflict` when the name is another one or the tenant cannot be ended.
+ * Resolves when the API server has accepted the deletion. Rejects with `forbidden` for who is no present owner, which is
+ * recorded, and with `conflict` when the name is another one or the tenant cannot be ended.
  */
 export async function offboard(deps: OffboardDeps, request: OwnerRequest & { readonly typed: string }): Promise<void> {
   const { person, typed } = request

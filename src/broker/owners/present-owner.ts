@@ -1,5 +1,6 @@
-// Whether a person owns the GitHub account of a tenant at this moment. GitHub is asked anew each time, as that person: a role in
-// the tenant, or groups that are remembered, count for nothing here. Numeric ids decide; logins are for display only.
+// Whether a person owns the GitHub account of a tenant at this moment. GitHub is asked anew each time, as that person: a
+// role in the tenant, or groups that are remembered, count for nothing here. Numeric ids decide; logins are for display
+// only.
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { UserClient } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'

@@ -1,6 +1,7 @@
-// What owners may change about the roles of their tenant, as a list of checks, and what the roles are then. Pure. An owner changes
-// the role of one team, or of all members; the role of the owners themselves stays. What a platform admin has written into
-// `spec.roles` is the platform's from then on: the API server remembers whose a field is (docs/adr/0084-pages-of-owners.md).
+// What owners may change about the roles of their tenant, as a list of checks, and what the roles are then. Pure. An owner
+// changes the role of one team, or of all members; the role of the owners themselves stays. What a platform admin has
+// written into `spec.roles` is the platform's from then on: the API server remembers whose a field is
+// (docs/adr/0084-pages-of-owners.md).
 // Source: https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
 import type { Halt } from '../../api/github/halt.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'

@@ -16,7 +16,10 @@ export function parseAccounts(text: string): ListedAccounts {
 
 type Account = { readonly host: string; readonly id: number }
 
-/** An account that has a tenant was admitted before. A tenant that is being deleted does not count: it may be a platform admin's doing. */
+/**
+ * An account that has a tenant was admitted before. A tenant that is being deleted does not count: it may be a platform admin's
+ * doing.
+ */
 export function mayOnboard(
   account: Account,
   listed: ListedAccounts,

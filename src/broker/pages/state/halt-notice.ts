@@ -1,5 +1,5 @@
-// That a tenant is halted, as its people see it: since when, by whom, why, and who ends it. Pure. Why everything is halted is said
-// to nobody but platform admins: it is about others, too.
+// That a tenant is halted, as its people see it: since when, by whom, why, and who ends it. Pure. Why everything is halted
+// is said to nobody but platform admins: it is about others, too.
 import type { Halt } from '../../../api/github/halt.ts'
 import { platformNamespace } from '../../../api/names.ts'
 import { type Html, html } from '../../../web/html.ts'

@@ -1,5 +1,5 @@
-// `/tenants/:namespace/offboard`: what ends with a tenant, and the form in which its owner types the name to end it. Pure. Nothing
-// is filled in beforehand.
+// `/tenants/:namespace/offboard`: what ends with a tenant, and the form in which its owner types the name to end it. Pure.
+// Nothing is filled in beforehand.
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { type Html, html } from '../../../web/html.ts'
 import { type Ending, maxTokens } from '../../owners/offboard.ts'

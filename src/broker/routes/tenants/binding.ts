@@ -1,5 +1,5 @@
-// `/tenants/:namespace/binding`: a present owner takes over the binding of the tenant's Installation, with one click on the page of
-// the tenant. Proved at GitHub, and recorded, as every onboarding.
+// `/tenants/:namespace/binding`: a present owner takes over the binding of the tenant's Installation, with one click on the
+// page of the tenant. Proved at GitHub, and recorded, as every onboarding.
 import { Type } from '@fastify/type-provider-typebox'
 import { AppError } from '../../../lib/errors.ts'
 import type { WebServer } from '../../../web/server.ts'
