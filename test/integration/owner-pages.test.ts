@@ -172,7 +172,7 @@ describe('roles', () => {
       const now = await open('olivia', '/roles')
       return now.text.includes('gone on GitHub') ? now : undefined
     })
-    await page.form('Take the role of team old away').submit()
+    await page.form('Take away the role of team old').submit()
     expect(await rolesNow()).not.toContain('Team77 viewer')
   })
 

@@ -54,11 +54,11 @@ export function commit(id: string | undefined): Html | undefined {
   return id === undefined || id === '' ? undefined : html`<code class="word">${id.slice(0, 12)}</code>`
 }
 
-/** In UTC, to the second. Text that is not a time is shown as it is. */
-export function time(at: Date | string): Html {
+/** In UTC, to the second. Text that is not a time is shown as it is. Within a sentence it may break between day and time. */
+export function time(at: Date | string, within: 'cell' | 'sentence' = 'cell'): Html {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return html`${shortText(String(at))}`
-  return html`<time class="word" datetime="${date.toISOString()}">${date.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>`
+  return html`<time${within === 'cell' && html` class="word"`} datetime="${date.toISOString()}">${date.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>`
 }
 
 /** At most 300 characters, never half of one. */

@@ -15,6 +15,6 @@ export function haltNotice(halt: Halt | undefined): Html | undefined {
   const why = isAboutOthers ? undefined : html`: ${shortText(spec.reason)}`
   const who = isOfPlatform ? 'a platform admin' : 'an admin of the tenant'
   const pods = spec.workloads === 'ScaleToZero' ? 'its Applications run no pods' : 'what is deployed runs on'
-  return html`<p role="alert"><strong>This tenant is halted</strong> since ${time(metadata.creationTimestamp ?? '')} by ${who}${by}${why}.
+  return html`<p role="alert"><strong>This tenant is halted</strong> since ${time(metadata.creationTimestamp ?? '', 'sentence')} by ${who}${by}${why}.
 Nothing gets a token, and ${pods}. ${isOfPlatform ? 'A platform admin' : 'An admin of the tenant'} ends it (<code>sekisho resume ${metadata.name}</code>); then everything is as before.</p>`
 }

@@ -19,7 +19,7 @@ type Options = {
 
 function listOf<T>({ items, more }: Bounded<T>, cell: (item: T) => Html): Html | string {
   if (items.length === 0) return 'none'
-  return html`${items.map((item, index) => html`${index > 0 && ', '}${cell(item)}`)}${more && ' and more'}`
+  return html`<ul>${items.map(item => html`<li>${cell(item)}</li>`)}${more && html`<li>and more</li>`}</ul>`
 }
 
 function form({ person, tenant }: Options): Html {

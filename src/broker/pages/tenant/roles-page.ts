@@ -47,7 +47,7 @@ function changeForm(options: Options, { role, subject }: Role, name: string): Ht
   const hidden = html`${hiddenFields(options)}${team}`
   const action = `${tenantPath(view.tenant.spec.namespace)}/roles`
   if (isGone)
-    return html`<form method="post" action="${action}" class="inline">${hidden}<input type="hidden" name="role" value="none"><button class="quiet">Take the role of ${name} away</button></form>`
+    return html`<form method="post" action="${action}" class="inline">${hidden}<input type="hidden" name="role" value="none"><button class="quiet">Take away<span class="spoken"> the role of ${name}</span></button></form>`
   const roles: readonly (TenantRole | 'none')[] = subject.type === 'Members' ? ['developer', 'viewer'] : rolesByRank
   return html`<form method="post" action="${action}" class="inline">${hidden}<label><span class="spoken">Role of ${name}</span>
 <select name="role">${roleOptions([...roles, 'none'], role)}</select></label> <button class="quiet">Change<span class="spoken"> the role of ${name}</span></button></form>`
