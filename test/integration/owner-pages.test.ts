@@ -197,6 +197,8 @@ describe('roles', () => {
       'the record',
       async () => (await environment.store.audit.list({ action: 'tenant.onboarded', limit: 100 })).length > before,
     )
+    const [newest] = await environment.store.audit.list({ action: 'tenant.onboarded', limit: 1 })
+    expect(newest?.details['developerTeamIds']).toEqual([])
     expect(await rolesNow()).toEqual(['Owners admin', 'Members viewer'])
     await handBack()
     await (await open('olivia', '/roles')).form('Give the role').submit({ team: '3002', role: 'viewer' })

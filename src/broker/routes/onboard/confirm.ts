@@ -34,7 +34,9 @@ export function registerConfirm(server: WebServer, context: BrokerContext): void
   server.post('/onboard/confirm', { schema: { body: confirmed }, config: perMinute(60) }, async (request, reply) => {
     const person = await sessions.requireForm(request, request.body.csrf)
     const open = await openOnboarding(onboarding, person, request.body.onboarding)
-    const state = await confirmOnboarding(onboarding, person, open, numbersOf(request.body.team))
+    // The roles of a tenant that exists stay: teams are chosen for a new one only.
+    const exists = tenants.list().some(existing => isTenantOf(existing, open.intent.account))
+    const state = await confirmOnboarding(onboarding, person, open, exists ? [] : numbersOf(request.body.team))
     if (state === 'confirmed') await onboardingController.attempt(open.id)
     return reply.redirect(progressPath(open.id), 303)
   })
