@@ -1,10 +1,9 @@
 // Streams, names and times of the audit log, over a real store: who reads what, and that nothing is lost between pages.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { movableClock, openTestStore, type TestStore } from '../../../../../test/fixtures/databases.ts'
-import type { Tenant } from '../../../../api/tenancy/tenant.ts'
-import type { Cache } from '../../../../kube/cache/object-cache.ts'
 import { silentLog } from '../../../../lib/testing/silent-log.ts'
 import { createWebServer, listen, type WebServer } from '../../../../web/server.ts'
+import { createAuditReaders } from '../../../auditors/audit-readers.ts'
 import { registerAudit } from './index.ts'
 
 const clock = movableClock()
@@ -23,14 +22,19 @@ beforeAll(async () => {
   await store.audit.append({ ...record, action: 'grant.decided', namespace: 'acme', details: { repositories } })
   server = await createWebServer({ log: silentLog })
   registerAudit(server, {
-    tenants: { list: () => [] } as unknown as Cache<Tenant>,
     verifyIdToken: async token => {
       const expiresAt = new Date(clock.now().getTime() + 600_000)
       return { subject: token, host: 'github.com', userId: 1, login: 'x', groups: [], tokenId: undefined, expiresAt }
     },
     clock,
     store,
-    platformAdmins: { includes: async ({ subject }) => subject.startsWith('admin') },
+    auditReaders: createAuditReaders({
+      reviews: { allows: async who => 'subject' in who && who.subject.startsWith('admin') },
+      kube: { get: async () => expect.unreachable() },
+      tenants: { list: () => [] },
+      clock,
+    }),
+    serviceAccounts: { identify: async () => undefined },
     settings: { publicUrl: new URL('https://sekisho.example.com') },
     issuerKeys: { sign: async () => 'signed', publicKeys: { keys: [] } },
     losses: { kube: { get: async () => undefined } },
@@ -81,7 +85,7 @@ test('a name finds its id whatever its case; another one gets the near ones', as
   })
 })
 
-test('people who administer nothing learn nothing', async () => {
+test('people whom RBAC allows nothing learn nothing', async () => {
   for (const path of ['', '/stream', '/head', '/checkpoints', '/names?person=gary'])
     expect(await ask(path, 'somebody'), path).toMatchObject({ status: 404 })
 })
