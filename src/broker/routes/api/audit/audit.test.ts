@@ -1,6 +1,7 @@
 // Streams, names and times of the audit log, over a real store: who reads what, and that nothing is lost between pages.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { movableClock, openTestStore, type TestStore } from '../../../../../test/fixtures/databases.ts'
+import { AppError } from '../../../../lib/errors.ts'
 import { silentLog } from '../../../../lib/testing/silent-log.ts'
 import { createWebServer, listen, type WebServer } from '../../../../web/server.ts'
 import { createAuditReaders } from '../../../auditors/audit-readers.ts'
@@ -11,6 +12,7 @@ const count = 1100
 let store: TestStore
 let server: WebServer
 let port: number
+let rbac: 'answers' | 'refuses' | 'is away' = 'answers'
 beforeAll(async () => {
   store = await openTestStore({ dataFolder: 'memory://' }, clock)
   const record = { actor: 'github|github.com|42', object: 'x', outcome: 'allowed', reason: 'r' } as const
@@ -29,7 +31,12 @@ beforeAll(async () => {
     clock,
     store,
     auditReaders: createAuditReaders({
-      reviews: { allows: async who => 'subject' in who && who.subject.startsWith('admin') },
+      reviews: {
+        allows: async who => {
+          if (rbac === 'is away') throw new AppError('unavailable', 'away')
+          return rbac === 'answers' && 'subject' in who && who.subject.startsWith('admin')
+        },
+      },
       kube: { get: async () => expect.unreachable() },
       tenants: { list: () => [] },
       clock,
@@ -88,4 +95,17 @@ test('a name finds its id whatever its case; another one gets the near ones', as
 test('people whom RBAC allows nothing learn nothing', async () => {
   for (const path of ['', '/stream', '/head', '/checkpoints', '/names?person=gary'])
     expect(await ask(path, 'somebody'), path).toMatchObject({ status: 404 })
+})
+
+test('a stream ends when its reader may not read any more, or when nobody says whether they may', async () => {
+  const headers = { authorization: 'Bearer admin-of-the-platform-here' }
+  const url = `http://127.0.0.1:${port}/api/v1/audit/stream?follow=true&after=${count}`
+  for (const then of ['refuses', 'is away'] as const) {
+    const answer = await fetch(url, { headers })
+    rbac = then
+    clock.advance(11)
+    const lines = linesOf({ text: await answer.text() })
+    expect(lines.at(-1)).toEqual({ readThrough: count + 2 })
+    rbac = 'answers'
+  }
 })

@@ -1,18 +1,20 @@
 // `/api/v1/audit`: pages and streams of the audit log, its signed head, the checkpoints that are kept outside of the database,
 // and whom a name means in it. Who reads what: src/broker/auditors/audit-readers.ts.
 import { Readable } from 'node:stream'
+import { isDeepStrictEqual } from 'node:util'
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { configMaps } from '../../../../api/builtin/index.ts'
 import { signCheckpoint } from '../../../../identity/oidc/audit-checkpoint.ts'
 import type { IssuerKeys } from '../../../../identity/oidc/issuer-keys.ts'
 import type { KubeClient } from '../../../../kube/client/client.ts'
+import { isAppError } from '../../../../lib/errors.ts'
 import type { AuditLog } from '../../../../store/audit/audit-log.ts'
 import type { WebServer } from '../../../../web/server.ts'
 import { acknowledgementsIn, checkpointsKey, keptKeys, statementsIn } from '../../../audit/checkpoint-map.ts'
 import { entryLines } from '../../../audit/entry-stream.ts'
 import { findNamed } from '../../../audit/named.ts'
-import { noAuditLog } from '../../../auditors/audit-readers.ts'
+import { type AuditScope, noAuditLog } from '../../../auditors/audit-readers.ts'
 import { createFollowers } from '../../../builds/followers.ts'
 import type { BrokerSettings } from '../../../config.ts'
 import type { BrokerContext } from '../../../context.ts'
@@ -117,13 +119,27 @@ function registerStream(server: WebServer, context: AuditContext): void {
   server.get('/api/v1/audit/stream', { schema, config: perMinute(60) }, async (request, reply) => {
     const { after, follow, ...filters } = request.query
     const { reader, name, expiresAt } = await requireReader(context, request)
-    const filter = auditFilter(filters, await auditReaders.scope(reader, filters.namespace))
+    const scope = await auditReaders.scope(reader, filters.namespace)
     const leave = followers.enter(name)
     const ends = Math.min(streamMilliseconds, Math.max(0, expiresAt.getTime() - clock.now().getTime()))
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(ends), closed(reply, leave)])
-    const lines = entryLines({ audit: store.audit, clock, filter, after: Number(after ?? 0), follow: follow === 'true', signal })
+    const place = { after: Number(after ?? 0), filter: auditFilter(filters, scope), follow: follow === 'true' }
+    // The whole way again: the token, the account, its namespace and the right.
+    const mayGoOn = () =>
+      isUnchanged(scope, async () => auditReaders.scope((await requireReader(context, request)).reader, filters.namespace))
+    const lines = entryLines({ audit: store.audit, clock, ...place, mayGoOn, signal })
     return reply.type('application/x-ndjson').send(Readable.from(lines))
   })
+}
+
+/** Not while it cannot be known. */
+async function isUnchanged(scope: AuditScope, read: () => Promise<AuditScope>): Promise<boolean> {
+  try {
+    return isDeepStrictEqual(await read(), scope)
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    return false
+  }
 }
 
 /** Aborts when the connection ends. */
