@@ -115,7 +115,7 @@ describe('the bindings of a tenant', () => {
   })
 
   test('are in the tenant’s namespace only: nobody has a role in the build namespace', () => {
-    expect(named('RoleBinding', 'acme')).toHaveLength(3)
+    expect(named('RoleBinding', 'acme')).toHaveLength(4)
     expect(named('RoleBinding', 'acme-build')).toEqual([])
   })
 })
