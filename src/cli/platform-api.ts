@@ -1,4 +1,5 @@
-// The broker's API for the CLI. Requests carry the user's ID token, or that of a program; the callers check the responses before they use them.
+// The broker's API for the CLI. Requests carry the user's ID token, or the token of a program; the callers check the responses
+// before they use them.
 import { AppError } from '../lib/errors.ts'
 import { completeLines } from '../lib/http/byte-stream.ts'
 import { objectAt, parseJson, textAt } from '../lib/json/json-value.ts'
