@@ -73,6 +73,11 @@ ${kubectlSteps(issuer, first.tenant.spec.namespace)}`
     title: 'Your tenants',
     person,
     body: html`<p class="fine">You are <code>${person.subject}</code>. <a href="/logout">Sign out everywhere</a></p>${list}
-${platformAdmin ? html`<h2>Platform</h2><p>You are a platform admin: <a href="/onboardings">onboardings to decide</a>.</p>` : undefined}`,
+${
+  platformAdmin
+    ? html`<h2>Platform</h2><p>You are a platform admin: <a href="/onboardings">onboardings to decide</a>,
+<a href="/audit">audit log</a>, <a href="/access">who could and who did</a>.</p>`
+    : undefined
+}`,
   })
 }
