@@ -27,6 +27,8 @@ import type { Certificate } from '../web/tls.ts'
 import { createCheckpointExport } from './audit/checkpoint-export.ts'
 import { createCheckpointFolder } from './audit/checkpoint-folder.ts'
 import { createCheckpointMetrics } from './audit/metrics.ts'
+import { createAuditReaders } from './auditors/audit-readers.ts'
+import { createServiceAccounts } from './auditors/service-accounts.ts'
 import { createVisibleBuilds } from './builds/visible-builds.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerContext } from './context.ts'
@@ -114,9 +116,10 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   const github = createBrokerGitHub({ appName: settings.githubApp, clientSecret: settings.clientSecret, apps, log, clock })
   const reviews = createAccessReviews({ kube, clock })
   const platformAdmins = createPlatformAdmins(reviews)
+  const auditReaders = createAuditReaders({ reviews, kube, tenants, clock })
   const halted = createHaltedPeople(manager.cache(halt), tenants)
   const { isHalted, ofOnboarding: haltOf } = halted
-  const people = createPeople({ users: store.users, github, tenants, platformAdmins, halted, clock, log })
+  const people = createPeople({ users: store.users, github, tenants, platformAdmins, auditReaders, halted, clock, log })
   const sessions = createPersonSessions({ sessions: store.sessions, clock, lifeHours: settings.sessionHours, isHalted })
 
   const onboardings = createOnboardingRecords(store.onboardings, log)
@@ -159,7 +162,8 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
 
   const builds = createVisibleBuilds({ kept: store.keptLogs, reviews, remoteSyncs: manager.cache(remoteSync) })
   const context: BrokerContext = {
-    ...{ mode, settings, store, github, people, platformAdmins, sessions },
+    ...{ mode, settings, store, github, people, platformAdmins, sessions, auditReaders },
+    serviceAccounts: createServiceAccounts({ kube, clock }),
     knownBrowsers: createKnownBrowsers(issuer.issuerKeys.cookieKey),
     tenants,
     installations: manager.cache(installation),

@@ -40,7 +40,10 @@ const ending = {
   tokens: 7,
 }
 const pages: Readonly<Record<string, Html>> = {
-  '/': homePage({ person, held: [{ tenant: view.tenant, role: 'admin' }], issuer: 'https://here.example', platformAdmin: true }),
+  '/': homePage({
+    ...{ person, held: [{ tenant: view.tenant, role: 'admin' }], issuer: 'https://here.example' },
+    ...{ platformAdmin: true, auditor: true },
+  }),
   '/tenants/acme': tenant(),
   '/tenants/acme/applications/app': applicationPage({ person, namespace, view: applicationView }),
   '/tenants/acme/builds': buildsPage({ person, namespace, list, now }),

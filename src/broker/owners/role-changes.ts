@@ -92,9 +92,9 @@ const isTeamThere: Check<ChangeFacts> = ({ tenant, change: { subject, role }, te
 
 /** Stops: everybody of the organisation decides about each other's requests. */
 const isRoleForMembers: Check<ChangeFacts> = ({ change: { subject, role } }) =>
-  subject.type !== 'Members' || role !== 'admin'
+  subject.type !== 'Members' || (role !== 'admin' && role !== 'auditor')
     ? undefined
-    : { reason: 'MembersAsAdmins', message: 'all members cannot be admins: give the role to a team' }
+    : { reason: 'MembersAsAdmins', message: 'all members cannot be admins or auditors: give the role to a team' }
 
 const hasRoom: Check<ChangeFacts> = ({ tenant, change }) =>
   changedRoles(tenant.spec.roles, change, undefined).length <= maxRoles

@@ -55,14 +55,25 @@ function tenantRow({ tenant, role, halt }: ShownTenant) {
   ]
 }
 
+/** For platform admins, and for auditors of the platform, who only read. */
+function platformSection(issuer: string, platformAdmin: boolean): Html {
+  const pages = html`<a href="/audit">audit log</a>, <a href="/access">who could and who did</a>`
+  const office = platformAdmin
+    ? html`You are a platform admin: <a href="/onboardings">onboardings to decide</a>, ${pages}.`
+    : html`You are an auditor of the platform: ${pages}; on the command line <code>sekisho login --issuer ${issuer}</code>, then <code>sekisho audit list</code>.`
+  return html`<h2>Platform</h2><p>${office}</p>`
+}
+
 /** `held` in the order in which it is shown. */
 export function homePage(options: {
   readonly person: Person
   readonly held: readonly ShownTenant[]
   readonly issuer: string
   readonly platformAdmin: boolean
+  /** Reads the whole audit log. */
+  readonly auditor: boolean
 }): Html {
-  const { person, held, issuer, platformAdmin } = options
+  const { person, held, issuer, platformAdmin, auditor } = options
   const [first] = held
   const list =
     first === undefined
@@ -78,6 +89,6 @@ ${kubectlSteps(issuer, first.tenant.spec.namespace)}`
     title: 'Your tenants',
     person,
     body: html`<p class="fine">You are <code>${person.subject}</code>. <a href="/logout">Sign out everywhere</a></p>${list}
-${platformAdmin ? html`<h2>Platform</h2><p>You are a platform admin: <a href="/onboardings">onboardings to decide</a>.</p>` : undefined}`,
+${platformAdmin || auditor ? platformSection(issuer, platformAdmin) : undefined}`,
   })
 }

@@ -45,7 +45,7 @@ form.filter { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: cent
 fieldset { border: 1px solid var(--line); border-radius: 6px; margin: 1rem 0; padding: .8rem 1rem; }
 label { display: block; padding: .2rem 0; }
 input[type=radio], input[type=checkbox] { width: 24px; height: 24px; vertical-align: middle; }
-input[type=text], select { font: inherit; min-height: 24px; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: 6px; color: inherit; background: var(--paper); max-width: 100%; }
+input[type=text], input[type=datetime-local], select { font: inherit; min-height: 24px; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: 6px; color: inherit; background: var(--paper); max-width: 100%; }
 [role=alert] { border-left: 4px solid var(--accent); padding: .5rem .8rem; }
 summary { min-height: 24px; padding: .2rem 0; cursor: pointer; }
 summary h3 { display: inline; }

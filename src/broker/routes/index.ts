@@ -9,12 +9,14 @@ import { refuseUnknownParameters } from './api/known-parameters.ts'
 import { registerOnboardingsApi } from './api/onboardings.ts'
 import { registerPreviewsApi } from './api/previews.ts'
 import { registerSessions } from './api/sessions.ts'
+import { registerAuditPages } from './audit/index.ts'
 import { registerHome } from './home/index.ts'
 import { registerLogin } from './login/index.ts'
 import { registerLogout } from './logout/index.ts'
 import { registerOidc } from './oidc/index.ts'
 import { registerOnboard } from './onboard/index.ts'
 import { registerOnboardings } from './onboardings/index.ts'
+import { createIdentities } from './tenants/identities.ts'
 import { registerTenants } from './tenants/index.ts'
 import { registerWebhooks } from './webhooks/index.ts'
 
@@ -26,7 +28,9 @@ export async function registerRoutes(server: WebServer, context: BrokerContext):
   registerLogout(server, context)
   registerOnboard(server, context)
   registerOnboardings(server, context)
-  registerTenants(server, context)
+  const identityOf = createIdentities(context)
+  registerTenants(server, context, identityOf)
+  registerAuditPages(server, context, identityOf)
   registerApi(server, context)
   registerBuilds(server, context)
   registerPreviewsApi(server, context)

@@ -23,7 +23,7 @@ export function sendPage(reply: FastifyReply, content: Html): FastifyReply {
  * own.
  */
 export async function personOrSignIn(
-  sessions: PersonSessions,
+  sessions: Pick<PersonSessions, 'personOf'>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Person | undefined> {

@@ -12,10 +12,11 @@ import { tenantPath } from './sections.ts'
 
 type Options = { readonly person: Person; readonly view: RolesView }
 
-const rolesByRank: readonly TenantRole[] = ['admin', 'developer', 'viewer']
+const rolesByRank: readonly TenantRole[] = ['admin', 'developer', 'viewer', 'auditor']
 const texts: Readonly<Record<TenantRole, string>> = {
   viewer: 'sees everything but secrets',
   developer: 'also deploys',
+  auditor: 'reads the audit log and what decides about access',
   admin: 'also approves grants, halts, and reads the audit log',
 }
 
@@ -61,6 +62,12 @@ function highestRoles(roles: readonly Role[]): readonly Role[] {
   return [...new Set(roles.map(keyOf))].flatMap(key => highest.get(key) ?? [])
 }
 
+/** Every role of the subject: one that is changed replaces all of them. */
+function rolesLike({ subject }: Role, roles: readonly Role[]): string {
+  const like = roles.filter(({ subject: { type, id } }) => type === subject.type && id === subject.id)
+  return like.map(({ role }) => role).join(', ')
+}
+
 function nameOf({ subject }: Role, teams: readonly Team[]): string {
   if (subject.type === 'Members') return 'all members'
   return `team ${teams.find(({ id }) => id === subject.id)?.name ?? subject.name ?? subject.id}`
@@ -102,7 +109,7 @@ export function rolesPage(options: Options): Html {
   const mayChange = note === undefined
   const rows = highestRoles(roles).map(role => [
     subjectCell(role, view),
-    html`${role.role} <span class="fine">${texts[role.role]}</span>`,
+    html`${rolesLike(role, roles)} <span class="fine">${texts[role.role]}</span>`,
     ...(mayChange ? [changeForm(options, role, nameOf(role, view.teams))] : []),
   ])
   const columns = ['Who', 'Role', ...(mayChange ? ['Change'] : [])]

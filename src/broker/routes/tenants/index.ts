@@ -1,18 +1,17 @@
-// The pages of tenants, all below `/tenants/:namespace`. They share what is remembered of people's groups.
+// The pages of tenants, all below `/tenants/:namespace`.
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { registerApplicationPage } from './application.ts'
 import { registerBinding } from './binding.ts'
 import { registerBuildPages } from './builds.ts'
-import { createIdentities } from './identities.ts'
+import type { Identities } from './identities.ts'
 import { registerOffboardPage } from './offboard.ts'
 import { registerPreviewPages } from './previews.ts'
 import { registerRolesPage } from './roles.ts'
 import { registerTenantPage } from './tenant.ts'
 
 /** Every page of a tenant, and the forms on them. */
-export function registerTenants(server: WebServer, context: BrokerContext): void {
-  const identityOf = createIdentities(context)
+export function registerTenants(server: WebServer, context: BrokerContext, identityOf: Identities): void {
   registerTenantPage(server, context, identityOf)
   registerApplicationPage(server, context, identityOf)
   registerBuildPages(server, context, identityOf)

@@ -28,7 +28,13 @@ export function registerRolesPage(server: WebServer, context: BrokerContext, ide
     uid: objectUid,
     generation: objectGeneration,
     team: Type.Optional(idText),
-    role: Type.Union([Type.Literal('viewer'), Type.Literal('developer'), Type.Literal('admin'), Type.Literal('none')]),
+    role: Type.Union([
+      Type.Literal('viewer'),
+      Type.Literal('developer'),
+      Type.Literal('admin'),
+      Type.Literal('auditor'),
+      Type.Literal('none'),
+    ]),
   })
   server.post('/tenants/:namespace/roles', { schema: { params, body }, config: perMinute(30) }, async (request, reply) => {
     const person = await sessions.requireForm(request, request.body.csrf)

@@ -1,5 +1,8 @@
 // `sekisho access`: who could reach something, by which grant and rule, and who did, from the audit log. The state at a time
 // follows from the log alone; it is as true as `sekisho audit verify` says the log is.
+
+import { collectDeliveries, type Delivered, type Deliveries } from '../../../api/audit/access/deliveries.ts'
+import { type GrantInterval, grantIntervals, grantUids, isWithin, type Span } from '../../../api/audit/access/grant-intervals.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import { json, type PlainFormat, table } from '../../output.ts'
@@ -10,8 +13,6 @@ import { readEntries, streamEntries } from '../audit/entry-stream.ts'
 import { personOf, repositoryOf, timeRange } from '../audit/filters.ts'
 import { shortActor, shortPerson, shortTime } from '../audit/words.ts'
 import type { CommandContext } from '../context.ts'
-import { collectDeliveries, type Delivered, type Deliveries } from './deliveries.ts'
-import { type GrantInterval, grantIntervals, grantUids, isWithin, type Span } from './grant-intervals.ts'
 
 export type AccessOptions = {
   readonly namespace?: string

@@ -1,7 +1,8 @@
 // The life of tokens, from their records in the audit log. Pure.
+
+import { deliveryIn } from '../../../api/audit/access/deliveries.ts'
 import { asObject, integerAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import type { Entry } from '../audit/entry.ts'
-import { deliveryIn } from './deliveries.ts'
 
 /** One token, as the log knows it. */
 export type TokenLife = {

@@ -1,6 +1,6 @@
 // Who received tokens, from the records of deliveries: equal ones together. Pure.
 import { asObject, integerAt, objectAt, textAt } from '../../../lib/json/json-value.ts'
-import type { Entry } from '../audit/entry.ts'
+import type { LogEntry } from './log-entry.ts'
 
 /** The deliveries to one pod, or to one part of the platform, under one grant. */
 export type Delivered = {
@@ -18,7 +18,7 @@ export type Delivered = {
 /** As many groups as are kept apart; what comes after them is counted in `left`. */
 const maxGroups = 10_000
 
-export type Deliveries = { readonly add: (entry: Entry) => void; readonly groups: () => readonly Delivered[]; left: number }
+export type Deliveries = { readonly add: (entry: LogEntry) => void; readonly groups: () => readonly Delivered[]; left: number }
 
 /** Collects entries in the order of the log. */
 export function collectDeliveries(): Deliveries {
@@ -38,7 +38,7 @@ export function collectDeliveries(): Deliveries {
 }
 
 /** What one record of a delivery says. */
-export function deliveryIn(entry: Entry): Delivered {
+export function deliveryIn(entry: LogEntry): Delivered {
   const details = asObject(entry['details'])
   const at = textAt(entry, 'at') ?? ''
   return {

@@ -2,7 +2,7 @@
 // What the log does not say is not known here: a grant that was approved gave no token while its Installation was suspended or
 // a Halt stood, and both have records of their own.
 import { asObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
-import type { Entry } from '../audit/entry.ts'
+import type { LogEntry } from './log-entry.ts'
 
 /** One decision about a grant for as long as it held. */
 export type GrantInterval = {
@@ -29,17 +29,17 @@ const decided = 'grant.decided'
 const ended = 'grant.ended'
 
 /** The UIDs of the grants that the entries are about. */
-export function grantUids(entries: readonly Entry[]): ReadonlySet<string> {
+export function grantUids(entries: readonly LogEntry[]): ReadonlySet<string> {
   return new Set(entries.filter(isDecision).flatMap(({ details }) => textAt(asObject(details), 'grantUid') ?? []))
 }
 
-function isDecision(entry: Entry): boolean {
+function isDecision(entry: LogEntry): boolean {
   const action = textAt(entry, 'action')
   return action === decided || action === ended
 }
 
 /** `entries`: in the order of the log, with all decisions about each grant of which they have one. */
-export function grantIntervals(entries: readonly Entry[]): readonly GrantInterval[] {
+export function grantIntervals(entries: readonly LogEntry[]): readonly GrantInterval[] {
   const open = new Map<string, GrantInterval>()
   const closed: GrantInterval[] = []
   for (const entry of entries.filter(isDecision)) {
@@ -52,7 +52,7 @@ export function grantIntervals(entries: readonly Entry[]): readonly GrantInterva
   return [...closed, ...open.values()].toSorted((a, b) => a.sequence - b.sequence)
 }
 
-function began(entry: Entry, uid: string): GrantInterval {
+function began(entry: LogEntry, uid: string): GrantInterval {
   const details = asObject(entry['details'])
   return {
     grant: (textAt(entry, 'object') ?? '').replace(/^RepositoryGrant\//, ''),
@@ -71,7 +71,7 @@ function began(entry: Entry, uid: string): GrantInterval {
   }
 }
 
-function endOf(entry: Entry): GrantInterval['end'] {
+function endOf(entry: LogEntry): GrantInterval['end'] {
   const details = asObject(entry['details'])
   if (textAt(entry, 'action') === ended)
     return { cause: textAt(details, 'cause') ?? '', by: textAt(details, 'doerLogin') ?? textAt(details, 'doer') }

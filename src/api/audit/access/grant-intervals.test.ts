@@ -1,14 +1,14 @@
 // The state at a time follows from the log alone: random histories of grants against what was so.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Entry } from '../audit/entry.ts'
 import { type GrantInterval, grantIntervals, grantUids, isWithin } from './grant-intervals.ts'
+import type { LogEntry } from './log-entry.ts'
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()
 
 type Event = { readonly grant: number; readonly kind: 'approved' | 'denied' | 'ended' | 'other' }
 
-function entryOf({ grant, kind }: Event, minute: number): Entry {
+function entryOf({ grant, kind }: Event, minute: number): LogEntry {
   const decided = kind === 'approved' || kind === 'denied'
   return {
     sequence: minute + 1,
