@@ -14,10 +14,16 @@ const now = new Date('2026-06-01T12:00:00Z')
 const { status: _status, ...undecided } = grantObject()
 const fresh: RepositoryGrant = undecided
 
-function found(change: { readonly permission?: RepositoryPermission; readonly ids?: readonly number[] } = {}): GitHubAnswer {
-  const { permission = 'write', ids = [4001] } = change
+type Answered = {
+  readonly permission?: RepositoryPermission
+  readonly ids?: readonly number[]
+  readonly missing?: readonly number[]
+  readonly archived?: readonly number[]
+}
+
+function found({ permission = 'write', ids = [4001], missing = [], archived = [] }: Answered = {}): GitHubAnswer {
   const requester = { kind: 'known', login: 'dave', permissions: new Map(ids.map(id => [id, permission])) } as const
-  return { kind: 'found', repositories: ids.map(id => ({ id, name: `acme/${id}` })), requester }
+  return { kind: 'found', repositories: ids.map(id => ({ id, name: `acme/${id}` })), missing, archived, requester }
 }
 
 function facts(change: Partial<Facts> = {}): Facts {

@@ -44,7 +44,7 @@ test('two spellings of one name are one repository', async () => {
     return minted(reachable)
   })
   const grant = grantObject({ spec: { repositories: ['acme/shop', 'ACME/Shop', 'acme/SITE'] } })
-  const answer = await probe(depsOf(), app, { grant, installationId: 1, known: undefined, requesterId: undefined })
+  const answer = await probe(depsOf(), app, { grant, installationId: 1, known: undefined, lost: [], requesterId: undefined })
   expect(answer).toMatchObject({
     kind: 'found',
     repositories: [
@@ -58,6 +58,6 @@ test('two spellings of one name are one repository', async () => {
 test('one id twice in an earlier status is one repository', async () => {
   const shop = { id: 4001, name: 'acme/shop' }
   const app = appOf(async () => minted(reachable.slice(0, 1)))
-  const request = { grant: grantObject(), installationId: 1, known: [shop, shop], requesterId: undefined }
+  const request = { grant: grantObject(), installationId: 1, known: [shop, shop], lost: [], requesterId: undefined }
   expect(await probe(depsOf(), app, request)).toMatchObject({ kind: 'found', repositories: [shop] })
 })
