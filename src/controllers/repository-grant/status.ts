@@ -21,7 +21,7 @@ export function nextStatus(
   { object, installation, answer, askedAt }: Facts,
   { ruling, judged, approved, ready, checked }: Decision,
 ): GrantStatus {
-  const { conditions, observedWake, endedRepositories: endedBefore, ...before } = object.status ?? {}
+  const { conditions, observedWake, endedRepositories: _, ...before } = object.status ?? {}
   const generation = object.metadata.generation ?? 0
   const isNew = before.decision !== ruling?.decision
   const end = new Date(askedAt.getTime() + object.spec.lifetimeSeconds * 1000).toISOString()
@@ -32,8 +32,7 @@ export function nextStatus(
     ...(ruling ? { decision: ruling.decision, rule: ruling.rule } : {}),
     ...(ruling && isNew ? { decidedAt: askedAt.toISOString() } : {}),
     ...(isApproved && answer.kind === 'found' ? { repositories: [...judged.held], expiresAt: before.expiresAt ?? end } : {}),
-    // Before the first approval nothing has ended, and without an answer what was said stands.
-    ...defined({ endedRepositories: isApproved || before.repositories !== undefined ? rowsOf(judged) : endedBefore }),
+    ...rowsOf(judged, isApproved || before.repositories !== undefined),
     ...(answer.kind === 'found' && answer.requester.kind === 'known' ? { requester: { login: answer.requester.login } } : {}),
     ...(checked ? { checkedAt: askedAt.toISOString() } : {}),
     ...(checked && installation ? { observedInputs: decisionInputs(installation) } : {}),
@@ -43,6 +42,7 @@ export function nextStatus(
   }
 }
 
-function rowsOf({ ended }: Decision['judged']): GrantStatus['endedRepositories'] {
-  return ended.length === 0 ? undefined : [...ended]
+/** Before the first approval nothing has ended: what is requested is denied as a whole. */
+function rowsOf({ ended }: Decision['judged'], wasApproved: boolean): Pick<GrantStatus, 'endedRepositories'> {
+  return wasApproved && ended.length > 0 ? { endedRepositories: [...ended] } : {}
 }

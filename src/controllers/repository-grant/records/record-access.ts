@@ -53,7 +53,11 @@ function readinessRecords(facts: Facts, decision: Decision): readonly TenantAudi
       actor,
       outcome: gives ? 'allowed' : 'denied',
       reason: ready.message,
-      details: { ...accessDetails(facts, ruling.rule, judged.held), cause: ready.reason, follows: readySince(facts.object.status) },
+      details: {
+        ...accessDetails(facts, ruling.rule, judged.held),
+        cause: ready.reason,
+        follows: readySince(facts.object.status),
+      },
     },
   ]
 }
