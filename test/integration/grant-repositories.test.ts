@@ -9,6 +9,7 @@ import { accountOf } from '../../dev/github/state/github-state.ts'
 import type { Repository } from '../../dev/github/state/repositories.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { wakeAnnotation } from '../../src/api/names.ts'
+import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { waitUntil } from '../../src/lib/waiting/wait-until.ts'
 import { readyReason } from '../fixtures/application-fixture.ts'
 import { quiet } from '../fixtures/quiet.ts'
@@ -61,6 +62,7 @@ async function granted(by: keyof typeof people = 'dave', changes: object = {}): 
   const fixture = await withTenant(environment)
   const { client, namespace } = fixture
   await fixture.applyTenant()
+  await readyReason(client, tenant, { name: namespace }, 'NamespacesReady')
   await fixture.bind()
   const [kept, other] = [await publicRepository(), await publicRepository()]
   const repositories = [`acme/${kept.name}`, `acme/${other.name}`]
