@@ -33,7 +33,6 @@ const aboutAccess = {
   repositoryIds,
   permissions: requested,
   subjects: 'Kind and name of who may request tokens.',
-  follows: 'The time of the status that it follows on: a step that is repeated after a crash is not recorded twice.',
 } as const
 
 export const accessAuditEvents = {
@@ -88,7 +87,7 @@ export const accessAuditEvents = {
   },
   'grant.access-changed': {
     description:
-      'An approved RepositoryGrant stopped giving access without being ended, such as by a Halt or because its Installation was suspended, or it gives access again. Recorded before its status says so and before its tokens are revoked.',
+      'An approved RepositoryGrant stopped giving access without being ended, such as by a Halt or because its Installation was suspended, or it gives access again. Recorded before its status says so and before its tokens are revoked; also once for a grant that gives access and has no record of that.',
     actor: '`sekisho:repository-grant`',
     object: '`RepositoryGrant/<namespace>/<name>`',
     outcomes: {

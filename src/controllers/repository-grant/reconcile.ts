@@ -8,12 +8,13 @@ import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../k
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
+import type { InStep } from '../kit/in-step.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 import { type Decision, decide } from './decide.ts'
 import { spreadOfGrant } from './decision-inputs.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
-import { accessRecords, recordAccess } from './records/record-access.ts'
+import { type AccessLog, recordAccess } from './records/record-access.ts'
 import { type DecisionLog, decisionRecord, recordDecision } from './records/record-decision.ts'
 import { type GrantEndDeps, recordGrantEnd, recordGrantExpiry } from './records/record-end.ts'
 import { type GrantStatus, isNewRuling, nextStatus } from './status.ts'
@@ -22,7 +23,8 @@ export type RepositoryGrantDeps = GatherDeps & {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
   readonly status: StatusWriter<RepositoryGrant>
-  readonly audit: DecisionLog & GrantEndDeps['audit']
+  readonly audit: DecisionLog & GrantEndDeps['audit'] & AccessLog
+  readonly inStep: InStep
   readonly tenantsIn: GrantEndDeps['tenantsIn']
   readonly desk: Pick<TokenDesk, 'revokeBy'>
 }
@@ -53,20 +55,15 @@ export function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: Pic
 async function evaluate(deps: RepositoryGrantDeps, object: RepositoryGrant): Promise<Outcome> {
   const facts = await gather(deps, object)
   const decision = decide(facts)
-  await recordAll(deps.audit, facts, decision)
+  if (isNewRuling(object.status, decision)) await recordDecision(deps.audit, decisionRecord(facts, decision))
+  await recordAccess(deps.audit, deps.inStep, facts, decision)
   const status = nextStatus(facts, decision)
   await deps.status.write(object, status)
+  deps.inStep.add(object.metadata.uid ?? '')
   if (decision.revoke) await revokeTokens(deps, object, decision.ready.reason)
   else await revokeEnded(deps, object, decision)
   if (decision.ready.reason === reasons.expired) await recordGrantExpiry(deps, object)
   return nextCheck(deps, facts, status)
-}
-
-/** Before the status says it: a decision, and what the log does not know yet of an approved grant. */
-async function recordAll(audit: DecisionLog, facts: Facts, decision: Decision): Promise<void> {
-  const { status } = facts.object
-  if (isNewRuling(status, decision)) await recordDecision(audit, decisionRecord(facts, decision))
-  for (const record of accessRecords(facts, decision)) await recordAccess(audit, record)
 }
 
 /** Tokens that reach a repository for which the grant does not hold; at each reconcile, so that none is left after a crash. */

@@ -3,12 +3,17 @@ import { describe, expect, test } from 'vitest'
 import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { RepositoryPermission } from '../../github/index.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
 import { haltObject } from '../../policy/testing/halt-object.ts'
 import { grantObject, installationObject } from '../../services/token-desk/testing/desk-objects.ts'
 import type { AuditEntry } from '../../store/audit/audit-chain.ts'
-import { decide } from './decide.ts'
+import type { AuditQuery } from '../../store/audit/audit-rows.ts'
+import type { InStep } from '../kit/in-step.ts'
+import { createInStep } from '../kit/in-step.ts'
+import { type Decision, decide } from './decide.ts'
 import type { Facts, GitHubAnswer } from './gather.ts'
-import { accessRecords, recordAccess } from './records/record-access.ts'
+import { accessRecords, type Logged, loggedIn, recordAccess } from './records/record-access.ts'
+import { decisionRecord } from './records/record-decision.ts'
 import { nextStatus } from './status.ts'
 
 const { status: _status, ...undecided } = grantObject({ spec: { repositories: ['acme/shop', 'acme/site'] } })
@@ -34,21 +39,23 @@ function factsAt(object: RepositoryGrant, minute: number, change: Partial<Facts>
   return { object, ...standing, answer: found(), askedAt, ...change }
 }
 
+/** What the log has when each earlier reconcile, and the decision of this one, came to its end. */
+function loggedBy({ status }: RepositoryGrant, { judged }: Decision): Logged {
+  const isNew = status?.decision !== 'Approved'
+  const gives = isNew || findCondition(status.conditions, 'Ready')?.status === 'True'
+  const repositories = isNew ? judged.held : (status.repositories ?? [])
+  return { gives, repositoryIds: repositories.map(({ id }) => id), sequence: 1 }
+}
+
 /** What one reconcile makes of it: the object with its next status, the records, and the decision. */
 function reconciled(object: RepositoryGrant, minute: number, change: Partial<Facts> = {}) {
   const facts = factsAt(object, minute, change)
   const decision = decide(facts)
   const next: RepositoryGrant = { ...object, status: nextStatus(facts, decision) }
-  return {
-    next,
-    decision,
-    records: accessRecords(facts, decision).map(({ action, outcome, details }) => [
-      action,
-      outcome,
-      details.repositoryIds,
-      details.cause,
-    ]),
-  }
+  const isApproved = decision.ruling?.decision === 'Approved'
+  const records = isApproved ? accessRecords(facts, decision, loggedBy(object, decision)) : []
+  const told = records.map(({ action, outcome, details }) => [action, outcome, details.repositoryIds, details.cause])
+  return { next, decision, records: told }
 }
 
 const approved = reconciled(undecided, 0).next
@@ -131,29 +138,71 @@ describe('an approved grant that gives no access for a while', () => {
     expect(reconciled(approved, 24 * 60, { answer: { kind: 'not-due' } }).records).toEqual([])
   })
 
-  test('is recorded once when the process dies before the status, and again the next time that it happens', async () => {
-    const log: AuditRecord[] = []
-    const audit = {
+  function memoryLog() {
+    const entries: AuditEntry[] = []
+    const add = (record: AuditRecord) =>
+      void entries.push({ ...record, sequence: entries.length + 1, at: '', previousHash: '', hash: '' } as AuditEntry)
+    return {
+      entries,
+      add,
+      list: async ({ action, limit }: AuditQuery) =>
+        entries
+          .filter(one => one.action === action)
+          .toReversed()
+          .slice(0, limit),
       appendOnce: async (record: AuditRecord, isRecorded: (earlier: readonly AuditEntry[]) => boolean) => {
-        if (
-          !isRecorded(
-            log.filter(({ action }) => action === record.action).toReversed() as readonly AuditRecord[] as readonly AuditEntry[],
-          )
-        )
-          log.push(record)
+        if (!isRecorded(entries.filter(({ action }) => action === record.action).toReversed())) add(record)
       },
     }
-    const run = async (object: RepositoryGrant, minute: number, change: Partial<Facts>) => {
-      const facts = factsAt(object, minute, change)
-      const decision = decide(facts)
-      for (const record of accessRecords(facts, decision)) await recordAccess(audit, record)
-      return { ...object, status: nextStatus(facts, decision) }
-    }
-    await run(approved, 1, away)
-    const stopped = await run(approved, 2, away)
-    expect(log.map(({ outcome }) => outcome)).toEqual(['denied'])
-    const back = await run(stopped, 3, { answer: { kind: 'not-due' } })
-    await run(back, 4, away)
-    expect(log.map(({ outcome }) => outcome)).toEqual(['denied', 'allowed', 'denied'])
+  }
+
+  /** One reconcile of a process that `knows`; the status that it would write. */
+  async function run(log: ReturnType<typeof memoryLog>, knows: InStep, facts: Facts): Promise<RepositoryGrant> {
+    const decision = decide(facts)
+    await recordAccess(log, knows, facts, decision)
+    return { ...facts.object, status: nextStatus(facts, decision) }
+  }
+  const outcomes = ({ entries }: ReturnType<typeof memoryLog>) => entries.map(({ outcome }) => outcome)
+
+  test('is recorded once when the process dies before the status, also when it gives access again by then', async () => {
+    const log = memoryLog()
+    log.add(decisionRecord(factsAt(undecided, 0), decide(factsAt(undecided, 0))))
+    await run(log, createInStep(), factsAt(approved, 1, away))
+    await run(log, createInStep(), factsAt(approved, 2, away))
+    expect(outcomes(log)).toEqual(['allowed', 'denied'])
+    const back = await run(log, createInStep(), factsAt(approved, 3))
+    expect(outcomes(log)).toEqual(['allowed', 'denied', 'allowed'])
+    await run(log, createInStep(), factsAt(back, 4, away))
+    expect(outcomes(log)).toEqual(['allowed', 'denied', 'allowed', 'denied'])
+  })
+
+  test('a repository that ended is in the log once, also when the process dies before the status and it is back by then', async () => {
+    const log = memoryLog()
+    log.add(decisionRecord(factsAt(undecided, 0), decide(factsAt(undecided, 0))))
+    const gone = { answer: found({ missing: [4002] }) }
+    await run(log, createInStep(), factsAt(approved, 1, gone))
+    await run(log, createInStep(), factsAt(approved, 2, gone))
+    expect(loggedIn(log.entries)).toEqual({ gives: true, repositoryIds: [4001], sequence: 2 })
+    await run(log, createInStep(), factsAt(approved, 3))
+    expect(loggedIn(log.entries)).toEqual({ gives: true, repositoryIds: [4001, 4002], sequence: 3 })
+  })
+
+  test('an active grant that the log does not know has a beginning there, once', async () => {
+    const log = memoryLog()
+    await run(log, createInStep(), factsAt(approved, 1, { answer: { kind: 'not-due' } }))
+    await run(log, createInStep(), factsAt(approved, 2, { answer: { kind: 'not-due' } }))
+    expect(log.entries).toMatchObject([
+      { action: 'grant.access-changed', outcome: 'allowed', details: { repositoryIds: [4001, 4002], cause: 'Approved' } },
+    ])
+  })
+
+  test('the log is not read while nothing changes', async () => {
+    const knows = createInStep()
+    knows.add(undecided.metadata.uid ?? '')
+    const unread = { list: () => expect.unreachable('read'), appendOnce: () => expect.unreachable('written') }
+    const facts = factsAt(approved, 1, { answer: { kind: 'not-due' } })
+    await recordAccess(unread, knows, facts, decide(facts))
+    const stopped = factsAt(approved, 1, away)
+    await expect(recordAccess(unread, knows, stopped, decide(stopped))).rejects.toThrow('read')
   })
 })

@@ -1,87 +1,114 @@
 // What changes about the access of an approved grant without another decision: it stops giving access or gives it again, and it
-// goes on without a repository or with it again. The log has it before the status does, once; from the log alone follows who
-// could at any time. Decides nothing about the grant.
-import type { AuditRecord, TenantAuditRecord } from '../../../api/audit/audit-event.ts'
-import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../../api/github/repository-grant.ts'
+// goes on without a repository or with it again. The log has it before the status does. What it has is read, and not concluded
+// from the status: whatever ended a process in between, the log is put right by the next run, also for grants that are older
+// than these records. Decides nothing about the grant.
+import type { AuditAction, TenantAuditRecord } from '../../../api/audit/audit-event.ts'
+import { repositoryGrantReasons as reasons } from '../../../api/github/repository-grant.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
-import { sameJson } from '../../../lib/json/same-json.ts'
+import type { AuditEntry } from '../../../store/audit/audit-chain.ts'
+import type { AuditLog } from '../../../store/audit/audit-log.ts'
+import type { InStep } from '../../kit/in-step.ts'
 import type { Decision } from '../decide.ts'
 import type { Facts } from '../gather.ts'
 import type { Repository } from '../probe.ts'
-import { isNewRuling } from '../status.ts'
-import { about, accessDetails, type DecisionLog } from './record-decision.ts'
+import { about, accessDetails } from './record-decision.ts'
 
-/** What the log does not say yet when it has the decision; empty when it says all. Pure. */
-export function accessRecords(facts: Facts, decision: Decision): readonly TenantAuditRecord[] {
-  return [...repositoryRecords(facts, decision), ...readinessRecords(facts, decision)]
-}
+export type AccessLog = Pick<AuditLog, 'appendOnce' | 'list'>
 
-/** A decision has all repositories; later each that ended, and each that is back, is a record of its own. */
-function repositoryRecords(facts: Facts, decision: Decision): readonly TenantAuditRecord[] {
-  const { status } = facts.object
-  const { ruling, judged } = decision
-  if (ruling?.decision !== 'Approved' || isNewRuling(status, decision)) return []
-  const before = new Set(status?.repositories?.map(({ id }) => id))
-  const now = new Set(judged.held.map(({ id }) => id))
-  const record = (repository: Repository, outcome: 'allowed' | 'denied', why: { reason: string; message: string }) => ({
-    ...about(facts.object),
-    action: 'grant.repository-changed' as const,
-    actor,
-    outcome,
-    reason: why.message,
-    details: { ...accessDetails(facts, ruling.rule, [repository]), cause: why.reason, follows: status?.checkedAt ?? '' },
-  })
-  return [
-    ...judged.ended.filter(({ id }) => before.has(id)).map(row => record(row, 'denied', row)),
-    ...judged.held
-      .filter(({ id }) => !before.has(id) && now.has(id))
-      .map(one => record(one, 'allowed', { reason: reasons.approved, message: 'the grant holds for the repository again' })),
-  ]
-}
+/** What the log says that the grant gives; `sequence` of the newest entry that says so. */
+export type Logged = { readonly gives: boolean; readonly repositoryIds: readonly number[]; readonly sequence: number }
 
-/** Whether the log says otherwise than it is now: it was opened by an approval, and closed by a denial or a record of this kind. */
-function readinessRecords(facts: Facts, decision: Decision): readonly TenantAuditRecord[] {
-  const { ruling, ready, judged } = decision
-  // A denial is a record, and so is the end of the grant's time.
-  if (ruling?.decision !== 'Approved' || ready.reason === reasons.expired) return []
-  const gives = ready.status === 'True'
-  if (gives === (isNewRuling(facts.object.status, decision) || gaveAccess(facts.object.status))) return []
-  return [
-    {
-      ...about(facts.object),
-      action: 'grant.access-changed',
-      actor,
-      outcome: gives ? 'allowed' : 'denied',
-      reason: ready.message,
-      details: {
-        ...accessDetails(facts, ruling.rule, judged.held),
-        cause: ready.reason,
-        follows: readySince(facts.object.status),
-      },
-    },
-  ]
-}
-
-function readySince(status: RepositoryGrant['status']): string {
-  return findCondition(status?.conditions, 'Ready')?.lastTransitionTime ?? ''
-}
-
-function gaveAccess(status: RepositoryGrant['status']): boolean {
-  return status?.decision === 'Approved' && findCondition(status.conditions, 'Ready')?.status === 'True'
-}
-
-const actor = 'sekisho:repository-grant'
-
-/** What makes two records the same step of the same grant: it follows on the same status. Names and messages do not count. */
-function outlineOf({ action, outcome, details }: AuditRecord): readonly unknown[] {
-  const subject = action === 'grant.repository-changed' ? details['repositoryIds'] : []
-  return [outcome, details['grantUid'], details['follows'], subject]
-}
+const steps = ['grant.decided', 'grant.access-changed', 'grant.ended'] as const satisfies readonly AuditAction[]
+/** Changes of single repositories since the newest step; more than the grant has repositories are never needed. */
+const maxChanges = 1000
 
 /**
- * Appends nothing when the log has this step: after a crash before the status was written. Rejects when the log cannot be read
- * or written.
+ * After the decision is in the log. Reads the log only when this process does not know it to be in step with the status, or the
+ * status is about to change. Rejects when the log cannot be read or written.
  */
-export async function recordAccess(audit: DecisionLog, record: TenantAuditRecord): Promise<void> {
-  await audit.appendOnce(record, earlier => earlier.some(entry => sameJson(outlineOf(entry), outlineOf(record))))
+export async function recordAccess(audit: AccessLog, inStep: InStep, facts: Facts, decision: Decision): Promise<void> {
+  const uid = facts.object.metadata.uid ?? ''
+  if (decision.ruling?.decision !== 'Approved' || (inStep.has(uid) && isAsBefore(facts, decision))) return
+  inStep.forget(uid)
+  const logged = await readLogged(audit, uid)
+  for (const record of accessRecords(facts, decision, logged))
+    await audit.appendOnce(record, earlier => earlier.some(entry => entry.sequence > logged.sequence && isAlike(entry, record)))
+}
+
+function isAsBefore({ object: { status } }: Facts, { ready, judged }: Decision): boolean {
+  const before = findCondition(status?.conditions, 'Ready')
+  const ids = status?.repositories?.map(({ id }) => id) ?? []
+  return (
+    before?.status === ready.status &&
+    isSameSet(
+      ids,
+      judged.held.map(({ id }) => id),
+    )
+  )
+}
+
+function isSameSet(some: readonly number[], others: readonly number[]): boolean {
+  return some.length === others.length && some.every(id => others.includes(id))
+}
+
+function isAlike({ outcome, details }: AuditEntry, record: TenantAuditRecord): boolean {
+  return (
+    outcome === record.outcome &&
+    details['grantUid'] === record.details['grantUid'] &&
+    isSameSet(idsOf(details['repositoryIds']), idsOf(record.details['repositoryIds']))
+  )
+}
+
+function idsOf(value: unknown): readonly number[] {
+  return Array.isArray(value) ? value.filter(id => typeof id === 'number') : []
+}
+
+async function readLogged(audit: AccessLog, uid: string): Promise<Logged> {
+  const newest = await Promise.all(steps.map(action => audit.list({ uid, action, limit: 1 })))
+  const changes = await audit.list({ uid, action: 'grant.repository-changed', limit: maxChanges })
+  return loggedIn([...newest.flat(), ...changes])
+}
+
+/** From the newest entry of each step and the changes of repositories, in any order. Pure. */
+export function loggedIn(entries: readonly AuditEntry[]): Logged {
+  const nothing: Logged = { gives: false, repositoryIds: [], sequence: 0 }
+  return entries
+    .toSorted((a, b) => a.sequence - b.sequence)
+    .reduce<Logged>((before, { action, outcome, details, sequence }) => {
+      const ids = idsOf(details['repositoryIds'])
+      const allowed = outcome === 'allowed' && action !== 'grant.ended'
+      if (action !== 'grant.repository-changed') return { gives: allowed, repositoryIds: ids, sequence }
+      const others = before.repositoryIds.filter(id => !ids.includes(id))
+      return { gives: before.gives, repositoryIds: allowed ? [...others, ...ids] : others, sequence }
+    }, nothing)
+}
+
+/** What the log does not say yet of an approved grant; empty when it says all. Pure. */
+export function accessRecords(facts: Facts, decision: Decision, logged: Logged): readonly TenantAuditRecord[] {
+  const { ready, judged } = decision
+  const gives = ready.status === 'True'
+  // The end of the grant's time is a record of its own.
+  if (ready.reason === reasons.expired || (!gives && !logged.gives)) return []
+  const record = (
+    action: 'grant.access-changed' | 'grant.repository-changed',
+    allowed: boolean,
+    { repositories, reason, message }: { repositories: readonly Repository[]; reason: string; message: string },
+  ): TenantAuditRecord => ({
+    ...about(facts.object),
+    action,
+    actor: 'sekisho:repository-grant',
+    outcome: allowed ? 'allowed' : 'denied',
+    reason: message,
+    details: { ...accessDetails(facts, decision.ruling?.rule, repositories), cause: reason },
+  })
+  if (gives !== logged.gives) return [record('grant.access-changed', gives, { repositories: judged.held, ...ready })]
+  const back = { reason: reasons.approved, message: 'the grant holds for the repository again' }
+  return [
+    ...judged.ended
+      .filter(({ id }) => logged.repositoryIds.includes(id))
+      .map(row => record('grant.repository-changed', false, { ...row, repositories: [row] })),
+    ...judged.held
+      .filter(({ id }) => !logged.repositoryIds.includes(id))
+      .map(one => record('grant.repository-changed', true, { ...back, repositories: [one] })),
+  ]
 }
