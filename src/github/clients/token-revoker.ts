@@ -14,8 +14,8 @@ import type { GitHubObserver } from '../transport/observed-fetch.ts'
 
 /**
  * `revoked`: GitHub revoked it now. `invalid`: it did not accept the token any more; it was revoked before, here or by somebody
- * else, or its installation is gone. `suspended`: GitHub refuses every request of a suspended installation, this one too. The token can be used for nothing now,
- * and can be used again when the suspension ends before the token does.
+ * else, or its installation is gone. `suspended`: GitHub refuses every request of a suspended installation, this one too. The
+ * token can be used for nothing now, and can be used again when the suspension ends before the token does.
  * Source: https://docs.github.com/en/rest/apps/apps#suspend-an-app-installation
  */
 export type RevocationResult = 'revoked' | 'invalid' | 'suspended'
