@@ -8,7 +8,10 @@ import { createRefusedTokens } from './refused-tokens.ts'
 const subject = 'github|github.com|7'
 
 function refusing(error: unknown, append: (record: AuditRecord) => Promise<unknown>) {
-  return createRefusedTokens({ claims: () => Promise.reject(error), loginOf: async () => 'noah' }, { audit: { append }, clock: createFakeClock(), log })
+  return createRefusedTokens(
+    { claims: () => Promise.reject(error), loginOf: async () => 'noah' },
+    { audit: { append }, clock: createFakeClock(), log },
+  )
 }
 
 test('a person without a role is refused after that is recorded; equal refusals are counted', async () => {
