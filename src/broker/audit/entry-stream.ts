@@ -1,7 +1,7 @@
 // The audit log as a stream of lines, oldest first, from an entry on: the whole of it at the speed of the reader, or with
 // `follow` also what comes. One page is in memory, and each query looks at a bounded number of entries, however few of them
 // pass the filters. A reader goes on after the last entry that it has.
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, elapsed } from '../../lib/clock.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import type { AuditQuery } from '../../store/audit/audit-rows.ts'
 
@@ -9,13 +9,17 @@ const pageSize = 1000
 /** Entries that one query looks at. */
 const window = 20_000
 const pollMilliseconds = 1000
+/** Between two questions whether the reader still may. */
+const askMilliseconds = 10_000
 
 export type EntryStream = {
   readonly audit: Pick<AuditLog, 'list' | 'head' | 'start'>
-  readonly clock: Pick<Clock, 'sleep'>
+  readonly clock: Clock
   readonly after: number
   readonly filter: Omit<AuditQuery, 'after' | 'before' | 'through' | 'limit'>
   readonly follow: boolean
+  /** Whether the reader still may read this: asked every ten seconds, and the stream ends when not. */
+  readonly mayGoOn: () => Promise<boolean>
   /** Ends the stream between two pages. */
   readonly signal: AbortSignal
 }
@@ -27,19 +31,31 @@ export type EntryStream = {
  */
 export async function* entryLines(stream: EntryStream): AsyncGenerator<string> {
   const { audit, clock, signal, follow } = stream
+  const isOver = endOf(stream)
   let after = Math.max(stream.after, (await audit.start()).sequence)
-  while (!signal.aborted) {
+  while (!(await isOver())) {
     const head = await audit.head()
     if (head.sequence < after) return yield mark({ shortenedTo: head.sequence })
-    for (; after < head.sequence && !signal.aborted; ) {
+    while (after < head.sequence) {
+      if (await isOver()) return
       const page = await onePage(stream, after, head.sequence)
       after = page.through
       yield page.text
     }
-    if (signal.aborted) return
     if (!follow) return yield mark({ readThrough: after, end: true })
     yield mark({ readThrough: after })
     await clock.sleep(pollMilliseconds, signal).catch(ignoreAbort(signal))
+  }
+}
+
+/** Whether the stream has to end: its connection did, or the right of its reader. */
+function endOf({ clock, signal, mayGoOn }: EntryStream): () => Promise<boolean> {
+  let askAt = elapsed(clock) + askMilliseconds
+  return async () => {
+    if (signal.aborted) return true
+    if (elapsed(clock) < askAt) return false
+    askAt = elapsed(clock) + askMilliseconds
+    return !(await mayGoOn()) || signal.aborted
   }
 }
 
