@@ -28,7 +28,7 @@ export type MintedToken = {
   readonly token: SecretString
   readonly expiresAt: Date
   readonly repositoryIds: readonly number[]
-  readonly repositories: readonly { readonly id: number; readonly fullName: string }[]
+  readonly repositories: readonly { readonly id: number; readonly fullName: string; readonly archived?: true }[]
   readonly permissions: ReportedPermissions
 }
 
@@ -86,7 +86,8 @@ export function mintedToken(value: unknown): MintedToken {
   const answer = recordOf(value, 'access token')
   const repositories = listOf(answer['repositories'], 'access token.repositories').map(item => {
     const repository = recordOf(item, 'repository')
-    return { id: integerAt(repository, 'id', 'repository'), fullName: textAt(repository, 'full_name', 'repository') }
+    const archived = repository['archived'] === true ? ({ archived: true } as const) : {}
+    return { id: integerAt(repository, 'id', 'repository'), fullName: textAt(repository, 'full_name', 'repository'), ...archived }
   })
   return {
     token: tokenIn(answer),

@@ -117,6 +117,8 @@ describe.each(['short', 'stateless'] as const)('with %s tokens', installationTok
     const revoke = createTokenRevoker({ log: silentLog, clock: systemClock })
     await expect(revoke(github.apiUrl, token)).resolves.toBe('revoked')
     await expect(repositoryClient(token).branch(4001, 'main')).rejects.toMatchObject({ reason: 'CredentialRefused' })
+    // What was invalid before is told apart from what was revoked now.
+    await expect(revoke(github.apiUrl, token)).resolves.toBe('invalid')
   })
 
   test('a token of a suspended installation can be used for nothing, and is revoked when the suspension ends', async () => {

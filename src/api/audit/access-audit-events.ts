@@ -23,6 +23,18 @@ const aboutEnd = {
   causeAt: 'When it was deleted, by the API server, or when it expired.',
 } as const
 
+const repositoryIds = 'The numeric ids of the repositories.'
+const requested = 'Permission → level that the grant requested.'
+
+/** What a grant gives: each of its records says it all. */
+const aboutAccess = {
+  ...aboutGrant,
+  installationId: aboutGitHub.installationId,
+  repositoryIds,
+  permissions: requested,
+  subjects: 'Kind and name of who may request tokens.',
+} as const
+
 export const accessAuditEvents = {
   'access.changing': {
     description:
@@ -73,6 +85,33 @@ export const accessAuditEvents = {
     outcomes: { allowed: 'Nothing of the tenant is left in the cluster.' },
     details: { ...aboutEnd, host: aboutGitHub.host, accountId: aboutGitHub.accountId, uid },
   },
+  'grant.access-changed': {
+    description:
+      'An approved RepositoryGrant stopped giving access without being ended, such as by a Halt or because its Installation was suspended, or it gives access again. Recorded before its status says so and before its tokens are revoked; also once for a grant that gives access and has no record of that.',
+    actor: '`sekisho:repository-grant`',
+    object: '`RepositoryGrant/<namespace>/<name>`',
+    outcomes: {
+      allowed: 'From now on tokens are issued under it again.',
+      denied: 'From now on no token is issued under it. The reason says why.',
+    },
+    details: { ...aboutAccess, cause: 'The reason of its condition Ready, such as `Halted` or `InstallationNotReady`.' },
+  },
+  'grant.repository-changed': {
+    description:
+      'An approved RepositoryGrant goes on without one of its repositories, which was deleted, transferred, archived or made private, or with it again. Recorded before its status says so and before tokens that reach the repository are revoked.',
+    actor: '`sekisho:repository-grant`',
+    object: '`RepositoryGrant/<namespace>/<name>`',
+    outcomes: {
+      allowed: 'From now on tokens under it reach the repository again.',
+      denied: 'From now on no token under it reaches the repository. The reason says why, and what to do.',
+    },
+    details: {
+      ...aboutAccess,
+      repositoryIds: 'The numeric id of the one repository.',
+      repositories: 'Its id and name.',
+      cause: 'Its `reason` in `status.endedRepositories`, such as `RepositoryNotFound`, or `Approved`.',
+    },
+  },
   'grant.ended': {
     description:
       'A RepositoryGrant ended: it was deleted, also because its owner or its namespace was, or its time was over. Recorded with a live token or without one, after its tokens were revoked.',
@@ -82,8 +121,8 @@ export const accessAuditEvents = {
     details: {
       ...aboutEnd,
       ...aboutGrant,
-      repositoryIds: 'The numeric ids of the repositories.',
-      permissions: 'Permission → level that the grant requested.',
+      repositoryIds,
+      permissions: requested,
       decision: '`Approved` or `Denied`, or empty when it was not decided.',
       uid,
     },

@@ -126,7 +126,7 @@ export const auditEvents = {
     outcomes: {
       denied: 'The person has no role in a tenant or on the platform, as the reason says, and no ID token was issued.',
     },
-    details: { check: 'The check that refused it, such as `NoRole`.', ...countDetails },
+    details: { login, check: 'The check that refused it, such as `NoRole`.', ...countDetails },
   },
   'webhook.received': {
     description: 'A webhook of GitHub was processed.',

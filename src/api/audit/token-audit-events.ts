@@ -95,7 +95,8 @@ export const tokenAuditEvents = {
       hashedToken,
       cause: 'Why it ended: what the reason begins with, also when GitHub was asked again later.',
       causeAt: 'When the platform learned of that cause: the token could not be delivered from then on.',
-      answer: 'What GitHub answered: `revoked`, `suspended`, or `none` when it did not revoke the token.',
+      answer:
+        'What GitHub answered: `revoked` (it revoked the token now), `invalid` (it did not accept the token any more: it was revoked before, also by the platform that ended before this record, or its installation is gone), `suspended`, or `none` when it did not revoke the token.',
     },
   },
 } as const satisfies Readonly<Record<string, AuditEvent>>

@@ -34,6 +34,8 @@ const reasons = defineReasons(
       InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
       RepositoryNotFound:
         'The installation of the App does not contain one of the repositories. Check the names, or add the repositories to the installation on GitHub.',
+      RepositoryArchived:
+        'A repository is archived on GitHub, where nothing can be written, and the grant has a permission to write. Unarchive the repository, or request permissions to read only.',
       RequesterLacksAccess:
         'The requester does not have the requested access on GitHub. A person who has it must create the grant.',
       RequesterUnknown:
@@ -177,7 +179,28 @@ export const repositoryGrant = defineKind({
           { description: 'One repository of the grant.' },
         ),
         {
-          description: 'The repositories that the names in `spec.repositories` meant when the grant was approved.',
+          description:
+            'The repositories that the names in `spec.repositories` meant when the grant was approved, without those in `endedRepositories` since. A token reaches these while the grant is ready.',
+          max: 50,
+          unique: ['id'],
+        },
+      ),
+    ),
+    endedRepositories: optional(
+      list(
+        object(
+          {
+            id: numericId('The numeric id of the repository.'),
+            name: text({ description: 'The name of the repository as `owner/name` when it was last reached.', max: 140 }),
+            reason: text({ description: 'Why, as a reason of conditions, such as `RepositoryNotFound`.', max: 100 }),
+            message: text({ description: 'Why, and what to do, as text for people.', max: 1000 }),
+            since: timestamp('When this was found.'),
+          },
+          { description: 'One repository that the grant does not reach any more.' },
+        ),
+        {
+          description:
+            'The repositories for which the approved grant does not hold any more: deleted, transferred, archived, or made private. It goes on for the others, and for these again when the cause is gone.',
           max: 50,
           unique: ['id'],
         },

@@ -92,7 +92,7 @@ const clusterWide: readonly Right[] = [
       controllerOf('remote-sync'),
       controllerOf('app-pipeline'),
       'src/controllers/kit/owned-application/ensure-owned.ts',
-      'src/controllers/repository-grant/record-end.ts',
+      'src/controllers/repository-grant/records/record-end.ts',
     ],
   },
   { place: 'cluster', group: apps, resources: ['githubreports'], verbs: cached, usedBy: [controllerOf('github-report')] },
@@ -108,7 +108,7 @@ const clusterWide: readonly Right[] = [
     group: apps,
     resources: ['apppipelines'],
     verbs: ['get', ...cached],
-    usedBy: [controllerOf('app-pipeline'), controllerOf('preview-approval'), 'src/controllers/repository-grant/record-end.ts'],
+    usedBy: [controllerOf('app-pipeline'), controllerOf('preview-approval'), 'src/controllers/repository-grant/records/record-end.ts'],
   },
   {
     place: 'cluster',

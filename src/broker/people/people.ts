@@ -39,6 +39,8 @@ export type People = {
    * role in a tenant or on the platform (admin, auditor), and when GitHub or the API server does not answer.
    */
   readonly claims: (subject: string) => Promise<PersonClaims | undefined>
+  /** As at the last sign-in, also of a person without a role; undefined for one who never signed in. */
+  readonly loginOf: (subject: string) => Promise<string | undefined>
   /**
    * For pages: the groups by GitHub, or by its last answer during an outage. Rejects with `unauthenticated` when they have to
    * sign in again.
@@ -102,6 +104,7 @@ export function createPeople(deps: PeopleDeps): People {
     userClient,
     repositoryClient: async (host, userId) => github.repositoryClient(host, await freshUserToken(deps, host, userId)),
     exists: async subject => (await storedUser(subject)) !== undefined,
+    loginOf: async subject => (await storedUser(subject))?.login,
     async claims(subject) {
       const person = parseUserSubject(subject)
       if (person !== undefined) halted.refuse(person.host, person.userId)

@@ -8,7 +8,10 @@ import { createRefusedTokens } from './refused-tokens.ts'
 const subject = 'github|github.com|7'
 
 function refusing(error: unknown, append: (record: AuditRecord) => Promise<unknown>) {
-  return createRefusedTokens({ claims: () => Promise.reject(error) }, { audit: { append }, clock: createFakeClock(), log })
+  return createRefusedTokens(
+    { claims: () => Promise.reject(error), loginOf: async () => 'noah' },
+    { audit: { append }, clock: createFakeClock(), log },
+  )
 }
 
 test('a person without a role is refused after that is recorded; equal refusals are counted', async () => {
@@ -17,8 +20,8 @@ test('a person without a role is refused after that is recorded; equal refusals 
   for (let time = 0; time < 3; time += 1) await expect(refused.tokenClaims(subject)).rejects.toThrow('you have no role')
   await refused.refusals.stop()
   expect(records).toMatchObject([
-    { action: 'kubectl-token.refused', actor: subject, outcome: 'denied', details: { check: 'NoRole' } },
-    { details: { check: 'NoRole', count: 2 } },
+    { action: 'kubectl-token.refused', actor: subject, outcome: 'denied', details: { login: 'noah', check: 'NoRole' } },
+    { details: { login: 'noah', check: 'NoRole', count: 2 } },
   ])
 })
 

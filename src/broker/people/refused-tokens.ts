@@ -2,6 +2,7 @@
 // program asks again and again.
 import type { AuditRecord } from '../../api/audit/audit-event.ts'
 import { isAppError } from '../../lib/errors.ts'
+import { defined } from '../../lib/json/defined.ts'
 import { type Periodic, periodic } from '../../lib/periodic.ts'
 import { type CountedAuditDeps, createCountedAudit } from '../../store/audit/counted-audit.ts'
 import type { People } from './people.ts'
@@ -16,7 +17,7 @@ export type RefusedTokens = {
 const windowMilliseconds = 60_000
 const flushMilliseconds = 5_000
 
-export function createRefusedTokens(people: Pick<People, 'claims'>, deps: CountedAuditDeps): RefusedTokens {
+export function createRefusedTokens(people: Pick<People, 'claims' | 'loginOf'>, deps: CountedAuditDeps): RefusedTokens {
   const counted = createCountedAudit(deps)
   const work = (): Promise<void> => counted.flush()
   const refusals = periodic({ name: 'refused sign-ins', everyMilliseconds: flushMilliseconds, work, ...deps })
@@ -27,7 +28,8 @@ export function createRefusedTokens(people: Pick<People, 'claims'>, deps: Counte
       } catch (error) {
         if (!isAppError(error, 'forbidden')) throw error
         const check = error.reason ?? error.code
-        const record = refusalRecord(subject, check, error.message)
+        const details = { check, ...defined({ login: await people.loginOf(subject) }) }
+        const record = refusalRecord(subject, details, error.message)
         await counted.append({ record, key: `${subject} ${check}`, windowMilliseconds })
         throw error
       }
@@ -42,6 +44,6 @@ export function createRefusedTokens(people: Pick<People, 'claims'>, deps: Counte
   }
 }
 
-function refusalRecord(subject: string, check: string, reason: string): AuditRecord {
-  return { action: 'kubectl-token.refused', actor: subject, object: 'IDToken', outcome: 'denied', reason, details: { check } }
+function refusalRecord(subject: string, details: AuditRecord['details'], reason: string): AuditRecord {
+  return { action: 'kubectl-token.refused', actor: subject, object: 'IDToken', outcome: 'denied', reason, details }
 }

@@ -33,7 +33,8 @@ const repositoryUnder = (installationName: string, repository: number | string):
 const requesterUnder = (installationName: string, subject: string): string => `${installationName}#${subject}`
 
 function repositoriesOfGrant(object: RepositoryGrant): readonly string[] {
-  const known = object.status?.repositories ?? []
+  // Those that ended as well: one that is unarchived or transferred back counts again.
+  const known = [...(object.status?.repositories ?? []), ...(object.status?.endedRepositories ?? [])]
   const repositories = known.length > 0 ? known.map(({ id }) => id) : object.spec.repositories
   return repositories.map(repository => repositoryUnder(installationOf(object), repository))
 }

@@ -6,6 +6,7 @@ import { controllerOf } from '../../kube/object/owner.ts'
 import type { Check, Refusal } from '../../policy/check.ts'
 import { highestLevel, isWithinLevel, levelsOf, type PermissionLevel, permissionAbove } from '../../policy/permission-level.ts'
 import type { Facts } from './gather.ts'
+import type { Repository } from './probe.ts'
 
 /** `rule` names the check, for the status and the audit log. */
 export type GrantRefusal = Refusal & { readonly rule: string }
@@ -40,14 +41,36 @@ const repositoriesExist: Check<Facts, GrantRefusal> = ({ answer }) => {
   return { rule: 'repositories-exist', reason: reasons.repositoryNotFound, message }
 }
 
+/** One repository of a grant, with GitHub's answer about it. */
+export type RepositoryFacts = { readonly facts: Facts; readonly found: Found; readonly repository: Repository }
+type Found = Extract<Facts['answer'], { kind: 'found' }>
+type RepositoryCheck = Check<RepositoryFacts, GrantRefusal>
+
+/** Stops a repository of an approved grant that the installation does not reach any more. */
+const repositoryIsReached: RepositoryCheck = ({ found, repository: { id, name } }) => {
+  if (!found.missing.includes(id)) return undefined
+  const message = `the App's installation does not reach ${name} (id ${id}) any more: it was deleted, transferred to another account, or taken out of the installation; transfer it back or select it there, or request a new grant`
+  return { rule: 'repositories-exist', reason: reasons.repositoryNotFound, message }
+}
+
 /** Stops a repository that the Installation's ceiling does not contain. */
-const repositoriesWithinCeiling: Check<Facts, GrantRefusal> = ({ answer, installation }) => {
+const repositoryWithinCeiling: RepositoryCheck = ({ facts: { installation }, repository: { id, name } }) => {
   const { ceiling } = installation?.spec ?? {}
-  if (answer.kind !== 'found' || ceiling?.repositories === 'All') return undefined
-  const allowed = new Set(ceiling?.repositoryIds ?? [])
-  const above = answer.repositories.find(({ id }) => !allowed.has(id))
-  const message = `${above?.name} is not among the repositories of the Installation: an owner of the account takes over what is selected on GitHub, on the page /onboard of the platform`
-  return above && { rule: 'repositories-within-ceiling', reason: reasons.aboveCeiling, message }
+  if (ceiling?.repositories === 'All' || ceiling?.repositoryIds?.includes(id)) return undefined
+  const message = `${name} is not among the repositories of the Installation: an owner of the account takes over what is selected on GitHub, on the page /onboard of the platform`
+  return { rule: 'repositories-within-ceiling', reason: reasons.aboveCeiling, message }
+}
+
+/**
+ * Stops writing in an archived repository, which is read-only. Not for a grant that a RemoteSync or an AppPipeline owns: all it
+ * writes are reports, whose GitHubReport says that GitHub refuses them (docs/adr/0085-repositories-end-one-by-one.md).
+ * Source: https://docs.github.com/en/repositories/archiving-a-github-repository/archiving-repositories
+ */
+const repositoryTakesWrites: RepositoryCheck = ({ facts: { object }, found, repository: { id, name } }) => {
+  if (!found.archived.includes(id) || controllerOf(object) !== undefined) return undefined
+  const written = Object.entries(object.spec.permissions).find(([, level]) => level !== 'read')
+  const message = `${name} is archived on GitHub, and nothing can be written there: unarchive it, or request a grant without ${written?.join(': ')}`
+  return written && { rule: 'repositories-take-writes', reason: reasons.repositoryArchived, message }
 }
 
 /** Stops a permission above the Installation's ceiling. `metadata: read` comes with every token and is within every ceiling. */
@@ -80,26 +103,31 @@ const requesterIsKnown: Check<Facts, GrantRefusal> = ({ object, answer }) => {
   return { rule: 'requester-is-known', reason: reasons.requesterUnknown, message }
 }
 
-/** Stops a requester who lacks, on one of the repositories, the access that the grant would pass on. */
-const requesterHasAccess: Check<Facts, GrantRefusal> = ({ object, answer }) => {
-  if (answer.kind !== 'found' || answer.requester.kind !== 'known') return undefined
-  const { login, permissions } = answer.requester
+/** Stops a requester who lacks, on the repository, the access that the grant would pass on. */
+const requesterHasAccess: RepositoryCheck = ({ facts: { object }, found: { requester }, repository: { id, name } }) => {
+  if (requester.kind !== 'known') return undefined
   const needed = neededLevel(object)
-  const lacking = answer.repositories.find(({ id }) => !isWithinLevel(needed, levelOfRole[permissions.get(id) ?? 'none']))
-  const message = `${login} does not have ${needed} access to ${lacking?.name} on GitHub: somebody who has it must make the request: ${takeOver(object)}`
-  return lacking && { rule: 'requester-has-access', reason: reasons.requesterLacksAccess, message }
+  if (isWithinLevel(needed, levelOfRole[requester.permissions.get(id) ?? 'none'])) return undefined
+  const message = `${requester.login} does not have ${needed} access to ${name} on GitHub: somebody who has it must make the request: ${takeOver(object)}`
+  return { rule: 'requester-has-access', reason: reasons.requesterLacksAccess, message }
 }
 
 function neededLevel({ spec }: RepositoryGrant): PermissionLevel {
   return highestLevel(spec.permissions) ?? 'admin'
 }
 
-/** The order matters: the first check that does not hold decides, and its rule is reported. */
+/** About the whole grant. The order matters: the first check that does not hold decides, and its rule is reported. */
 export const checks: readonly Check<Facts, GrantRefusal>[] = [
   levelsExist,
   repositoriesExist,
-  repositoriesWithinCeiling,
   permissionsWithinCeiling,
   requesterIsKnown,
+]
+
+/** About each repository, after `checks`; in this order for each. */
+export const repositoryChecks: readonly RepositoryCheck[] = [
+  repositoryIsReached,
+  repositoryWithinCeiling,
+  repositoryTakesWrites,
   requesterHasAccess,
 ]

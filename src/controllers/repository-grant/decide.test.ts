@@ -5,7 +5,7 @@ import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { RepositoryPermission } from '../../github/index.ts'
 import { haltObject } from '../../policy/testing/halt-object.ts'
 import { grantObject, host, installationObject, ready } from '../../services/token-desk/testing/desk-objects.ts'
-import { checks } from './checks.ts'
+import { checks, repositoryChecks } from './checks.ts'
 import { decide } from './decide.ts'
 import type { Facts, GitHubAnswer } from './gather.ts'
 import { isNewRuling, nextStatus } from './status.ts'
@@ -14,10 +14,16 @@ const now = new Date('2026-06-01T12:00:00Z')
 const { status: _status, ...undecided } = grantObject()
 const fresh: RepositoryGrant = undecided
 
-function found(change: { readonly permission?: RepositoryPermission; readonly ids?: readonly number[] } = {}): GitHubAnswer {
-  const { permission = 'write', ids = [4001] } = change
+type Answered = {
+  readonly permission?: RepositoryPermission
+  readonly ids?: readonly number[]
+  readonly missing?: readonly number[]
+  readonly archived?: readonly number[]
+}
+
+function found({ permission = 'write', ids = [4001], missing = [], archived = [] }: Answered = {}): GitHubAnswer {
   const requester = { kind: 'known', login: 'dave', permissions: new Map(ids.map(id => [id, permission])) } as const
-  return { kind: 'found', repositories: ids.map(id => ({ id, name: `acme/${id}` })), requester }
+  return { kind: 'found', repositories: ids.map(id => ({ id, name: `acme/${id}` })), missing, archived, requester }
 }
 
 function facts(change: Partial<Facts> = {}): Facts {
@@ -92,7 +98,6 @@ describe('the decision on a grant', () => {
       { object: asking({ permissions: { contents: 'read', workflows: 'read' } }) },
     ],
     ['a missing repository', 'repositories-exist', 'RepositoryNotFound', { answer: { kind: 'missing', names: ['acme/nope'] } }],
-    ['a repository above the ceiling', 'repositories-within-ceiling', 'AboveCeiling', { answer: found({ ids: [4001, 9] }) }],
     [
       'a level above the ceiling',
       'permissions-within-ceiling',
@@ -111,6 +116,13 @@ describe('the decision on a grant', () => {
     ],
     ['a ServiceAccount as requester', 'requester-is-known', 'RequesterUnknown', { answer: { kind: 'no-person' } }],
     ['a person GitHub does not know', 'requester-is-known', 'RequesterUnknown', { answer: nobody }],
+    ['a repository above the ceiling', 'repositories-within-ceiling', 'AboveCeiling', { answer: found({ ids: [4001, 9] }) }],
+    [
+      'writing in an archived repository',
+      'repositories-take-writes',
+      'RepositoryArchived',
+      { object: asking({ permissions: { statuses: 'write' } }), answer: found({ archived: [4001] }) },
+    ],
     ['a requester without access', 'requester-has-access', 'RequesterLacksAccess', { answer: found({ permission: 'none' }) }],
     [
       'a reader who requests write',
@@ -129,15 +141,18 @@ describe('the decision on a grant', () => {
   })
 
   test('has a row above for every check, in this order', () => {
-    const ruleOf = (check: (typeof checks)[number]) => rows.map(([, , , change]) => check(facts(change))?.rule).find(rule => rule)
-    expect(checks.map(ruleOf)).toEqual([
+    const rules = [...new Set(rows.map(([, rule]) => rule))]
+    expect(rules).toEqual([
       'levels-exist',
       'repositories-exist',
-      'repositories-within-ceiling',
       'permissions-within-ceiling',
       'requester-is-known',
+      'repositories-within-ceiling',
+      'repositories-take-writes',
       'requester-has-access',
     ])
+    // That a repository of an approved grant is gone is the rule `repositories-exist`, too.
+    expect(rules).toHaveLength(checks.length + repositoryChecks.length - 1)
   })
 
   test('names the permission and its levels', () => {

@@ -8,6 +8,7 @@ import { decideGrant } from '../../policy/index.ts'
 import type { Unreachable } from '../kit/github-unreachable.ts'
 import { checks } from './checks.ts'
 import { type Facts, haltOfGrant, isExpired } from './gather.ts'
+import { endedText, type Judged, judge, judgedBefore } from './repositories.ts'
 
 /** What was decided about the grant. `rule` names the check or the policy rule that decided. */
 export type Ruling = Refusal & { readonly decision: 'Approved' | 'Denied'; readonly rule: string }
@@ -17,6 +18,8 @@ type State = Pick<WantedCondition, 'status' | 'reason' | 'message'>
 export type Decision = {
   /** Undefined until the first ruling. */
   readonly ruling: Ruling | undefined
+  /** Which repositories an approved grant reaches. */
+  readonly judged: Judged
   readonly approved: WantedCondition
   readonly ready: WantedCondition
   /** GitHub answered everything just now. */
@@ -31,11 +34,13 @@ const graceMilliseconds = 86_400_000
 export function decide(facts: Facts): Decision {
   const { kind } = facts.answer
   const checked = kind === 'found' || kind === 'missing' || kind === 'no-person'
-  const ruling = checked ? rulingOn(facts) : earlierRuling(facts)
-  const approved = approval(facts, ruling)
-  const ready = readiness(facts, ruling) ?? approved
+  const judged = checked ? judge(facts) : judgedBefore(facts.object.status)
+  const ruling = checked ? rulingOn(facts, judged) : earlierRuling(facts)
+  const approved = approval(facts, ruling, judged)
+  const ready = readiness(facts, ruling, judged) ?? approved
   return {
     ruling,
+    judged,
     approved: { type: 'Approved', ...approved },
     ready: { type: 'Ready', ...ready },
     checked,
@@ -44,16 +49,20 @@ export function decide(facts: Facts): Decision {
   }
 }
 
-function rulingOn(facts: Facts): Ruling {
-  const refusal = firstRefusal(checks, facts)
+function rulingOn(facts: Facts, judged: Judged): Ruling {
+  const refusal = firstRefusal(checks, facts) ?? refusalOfRepositories(facts, judged)
   if (refusal) return { decision: 'Denied', ...refusal }
   const { permissions, subjects } = facts.object.spec
-  const repositories = facts.answer.kind === 'found' ? facts.answer.repositories : []
-  const repositoryIds = repositories.map(({ id }) => id)
-  const repositoryNames = new Map(repositories.map(({ id, name }) => [id, name]))
+  const repositoryIds = judged.held.map(({ id }) => id)
+  const repositoryNames = new Map(judged.held.map(({ id, name }) => [id, name]))
   const { decision, rule, reason: message } = decideGrant({ repositoryIds, repositoryNames, permissions, subjects })
   if (decision === 'Denied') return { decision, rule, reason: reasons.deniedByPolicy, message }
-  return { decision, rule, reason: reasons.approved, message: `${message}${consequenceOf(subjects)}` }
+  return { decision, rule, reason: reasons.approved, message: `${message}${consequenceOf(subjects)}${endedText(judged)}` }
+}
+
+/** What is requested is approved as a whole; what was approved goes on for as long as one repository is left. */
+function refusalOfRepositories({ object }: Facts, { held, refusal }: Judged): Judged['refusal'] {
+  return object.status?.repositories === undefined || held.length === 0 ? refusal : undefined
 }
 
 /** Whoever approves or reads a grant should know whom it serves: the name of a ServiceAccount is not secret. */
@@ -70,11 +79,11 @@ function earlierRuling({ object }: Facts): Ruling | undefined {
   return { decision, rule, reason: condition.reason, message: condition.message }
 }
 
-function approval(facts: Facts, ruling: Ruling | undefined): State {
+function approval(facts: Facts, ruling: Ruling | undefined, { held }: Judged): State {
   const { answer } = facts
   if (ruling) return { status: ruling.decision === 'Approved' ? 'True' : 'False', reason: ruling.reason, message: ruling.message }
   if (answer.kind === 'unreachable') return { status: 'Unknown', reason: reasonOf(answer), message: answer.message }
-  const halt = haltOfGrant(facts)
+  const halt = haltOfGrant(facts, held)
   if (halt !== undefined) return { status: 'Unknown', reason: reasons.halted, message: `not decided yet: ${haltedText(halt)}` }
   const message = 'not decided yet: the Installation has to be ready first'
   return { status: 'Unknown', reason: reasons.installationNotReady, message }
@@ -85,12 +94,12 @@ function reasonOf({ isPaced = false }: Unreachable): string {
 }
 
 /** What makes the readiness differ from the approval; undefined when nothing does. */
-function readiness(facts: Facts, ruling: Ruling | undefined): State | undefined {
+function readiness(facts: Facts, ruling: Ruling | undefined, { held }: Judged): State | undefined {
   const { object, installationReady, answer, askedAt } = facts
   const { expiresAt, checkedAt = '' } = object.status ?? {}
   if (isExpired(object, askedAt))
     return { status: 'False', reason: reasons.expired, message: `expired at ${expiresAt}: delete it and request a new one` }
-  const halt = haltOfGrant(facts)
+  const halt = haltOfGrant(facts, held)
   if (halt !== undefined) return { status: 'False', reason: reasons.halted, message: haltedText(halt) }
   if (!installationReady) {
     const message = `Installation ${object.spec.installation} is not ready`

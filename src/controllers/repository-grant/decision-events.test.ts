@@ -35,6 +35,8 @@ test('a decision is an Event of the grant, once', async () => {
   const found = (permission: 'write' | 'none'): GitHubAnswer => ({
     kind: 'found',
     repositories: [{ id: 4001, name: 'acme/shop' }],
+    missing: [],
+    archived: [],
     requester: { kind: 'known', login: 'dave', permissions: new Map([[4001, permission]]) },
   })
   const approved = await reconcile(undecided, found('write'))

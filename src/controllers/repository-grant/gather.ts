@@ -14,7 +14,7 @@ import type { TokenRegistry } from '../../store/token-registry.ts'
 import { type Unreachable, unreachable } from '../kit/github-unreachable.ts'
 import { wakeOf } from '../kit/repository/observed-wake.ts'
 import { decisionInputs, type RecheckTimes, spreadOfGrant } from './decision-inputs.ts'
-import { type ProbeAnswer, type ProbeDeps, probe } from './probe.ts'
+import { knownRepositories, type ProbeAnswer, type ProbeDeps, probe, type Repository } from './probe.ts'
 import type { ProbeBudget } from './probe-budget.ts'
 
 /** GitHub's answer about the repositories and the requester. */
@@ -60,7 +60,7 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   const facts = (answer: GitHubAnswer): Facts => ({ object, installation, installationReady, answer, halts, tenant, askedAt })
   if (installation === undefined || !installationReady || isExpired(object, askedAt)) return facts({ kind: 'not-due' })
   // Nothing is asked in the name of what is halted: a token for the question would be one more.
-  if (haltOfGrant(facts({ kind: 'not-due' })) !== undefined) return facts({ kind: 'not-due' })
+  if (haltOfGrant(facts({ kind: 'not-due' }), object.status?.repositories ?? []) !== undefined) return facts({ kind: 'not-due' })
   if (!(await isDue(deps, object, installation, askedAt))) return facts({ kind: 'not-due' })
   const grant = { namespace, uid: object.metadata.uid ?? '' }
   const person = parseUserSubject(object.spec.requestedBy)
@@ -73,16 +73,17 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
     const paused = app.client.mintRefusal(installationId)
     const refused = paused === undefined ? deps.budget.take(grant) : unreachable(paused)
     if (refused !== undefined) return facts(refused)
-    const known = object.status?.repositories
-    return facts(await probe(deps, app, { grant: object, installationId, known, requesterId: person.userId }))
+    const known = knownRepositories(object.status)
+    const { endedRepositories: ended = [] } = object.status ?? {}
+    const lost = ended.filter(({ reason }) => reason === reasons.repositoryNotFound).map(({ id }) => id)
+    return facts(await probe(deps, app, { grant: object, installationId, known, lost, requesterId: person.userId }))
   } catch (error) {
     return facts(unreachable(error))
   }
 }
 
-/** The Halt that stands in the way of the grant, whoever uses it. */
-export function haltOfGrant({ object, installation, answer, halts, tenant }: Omit<Facts, 'askedAt' | 'installationReady'>) {
-  const repositories = answer.kind === 'found' ? answer.repositories : (object.status?.repositories ?? [])
+/** The Halt that stands in the way of the grant, whoever uses it. `repositories`: those that it reaches. */
+export function haltOfGrant({ object, installation, halts, tenant }: Facts, repositories: readonly Repository[]) {
   return haltOf(halts, {
     namespace: object.metadata.namespace,
     tenant,

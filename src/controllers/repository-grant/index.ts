@@ -11,6 +11,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
+import { createInStep } from '../kit/in-step.ts'
 import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { tenantsByNamespace } from '../kit/tenants-by-namespace.ts'
@@ -20,7 +21,7 @@ import { type RepositoryGrantDeps, reconcileRepositoryGrant } from './reconcile.
 
 export type RepositoryGrantControllerDeps = Omit<
   RepositoryGrantDeps,
-  'grants' | 'status' | 'installations' | 'halts' | 'tenantOf' | 'tenantsIn' | 'recheck' | 'budget'
+  'grants' | 'status' | 'installations' | 'halts' | 'tenantOf' | 'tenantsIn' | 'recheck' | 'budget' | 'inStep'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
@@ -39,6 +40,7 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
   const tenantOf = (namespace: string) => tenantsIn(namespace)[0]
   const { client } = manager
   const budget = createProbeBudget(deps.clock)
+  const inStep = createInStep()
   const fieldManager = 'sekisho.dev/repository-grant'
   const status = createStatusWriter({ type: repositoryGrant, fieldManager, client, cache: grants, events: deps.events })
   grants.addIndex(byInstallation, ({ metadata, spec }) => [
@@ -66,7 +68,10 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
       watches(halt, within, { predicate: partChanged(standing) }),
     ],
     reconcile: context =>
-      reconcileRepositoryGrant({ ...deps, budget, grants, status, installations, halts, tenantOf, tenantsIn, recheck }, context),
+      reconcileRepositoryGrant(
+        { ...deps, budget, inStep, grants, status, installations, halts, tenantOf, tenantsIn, recheck },
+        context,
+      ),
   }
   return withMissingRights(definition, { cache: grants, says: reportInStatus(status, deps.clock), clock: deps.clock })
 }

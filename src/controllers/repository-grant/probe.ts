@@ -5,6 +5,7 @@ import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import {
   createRepositoryClient,
   type Fetch,
+  githubReasons,
   type MintedToken,
   type RepositoryClient,
   type RepositoryPermission,
@@ -24,11 +25,19 @@ export type RequesterAccess =
   | { readonly kind: 'known'; readonly login: string; readonly permissions: ReadonlyMap<number, RepositoryPermission> }
 
 /**
- * `found` contains every repository of the grant once, in its order; `missing` names those that the installation does not
- * reach.
+ * `found` contains every repository of the grant once, in its order. Before the first approval `missing` names those that the
+ * installation does not reach; later it means that it reaches none of them, and `found` says which it does not.
  */
 export type ProbeAnswer =
-  | { readonly kind: 'found'; readonly repositories: readonly Repository[]; readonly requester: RequesterAccess }
+  | {
+      readonly kind: 'found'
+      readonly repositories: readonly Repository[]
+      /** The ids of those that the installation does not reach any more. */
+      readonly missing: readonly number[]
+      /** The ids of those that are archived. */
+      readonly archived: readonly number[]
+      readonly requester: RequesterAccess
+    }
   | { readonly kind: 'missing'; readonly names: readonly string[] }
 
 export type ProbeDeps = SingleUseTokenDeps & {
@@ -41,67 +50,144 @@ export type ProbeRequest = {
   readonly installationId: number
   /** The repositories of an earlier approval: their ids count then, not the names in the spec. */
   readonly known: readonly Repository[] | undefined
+  /** The ids of those that it did not reach the last time: they are asked for apart from the others. */
+  readonly lost: readonly number[]
   readonly requesterId: number | undefined
 }
 
 const permissions = { metadata: 'read' } as const
 
 /**
+ * Tokens that one probe may cost: GitHub refuses a token for all when it does not reach one, and does not say which. What is not
+ * found apart by then counts as not reached, and is asked for again at the next check.
+ */
+const maxTokens = 24
+
+/** All repositories of which an approved grant knows the id, each once; undefined before the first approval. */
+export function knownRepositories(status: RepositoryGrant['status']): readonly Repository[] | undefined {
+  if (status?.repositories === undefined) return undefined
+  const all = [...status.repositories, ...(status.endedRepositories ?? [])].map(({ id, name }) => ({ id, name }))
+  return [...new Map(all.map(one => [one.id, one])).values()]
+}
+
+/**
  * @throws AppError when nothing could be learned: GitHub or the audit log failed, or the token has more access than was
  * requested
  */
 export async function probe(deps: ProbeDeps, app: GitHubApp, request: ProbeRequest): Promise<ProbeAnswer> {
-  const { grant, known } = request
-  const names = known?.map(({ name }) => name) ?? grant.spec.repositories
-  const answer = await withSingleUseToken(deps, app, {
-    request: platformRequest(request),
-    mint: () => mint(app, request),
-    use: async (minted): Promise<ProbeAnswer> => {
-      const repositories = matched(minted, request)
-      if (repositories === undefined) return { kind: 'missing', names: missingNames(minted, names) }
-      return {
-        kind: 'found',
-        repositories,
-        requester: await accessOf(clientOf(deps, app, minted), repositories, request.requesterId),
-      }
-    },
-  })
-  return answer ?? { kind: 'missing', names }
+  const { grant, known, lost } = request
+  if (known === undefined) {
+    const part = await ask(deps, app, request, undefined)
+    if (typeof part === 'string') return { kind: 'missing', names: grant.spec.repositories }
+    const repositories = matched(part.minted, grant)
+    if (repositories === undefined) return { kind: 'missing', names: missingNames(part.minted, grant.spec.repositories) }
+    return { kind: 'found', repositories, missing: [], archived: archivedOf(part.minted), requester: part.requester }
+  }
+  const parts = await askApart(deps, app, request, [
+    known.filter(({ id }) => !lost.includes(id)),
+    known.filter(({ id }) => lost.includes(id)),
+  ])
+  const [first] = parts
+  if (first === undefined) return { kind: 'missing', names: known.map(({ name }) => name) }
+  const names = new Map(parts.flatMap(({ minted }) => minted.repositories.map(({ id, fullName }) => [id, fullName])))
+  return {
+    kind: 'found',
+    repositories: known.map(({ id, name }) => ({ id, name: names.get(id) ?? name })),
+    missing: known.flatMap(({ id }) => (names.has(id) ? [] : [id])),
+    archived: parts.flatMap(({ minted }) => archivedOf(minted)),
+    requester: parts.map(({ requester }) => requester).reduce(together, first.requester),
+  }
 }
 
-/** Undefined when GitHub answers that the installation does not reach one of the repositories. */
-async function mint(app: GitHubApp, { installationId, known, grant }: ProbeRequest): Promise<MintedToken | undefined> {
-  const bare = [...new Set(grant.spec.repositories.map(name => name.slice(name.indexOf('/') + 1)))]
-  const reach = known === undefined ? { repositoryNames: bare } : { repositoryIds: known.map(({ id }) => id) }
-  try {
-    return await app.client.mint({ installationId, permissions, ...reach })
-  } catch (error) {
-    if (isAppError(error, 'not_found')) return undefined
-    throw error
+/** What one token found out. */
+type Part = { readonly minted: MintedToken; readonly requester: RequesterAccess }
+/** GitHub does not reach one of the repositories, or none. */
+type Refused = 'one' | 'all'
+
+/** Halves what GitHub refuses, until it is known which repositories it does not reach. */
+async function askApart(
+  deps: ProbeDeps,
+  app: GitHubApp,
+  request: ProbeRequest,
+  groups: readonly (readonly Repository[])[],
+): Promise<readonly Part[]> {
+  const open = groups.filter(({ length }) => length > 0)
+  const parts: Part[] = []
+  for (let tokens = 0; tokens < maxTokens; tokens++) {
+    const group = open.shift()
+    if (group === undefined) break
+    const part = await ask(deps, app, request, group)
+    if (typeof part !== 'string') parts.push(part)
+    else if (part === 'one' && group.length > 1) {
+      const half = Math.ceil(group.length / 2)
+      open.push(group.slice(0, half), group.slice(half))
+    }
   }
+  return parts
+}
+
+/** With one token for these repositories; without `group` for those that the names of the grant mean. */
+async function ask(
+  deps: ProbeDeps,
+  app: GitHubApp,
+  request: ProbeRequest,
+  group: readonly Repository[] | undefined,
+): Promise<Part | Refused> {
+  let refused: Refused = 'all'
+  const mint = async (): Promise<MintedToken | undefined> => {
+    try {
+      return await app.client.mint({ installationId: request.installationId, permissions, ...reachOf(request, group) })
+    } catch (error) {
+      if (!isAppError(error, 'not_found')) throw error
+      if (error.reason === githubReasons.repositoryNotAccessible) refused = 'one'
+      return undefined
+    }
+  }
+  const use = async (minted: MintedToken): Promise<Part> => {
+    requireNoMore(minted, group)
+    const asked = group ?? matched(minted, request.grant) ?? []
+    const reached = asked.filter(({ id }) => minted.repositoryIds.includes(id))
+    return { minted, requester: await accessOf(clientOf(deps, app, minted), reached, request.requesterId) }
+  }
+  return (await withSingleUseToken(deps, app, { request: platformRequest(request), mint, use })) ?? refused
+}
+
+function reachOf({ grant }: ProbeRequest, group: readonly Repository[] | undefined) {
+  if (group !== undefined) return { repositoryIds: [...new Set(group.map(({ id }) => id))] }
+  return { repositoryNames: [...new Set(grant.spec.repositories.map(name => name.slice(name.indexOf('/') + 1)))] }
+}
+
+/** @throws AppError `integrity_violation` for a token that has more access than was requested */
+function requireNoMore(minted: MintedToken, group: readonly Repository[] | undefined): void {
+  if (Object.entries(minted.permissions).some(([name, level]) => name !== 'metadata' || level !== 'read'))
+    throw new AppError('integrity_violation', "GitHub's token for the check has more permissions than metadata: read")
+  const extra = group && minted.repositories.find(({ id }) => !group.some(one => one.id === id))
+  if (extra !== undefined)
+    throw new AppError(
+      'integrity_violation',
+      `GitHub's token for the check reaches ${extra.fullName} (id ${extra.id}), which was not requested`,
+    )
+}
+
+/** What was found with several tokens about one person. */
+function together(one: RequesterAccess, other: RequesterAccess): RequesterAccess {
+  if (one.kind === 'unknown' || other.kind === 'unknown') return { kind: 'unknown' }
+  return { ...one, permissions: new Map([...one.permissions, ...other.permissions]) }
+}
+
+function archivedOf({ repositories }: MintedToken): readonly number[] {
+  return repositories.filter(({ archived }) => archived === true).map(({ id }) => id)
 }
 
 /**
  * GitHub takes names without an owner, so the full names are compared here: case-insensitively, as GitHub does. Undefined when
  * one is missing.
  */
-function matched(minted: MintedToken, { grant, known }: ProbeRequest): readonly Repository[] | undefined {
-  if (Object.entries(minted.permissions).some(([name, level]) => name !== 'metadata' || level !== 'read'))
-    throw new AppError('integrity_violation', "GitHub's token for the check has more permissions than metadata: read")
-  const answered = new Map(minted.repositories.map(({ id, fullName }) => [id, fullName]))
-  const wanted =
-    known?.map(({ id }) => id) ??
-    grant.spec.repositories.map(name => minted.repositories.find(({ fullName }) => sameName(fullName, name))?.id)
+function matched({ repositories }: MintedToken, { spec }: RepositoryGrant): readonly Repository[] | undefined {
+  const found = spec.repositories.map(name => repositories.find(({ fullName }) => sameName(fullName, name)))
+  const all = found.flatMap(one => (one === undefined ? [] : [{ id: one.id, name: one.fullName }]))
   // Two names can mean one repository: the status holds each id once.
-  const repositories = [...new Set(wanted)].map(id => ({ id: id ?? 0, name: answered.get(id ?? 0) ?? '' }))
-  if (repositories.some(({ name }) => name === '')) return undefined
-  const extra = minted.repositoryIds.find(id => !wanted.includes(id))
-  if (extra !== undefined && known !== undefined)
-    throw new AppError(
-      'integrity_violation',
-      `GitHub's token for the check reaches ${answered.get(extra) ?? 'repository'} (id ${extra}), which was not requested`,
-    )
-  return repositories
+  return all.length < found.length ? undefined : [...new Map(all.map(one => [one.id, one])).values()]
 }
 
 function missingNames(minted: MintedToken, names: readonly string[]): readonly string[] {

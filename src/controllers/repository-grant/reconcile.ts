@@ -1,29 +1,30 @@
 // Keeps the status of one RepositoryGrant current and ends the tokens under it when it no longer holds. The only file here that
 // writes. Order: the decision is in the audit log before it is in the status; the status says no before tokens are revoked (the
 // token desk reads the status again after minting, so that no token is issued in between).
-import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
 import { type RepositoryGrant, repositoryGrantReasons as reasons, repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
-import { defined } from '../../lib/json/defined.ts'
 import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
 import { retryMilliseconds } from '../kit/github-unreachable.ts'
+import type { InStep } from '../kit/in-step.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
 import { type Decision, decide } from './decide.ts'
-import { decisionInputs, spreadOfGrant } from './decision-inputs.ts'
+import { spreadOfGrant } from './decision-inputs.ts'
 import { type Facts, type GatherDeps, gather } from './gather.ts'
-import { type DecisionLog, recordDecision } from './record-decision.ts'
-import { type GrantEndDeps, recordGrantEnd, recordGrantExpiry } from './record-end.ts'
+import { type AccessLog, recordAccess } from './records/record-access.ts'
+import { type DecisionLog, decisionRecord, recordDecision } from './records/record-decision.ts'
+import { type GrantEndDeps, recordGrantEnd, recordGrantExpiry } from './records/record-end.ts'
 import { type GrantStatus, isNewRuling, nextStatus } from './status.ts'
 
 export type RepositoryGrantDeps = GatherDeps & {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
   readonly status: StatusWriter<RepositoryGrant>
-  readonly audit: DecisionLog & GrantEndDeps['audit']
+  readonly audit: DecisionLog & GrantEndDeps['audit'] & AccessLog
+  readonly inStep: InStep
   readonly tenantsIn: GrantEndDeps['tenantsIn']
   readonly desk: Pick<TokenDesk, 'revokeBy'>
 }
@@ -54,48 +55,26 @@ export function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: Pic
 async function evaluate(deps: RepositoryGrantDeps, object: RepositoryGrant): Promise<Outcome> {
   const facts = await gather(deps, object)
   const decision = decide(facts)
-  if (isNewRuling(object.status, decision)) await recordDecision(deps.audit, auditRecord(facts, decision))
+  if (isNewRuling(object.status, decision)) await recordDecision(deps.audit, decisionRecord(facts, decision))
+  await recordAccess(deps.audit, deps.inStep, facts, decision)
   const status = nextStatus(facts, decision)
   await deps.status.write(object, status)
+  deps.inStep.add(object.metadata.uid ?? '')
   if (decision.revoke) await revokeTokens(deps, object, decision.ready.reason)
+  else await revokeEnded(deps, object, decision)
   if (decision.ready.reason === reasons.expired) await recordGrantExpiry(deps, object)
   return nextCheck(deps, facts, status)
 }
 
-async function revokeTokens(deps: RepositoryGrantDeps, { metadata }: RepositoryGrant, reason: string): Promise<void> {
-  if (metadata.uid !== undefined) await deps.desk.revokeBy({ grantUid: metadata.uid }, reason)
+/** Tokens that reach a repository for which the grant does not hold; at each reconcile, so that none is left after a crash. */
+async function revokeEnded({ desk }: RepositoryGrantDeps, { metadata }: RepositoryGrant, { judged }: Decision): Promise<void> {
+  const { uid: grantUid } = metadata
+  if (grantUid === undefined) return
+  for (const { id, reason } of judged.ended) await desk.revokeBy({ grantUid, repositoryId: id }, reason)
 }
 
-function auditRecord({ object, installation, answer }: Facts, { ruling }: Decision): TenantAuditRecord {
-  const { namespace = '', name, uid = '' } = object.metadata
-  const { permissions, subjects, reason, delivery } = object.spec
-  const repositories = answer.kind === 'found' ? answer.repositories.map(({ id, name: fullName }) => ({ id, fullName })) : []
-  return {
-    action: 'grant.decided',
-    actor: object.spec.requestedBy,
-    namespace,
-    object: `RepositoryGrant/${namespace}/${name}`,
-    outcome: ruling?.decision === 'Approved' ? 'allowed' : 'denied',
-    reason: `${reason} | ${ruling?.message ?? ''}`,
-    details: {
-      decision: ruling?.decision ?? '',
-      rule: ruling?.rule ?? '',
-      check: ruling?.reason ?? '',
-      grantUid: uid,
-      person: object.spec.requestedBy,
-      ...defined({
-        login: answer.kind === 'found' && answer.requester.kind === 'known' ? answer.requester.login : undefined,
-        generation: object.metadata.generation,
-        inputs: installation && decisionInputs(installation),
-      }),
-      installationId: installation?.spec.installationId ?? 0,
-      repositoryIds: repositories.map(({ id }) => id),
-      repositories,
-      permissions: { ...permissions },
-      subjects: subjects.map(subject => ({ kind: subject.kind, name: subject.name })),
-      delivery,
-    },
-  }
+async function revokeTokens(deps: RepositoryGrantDeps, { metadata }: RepositoryGrant, reason: string): Promise<void> {
+  if (metadata.uid !== undefined) await deps.desk.revokeBy({ grantUid: metadata.uid }, reason)
 }
 
 /**

@@ -19,20 +19,20 @@ export function isNewRuling(before: GrantStatus | undefined, { ruling }: Decisio
 /** Equal to the status before when nothing changed and GitHub was not asked. */
 export function nextStatus(
   { object, installation, answer, askedAt }: Facts,
-  { ruling, approved, ready, checked }: Decision,
+  { ruling, judged, approved, ready, checked }: Decision,
 ): GrantStatus {
-  const { conditions, observedWake, ...before } = object.status ?? {}
+  const { conditions, observedWake, endedRepositories: _, ...before } = object.status ?? {}
   const generation = object.metadata.generation ?? 0
   const isNew = before.decision !== ruling?.decision
   const end = new Date(askedAt.getTime() + object.spec.lifetimeSeconds * 1000).toISOString()
+  const isApproved = ruling?.decision === 'Approved'
   const wake = checked ? wakeOf(object) : observedWake
   return {
     ...before,
     ...(ruling ? { decision: ruling.decision, rule: ruling.rule } : {}),
     ...(ruling && isNew ? { decidedAt: askedAt.toISOString() } : {}),
-    ...(ruling?.decision === 'Approved' && answer.kind === 'found'
-      ? { repositories: [...answer.repositories], expiresAt: before.expiresAt ?? end }
-      : {}),
+    ...(isApproved && answer.kind === 'found' ? { repositories: [...judged.held], expiresAt: before.expiresAt ?? end } : {}),
+    ...rowsOf(judged, isApproved || before.repositories !== undefined),
     ...(answer.kind === 'found' && answer.requester.kind === 'known' ? { requester: { login: answer.requester.login } } : {}),
     ...(checked ? { checkedAt: askedAt.toISOString() } : {}),
     ...(checked && installation ? { observedInputs: decisionInputs(installation) } : {}),
@@ -40,4 +40,9 @@ export function nextStatus(
     observedGeneration: generation,
     conditions: mergeConditions(conditions, [approved, ready], generation, askedAt),
   }
+}
+
+/** Before the first approval nothing has ended: what is requested is denied as a whole. */
+function rowsOf({ ended }: Decision['judged'], wasApproved: boolean): Pick<GrantStatus, 'endedRepositories'> {
+  return wasApproved && ended.length > 0 ? { endedRepositories: [...ended] } : {}
 }

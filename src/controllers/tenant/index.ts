@@ -12,6 +12,7 @@ import type { EventRecorder } from '../../kube/object/events.ts'
 import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 import { evenlyPerHour } from '../../lib/limits/token-bucket.ts'
 import { enforcementConfigMap, recordedEnforcement } from '../../services/network-probe/enforcement.ts'
+import { createInStep } from '../kit/in-step.ts'
 import { reportInStatus, withMissingRights } from '../kit/missing-right.ts'
 import { createStatusWriter } from '../kit/status-writer.ts'
 import { tenantsByNamespace } from '../kit/tenants-by-namespace.ts'
@@ -37,6 +38,7 @@ export type TenantControllerDeps = Omit<
   | 'installationsIn'
   | 'teamCheckMilliseconds'
   | 'teamChecks'
+  | 'inStep'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly platformNamespace: string
@@ -77,6 +79,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
   const uses = (name: string) => (one: Tenant) =>
     Object.values(classNames(chosenClasses(one, deps.settings.runtimeClasses))).includes(name)
   const records = manager.cache(configMaps, platform)
+  const inStep = createInStep()
   const definition: ControllerDefinition = {
     name: 'tenant',
     for: tenant,
@@ -100,6 +103,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
           userRanges,
           teamCheckMilliseconds,
           teamChecks,
+          inStep,
           installationsIn: namespace => installations.list(namespace),
           enforcement: () => recordedEnforcement(records.get({ ...platform, name: enforcementConfigMap })),
           live: own.live,

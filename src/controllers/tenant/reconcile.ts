@@ -9,6 +9,7 @@ import type { Enforcement } from '../../services/network-probe/enforcement.ts'
 import type { TenantRegistry } from '../../services/registry/tenant-registry.ts'
 import type { TokenDesk } from '../../services/token-desk/token-desk.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
+import type { InStep } from '../kit/in-step.ts'
 import { reconcileWithFinalizer } from '../kit/reconcile-with-finalizer.ts'
 import { soonest } from '../kit/soonest.ts'
 import type { StatusWriter } from '../kit/status-writer.ts'
@@ -30,6 +31,7 @@ export type TenantDeps = TeamCheckDeps &
     readonly registry: TenantRegistry
     readonly desk: Pick<TokenDesk, 'revokeBy'>
     readonly audit: Pick<AuditLog, 'appendOnce' | 'list'>
+    readonly inStep: InStep
     /** What the probe recorded last about the enforcement of network policies. */
     readonly enforcement: () => Enforcement
     readonly status: StatusWriter<Tenant>
@@ -48,7 +50,7 @@ export function reconcileTenant(deps: TenantDeps, context: Pick<ReconcileContext
 }
 
 async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
-  await recordTenantChange(deps.audit, tenant)
+  await recordTenantChange(deps.audit, deps.inStep, tenant)
   const facts = await gather(deps, tenant)
   const held = await endNamespaces(deps, tenant, leaving(facts))
   const decision = decide(facts, held)

@@ -8,6 +8,7 @@ import { defined } from '../../lib/json/defined.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import { changeTo, deletionOf, findDoer } from '../../store/audit/find-doer.ts'
 import { recordEndBy } from '../../store/audit/record-end.ts'
+import type { InStep } from '../kit/in-step.ts'
 
 type Log = Pick<AuditLog, 'appendOnce' | 'list'>
 
@@ -16,12 +17,21 @@ const maxRoles = 100
 const actor = 'sekisho:tenant'
 
 /**
- * Appends nothing when the status says that this generation was acted on, or the log has it. Rejects when the log cannot be read
- * or written.
+ * Appends nothing when the log has this generation. One that was acted on is looked for there once in each process: a Tenant that
+ * is older than these records gets its first one. Rejects when the log cannot be read or written.
  */
-export async function recordTenantChange(audit: Log, tenant: Tenant): Promise<void> {
+export async function recordTenantChange(audit: Log, inStep: InStep, tenant: Tenant): Promise<void> {
   const { uid = '', generation } = tenant.metadata
-  if (generation === undefined || tenant.status?.observedGeneration === generation) return
+  const isActedOn = tenant.status?.observedGeneration === generation
+  if (generation === undefined || (isActedOn && inStep.has(uid))) return
+  inStep.forget(uid)
+  const [newest] = isActedOn ? await audit.list({ uid, action: 'tenant.changed', limit: 1 }) : []
+  if (newest?.details['generation'] !== generation) await append(audit, tenant, generation)
+  inStep.add(uid)
+}
+
+async function append(audit: Log, tenant: Tenant, generation: number): Promise<void> {
+  const { uid = '' } = tenant.metadata
   const doer = await findDoer(audit, changeTo(uid, { generation, specDigest: specDigest(tenant.spec) }))
   const record = changeRecord(tenant, generation)
   await audit.appendOnce({ ...record, actor: doer.actor ?? actor, details: { ...record.details, ...doer.details } }, earlier =>
@@ -29,7 +39,7 @@ export async function recordTenantChange(audit: Log, tenant: Tenant): Promise<vo
   )
 }
 
-function changeRecord({ metadata, spec }: Tenant, generation: number): TenantAuditRecord {
+function changeRecord({ metadata, spec, status }: Tenant, generation: number): TenantAuditRecord {
   const { name, uid = '' } = metadata
   const { account, roles, limits } = spec
   return {
@@ -38,7 +48,7 @@ function changeRecord({ metadata, spec }: Tenant, generation: number): TenantAud
     namespace: spec.namespace,
     object: `Tenant/${name}`,
     outcome: 'allowed',
-    reason: generation === 1 ? 'the Tenant was created' : 'the specification of the Tenant changed',
+    reason: reasonOf(status?.observedGeneration, generation),
     details: {
       ...{ uid, generation, host: account.host, accountId: account.id, accountLogin: account.login },
       roles: roles.slice(0, maxRoles).map(({ role, subject }) => ({ role, subject: { ...subject } as JsonValue })),
@@ -46,6 +56,11 @@ function changeRecord({ metadata, spec }: Tenant, generation: number): TenantAud
       ...defined({ limits: limits && ({ ...limits } as JsonValue) }),
     },
   }
+}
+
+function reasonOf(observed: number | undefined, generation: number): string {
+  if (observed === generation) return 'the log had no record of what the Tenant says'
+  return generation === 1 ? 'the Tenant was created' : 'the specification of the Tenant changed'
 }
 
 /** Rejects when the log cannot be read or written: the Tenant then stays, and has ended otherwise. */

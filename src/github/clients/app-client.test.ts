@@ -9,6 +9,7 @@ import { waitUntil } from '../../lib/waiting/wait-until.ts'
 import type { MintRequest } from '../minted-token.ts'
 import { type Asked, type ScriptedAnswer, scriptedGitHub } from '../testing/scripted-github.ts'
 import { createAppClient } from './app-client.ts'
+import { createTokenRevoker } from './token-revoker.ts'
 
 function privateKey(): SecretString {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -226,6 +227,16 @@ describe('revoking', () => {
   test.each([204, 401, 404])('treats %i as revoked', async status => {
     await using github = await scriptedGitHub(() => ({ status, ...(status === 204 ? {} : { body: { message: 'x' } }) }))
     await expect(clientFor(github.url).revoke(new SecretString(plainToken))).resolves.toBeUndefined()
+  })
+
+  test.each([
+    [204, 'revoked'],
+    [401, 'invalid'],
+    [404, 'invalid'],
+  ] as const)('tells apart what %i says of the token: it is %s', async (status, result) => {
+    await using github = await scriptedGitHub(() => ({ status, ...(status === 204 ? {} : { body: { message: 'x' } }) }))
+    const revoke = createTokenRevoker({ log: silentLog, clock: systemClock })
+    await expect(revoke(github.url, new SecretString(plainToken))).resolves.toBe(result)
   })
 
   test.each([401, 404])('does not treat %i as revoked for a fresh token', async status => {

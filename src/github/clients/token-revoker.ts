@@ -13,15 +13,16 @@ import { createClient } from '../transport/github-requests.ts'
 import type { GitHubObserver } from '../transport/observed-fetch.ts'
 
 /**
- * `suspended`: GitHub refuses every request of a suspended installation, this one too. The token can be used for nothing now,
- * and can be used again when the suspension ends before the token does.
+ * `revoked`: GitHub revoked it now. `invalid`: it did not accept the token any more; it was revoked before, here or by somebody
+ * else, or its installation is gone. `suspended`: GitHub refuses every request of a suspended installation, this one too. The
+ * token can be used for nothing now, and can be used again when the suspension ends before the token does.
  * Source: https://docs.github.com/en/rest/apps/apps#suspend-an-app-installation
  */
-export type RevocationResult = 'revoked' | 'suspended'
+export type RevocationResult = 'revoked' | 'invalid' | 'suspended'
 
 /**
- * `api` is the base URL of the REST API that minted the token. Resolves to `revoked` on 204, and on 401 and 404: it was revoked
- * already. Throws a retryable error otherwise. `fresh`: the token is seconds old, so a 401 or 404 may only mean that not all of
+ * `api` is the base URL of the REST API that minted the token. Resolves to `revoked` on 204, and to `invalid` on 401
+ * and 404. Throws a retryable error otherwise. `fresh`: the token is seconds old, so a 401 or 404 may only mean that not all of
  * GitHub's servers know it yet (octokit/auth-app.js#65); that is an error to retry.
  */
 export type TokenRevoker = (api: string, token: SecretString, options?: { readonly fresh?: boolean }) => Promise<RevocationResult>
@@ -59,7 +60,7 @@ export function createTokenRevoker(deps: TokenRevokerDeps): TokenRevoker {
       return 'revoked'
     } catch (error) {
       const status = statusOf(error)
-      if (!fresh && (status === 401 || status === 404)) return 'revoked'
+      if (!fresh && (status === 401 || status === 404)) return 'invalid'
       const failure = githubFailure(error, route, deps.clock.now())
       if (failure.reason === githubReasons.suspended) return 'suspended'
       throw notRevoked(failure)

@@ -244,6 +244,21 @@ describe('the token desk', () => {
     expect(state.revoked).toEqual(state.minted)
   })
 
+  test('the record of an end says whether GitHub revoked the token now or did not accept it before', async () => {
+    const { deps, desk, request } = environment()
+    const filter = { grantUid: request.grant.metadata.uid ?? '' }
+    const answers = async () => {
+      const entries = await store.audit.list({ limit: 50, action: 'token.revoked' })
+      return entries.filter(({ details }) => details['grantUid'] === filter.grantUid).map(({ details }) => details['answer'])
+    }
+    await desk.request(request)
+    await desk.revokeBy(filter, 'the grant was deleted')
+    expect(await answers()).toEqual(['revoked'])
+    await desk.request(request)
+    await createTokenDesk({ ...deps, revokeAtGitHub: async () => 'invalid' }).revokeBy(filter, 'the grant was deleted')
+    expect(await answers()).toEqual(['invalid', 'revoked'])
+  })
+
   test('asks GitHub less and less often to revoke a token, and records when it expired unrevoked', async () => {
     const { state, deps, desk, request } = environment()
     let attempts = 0

@@ -86,18 +86,19 @@ async function revokeOne(deps: RevokeDeps, token: EndingToken, given: string): P
   if (!isDue(deps, token)) return token.suspended ? 'suspended' : 'pending'
   const { api, mintedAt } = token
   const fresh = deps.clock.now().getTime() - mintedAt.getTime() < freshMilliseconds
+  let answer: RevocationResult
   try {
-    const result = await deps.revokeAtGitHub(api, token.token, { fresh })
-    if (result === 'suspended') return await defer(deps, token, `${reason}; ${suspendedText}`, true)
+    answer = await deps.revokeAtGitHub(api, token.token, { fresh })
+    if (answer === 'suspended') return await defer(deps, token, `${reason}; ${suspendedText}`, true)
   } catch (error) {
     // It is in the registry, the audit log and the metrics until it ended.
     deps.log.info({ token: token.id, reason: messageOf(error) }, 'GitHub did not revoke a token yet')
     return defer(deps, token, `${reason}; GitHub did not revoke it yet: ${messageOf(error)}`, false)
   }
-  const details = endingFacts(token, 'revoked')
+  const details = endingFacts(token, answer)
   await deps.audit.append(tokenRecord(token, { action: 'token.revoked', outcome: 'allowed', reason, details }))
   await deps.tokens.markRevoked(token.id, reason)
-  return 'revoked'
+  return answer
 }
 
 const suspendedText =

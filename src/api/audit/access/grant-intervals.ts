@@ -1,10 +1,9 @@
-// In which times a grant could give tokens, by the audit log alone: from the record of its approval to that of its end. Pure.
-// What the log does not say is not known here: a grant that was approved gave no token while its Installation was suspended or
-// a Halt stood, and both have records of their own.
+// In which times a grant could give tokens for which repositories, by the audit log alone: from the record of its approval to
+// that of its end, without the times in which it gave no access, such as by a Halt or a suspended Installation. Pure.
 import { asObject, listAt, objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
 import type { LogEntry } from './log-entry.ts'
 
-/** One decision about a grant for as long as it held. */
+/** What a grant gave, for as long as nothing of it changed. */
 export type GrantInterval = {
   /** `namespace/name`. */
   readonly grant: string
@@ -12,7 +11,7 @@ export type GrantInterval = {
   readonly from: string
   /** Undefined while it holds. */
   readonly until: string | undefined
-  /** Why it ended: the cause of `grant.ended`, or the check of another decision; who ended it, where that is known. */
+  /** Why it ended: the cause in the record, or the check of another decision; who ended it, where that is known. */
   readonly end: { readonly cause: string; readonly by: string | undefined } | undefined
   readonly person: string
   readonly login: string | undefined
@@ -21,12 +20,17 @@ export type GrantInterval = {
   readonly permissions: Readonly<Record<string, unknown>>
   readonly repositoryIds: readonly number[]
   readonly repositories: readonly string[]
-  /** The number of the entry that approved it. */
+  /** The number of the entry with which it began. */
   readonly sequence: number
 }
 
 const decided = 'grant.decided'
 const ended = 'grant.ended'
+const accessChanged = 'grant.access-changed'
+const repositoryChanged = 'grant.repository-changed'
+const actions: ReadonlySet<string | undefined> = new Set([decided, ended, accessChanged, repositoryChanged])
+/** Each of them says what the grant gives from then on, when it is allowed. */
+const begins: ReadonlySet<string | undefined> = new Set([decided, accessChanged])
 
 /** The UIDs of the grants that the entries are about. */
 export function grantUids(entries: readonly LogEntry[]): ReadonlySet<string> {
@@ -34,8 +38,7 @@ export function grantUids(entries: readonly LogEntry[]): ReadonlySet<string> {
 }
 
 function isDecision(entry: LogEntry): boolean {
-  const action = textAt(entry, 'action')
-  return action === decided || action === ended
+  return actions.has(textAt(entry, 'action'))
 }
 
 /** `entries`: in the order of the log, with all decisions about each grant of which they have one. */
@@ -47,9 +50,29 @@ export function grantIntervals(entries: readonly LogEntry[]): readonly GrantInte
     const before = open.get(uid)
     open.delete(uid)
     if (before !== undefined) closed.push({ ...before, until: textAt(entry, 'at'), end: endOf(entry) })
-    if (textAt(entry, 'action') === decided && textAt(entry, 'outcome') === 'allowed') open.set(uid, began(entry, uid))
+    const next = after(entry, uid, before)
+    if (next !== undefined) open.set(uid, next)
   }
   return [...closed, ...open.values()].toSorted((a, b) => a.sequence - b.sequence)
+}
+
+/** Undefined when the grant gives nothing from the entry on. A repository counts only while it gives something. */
+function after(entry: LogEntry, uid: string, before: GrantInterval | undefined): GrantInterval | undefined {
+  const action = textAt(entry, 'action')
+  const allowed = textAt(entry, 'outcome') === 'allowed'
+  if (begins.has(action) && allowed) return began(entry, uid)
+  if (action !== repositoryChanged || before === undefined) return undefined
+  const changed = began(entry, uid)
+  const { repositoryIds, repositories } = changed
+  const kept = before.repositoryIds.filter(id => !repositoryIds.includes(id))
+  const names = before.repositories.filter(name => !repositories.includes(name))
+  return {
+    ...before,
+    from: changed.from,
+    repositoryIds: allowed ? [...kept, ...repositoryIds] : kept,
+    repositories: allowed ? [...names, ...repositories] : names,
+    sequence: changed.sequence,
+  }
 }
 
 function began(entry: LogEntry, uid: string): GrantInterval {
@@ -75,7 +98,7 @@ function endOf(entry: LogEntry): GrantInterval['end'] {
   const details = asObject(entry['details'])
   if (textAt(entry, 'action') === ended)
     return { cause: textAt(details, 'cause') ?? '', by: textAt(details, 'doerLogin') ?? textAt(details, 'doer') }
-  return { cause: textAt(details, 'check') ?? '', by: undefined }
+  return { cause: textAt(details, 'check') ?? textAt(details, 'cause') ?? '', by: undefined }
 }
 
 /** From `since` on, before `until`; equal for one moment. */

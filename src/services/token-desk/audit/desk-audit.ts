@@ -2,6 +2,7 @@
 // itself.
 import type { AuditRecord } from '../../../api/audit/audit-event.ts'
 import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
+import type { RevocationResult } from '../../../github/index.ts'
 import type { JsonValue } from '../../../lib/json/canonical-json.ts'
 import { defined } from '../../../lib/json/defined.ts'
 import type { CountedEvent } from '../../../store/audit/counted-audit.ts'
@@ -70,7 +71,7 @@ export function tokenRecord(
 }
 
 /** What GitHub answered to the request to revoke a token. */
-export type RevocationAnswer = 'revoked' | 'suspended' | 'none'
+export type RevocationAnswer = RevocationResult | 'none'
 
 /** Which token ended, why and since when, and what GitHub answered. */
 export function endFacts(

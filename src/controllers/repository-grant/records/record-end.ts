@@ -1,17 +1,17 @@
 // Records the end of a grant: by whom, why and when. Its tokens are revoked by then, so a log that cannot be written keeps the
 // object, and not the access. Decides nothing about the grant.
-import type { TenantAuditRecord } from '../../api/audit/audit-event.ts'
-import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
-import { followerKinds } from '../../api/registry.ts'
-import { keyOf } from '../../api/resource.ts'
-import type { Tenant } from '../../api/tenancy/tenant.ts'
-import type { KubeClient } from '../../kube/client/client.ts'
-import { controllerOf } from '../../kube/object/owner.ts'
-import { defined } from '../../lib/json/defined.ts'
-import { grantFacts } from '../../services/token-desk/audit/desk-audit.ts'
-import type { AuditLog } from '../../store/audit/audit-log.ts'
-import { type DoneTo, deletionOf } from '../../store/audit/find-doer.ts'
-import { recordEndBy, recordEndOnce } from '../../store/audit/record-end.ts'
+import type { TenantAuditRecord } from '../../../api/audit/audit-event.ts'
+import type { RepositoryGrant } from '../../../api/github/repository-grant.ts'
+import { followerKinds } from '../../../api/registry.ts'
+import { keyOf } from '../../../api/resource.ts'
+import type { Tenant } from '../../../api/tenancy/tenant.ts'
+import type { KubeClient } from '../../../kube/client/client.ts'
+import { controllerOf } from '../../../kube/object/owner.ts'
+import { defined } from '../../../lib/json/defined.ts'
+import { grantFacts } from '../../../services/token-desk/audit/desk-audit.ts'
+import type { AuditLog } from '../../../store/audit/audit-log.ts'
+import { type DoneTo, deletionOf } from '../../../store/audit/find-doer.ts'
+import { recordEndBy, recordEndOnce } from '../../../store/audit/record-end.ts'
 
 export type GrantEndDeps = {
   readonly client: Pick<KubeClient, 'get'>

@@ -1,7 +1,7 @@
 // When a decision is recorded in the audit log, and when it is there already.
 import { expect, test } from 'vitest'
-import type { AuditRecord } from '../../api/audit/audit-event.ts'
-import type { AuditEntry } from '../../store/audit/audit-chain.ts'
+import type { AuditRecord } from '../../../api/audit/audit-event.ts'
+import type { AuditEntry } from '../../../store/audit/audit-chain.ts'
 import { type DecisionLog, recordDecision } from './record-decision.ts'
 
 function decision(decided: string, { uid = 'uid-1', rule = '', name = 'acme/shop' } = {}) {
