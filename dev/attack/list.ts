@@ -24,6 +24,8 @@ import { podEndAttacks } from './ends/pods.ts'
 import { canaryAttacks } from './evidence/canary.ts'
 import { wallAttacks } from './evidence/walls.ts'
 import { floodAttacks } from './floods/floods.ts'
+import { haltTextAttacks } from './halts/reasons.ts'
+import { haltWriterAttacks } from './halts/writers.ts'
 import { deskAttacks } from './inside/desk.ts'
 import { foreignImageAttacks } from './inside/foreign-images.ts'
 import { networkAttacks } from './inside/network.ts'
@@ -58,6 +60,8 @@ export const attacks: readonly Attack[] = [
   ...execAttacks,
   ...rightsAttacks,
   ...kindAttacks,
+  ...haltWriterAttacks,
+  ...haltTextAttacks,
   ...domainAttacks,
   ...domainRaceAttacks,
   ...nameAttacks,
