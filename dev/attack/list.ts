@@ -24,6 +24,7 @@ import { podEndAttacks } from './ends/pods.ts'
 import { canaryAttacks } from './evidence/canary.ts'
 import { wallAttacks } from './evidence/walls.ts'
 import { floodAttacks } from './floods/floods.ts'
+import { haltEffectAttacks, haltedPersonAttacks } from './halts/effects.ts'
 import { haltTextAttacks } from './halts/reasons.ts'
 import { haltWriterAttacks } from './halts/writers.ts'
 import { deskAttacks } from './inside/desk.ts'
@@ -62,6 +63,7 @@ export const attacks: readonly Attack[] = [
   ...kindAttacks,
   ...haltWriterAttacks,
   ...haltTextAttacks,
+  ...haltEffectAttacks,
   ...domainAttacks,
   ...domainRaceAttacks,
   ...nameAttacks,
@@ -89,6 +91,7 @@ export const attacks: readonly Attack[] = [
   ...buildAttacks,
   ...builtCommitAttacks,
   ...takeoverAttacks,
+  ...haltedPersonAttacks,
   ...wallAttacks,
   ...floodAttacks,
   ...canaryAttacks,

@@ -4,6 +4,7 @@ import { limits } from '../../../src/lib/waiting/limits.ts'
 import { waitUntil } from '../../../src/lib/waiting/wait-until.ts'
 import { neighbourNamespace } from '../../demo/context.ts'
 import { groupPath } from '../cluster/api-attempts.ts'
+import { type grantOf, grants } from '../races/token-requests.ts'
 import { liftHalt } from '../world/lift.ts'
 import { platformNamespace } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
@@ -65,4 +66,29 @@ export async function ended({ admin }: Pick<World, 'admin'>, path: string): Prom
   await waitUntil(`${path} to be gone`, async () => (await admin.request('GET', path)).status === 404, {
     timeoutMilliseconds: limits.rollout,
   })
+}
+
+/**
+ * gary's grant on the repository of globex, noted and approved; resolves to the number of that repository. `again`: the one of
+ * before is being deleted, and this one waits until it is gone.
+ */
+export async function approvedGrant(world: World, json: ReturnType<typeof grantOf>, again?: 'again'): Promise<number> {
+  const path = `${grants}/${json.metadata.name}`
+  await world.journal.note({ kind: 'object', path })
+  await waitUntil(`${path} to be made`, async () => {
+    const { status, text } = await world.api('gary', 'POST', grants, { json })
+    if (status === 201 || (status === 409 && again === undefined)) return true
+    if (status === 409) return undefined
+    throw new Error(`gary cannot grant access to his own repository: ${status} ${text}`)
+  })
+  return waitUntil(
+    `${path} to be approved`,
+    async () => {
+      const { status } = (await world.admin.call('GET', path)) as {
+        readonly status?: { readonly decision?: string; readonly repositories?: readonly { readonly id: number }[] }
+      }
+      return status?.decision === 'Approved' ? status.repositories?.[0]?.id : undefined
+    },
+    { timeoutMilliseconds: limits.rollout },
+  )
 }

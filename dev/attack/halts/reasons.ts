@@ -28,7 +28,6 @@ const marks: Readonly<Record<string, string>> = {
   'a soft hyphen': '\u00ad',
   'a letter that is a tag': '\u{e0041}',
   'a zero byte': '\u0000',
-  'half of a pair': '\ud800',
 }
 
 const lifted = (reason: string) => ({ spec: { lifted: { by: 'x', reason } } })
@@ -106,7 +105,7 @@ async function shown(world: World): Promise<readonly Attempt[]> {
   const path = `${grants}/${name}`
   await world.journal.note({ kind: 'object', path })
   const reason = `attack-shown ${Object.values(marks)
-    .filter(mark => mark !== '\u0000' && mark !== '\ud800')
+    .filter(mark => mark !== '\u0000')
     .join('x')}`
   const spec = {
     installation: 'github',
@@ -162,7 +161,8 @@ export const haltTextAttacks: readonly Attack[] = [
     name: 'halts/texts',
     as: 'gary, admin of globex',
     against: 'whoever reads Halts on a terminal, and the rules about what a Halt may say',
-    tries: 'Escapes, control characters and marks of direction in every text; tokens, names and negative numbers as ids; two targets.',
+    tries:
+      'Escapes, control characters and marks of direction in every text; tokens, names and negative numbers as ids; two targets.',
     expected: ['schema'],
     attempts: written,
   },

@@ -1,7 +1,7 @@
 // Who writes Halts: those of other tenants and of the platform are not gary's, and his own end by being lifted in his name.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'
-import { type ApiAttempt, apiAttempts, applyPatch, corePath, jsonPatch, mergePatch } from '../cluster/api-attempts.ts'
+import { type ApiAttempt, apiAttempts, applyPatch, jsonPatch, mergePatch } from '../cluster/api-attempts.ts'
 import type { Actor } from '../world/actors.ts'
 import { platformNamespace } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
@@ -110,7 +110,7 @@ async function elsewhereAttempts(world: World): Promise<readonly Attempt[]> {
 async function ownAttempts(world: World): Promise<readonly Attempt[]> {
   await stand(world, own, haltOf(held, nothing))
   const one = `${own}/${held}`
-  const as = 'gary'
+  const as = 'gary' as const
   const replace = (path: string, value: unknown) => ({
     as,
     method: 'PATCH',
@@ -178,7 +178,8 @@ export const haltWriterAttacks: readonly Attack[] = [
     name: 'halts/own-changed',
     as: 'gary, admin of globex, a ServiceAccount of globex, and noah',
     against: 'the record of who ended a Halt and why it stood',
-    tries: 'Changes target, reason and requester afterwards, lifts in the name of others, deletes, and has it deleted by an owner.',
+    tries:
+      'Changes target, reason and requester afterwards, lifts in the name of others, deletes, and has it deleted by an owner.',
     expected: ['admission', 'schema', 'RBAC', 'broker'],
     attempts: ownAttempts,
   },
