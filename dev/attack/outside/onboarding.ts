@@ -87,7 +87,9 @@ async function installationAttempts(world: World): Promise<readonly Attempt[]> {
       ),
     ),
     ...['&state=x', `&state=${'A'.repeat(43)}`, '&setup_action=delete'].map(more =>
-      page(`gary: the callback of GitHub with acme’s installation ${more}`, async () => callbackAs(world, 'gary', `${id}${more}`)),
+      page(`gary: the callback of GitHub with acme’s installation ${more}`, async () =>
+        callbackAs(world, 'gary', `${id}${more}`),
+      ),
     ),
     ...['', '&setup_action=install', '&setup_action=update'].map(
       (more): Attempt => ({

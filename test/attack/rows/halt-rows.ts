@@ -35,7 +35,6 @@ const owned = {
 }
 
 const writers = expecting('halt-writers')
-const platform = expecting('platform-halts')
 const platformOrWriters = expecting('platform-halts', 'halt-writers')
 const platformOrNamed = expecting('platform-halts', 'requested-by')
 const named = expecting('requested-by')
@@ -68,7 +67,7 @@ export const haltRows: readonly Row[] = [
   ...[dave, mia, impostor].flatMap(as => [
     // In the standalone form the impostor has another name than it writes.
     platformOrNamed.post(`${as.user} halts everybody`, as, theirs, halt('a', as.user)),
-    platform.patch(`${as.user} lifts a Halt of a platform admin`, as, `${theirs}/held`, liftedBy(as.user)),
+    platformOrWriters.patch(`${as.user} lifts a Halt of a platform admin`, as, `${theirs}/held`, liftedBy(as.user)),
     platformOrWriters.patch(
       `${as.user} lifts one in a platform admin’s name`,
       as,
