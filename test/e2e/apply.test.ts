@@ -94,8 +94,8 @@ async function keepSecret(): Promise<void> {
 /** Halts that the demo makes are lifted and gone; this one is of a grant that nobody has. */
 async function haltNothing(): Promise<void> {
   const reason = ['--reason', 'the test looks at its condition']
-  const made = await platform.sekisho('olivia', ['halt', 'grant', 'e2e-none', '-n', 'acme', ...reason, '-o', 'json'])
-  expect(made).toMatchObject({ code: 0 })
+  const made = await platform.sekisho('olivia', ['halt', 'grant', 'acme/e2e-none', '-n', 'acme', ...reason, '-o', 'json'])
+  expect(made).toMatchObject({ code: 0, errors: '' })
   const { name } = JSON.parse(made.output) as { readonly name: string }
   onTestFinished(async () => {
     expect(await platform.sekisho('olivia', ['resume', name, '-n', 'acme', ...reason])).toMatchObject({ code: 0 })

@@ -65,7 +65,7 @@ export const haltRows: readonly Row[] = [
     writers.remove(`${as.user} deletes a Halt`, as, `${ours}/held`),
   ),
   ...[dave, mia, impostor].flatMap(as => [
-    // In the standalone form the impostor has another name than it writes.
+    // In the standalone form the impostor has another name than it writes, so both rules refuse it.
     platformOrNamed.post(`${as.user} halts everybody`, as, theirs, halt('a', as.user)),
     platformOrWriters.patch(`${as.user} lifts a Halt of a platform admin`, as, `${theirs}/held`, liftedBy(as.user)),
     platformOrWriters.patch(
