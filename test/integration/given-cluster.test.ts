@@ -136,7 +136,10 @@ describe.each([...modes])('%s', form => {
     for (const [name, port] of Object.entries({ 'sekisho-admission': 9443, 'sekisho-access-records': 9444 }))
       expect(object(form, 'NetworkPolicy', name).spec?.['ingress']).toEqual([{ from, ports: [{ protocol: 'TCP', port }] }])
     const closed = rendered[form]?.filter(({ kind, spec }) => kind === 'NetworkPolicy' && isEmpty(spec?.['ingress']))
-    expect(closed?.map(({ metadata }) => metadata.name), 'policies of deploy/base that wait for a patch').toEqual([])
+    expect(
+      closed?.map(({ metadata }) => metadata.name),
+      'policies of deploy/base that wait for a patch',
+    ).toEqual([])
     const webhooks = rendered[form]?.flatMap(item => item.webhooks ?? []) ?? []
     expect(webhooks.length).toBeGreaterThan(0)
     for (const { clientConfig } of webhooks) expect(clientConfig.caBundle).toBe(Buffer.from('authority').toString('base64'))

@@ -1,6 +1,5 @@
 // A Halt ends by being lifted: nobody but the platform deletes one, the administrator of the cluster neither.
 import type { AdminClient } from '../../cluster/control-plane/admin-client.ts'
-import { mergePatch } from '../cluster/api-attempts.ts'
 
 type Found = { readonly spec?: { readonly lifted?: object } }
 
@@ -17,7 +16,7 @@ export async function liftHalt(admin: AdminClient, path: string): Promise<void> 
     readonly status: { readonly userInfo: { readonly username: string } }
   }
   const lifted = { by: status.userInfo.username, reason: 'the attack is over' }
-  const answer = await admin.request('PATCH', path, { spec: { lifted } }, mergePatch)
+  const answer = await admin.request('PATCH', path, { spec: { lifted } }, 'application/merge-patch+json')
   if (answer.status >= 400 && answer.status !== 404)
     throw new Error(`${path} cannot be lifted: ${answer.status} ${JSON.stringify(answer.body).slice(0, 200)}`)
 }

@@ -78,7 +78,10 @@ function exposed({ broker: { expose, url } }: Plan): readonly object[] {
 function network({ apiServer, github, registry, database }: Plan): readonly object[] {
   const callers = apiServer.from.map(cidr => ({ ipBlock: { cidr } }))
   const webhooks = Object.entries({ 'sekisho-admission': 9443, 'sekisho-access-records': 9444 }).map(([name, port]) =>
-    patchOf({ kind: 'NetworkPolicy', name }, { op: 'replace', path: '/spec/ingress', value: [{ from: callers, ports: [tcp(port)] }] }),
+    patchOf(
+      { kind: 'NetworkPolicy', name },
+      { op: 'replace', path: '/spec/ingress', value: [{ from: callers, ports: [tcp(port)] }] },
+    ),
   )
   const emulator =
     github.kind === 'emulator' ? [{ to: [{ ipBlock: { cidr: `${github.address}/32` } }], ports: [tcp(githubPort)] }] : []

@@ -1,11 +1,11 @@
 // A log of any length by SQL alone: two hundred entries for each grant, from its decision to its end, of a thousand repositories
 // and a year. It has no chain, so it answers questions and verifies for nobody.
-import pg from 'pg'
-import type { SecretString } from '../../../src/lib/secret-string.ts'
+import type { Database } from '../../../src/store/database/database.ts'
 
 /** The repository that is asked about has every thousandth grant. */
 export const askedRepository = 4001
 const batch = 200_000
+const hour = 3_600_000
 
 const details = `jsonb_build_object(
     'person', 'github|github.com|' || 500000 + block % 997, 'login', 'user-' || block % 997,
@@ -27,23 +27,25 @@ const inserted = `INSERT INTO audit.entries (sequence, at, action, actor, namesp
     lpad((number - 1)::text, 64, '0'), lpad(number::text, 64, '0')
   FROM (SELECT number, (number - 1) / 200 AS block, (number - 1) % 200 AS position FROM generate_series($1::bigint, $2::bigint) AS number) AS numbered`
 
-/** As its owner; the indexes that find things are made at the end, as it is quicker. Resolves to the bytes of table and indexes. */
-export async function fillLog(url: SecretString, entries: number, now: Date): Promise<number> {
-  // Without the limits of time that the store sets.
-  const client = new pg.Client({ connectionString: url.reveal() })
-  await client.connect()
+/** As its owner; the indexes are made at the end, as it is quicker. Resolves to the bytes of table and indexes. */
+export async function fillLog(pool: Database['pool'], entries: number, now: Date): Promise<number> {
+  const client = await pool.connect()
+  // The store's limits of time are for requests.
+  const run = <T extends object>(text: string, values: readonly unknown[] = []) =>
+    client.query<T>({ text, values: [...values], ...{ query_timeout: hour } })
   try {
-    const { rows: indexes } = await client.query<{ name: string; definition: string }>(
+    await run('SET statement_timeout = 0')
+    const { rows: indexes } = await run<{ name: string; definition: string }>(
       `SELECT indexname AS name, indexdef AS definition FROM pg_indexes WHERE schemaname = 'audit' AND tablename = 'entries' AND indexname LIKE 'entries_%_idx'`,
     )
-    for (const { name } of indexes) await client.query(`DROP INDEX audit.${name}`)
+    for (const { name } of indexes) await run(`DROP INDEX audit.${name}`)
     for (let first = 1; first <= entries; first += batch)
-      await client.query(inserted, [first, Math.min(first + batch - 1, entries), now.toISOString(), entries])
-    for (const { definition } of indexes) await client.query(definition)
-    await client.query('VACUUM ANALYZE audit.entries')
-    const { rows: sizes } = await client.query<{ bytes: string }>("SELECT pg_total_relation_size('audit.entries') AS bytes")
+      await run(inserted, [first, Math.min(first + batch - 1, entries), now.toISOString(), entries])
+    for (const { definition } of indexes) await run(definition)
+    await run('VACUUM ANALYZE audit.entries')
+    const { rows: sizes } = await run<{ bytes: string }>("SELECT pg_total_relation_size('audit.entries') AS bytes")
     return Number(sizes[0]?.bytes)
   } finally {
-    await client.end()
+    client.release(true)
   }
 }

@@ -16,8 +16,7 @@ type Command = { readonly do: 'fill'; readonly entries: number } | { readonly do
 
 const { location } = readStoreSettings(process.env)
 if (!('url' in location)) throw new Error('this bench needs a PostgreSQL')
-const { url } = location
-const database = connectServer(url, log)
+const database = connectServer(location.url, log)
 const server = await createWebServer({ log })
 registerAudit(server, {
   tenants: { list: () => [] } as unknown as Cache<Tenant>,
@@ -36,7 +35,7 @@ registerAudit(server, {
 async function answer(command: Command): Promise<object> {
   switch (command.do) {
     case 'fill':
-      return { bytes: await fillLog(url, command.entries, clock.now()) }
+      return { bytes: await fillLog(database.pool, command.entries, clock.now()) }
     case 'serve':
       return { port: await listen(server, { host: '127.0.0.1', port: 0 }) }
     case 'memory':
